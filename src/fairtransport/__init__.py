@@ -1,0 +1,88 @@
+"""Audits machine-learning models for individual bias.
+
+Names are loaded when they are first used, so that ``import fairtransport`` is fast.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fairtransport import access, datasets, similarity
+    from fairtransport.audit import AuditResult, audit
+    from fairtransport.errors import (
+        DataError,
+        FairtransportError,
+        FairtransportWarning,
+        InputError,
+        ModelError,
+    )
+    from fairtransport.geometry import Embedding, Geometry
+    from fairtransport.losses import Loss
+    from fairtransport.space import SampleSpace
+    from fairtransport.transport import AuditProblem
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "AuditProblem": "transport",
+    "AuditResult": "audit",
+    "DataError": "errors",
+    "Embedding": "geometry",
+    "FairtransportError": "errors",
+    "FairtransportWarning": "errors",
+    "Geometry": "geometry",
+    "InputError": "errors",
+    "Loss": "losses",
+    "ModelError": "errors",
+    "SampleSpace": "space",
+    "audit": "audit",
+}
+_MODULES = ("access", "datasets", "similarity")
+
+__all__ = [
+    "AuditProblem",
+    "AuditResult",
+    "DataError",
+    "Embedding",
+    "FairtransportError",
+    "FairtransportWarning",
+    "Geometry",
+    "InputError",
+    "Loss",
+    "ModelError",
+    "SampleSpace",
+    "access",
+    "audit",
+    "datasets",
+    "similarity",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
+    if name in _HOMES:
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    msg = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])
+
+
+class _Package(ModuleType):
+    """The package, in which a function is found before the submodule of the same name."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Python binds a submodule to its name when it is imported: `audit` is both
+        if name in _HOMES and isinstance(value, ModuleType):
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

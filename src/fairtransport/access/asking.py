@@ -1,0 +1,135 @@
+"""One question to the black box, its answer checked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtransport.checks import FloatArray, shown
+from fairtransport.errors import FairtransportError, ModelError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fairtransport.access.boxes import BlackBox
+    from fairtransport.losses import Answer
+
+SUM_TOLERANCE = 1e-3
+"""How far a row of class scores may be from summing to one (single precision, rounding)."""
+
+
+def ask(
+    box: BlackBox, points: Any, size: int, kind: Answer, classes: Sequence[Any], positive: Any
+) -> NDArray[Any]:
+    """Ask for ``size`` points at once and check what comes back.
+
+    Parameters
+    ----------
+    box, points, size
+        Whom to ask, the frame of points, and how many there are.
+    kind
+        What the loss needs.
+    classes
+        The labels that can occur, in the order scores are returned in.
+    positive
+        The label that a single score a point belongs to.
+
+    Returns
+    -------
+    Labels (size,), numbers (size,) or scores (size, number of classes).
+    """
+    who = f"the model {box.name}"
+    try:
+        answer = box.answer(points, kind)
+    except FairtransportError:
+        raise
+    except Exception as error:
+        msg = f"{who} failed on {size} points: {type(error).__name__}: {error}"
+        raise ModelError(msg) from error
+    array = np.asarray(answer)
+    if kind == "score":
+        own = list(classes) if box.classes is None else box.classes
+        return check_scores(who, array, size, own, classes, positive)
+    array = _one_a_point(who, array, size)
+    if kind == "value":
+        return check_values(who, array)
+    if kind == "any":
+        return array
+    return check_labels(who, array, classes)
+
+
+def check_labels(who: str, labels: NDArray[Any], classes: Sequence[Any]) -> NDArray[Any]:
+    """Return the labels if all of them are known."""
+    known = set(classes)
+    for label in labels.tolist():
+        if label not in known:
+            shown_classes = ", ".join(shown(one, 20) for one in list(classes)[:8])
+            msg = f"{who} gave the unknown label {shown(label)}; known: {shown_classes}"
+            raise ModelError(msg)
+    return labels
+
+
+def check_values(who: str, values: NDArray[Any]) -> FloatArray:
+    """Return predictions as finite numbers."""
+    try:
+        numbers = values.astype(np.float64)
+    except (TypeError, ValueError):
+        msg = f"{who} must give numbers for this loss, got {shown(values[0])}"
+        raise ModelError(msg) from None
+    _refuse_unusable(who, numbers, np.isfinite(numbers), "finite numbers")
+    return numbers
+
+
+def check_scores(
+    who: str, scores: NDArray[Any], size: int, own: Sequence[Any], classes: Sequence[Any],
+    positive: Any,
+) -> FloatArray:  # fmt: skip
+    """Return class scores as probabilities in the order of ``classes``.
+
+    ``own`` is the order in which the model gives them; a class that it does not know gets 0.
+    """
+    array = check_values(who, scores)
+    if array.shape in {(size,), (size, 1)}:
+        array = _two_columns(who, array.reshape(size), own, positive)
+    if array.shape != (size, len(own)):
+        msg = f"{who} must give {size} rows of {len(own)} class scores, got shape {array.shape}"
+        raise ModelError(msg)
+    _refuse_unusable(who, array, (array >= 0) & (array <= 1), "scores in [0, 1]")
+    sums = array.sum(axis=1)
+    _refuse_unusable(who, sums, np.abs(sums - 1) <= SUM_TOLERANCE, "class scores that sum to 1")
+    place = {label: at for at, label in enumerate(own)}
+    ordered = np.zeros((size, len(classes)))
+    for at, label in enumerate(classes):
+        if label in place:
+            ordered[:, at] = array[:, place[label]]
+    return ordered
+
+
+def _two_columns(who: str, score: FloatArray, own: Sequence[Any], positive: Any) -> FloatArray:
+    if len(own) != 2 or positive not in own:  # noqa: PLR2004
+        msg = (
+            f"{who} gave one score a point, which needs two classes and "
+            f"`pos_label` among them; classes: {shown(list(own))}, `pos_label`: {shown(positive)}"
+        )
+        raise ModelError(msg)
+    at_end = np.column_stack([1 - score, score])
+    return at_end if own[1] == positive else at_end[:, ::-1]
+
+
+def _one_a_point(who: str, array: NDArray[Any], size: int) -> NDArray[Any]:
+    if array.shape == (size, 1):
+        array = array[:, 0]
+    if array.shape != (size,):
+        msg = f"{who} must give one label or number a point ({size}), got shape {array.shape}"
+        raise ModelError(msg)
+    return array
+
+
+def _refuse_unusable(who: str, values: FloatArray, good: NDArray[np.bool_], rule: str) -> None:
+    if not good.all():
+        bad = values[~good]
+        msg = f"{who} must give {rule}, got {bad.flat[0]:g} for {len(bad)} of {good.size}"
+        raise ModelError(msg)

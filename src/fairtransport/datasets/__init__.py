@@ -1,0 +1,5 @@
+"""Data sets that ship with the package, as tables of counts."""
+
+from fairtransport.datasets.compas import load_compas
+
+__all__ = ["load_compas"]

@@ -1,0 +1,148 @@
+"""The registry of losses: what each needs of the model, its range, how it is computed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairtransport.checks import FloatArray, float_array, number, shown
+from fairtransport.errors import DataError, InputError, ModelError
+
+Answer: TypeAlias = Literal["label", "score", "value", "any"]
+"""What a loss needs: predicted labels, class scores (probabilities), numbers, or whatever."""
+
+Evaluate: TypeAlias = Callable[[NDArray[Any], NDArray[Any]], FloatArray]
+
+DEFAULT_CLIP = 0.01
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A loss and what is known of it before any data is seen.
+
+    Attributes
+    ----------
+    name
+        What a user types and a report prints.
+    needs
+        "label": ``evaluate(labels, predicted labels)``;
+        "score": ``evaluate(class numbers, class scores)`` with one column a class;
+        "value": ``evaluate(numbers, predicted numbers)``;
+        "any": ``evaluate(labels, predictions)``, neither looked at.
+    evaluate
+        Returns one loss a point.
+    range
+        Lower and upper limit that hold whatever the data; None if there is none.
+    uses_truth
+        Whether the true label matters. If not, labels neither are needed nor block moves.
+    settings
+        Numbers that shape the loss, recorded with the audit.
+    """
+
+    name: str
+    needs: Answer
+    evaluate: Evaluate
+    range: tuple[float, float] | None = None
+    uses_truth: bool = True
+    settings: Mapping[str, float] = field(default_factory=dict)
+
+
+def _zero_one(truth: NDArray[Any], predicted: NDArray[Any]) -> FloatArray:
+    return np.asarray(truth != predicted, dtype=np.float64)
+
+
+def _score_of_truth(truth: NDArray[Any], scores: NDArray[Any]) -> FloatArray:
+    return np.asarray(scores[np.arange(len(truth)), truth], dtype=np.float64)
+
+
+def _brier(truth: NDArray[Any], scores: NDArray[Any]) -> FloatArray:
+    hit = np.eye(scores.shape[1])[truth]
+    return np.asarray(((scores - hit) ** 2).sum(axis=1) / 2)
+
+
+def log_loss(clip: float = DEFAULT_CLIP) -> Loss:
+    """Return the logarithmic loss with scores clipped from below, so that it is bounded.
+
+    Examples
+    --------
+    >>> log_loss(clip=0.1).range
+    (0.0, 2.302585092994046)
+    """
+    clip = number("clip", clip, above=0, below=1)
+
+    def evaluate(truth: NDArray[Any], scores: NDArray[Any]) -> FloatArray:
+        return -np.log(np.maximum(_score_of_truth(truth, scores), clip))
+
+    return Loss("log", "score", evaluate, (0.0, -math.log(clip)), settings={"clip": clip})
+
+
+LOSSES: dict[str, Loss] = {
+    loss.name: loss
+    for loss in (
+        Loss("zero-one", "label", _zero_one, (0.0, 1.0)),
+        log_loss(),
+        # half the sum over classes: (p − y)² for two classes, at most 1 for any number
+        Loss("brier", "score", _brier, (0.0, 1.0)),
+        Loss("absolute", "value", lambda truth, predicted: np.abs(truth - predicted)),
+        Loss("squared", "value", lambda truth, predicted: (truth - predicted) ** 2),
+        # the prediction itself, for audits in which the truth is unknown
+        Loss("outcome", "value", lambda _, predicted: predicted, uses_truth=False),
+    )
+}
+
+
+def as_loss(loss: Any, loss_range: Any = None) -> Loss:
+    """Return the loss a user named, or wrap a callable ``loss(y, prediction)``.
+
+    ``loss_range`` states limits that the user knows to hold; a loss that has its own keeps it.
+    """
+    if isinstance(loss, Loss):
+        found = loss
+    elif isinstance(loss, str) and loss in LOSSES:
+        found = LOSSES[loss]
+    elif callable(loss):
+        found = Loss(getattr(loss, "__name__", "callable"), "any", loss)
+    else:
+        words = ", ".join(repr(name) for name in LOSSES)
+        msg = f"`loss` must be one of {words}, a Loss or a callable, got {shown(loss)}"
+        raise InputError(msg)
+    if loss_range is None:
+        return found
+    low, high = float_array("loss_range", loss_range, (2,))
+    if not low < high or not np.isfinite([low, high]).all():
+        msg = f"`loss_range` must be two finite numbers, low < high, got {shown(loss_range)}"
+        raise InputError(msg)
+    if found.range is not None and found.range != (low, high):
+        msg = f"`loss_range` must be left out for {found.name!r}, whose range is {found.range}"
+        raise InputError(msg)
+    return replace(found, range=(float(low), float(high)))
+
+
+def evaluate(loss: Loss, truth: NDArray[Any], answer: NDArray[Any]) -> FloatArray:
+    """Return one finite loss a point, inside the loss's declared range."""
+    try:
+        losses = float_array(f"loss {loss.name!r}", loss.evaluate(truth, answer), (len(answer),))
+    except (TypeError, ArithmeticError, IndexError) as error:
+        msg = f"the loss {loss.name!r} failed: {type(error).__name__}: {error}"
+        raise ModelError(msg) from error
+    bad = ~np.isfinite(losses)
+    if bad.any():
+        at = int(np.flatnonzero(bad)[0])
+        msg = (
+            f"losses must be finite, got {losses[at]:g} for truth {shown(truth[at])} "
+            f"and answer {shown(answer[at])}"
+        )
+        raise DataError(msg)
+    if loss.range is not None:
+        low, high = loss.range
+        outside = (losses < low) | (losses > high)
+        if outside.any():
+            worst = losses[outside][0]
+            msg = f"the losses of {loss.name!r} must lie in [{low:g}, {high:g}], got {worst:g}"
+            raise DataError(msg)
+    return losses

@@ -1,0 +1,1 @@
+"""The paper's study, remade: its models, splits, table and figures."""

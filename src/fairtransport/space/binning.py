@@ -1,0 +1,74 @@
+"""Explicit bins for numeric columns: which there are, how they are named, how they are applied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtransport.checks import finite, float_array, shown
+from fairtransport.errors import InputError
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+Bins = dict[str, tuple[float, ...]]
+
+
+def check_bins(bins: Any, columns: Sequence[str]) -> Bins:
+    """Return the edges of each binned column, rising."""
+    if bins is None:
+        return {}
+    if not isinstance(bins, Mapping):
+        msg = f"`bins` must map columns to edges, as in {{'age': [25, 45]}}, got {shown(bins)}"
+        raise InputError(msg)
+    checked: Bins = {}
+    for name, edges in bins.items():
+        if name not in columns:
+            msg = f"`bins` must name columns of the points, got {shown(name)}"
+            raise InputError(msg)
+        array = finite(f"bins[{name!r}]", float_array(f"bins[{name!r}]", edges, (None,)))
+        if not len(array) or np.any(np.diff(array) <= 0):
+            msg = f"`bins[{name!r}]` must be rising edges, at least one, got {shown(edges)}"
+            raise InputError(msg)
+        checked[name] = tuple(array.tolist())
+    return checked
+
+
+def bin_names(edges: Sequence[float]) -> list[str]:
+    """Return the names of the bins; each contains its lower edge.
+
+    Examples
+    --------
+    >>> bin_names([25, 45])
+    ['< 25', '25 to < 45', '>= 45']
+    """
+    inner = [f"{low:g} to < {high:g}" for low, high in pairwise(edges)]
+    return [f"< {edges[0]:g}", *inner, f">= {edges[-1]:g}"]
+
+
+def bin_expression(name: str, edges: Sequence[float], *, may_be_nan: bool) -> nw.Expr:
+    """Return the narwhals expression that bins a column; missing stays missing."""
+    import narwhals as nw
+
+    column, names = nw.col(name), bin_names(edges)
+    binned = nw.lit(names[-1])
+    for edge, label in zip(reversed(edges), reversed(names[:-1]), strict=True):
+        binned = nw.when(column < edge).then(nw.lit(label)).otherwise(binned)
+    there = ~column.is_null()
+    if may_be_nan:
+        there = there & ~column.is_nan()
+    return nw.when(there).then(binned).alias(name)
+
+
+def bin_sql(quoted: str, edges: Sequence[float]) -> str:
+    """Return the SQL expression that bins a column."""
+    names = bin_names(edges)
+    cases = " ".join(
+        f"WHEN {quoted} < {edge!r} THEN '{label}'"
+        for edge, label in zip(edges, names[:-1], strict=True)
+    )
+    unknown = f"WHEN {quoted} IS NULL OR isnan({quoted}::DOUBLE) THEN NULL"
+    return f"CASE {unknown} {cases} ELSE '{names[-1]}' END"

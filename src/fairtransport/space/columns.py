@@ -1,0 +1,134 @@
+"""A column of points as integer codes over its sorted levels, whatever library it came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    from numpy.typing import NDArray
+
+    from fairtransport.checks import BoolArray, IntArray
+
+MISSING = -1
+"""The code of a missing value."""
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column over the points of a space.
+
+    Attributes
+    ----------
+    levels
+        The distinct values, sorted, without the missing one.
+    codes
+        (K,) the place of each point's value in ``levels``; -1 where it is missing.
+    categories
+        The categories in their declared order if the column was categorical.
+    """
+
+    levels: NDArray[Any]
+    codes: IntArray
+    categories: tuple[Any, ...] | None = None
+
+    @property
+    def ranks(self) -> IntArray:
+        """The codes with the missing value last, to sort by."""
+        return np.where(self.codes == MISSING, len(self.levels), self.codes)
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether a point's value is missing."""
+        return bool((self.codes == MISSING).any())
+
+    def take(self, rows: Any) -> Column:
+        """Return the column over some of the points."""
+        return Column(self.levels, self.codes[rows], self.categories)
+
+    def values(self) -> NDArray[Any]:
+        """Return the values; missing ones as NaN in a numeric column, else as None."""
+        if not self.has_missing:
+            return np.asarray(self.levels[self.codes])
+        numeric = np.issubdtype(self.levels.dtype, np.number) and len(self.levels)
+        values = np.full(len(self.codes), np.nan if numeric else None, float if numeric else object)
+        there = self.codes != MISSING
+        values[there] = self.levels[self.codes[there]]
+        return values
+
+    def with_levels(self, levels: NDArray[Any]) -> Column:
+        """Return the same values coded over a larger sorted set of levels."""
+        place = {value: at for at, value in enumerate(levels.tolist())}
+        new = np.array([place[value] for value in self.levels.tolist()] + [MISSING], np.int64)
+        return Column(levels, new[self.codes], self.categories)
+
+
+def encode(
+    values: NDArray[Any], missing: BoolArray, categories: tuple[Any, ...] | None = None
+) -> Column:
+    """Code an array of values over its sorted distinct levels.
+
+    Examples
+    --------
+    >>> column = encode(np.array(["b", "a", "b"], object), np.array([False, False, True]))
+    >>> column.levels.tolist(), column.codes.tolist()
+    (['a', 'b'], [1, 0, -1])
+    """
+    there = values[~missing]
+    codes = np.full(len(values), MISSING, np.int64)
+    if there.dtype == object:
+        levels = sorted_levels(there.tolist())
+        place = {value: at for at, value in enumerate(levels.tolist())}
+        codes[~missing] = [place[value] for value in there.tolist()]
+    else:
+        levels, codes[~missing] = np.unique(there, return_inverse=True)
+    return Column(levels, codes, categories)
+
+
+def encode_series(series: nw.Series[Any]) -> Column:
+    """Code a narwhals series; NaN counts as missing."""
+    import narwhals as nw
+
+    missing = series.is_null()
+    categories = None
+    if series.dtype.is_float():
+        missing = missing | series.is_nan().fill_null(value=True)
+    if isinstance(series.dtype, nw.Categorical | nw.Enum):
+        categories = tuple(series.cat.get_categories().to_list())
+    mask = np.asarray(missing.to_numpy(), dtype=bool)
+    if series.dtype.is_numeric() or series.dtype == nw.Boolean:
+        filler = False if series.dtype == nw.Boolean else 0
+        values = series.fill_nan(None) if series.dtype.is_float() else series
+        array = np.asarray(values.fill_null(filler).to_numpy() if mask.any() else series.to_numpy())
+        if array.dtype != object:
+            return encode(array, mask, categories)
+    return encode(object_array(series.to_list()), mask, categories)
+
+
+def merge_columns(first: Column, second: Column) -> Column:
+    """Return one column over the points of both."""
+    levels = sorted_levels([*first.levels.tolist(), *second.levels.tolist()])
+    codes = np.r_[first.with_levels(levels).codes, second.with_levels(levels).codes]
+    return Column(levels, codes, first.categories)
+
+
+def sorted_levels(values: list[Any]) -> NDArray[Any]:
+    """Return the distinct values sorted, those of unlike types by the name of the type first."""
+    distinct = set(values)
+    try:
+        ordered = sorted(distinct)
+    except TypeError:
+        ordered = sorted(distinct, key=lambda value: (type(value).__name__, str(value)))
+    if ordered and all(type(value) in (bool, int, float) for value in ordered):
+        return np.array(ordered)
+    return object_array(ordered)
+
+
+def object_array(values: list[Any]) -> NDArray[Any]:
+    """Return a one-dimensional object array, also of values that are sequences."""
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array

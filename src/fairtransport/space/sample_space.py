@@ -1,0 +1,129 @@
+"""SampleSpace: the distinct points of an audit, their counts and where mass may go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from fairtransport.checks import BoolArray, FloatArray, IntArray
+    from fairtransport.space.binning import Bins
+    from fairtransport.space.columns import Column
+
+
+@dataclass(frozen=True, eq=False)
+class SampleSpace:
+    """The K distinct points of an audit, sorted: features in order, then label, missing last.
+
+    Attributes
+    ----------
+    columns
+        Every column of the points by name, coded.
+    counts
+        (K,) how many people are at each point; 0 at points that only are targets.
+    features
+        The columns the model receives.
+    sensitive
+        The sensitive columns.
+    label
+        The column of the true label; None where the loss does without.
+    predictions
+        The columns of given predictions, which are part of a point; empty with query access.
+    has_twins
+        Whether all combinations of the sensitive levels were added.
+    targets
+        (K,) where mass may arrive, when a reference frame says so; None: at all points.
+    bins
+        The edges of the columns that were binned.
+    library
+        The data frame library that tables are handed back in.
+    """
+
+    columns: Mapping[str, Column]
+    counts: IntArray
+    features: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    label: str | None = None
+    predictions: tuple[str, ...] = ()
+    has_twins: bool = False
+    targets: BoolArray | None = None
+    bins: Bins = field(default_factory=dict)
+    library: str = "pandas"
+
+    @property
+    def size(self) -> int:
+        """The number of points, K."""
+        return len(self.counts)
+
+    @property
+    def n(self) -> int:
+        """The number of people."""
+        return int(self.counts.sum())
+
+    @property
+    def observed(self) -> BoolArray:
+        """Which points occur in the audit data."""
+        return self.counts > 0
+
+    @property
+    def frequencies(self) -> FloatArray:
+        """The empirical distribution f_n over the points."""
+        return self.counts / self.n
+
+    @property
+    def profile(self) -> tuple[str, ...]:
+        """The columns that describe a person: the features and the sensitive columns."""
+        return (*self.features, *(name for name in self.sensitive if name not in self.features))
+
+    def codes(self, names: Sequence[str]) -> IntArray:
+        """Return the (K, columns) codes of some columns."""
+        if not names:
+            return np.empty((self.size, 0), np.int64)
+        return np.column_stack([self.columns[name].codes for name in names])
+
+    def groups(self, names: Sequence[str]) -> IntArray:
+        """Return (K,) numbers that are equal exactly where the points agree in all of ``names``."""
+        if not names:
+            return np.zeros(self.size, np.int64)
+        return np.unique(self.codes(names), axis=0, return_inverse=True)[1].reshape(-1)
+
+    def values(self, name: str) -> NDArray[Any]:
+        """Return a column's values, one a point."""
+        return self.columns[name].values()
+
+    def frame(
+        self, names: Sequence[str] | None = None, rows: Any = None, library: str | None = None
+    ) -> Any:
+        """Return points as a native data frame, in the library of the audit data unless told."""
+        chosen = list(self.columns) if names is None else list(names)
+        taken = slice(None) if rows is None else rows
+        return native_frame(
+            {name: self.columns[name].take(taken) for name in chosen}, library or self.library
+        )
+
+
+def native_frame(columns: Mapping[str, Column], library: str) -> Any:
+    """Return coded columns as a data frame of the given library, categories restored."""
+    import narwhals as nw
+
+    plain = {name: column.values() for name, column in columns.items()}
+    data = {
+        # text and mixed values go in as lists: some libraries keep object arrays opaque
+        name: array.tolist() if array.dtype == object else array
+        for name, array in plain.items()
+    }
+    backend: Any = library
+    frame = nw.from_dict(data, backend=backend).to_native()
+    if library == "pandas":
+        import pandas as pd
+
+        for name, column in columns.items():
+            if column.categories is not None:
+                frame[name] = pd.Categorical(frame[name], categories=list(column.categories))
+    return frame

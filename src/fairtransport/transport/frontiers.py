@@ -1,0 +1,243 @@
+"""The upper concave frontier of every point: all that ψ needs to know of losses and costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtransport.geometry import Embedding, Geometry, Precomputed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairtransport.checks import FloatArray, IntArray
+
+CHUNK_ENTRIES = 8_000_000
+"""Entries of the largest piece of the cost matrix that exists at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Frontiers:
+    """The frontiers of K points, cut into segments that are sorted by falling slope.
+
+    Attributes
+    ----------
+    base_target, base_gain
+        (K,) the best free target of each point and what moving there gains, b_i.
+    row, target
+        (S,) the point whose frontier a segment belongs to, and the target at its far end.
+    cost, gain
+        (S,) what a unit of mass pays (Δc > 0) and gains (Δl > 0) along a segment.
+    slope
+        (S,) gain per cost, falling; within a point the segments keep their order.
+
+    Notes
+    -----
+    The frontier of point i is the upper concave hull of {(c_ij, l_j)}. It depends neither
+    on the frequencies nor on the budget. Since only the row sums of a plan are fixed and one
+    budget couples the rows, the audit value is a fractional multiple-choice knapsack, and
+    spending the budget along the segments in slope order solves it.
+    """
+
+    base_target: IntArray
+    base_gain: FloatArray
+    row: IntArray
+    target: IntArray
+    cost: FloatArray
+    gain: FloatArray
+    slope: FloatArray
+
+    def net_gains(self, price: float) -> FloatArray:
+        """Return φ_ν(i) = max_j (l_j − ν c_ij) − l_i for every point; ``price`` may be infinite."""
+        # slopes fall, so those above the price come first
+        used = slice(0, int(np.searchsorted(-self.slope, -price, side="left")))
+        net = self.gain[used] - price * self.cost[used] if used.stop else self.gain[used]
+        return self.base_gain + np.bincount(self.row[used], net, minlength=len(self.base_gain))
+
+
+@dataclass(frozen=True, eq=False)
+class _Corners:
+    """Corners of some rows' frontiers, concatenated; each row starts with a free one."""
+
+    row: IntArray
+    target: IntArray
+    cost: FloatArray
+
+
+def build_frontiers(losses: FloatArray, geometry: Geometry) -> Frontiers:
+    """Build the frontiers of all points, block by block, never more than a piece of the costs.
+
+    Where every move inside a block is free nothing has to be compiled.
+    """
+    if geometry.is_free:
+        target = _best_free_targets(losses, geometry)
+        none, nothing = np.empty(0, np.int64), np.empty(0)
+        return Frontiers(target, losses[target] - losses, none, none, nothing, nothing, nothing)
+    parts = list(_corners(losses, geometry))
+    row, target, cost = (
+        np.concatenate([getattr(part, name) for part in parts])
+        for name in ("row", "target", "cost")
+    )
+    order = np.argsort(row, kind="stable")
+    return _sorted_segments(losses, row[order], target[order], cost[order])
+
+
+def _sorted_segments(
+    losses: FloatArray, row: IntArray, target: IntArray, cost: FloatArray
+) -> Frontiers:
+    """Cut corners (in order of the rows) into segments and sort these by slope."""
+    is_base = np.r_[True, row[1:] != row[:-1]]
+    base_target = target[is_base]
+    end = np.flatnonzero(~is_base)
+    seg_cost = cost[end] - cost[end - 1]
+    seg_gain = losses[target[end]] - losses[target[end - 1]]
+    slope = _falling_within_rows(seg_gain / seg_cost, ~is_base[end - 1])
+    order = np.argsort(-slope, kind="stable")
+    return Frontiers(
+        base_target=base_target,
+        base_gain=losses[base_target] - losses,
+        row=row[end][order],
+        target=target[end][order],
+        cost=seg_cost[order],
+        gain=seg_gain[order],
+        slope=slope[order],
+    )
+
+
+def _falling_within_rows(slope: FloatArray, continues: np.ndarray) -> FloatArray:
+    """Undo rounding that makes a segment steeper than the one before it in the same row."""
+    slope = slope.copy()
+    while len(steeper := np.flatnonzero(continues[1:] & (slope[1:] > slope[:-1])) + 1):
+        slope[steeper] = slope[steeper - 1]
+    return slope
+
+
+def _best_free_targets(losses: FloatArray, geometry: Geometry) -> IntArray:
+    """Return for each point the free target with the largest loss, by the rules for ties."""
+    targets = geometry.targets_in(np.arange(geometry.size))
+    order = targets[np.lexsort((targets, -losses[targets], geometry.blocks[targets]))]
+    block, loss = geometry.blocks[order], losses[order]
+    starts = np.flatnonzero(np.r_[True, block[1:] != block[:-1]]) if len(order) else order
+    best = np.arange(geometry.size)
+    if not len(order):
+        return best
+    # position in `order` of the first (best) target of each point's block, if it has one
+    slot = np.searchsorted(block[starts], geometry.blocks)
+    has_target = (slot < len(starts)) & (
+        block[starts][np.minimum(slot, len(starts) - 1)] == geometry.blocks
+    )
+    first = starts[np.where(has_target, slot, 0)]
+    gains = has_target & (loss[first] > losses)
+    best[gains] = order[first[gains]]
+    return _with_fewest_changes(best, np.flatnonzero(gains), first, order, losses, geometry)
+
+
+def _with_fewest_changes(
+    best: IntArray, movers: IntArray, first: IntArray, order: IntArray,
+    losses: FloatArray, geometry: Geometry,
+) -> IntArray:  # fmt: skip
+    """Among a block's targets of equal loss give each mover the one that changes least."""
+    if geometry.profiles is None:
+        return best
+    profiles = geometry.profiles
+    changes = (profiles[movers] != profiles[best[movers]]).sum(axis=1)
+    at = first[movers] + 1
+    while True:
+        # walk all blocks' ties in step until every block has run out of them
+        here = order[np.minimum(at, len(order) - 1)]
+        tied = (
+            (at < len(order))
+            & (geometry.blocks[here] == geometry.blocks[movers])
+            & (losses[here] == losses[best[movers]])
+        )
+        movers, changes, at, here = movers[tied], changes[tied], at[tied], here[tied]
+        if not len(movers):
+            return best
+        fewer = (profiles[movers] != profiles[here]).sum(axis=1)
+        better = fewer < changes
+        best[movers[better]] = here[better]
+        changes = np.minimum(changes, fewer)
+        at = at + 1
+
+
+def _corners(losses: FloatArray, geometry: Geometry) -> Iterator[_Corners]:
+    profiles = geometry.profiles
+    if profiles is None:
+        profiles = np.empty((geometry.size, 0), np.int64)
+    if isinstance(geometry.cost, Precomputed) and geometry.cost.is_sparse:
+        yield _corners_of_lists(losses, geometry, profiles)
+        return
+    for members in geometry.members:
+        rows = members[np.argsort(-losses[members], kind="stable")]
+        targets = geometry.targets_in(members)
+        cols = targets[np.lexsort((targets, -losses[targets]))]
+        # rows by falling loss: a piece needs only the targets above its lowest row
+        limit = np.searchsorted(-losses[cols], -losses[rows], side="left")
+        pieces = max(16, CHUNK_ENTRIES // max(1, len(cols)))
+        for at in range(0, len(rows), pieces):
+            part = slice(at, at + pieces)
+            yield _corners_of_piece(
+                losses, geometry, profiles, rows[part], cols[: limit[part].max()], limit[part]
+            )
+
+
+def _corners_of_piece(
+    losses: FloatArray, geometry: Geometry, profiles: IntArray,
+    rows: IntArray, cols: IntArray, limit: IntArray,
+) -> _Corners:  # fmt: skip
+    from fairtransport.transport import kernels
+
+    # pages that no record reaches are never touched, so these stay small
+    corner = np.empty((len(rows), len(cols) + 1), np.int64)
+    price = np.empty((len(rows), len(cols) + 1))
+    count = np.empty(len(rows), np.int64)
+    if isinstance(geometry.cost, Embedding) and geometry.forbidden is None:
+        points = geometry.cost.coordinates
+        # centred, so that single precision is spent on differences
+        centre = points[rows].mean(axis=0)
+        here, there = points[rows] - centre, points[cols] - centre
+        kernels.frontiers_of_embedding(
+            rows, cols, limit, here.astype(np.float32) @ there.astype(np.float32).T,
+            np.einsum("ij,ij->i", here, here), np.einsum("ij,ij->i", there, there),
+            (points.shape[1] + 8) * float(np.finfo(np.float32).eps),
+            points, losses, profiles, corner, price, count,
+        )  # fmt: skip
+    else:
+        costs = geometry.costs(rows, cols)
+        kernels.frontiers_of_costs(rows, cols, limit, costs, losses, profiles, corner, price, count)
+    taken = np.repeat(np.arange(len(rows)), count)
+    place = np.arange(len(taken)) - np.repeat(np.cumsum(count) - count, count)
+    return _Corners(rows[taken], corner[taken, place], price[taken, place])
+
+
+def _corners_of_lists(losses: FloatArray, geometry: Geometry, profiles: IntArray) -> _Corners:
+    from fairtransport.transport import kernels
+
+    row, col, cost = _allowed_moves(geometry)
+    order = np.lexsort((col, -losses[col], row))
+    row, col, cost = row[order], col[order], cost[order]
+    rows = np.arange(geometry.size)
+    start = np.searchsorted(row, np.arange(geometry.size + 1))
+    corner = np.empty(len(col) + geometry.size, np.int64)
+    price = np.empty(len(corner))
+    count = np.empty(geometry.size, np.int64)
+    kernels.frontiers_of_lists(rows, start, col, cost, losses, profiles, corner, price, count)
+    taken = np.repeat(rows, count)
+    place = np.arange(len(taken)) - np.repeat(np.cumsum(count) - count, count)
+    at = start[taken] + taken + place
+    return _Corners(taken, corner[at], price[at])
+
+
+def _allowed_moves(geometry: Geometry) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return a sparse geometry's moves as (from, to, cost), everything laid over."""
+    matrix = geometry.cost.matrix  # type: ignore[attr-defined]
+    row = np.repeat(np.arange(geometry.size), np.diff(matrix.indptr))
+    col, cost = matrix.indices.astype(np.int64), np.asarray(matrix.data)
+    keep = np.isfinite(cost) & (geometry.blocks[row] == geometry.blocks[col])
+    if geometry.targets is not None:
+        keep &= geometry.targets[col]
+    if geometry.forbidden is not None:
+        keep &= ~np.asarray(geometry.forbidden[row, col]).ravel().astype(bool)
+    return row[keep], col[keep], cost[keep]

@@ -1,0 +1,223 @@
+"""Compiled loops: frontiers from costs, and values of many frequency vectors.
+
+Each kernel walks the candidates of a row in order of decreasing loss. Only a candidate that
+is cheaper than all before it can be a corner of the row's upper concave frontier; these
+records are kept and `_hull` turns them into the frontier, cheapest corner first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import njit, prange
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fairtransport.checks import FloatArray, IntArray
+
+    NDArrayF32 = NDArray[np.float32]
+
+
+@njit(cache=True)
+def _changed(profiles: IntArray, i: int, j: int) -> int:
+    """Count the columns in which two points differ."""
+    count = 0
+    for column in range(profiles.shape[1]):
+        if profiles[i, column] != profiles[j, column]:
+            count += 1
+    return count
+
+
+@njit(cache=True)
+def _record(
+    i: int, j: int, c: float, n: int, losses: FloatArray, profiles: IntArray,
+    corner: IntArray, price: FloatArray,
+) -> int:  # fmt: skip
+    """Take candidate ``j`` at cost ``c`` into the ``n`` records of row ``i``, if it is one."""
+    if n == 0:
+        if c < np.inf:
+            corner[0] = j
+            price[0] = c
+            return 1
+        return 0
+    last = corner[n - 1]
+    if c < price[n - 1]:
+        at = n - 1 if losses[last] == losses[j] else n
+        corner[at] = j
+        price[at] = c
+        return at + 1
+    if (
+        c == price[n - 1]
+        and losses[last] == losses[j]
+        and _changed(profiles, i, j) < _changed(profiles, i, last)
+    ):
+        corner[n - 1] = j
+    return n
+
+
+@njit(cache=True)
+def _hull(  # noqa: C901, PLR0912
+    i: int, n: int, losses: FloatArray, corner: IntArray, price: FloatArray
+) -> int:
+    """Turn ``n`` records into the frontier's corners, in place, cheapest first; return how many.
+
+    The frontier starts at the best free target, which is the point itself when no record
+    is free.
+    """
+    # the stack grows downwards from the end of the records, which are read in the same
+    # direction, so it never overtakes them
+    top = n
+    for a in range(n - 1, -1, -1):
+        c, loss, target = price[a], losses[corner[a]], corner[a]
+        while top < n:
+            c1, loss1 = price[top], losses[corner[top]]
+            if top + 1 < n:
+                c0, loss0 = price[top + 1], losses[corner[top + 1]]
+            elif c1 > 0.0:
+                c0, loss0 = 0.0, losses[i]
+            else:
+                break
+            if (loss - loss1) * (c1 - c0) < (loss1 - loss0) * (c - c1):
+                break
+            top += 1
+        top -= 1
+        corner[top] = target
+        price[top] = c
+    size = n - top
+    # the cheapest corner lies last: turn the stack round, then move it to the front
+    for a in range(size // 2):
+        lower, upper = top + a, n - 1 - a
+        corner[lower], corner[upper] = corner[upper], corner[lower]
+        price[lower], price[upper] = price[upper], price[lower]
+    first = 0
+    if size == 0 or price[top] > 0.0:
+        first = 1  # the buffers hold one place more than there are candidates
+    if first > top:
+        for a in range(size - 1, -1, -1):
+            corner[first + a], price[first + a] = corner[top + a], price[top + a]
+    else:
+        for a in range(size):
+            corner[first + a], price[first + a] = corner[top + a], price[top + a]
+    if first == 1:
+        corner[0] = i
+        price[0] = 0.0
+    return first + size
+
+
+@njit(cache=True, parallel=True)
+def frontiers_of_costs(
+    rows: IntArray, cols: IntArray, limit: IntArray, costs: FloatArray, losses: FloatArray,
+    profiles: IntArray, corner: IntArray, price: FloatArray, count: IntArray,
+) -> None:  # fmt: skip
+    """Fill the frontiers of ``rows`` from dense costs to ``cols``, in order of falling loss.
+
+    The first ``limit[r]`` of ``cols`` have a larger loss than row r.
+    """
+    for r in prange(len(rows)):
+        i = rows[r]
+        n = 0
+        for a in range(limit[r]):
+            j = cols[a]
+            if n > 0 and price[r, n - 1] == 0.0 and losses[j] < losses[corner[r, n - 1]]:
+                break
+            n = _record(i, j, costs[r, a], n, losses, profiles, corner[r], price[r])
+        count[r] = _hull(i, n, losses, corner[r], price[r])
+
+
+@njit(cache=True, parallel=True)
+def frontiers_of_lists(
+    rows: IntArray, start: IntArray, cols: IntArray, costs: FloatArray, losses: FloatArray,
+    profiles: IntArray, corner: IntArray, price: FloatArray, count: IntArray,
+) -> None:  # fmt: skip
+    """Fill frontiers where row r's candidates are entries start[r]:start[r + 1], best loss first.
+
+    Row r's corners go to ``corner[start[r] + r:]``: one place more than it has candidates.
+    """
+    for r in prange(len(rows)):
+        i = rows[r]
+        own = slice(start[r] + r, start[r + 1] + r + 1)
+        n = 0
+        for a in range(start[r], start[r + 1]):
+            j = cols[a]
+            if losses[j] <= losses[i]:
+                break
+            n = _record(i, j, costs[a], n, losses, profiles, corner[own], price[own])
+        count[r] = _hull(i, n, losses, corner[own], price[own])
+
+
+@njit(cache=True, parallel=True)
+def frontiers_of_embedding(
+    rows: IntArray, cols: IntArray, limit: IntArray, products: NDArrayF32,
+    row_norms: FloatArray, col_norms: FloatArray, slack: float, points: FloatArray,
+    losses: FloatArray, profiles: IntArray, corner: IntArray, price: FloatArray, count: IntArray,
+) -> None:  # fmt: skip
+    """Fill the frontiers of ``rows`` under squared Euclidean cost.
+
+    ``products`` holds the inner products in single precision. They only tell which
+    candidates cannot be records (up to the rounding bound ``slack``); the cost of the others
+    is summed from the coordinates, so the result is that of the exact costs.
+    """
+    for r in prange(len(rows)):
+        i = rows[r]
+        n = 0
+        bar = np.inf
+        for a in range(limit[r]):
+            j = cols[a]
+            if bar == 0.0 and losses[j] < losses[corner[r, n - 1]]:
+                break
+            sizes = row_norms[r] + col_norms[a]
+            if sizes - 2.0 * products[r, a] - slack * sizes > bar:
+                continue
+            c = 0.0
+            for d in range(points.shape[1]):
+                step = points[i, d] - points[j, d]
+                c += step * step
+            n = _record(i, j, c, n, losses, profiles, corner[r], price[r])
+            bar = price[r, n - 1]
+        count[r] = _hull(i, n, losses, corner[r], price[r])
+
+
+@njit(cache=True, parallel=True)
+def fill_many(
+    frequencies: FloatArray, budget: float, base: FloatArray,
+    row: IntArray, cost: FloatArray, gain: FloatArray, values: FloatArray,
+) -> None:  # fmt: skip
+    """Compute ψ of each row of ``frequencies`` by spending the budget along the slope order."""
+    for b in prange(frequencies.shape[0]):
+        values[b] = _fill(frequencies[b], budget, base, row, cost, gain)
+
+
+@njit(cache=True, parallel=True)
+def fill_many_sparse(
+    start: IntArray, index: IntArray, weight: FloatArray, budget: float, base: FloatArray,
+    row: IntArray, cost: FloatArray, gain: FloatArray, values: FloatArray,
+) -> None:  # fmt: skip
+    """Do the same for frequency vectors in compressed rows."""
+    for b in prange(len(start) - 1):
+        dense = np.zeros(len(base))
+        for a in range(start[b], start[b + 1]):
+            dense[index[a]] += weight[a]
+        values[b] = _fill(dense, budget, base, row, cost, gain)
+
+
+@njit(cache=True)
+def _fill(
+    frequencies: FloatArray, budget: float, base: FloatArray,
+    row: IntArray, cost: FloatArray, gain: FloatArray,
+) -> float:  # fmt: skip
+    value = 0.0
+    for i in range(len(base)):
+        value += frequencies[i] * base[i]
+    left = budget
+    for s in range(len(row)):
+        mass = frequencies[row[s]]
+        if mass == 0.0:
+            continue
+        use = mass * cost[s]
+        if use >= left:
+            return float(value + left * (gain[s] / cost[s]))
+        left -= use
+        value += mass * gain[s]
+    return float(value)

@@ -1,0 +1,249 @@
+"""AuditProblem: losses, costs and a budget, and the exact audit value ψ of any frequencies."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtransport.checks import BoolArray, FloatArray, IntArray, finite, float_array, number
+from fairtransport.errors import InputError
+from fairtransport.geometry import Geometry, as_geometry
+from fairtransport.transport.frontiers import CHUNK_ENTRIES, Frontiers, build_frontiers
+from fairtransport.transport.solution import (
+    TOLERANCE,
+    BudgetCurve,
+    Solution,
+    Spending,
+    price_interval,
+    spend,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scipy.sparse import csr_array
+
+
+class AuditProblem:
+    """The auditor's problem on a finite sample space.
+
+    Parameters
+    ----------
+    losses
+        (K,) finite losses l of the K points.
+    costs
+        What moving mass costs, c_ij = d(z_i, z_j)²: a (K, K) array in which infinity forbids
+        a move, a scipy sparse matrix in which an absent entry does, a callable
+        ``costs(rows, cols)``, or a `Geometry`.
+    budget
+        ε >= 0, the transport budget.
+    forbidden
+        Further forbidden moves, the paper's D: a (K, K) array or sparse matrix of 0 and 1.
+
+    Notes
+    -----
+    The audit value (equation 3.1 of the paper) is
+
+        ψ(f) = max over plans Π >= 0 of l'(Π'1 − f)  subject to  ⟨C, Π⟩ <= ε, ⟨D, Π⟩ = 0, Π1 = f
+             = min over prices ν >= 0 of εν + Σ_i f_i φ_ν(i),   φ_ν(i) = max_j (l_j − ν c_ij) − l_i.
+
+    Frequencies need not sum to one: ψ is the value of this linear program for any f >= 0,
+    with the budget as it stands. The frontiers behind φ are built once, when first needed.
+
+    Examples
+    --------
+    Two people differ only in a sensitive feature; the model errs on the second.
+
+    >>> problem = AuditProblem([0.0, 1.0], [[0.0, 2.0], [2.0, 0.0]], budget=0.5)
+    >>> problem.value([1.0, 0.0])
+    0.25
+    >>> solution = problem.solve([1.0, 0.0])
+    >>> solution.price, solution.duality_gap
+    (0.5, 0.0)
+    """
+
+    def __init__(
+        self, losses: Any, costs: Any, *, budget: float = 0.0, forbidden: Any = None
+    ) -> None:
+        self.losses: FloatArray = finite("losses", float_array("losses", losses, (None,)))
+        if not len(self.losses):
+            msg = "`losses` must hold at least one point, got none"
+            raise InputError(msg)
+        self.geometry: Geometry = as_geometry(costs, len(self.losses), forbidden)
+        self.budget: float = number("budget", budget, at_least=0)
+
+    def __repr__(self) -> str:
+        return f"AuditProblem({self.size} points, budget={self.budget:g})"
+
+    @property
+    def size(self) -> int:
+        """The number of points, K."""
+        return len(self.losses)
+
+    @cached_property
+    def frontiers(self) -> Frontiers:
+        """The frontiers of all points; they depend neither on frequencies nor on the budget."""
+        return build_frontiers(self.losses, self.geometry)
+
+    def with_budget(self, budget: float) -> AuditProblem:
+        """Return the same problem with another budget, sharing the frontiers."""
+        other = AuditProblem(self.losses, self.geometry, budget=budget)
+        other.__dict__["frontiers"] = self.frontiers
+        return other
+
+    def value(self, frequencies: Any) -> float:
+        """Return ψ(f), exactly."""
+        f = self._frequencies(frequencies)
+        return _gain(self.frontiers, f, spend(self.frontiers, f, self.budget))
+
+    def values(self, frequencies: Any) -> FloatArray:
+        """Return ψ of many frequency vectors, one a row, dense or sparse.
+
+        A compiled pass over the segments each, which ends when the budget is spent; in
+        parallel over the rows.
+        """
+        many = self._many_frequencies(frequencies)
+        frontiers = self.frontiers
+        if self.budget == 0 or not len(frontiers.row):
+            return np.asarray(many @ frontiers.base_gain)
+        from fairtransport.transport import kernels
+
+        values = np.empty(many.shape[0])
+        segments = (frontiers.base_gain, frontiers.row, frontiers.cost, frontiers.gain)
+        if isinstance(many, np.ndarray):
+            kernels.fill_many(many, self.budget, *segments, values)
+        else:
+            start, index = many.indptr.astype(np.int64), many.indices.astype(np.int64)
+            kernels.fill_many_sparse(start, index, many.data, self.budget, *segments, values)
+        return values
+
+    def solve(self, frequencies: Any) -> Solution:
+        """Return ψ(f) with an optimal plan, the price of the budget and their certificate."""
+        f = self._frequencies(frequencies)
+        spending = spend(self.frontiers, f, self.budget)
+        interval = price_interval(self.frontiers, spending, self.budget)
+        return Solution(
+            problem=self,
+            frequencies=f,
+            value=_gain(self.frontiers, f, spending),
+            price=interval[0],
+            price_interval=interval,
+            plan=_plan(self.frontiers, f, spending),
+        )
+
+    def budget_curve(self, frequencies: Any) -> BudgetCurve:
+        """Return ψ(f) at every budget, from the same frontiers."""
+        f = self._frequencies(frequencies)
+        spending = spend(self.frontiers, f, np.inf)
+        slope = self.frontiers.slope[spending.segments]
+        gained = np.cumsum(spending.mass * self.frontiers.gain[spending.segments])
+        # pieces of equal price are one piece
+        last = np.flatnonzero(np.r_[slope[1:] < slope[:-1] * (1 - TOLERANCE), True][: len(slope)])
+        start = float(f @ self.frontiers.base_gain)
+        return BudgetCurve(
+            budgets=np.r_[0.0, spending.spent[last]],
+            values=np.r_[start, start + gained[last]],
+            prices=np.r_[slope[last], 0.0],
+        )
+
+    def costs_of(self, rows: IntArray, cols: IntArray) -> FloatArray:
+        """Return the costs of single moves rows[k] → cols[k]."""
+        pairs = zip(rows, cols, strict=True)
+        geometry = self.geometry
+        return np.array(
+            [geometry.costs(np.array([i]), np.array([j]))[0, 0] for i, j in pairs], dtype=float
+        )
+
+    def net_gains_by_search(self, price: float, wanted: BoolArray) -> FloatArray:
+        """Return φ_ν by a search over all targets instead of the frontiers; 0 where not wanted."""
+        gains = np.zeros(self.size)
+        for rows, net in self._lagrangian(price, np.flatnonzero(wanted)):
+            gains[rows] = net.max(axis=1) - self.losses[rows]
+        return gains
+
+    def count_best_targets(self, price: float, rows: IntArray) -> IntArray:
+        """Count, for each of ``rows``, the targets that maximise l_j − ν c_ij."""
+        counts = np.zeros(self.size, np.int64)
+        for part, net in self._lagrangian(price, rows):
+            counts[part] = _near_best(net).sum(axis=1)
+        return counts[rows]
+
+    def best_targets(self, price: float, row: int) -> IntArray:
+        """Return the targets of one point that maximise l_j − ν c_ij."""
+        ((_, net),) = self._lagrangian(price, np.array([row]))
+        block = self.geometry.blocks == self.geometry.blocks[row]
+        return np.asarray(np.flatnonzero(block)[_near_best(net)[0]])
+
+    def _lagrangian(self, price: float, rows: IntArray) -> Iterator[tuple[IntArray, FloatArray]]:
+        """Yield pieces of l_j − ν c_ij over the targets in the rows' blocks."""
+        wanted = np.zeros(self.size, bool)
+        wanted[rows] = True
+        for members in self.geometry.members:
+            chosen = members[wanted[members]]
+            step = max(1, CHUNK_ENTRIES // len(members))
+            for at in range(0, len(chosen), step):
+                part = chosen[at : at + step]
+                yield (
+                    part,
+                    self.losses[members] - _charge(price, self.geometry.costs(part, members)),
+                )
+
+    def _frequencies(self, value: Any) -> FloatArray:
+        array = float_array("frequencies", value, (self.size,))
+        return finite("frequencies", array, nonnegative=True)
+
+    def _many_frequencies(self, value: Any) -> FloatArray | csr_array[Any]:
+        if not hasattr(value, "tocsr"):
+            array = float_array("frequencies", value, (None, self.size))
+            return finite("frequencies", array, nonnegative=True)
+        from scipy.sparse import csr_array
+
+        matrix = csr_array(value, dtype=np.float64)
+        if matrix.ndim != 2 or matrix.shape[1] != self.size:  # noqa: PLR2004
+            msg = f"`frequencies` must have shape (any, {self.size}), got {matrix.shape}"
+            raise InputError(msg)
+        finite("frequencies", matrix.data, nonnegative=True)
+        return matrix
+
+
+def _charge(price: float, costs: FloatArray) -> FloatArray:
+    """Return ν·c where 0 · ∞ means what it should: forbidden stays forbidden, free stays free."""
+    if 0 < price < np.inf:
+        return price * costs
+    limit = np.isinf(costs) if price == 0 else costs > 0
+    return np.where(limit, np.inf, 0.0)
+
+
+def _near_best(net: FloatArray) -> BoolArray:
+    best = net.max(axis=1, keepdims=True)
+    finite_part = np.where(np.isfinite(net), np.abs(net), 0.0)
+    return np.asarray(net >= best - TOLERANCE * np.maximum(1.0, finite_part.max(axis=1))[:, None])
+
+
+def _gain(frontiers: Frontiers, f: FloatArray, spending: Spending) -> float:
+    used = spending.segments[: spending.full]
+    value = f @ frontiers.base_gain + spending.mass[: spending.full] @ frontiers.gain[used]
+    if spending.splits:
+        value += spending.rest * frontiers.slope[spending.segments[spending.full]]
+    return float(value)
+
+
+def _plan(frontiers: Frontiers, f: FloatArray, spending: Spending) -> csr_array[Any]:
+    from scipy.sparse import csr_array
+
+    target = frontiers.base_target.copy()
+    used = spending.segments[: spending.full]
+    # a row's segments come in order, so its last one tells where its mass ends
+    target[frontiers.row[used]] = frontiers.target[used]
+    rows = np.flatnonzero(f)
+    cols, mass = target[rows], f[rows].copy()
+    if spending.splits:
+        at = spending.segments[spending.full]
+        moved = spending.rest / frontiers.cost[at]
+        mass[rows == frontiers.row[at]] -= moved
+        rows = np.r_[rows, frontiers.row[at]]
+        cols = np.r_[cols, frontiers.target[at]]
+        mass = np.r_[mass, moved]
+    return csr_array((mass, (rows, cols)), shape=(len(f), len(f)))

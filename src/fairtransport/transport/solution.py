@@ -1,0 +1,175 @@
+"""What solving an audit problem returns: value, plan, price and their certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtransport.checks import FloatArray, number
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from fairtransport.checks import IntArray
+    from fairtransport.transport.frontiers import Frontiers
+    from fairtransport.transport.problem import AuditProblem
+
+TOLERANCE = 1e-12
+"""Relative rounding error up to which a budget is taken to end at a corner."""
+
+
+@dataclass(frozen=True, eq=False)
+class BudgetCurve:
+    """The audit value as a function of the budget: concave, rising, piecewise linear.
+
+    Attributes
+    ----------
+    budgets, values
+        The curve's corners; it starts at budget 0 and is flat after the last corner.
+    prices
+        The slope of the piece that starts at each corner; the last is 0.
+    """
+
+    budgets: FloatArray
+    values: FloatArray
+    prices: FloatArray
+
+    def __call__(self, budget: float) -> float:
+        """Return ψ at another budget."""
+        budget = number("budget", budget, at_least=0)
+        return float(np.interp(budget, self.budgets, self.values))
+
+    def price(self, budget: float) -> float:
+        """Return the right derivative of the curve: what a little more budget would bring."""
+        budget = number("budget", budget, at_least=0)
+        return float(self.prices[np.searchsorted(self.budgets, budget, side="right") - 1])
+
+
+@dataclass(frozen=True, eq=False)
+class Spending:
+    """How a budget is spent along the segments in slope order, for one frequency vector.
+
+    ``segments`` lists those with mass in their rows; the first ``full`` of them are used up
+    and ``rest`` of the budget goes into the next one.
+    """
+
+    segments: IntArray
+    mass: FloatArray
+    spent: FloatArray
+    full: int
+    rest: float
+
+    @property
+    def splits(self) -> bool:
+        """Whether one point's mass is split between two targets."""
+        return self.rest > 0 and self.full < len(self.segments)
+
+
+def spend(frontiers: Frontiers, frequencies: FloatArray, budget: float) -> Spending:
+    """Spend the budget greedily along the slope order."""
+    mass = frequencies[frontiers.row]
+    segments = np.flatnonzero(mass)
+    mass = mass[segments]
+    spent = np.cumsum(mass * frontiers.cost[segments])
+    full = int(np.searchsorted(spent, budget * (1 + TOLERANCE), side="right"))
+    before = float(spent[full - 1]) if full else 0.0
+    rest = budget - before
+    return Spending(segments, mass, spent, full, rest if rest > budget * TOLERANCE else 0.0)
+
+
+def price_interval(frontiers: Frontiers, spending: Spending, budget: float) -> tuple[float, float]:
+    """Return the interval of optimal prices [ν_lo, ν_hi]; longer than a point at corners only."""
+    slope = frontiers.slope[spending.segments]
+    lower = float(slope[spending.full]) if spending.full < len(slope) else 0.0
+    if budget == 0:
+        return lower, np.inf
+    if spending.rest > 0:
+        return lower, lower
+    return lower, float(slope[spending.full - 1])
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The solution of an audit problem for one frequency vector.
+
+    Attributes
+    ----------
+    value
+        ψ(f), the FaiTH statistic when f is the empirical distribution.
+    price
+        ν_lo, the right derivative of the budget curve.
+    price_interval
+        All optimal prices; the upper end is infinite exactly when the budget is 0.
+    plan
+        (K, K) sparse optimal plan: mass of each row's point by target. At most one row is
+        split between two targets that cost differently.
+    problem, frequencies
+        What was solved.
+    """
+
+    problem: AuditProblem
+    frequencies: FloatArray
+    value: float
+    price: float
+    price_interval: tuple[float, float]
+    plan: csr_array[Any]
+
+    @property
+    def plan_gain(self) -> float:
+        """What the plan gains, recomputed from the plan: l'(Π'1 − f)."""
+        moves = self.plan.tocoo()
+        losses = self.problem.losses
+        return float(np.sum(moves.data * (losses[moves.col] - losses[moves.row])))
+
+    @property
+    def plan_cost(self) -> float:
+        """What the plan costs, recomputed from the plan: ⟨C, Π⟩."""
+        moves = self.plan.tocoo()
+        rows, cols = moves.row.astype(np.int64), moves.col.astype(np.int64)
+        return float(np.sum(moves.data * self.problem.costs_of(rows, cols)))
+
+    @cached_property
+    def duality_gap(self) -> float:
+        """The dual value at the price minus the plan's gain, both recomputed from the costs.
+
+        Notes
+        -----
+        By weak duality εν + Σ f_i φ_ν(i) is at least ψ(f) at any price, and a feasible plan
+        gains at most ψ(f): a gap of 0 proves both optimal. The maxima in φ_ν are taken over
+        all allowed targets, not over the frontiers, so that the proof does not rest on them.
+        """
+        dual = self.problem.budget * self.price + float(
+            self.frequencies @ self.problem.net_gains_by_search(self.price, self.frequencies > 0)
+        )
+        return dual - self.plan_gain
+
+    @cached_property
+    def plan_is_unique(self) -> bool:
+        """Whether no other plan reaches the value.
+
+        Notes
+        -----
+        A plan is optimal exactly when, at an optimal price ν, each row's mass sits at
+        maximisers of l_j − ν c_ij and the budget is spent (or ν = 0). So it is unique when
+        every row has one maximiser at a price inside the interval of optimal prices. When
+        that interval is one positive price, one row may have two maximisers of different
+        cost: the budget then fixes its split.
+        """
+        lower, upper = self.price_interval
+        moving = np.flatnonzero(self.frequencies > 0)
+        # above every slope the maximisers at price ∞ are taken, by free moves only
+        price = upper if np.isinf(upper) else (lower + upper) / 2
+        ties = self.problem.count_best_targets(price, moving)
+        tied = np.flatnonzero(ties > 1)
+        if not len(tied):
+            return True
+        fixed_by_budget = lower == upper > 0 and ties[tied].tolist() == [2]
+        if not fixed_by_budget:
+            return False
+        row = moving[tied[0]]
+        targets = self.problem.best_targets(price, int(row))
+        costs = self.problem.costs_of(np.full(2, row), targets)
+        return bool(costs[0] != costs[1])
