@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test slow lint types contracts check bench clean
+.PHONY: demo test slow lint types contracts check bench validity clean
 
 demo: .venv/installed
 	$(BIN)/fairtransport demo
@@ -28,6 +28,9 @@ check: lint types contracts test slow
 
 bench: .venv/installed-bench
 	$(BIN)/python benchmarks/run.py
+
+validity: .venv/installed-dev
+	PYTHONPATH=. $(BIN)/python tests/validity/run.py
 
 clean:
 	rm -rf .venv

@@ -11,12 +11,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fairtransport import access, datasets, similarity
+    from fairtransport import access, datasets, inference, similarity
     from fairtransport.audit import AuditResult, audit
     from fairtransport.errors import (
         DataError,
         FairtransportError,
-        FairtransportWarning,
         InputError,
         ModelError,
     )
@@ -33,7 +32,6 @@ _HOMES = {
     "DataError": "errors",
     "Embedding": "geometry",
     "FairtransportError": "errors",
-    "FairtransportWarning": "errors",
     "Geometry": "geometry",
     "InputError": "errors",
     "Loss": "losses",
@@ -41,7 +39,7 @@ _HOMES = {
     "SampleSpace": "space",
     "audit": "audit",
 }
-_MODULES = ("access", "datasets", "similarity")
+_MODULES = ("access", "datasets", "inference", "similarity")
 
 __all__ = [
     "AuditProblem",
@@ -49,7 +47,6 @@ __all__ = [
     "DataError",
     "Embedding",
     "FairtransportError",
-    "FairtransportWarning",
     "Geometry",
     "InputError",
     "Loss",
@@ -58,6 +55,7 @@ __all__ = [
     "access",
     "audit",
     "datasets",
+    "inference",
     "similarity",
 ]
 

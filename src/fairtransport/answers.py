@@ -93,7 +93,7 @@ def answer_everywhere(
     else:
         predictions, queried = _asked(space, access.box, loss, classes, positive, pos_label)
     if loss.needs == "label":
-        _refuse_disjoint(labels, predictions)
+        _refuse_disjoint(classes, predictions)
     if not loss.uses_truth:
         loss, predictions = _as_outcome(loss, predictions, access, pos_label)
     truth = _truth(space, loss, classes)
@@ -135,6 +135,12 @@ def _asked(
         space.groups(space.features), return_index=True, return_inverse=True
     )
     names = space.features if box.features is None else box.features
+    if set(names) != set(space.features):
+        msg = (
+            f"`features` must be the columns that the model was fitted on "
+            f"({', '.join(names)}), got {', '.join(space.features)}"
+        )
+        raise InputError(msg)
     points = space.frame(names, first, box.library or space.library)
     kind: Answer = loss.needs
     if not loss.uses_truth and pos_label is not None:
@@ -157,7 +163,7 @@ def _given(
     return check_values(who, columns[0]) if is_number else columns[0]
 
 
-def _refuse_disjoint(labels: list[Any], predictions: NDArray[Any]) -> None:
+def _refuse_disjoint(labels: Sequence[Any], predictions: NDArray[Any]) -> None:
     predicted = sorted_levels(predictions.tolist()).tolist()
     if not set(predicted) & set(labels):
         msg = (
@@ -171,11 +177,15 @@ def _as_outcome(
     loss: Loss, predictions: NDArray[Any], access: Access, pos_label: Any
 ) -> tuple[Loss, FloatArray]:
     """Return predictions as outcomes, and the loss with the range that follows."""
+    own = None if access.box is None else access.box.classes
     if pos_label is not None and access.parameter != "y_score":
+        known = sorted_levels(predictions.tolist()).tolist() if own is None else own
+        if pos_label not in known:
+            msg = f"`pos_label` must be a prediction ({shown(known)}), got {shown(pos_label)}"
+            raise InputError(msg)
         outcome = np.asarray(predictions == pos_label, dtype=np.float64)
         return replace(loss, range=(0.0, 1.0)), outcome
     outcome = check_values(f"`{access.parameter}`", predictions)
-    own = None if access.box is None else access.box.classes
     if loss.range is None and access.parameter == "y_score":
         return replace(loss, range=(0.0, 1.0)), outcome
     if loss.range is None and own and all(isinstance(label, int | float) for label in own):

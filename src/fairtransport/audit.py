@@ -194,6 +194,7 @@ def audit(
         y,
         sensitive_features=sensitive_features,
         predictions=access.given,
+        prediction_parameter=access.parameter,
         features=access.features if features is None else features,
         counts=counts,
         bins=bins,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -44,9 +45,12 @@ def number(
     fairtransport.errors.InputError: `budget` must be a finite number >= 0, got -1
     """
     # bool is a Real; True as a budget is a slip, not a number
-    usable = isinstance(value, Real | np.number) and not isinstance(value, bool | np.bool_)
-    if usable and math.isfinite(value) and value >= at_least and above < value < below:
-        return float(value)
+    result = math.nan
+    if not isinstance(value, bool | np.bool_) and isinstance(value, Real):
+        with suppress(OverflowError):  # a whole number may be too large for a float
+            result = float(value)
+    if math.isfinite(result) and result >= at_least and above < result < below:
+        return result
     limits = [
         f"{sign} {limit:g}"
         for sign, limit in ((">=", at_least), (">", above), ("<", below))
@@ -69,7 +73,7 @@ def choice(name: str, value: Any, allowed: Collection[str]) -> str:
 def float_array(name: str, value: Any, shape: tuple[int | None, ...]) -> FloatArray:
     """Return ``value`` as a C-contiguous float array of the given shape (None: any length)."""
     try:
-        array = np.ascontiguousarray(value, dtype=np.float64)
+        array = np.asarray(value, dtype=np.float64, order="C")
     except (TypeError, ValueError):
         msg = f"`{name}` must be numeric, got {shown(value)}"
         raise InputError(msg) from None

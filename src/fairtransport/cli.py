@@ -144,6 +144,27 @@ def audit(
     return RAN
 
 
+reproduce = App(name="reproduce", help="Remake the paper's figures.")
+app.command(reproduce)
+
+
+@reproduce.command
+def figure1(*, output: Path = Path(), seed: int = 0) -> int:
+    """Write Figure 1: the sampling law beside its limit and beside the bootstrap.
+
+    Parameters
+    ----------
+    output
+        The folder for figure1.png, figure1.svg and figure1.csv.
+    seed
+        The seed of the simulation.
+    """
+    from fairtransport.reproduce.figure1 import write_figure1
+
+    _print_written(write_figure1(output, seed))
+    return RAN
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     tokens = sys.argv[1:] if arguments is None else list(arguments)
@@ -157,7 +178,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _literal(text: str | None) -> Any:
-    """Read a label as a number where it is one, since files hold typed columns."""
+    """Read a label as a truth value or a number where it is one: files hold typed columns."""
+    if text is not None and text.lower() in {"true", "false"}:
+        return text.lower() == "true"
     for kind in (int, float):
         try:
             return None if text is None else kind(text)
@@ -179,6 +202,13 @@ def _print_error(message: str) -> None:
     from rich.text import Text as Line
 
     Console(stderr=True, soft_wrap=True).print(Line.assemble(("Error: ", "bold red"), message))
+
+
+def _print_written(paths: Sequence[Path]) -> None:
+    from rich.console import Console
+
+    for path in paths:
+        Console(soft_wrap=True).print(f"Wrote {path}", markup=False, highlight=False)
 
 
 def _print_result(result: AuditResult, title: str) -> None:

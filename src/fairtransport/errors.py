@@ -1,4 +1,4 @@
-"""The exceptions and the warning a user can meet."""
+"""The exceptions a user can meet."""
 
 
 class FairtransportError(Exception):
@@ -15,7 +15,3 @@ class DataError(FairtransportError, ValueError):
 
 class ModelError(FairtransportError, RuntimeError):
     """The black box failed or answered something that cannot be used."""
-
-
-class FairtransportWarning(UserWarning):
-    """Something about the audit that its reader should know."""

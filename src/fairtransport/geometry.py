@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
-from fairtransport.checks import BoolArray, FloatArray, IntArray, finite, float_array
+from fairtransport.checks import BoolArray, FloatArray, IntArray, finite, float_array, shown
 from fairtransport.errors import InputError
 
 if TYPE_CHECKING:
@@ -124,8 +124,13 @@ class Geometry:
     profiles: IntArray | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "blocks", np.asarray(self.blocks, dtype=np.int64))
+        object.__setattr__(self, "blocks", _whole_numbers("blocks", self.blocks, (None,)))
         size = len(self.blocks)
+        if self.targets is not None:
+            object.__setattr__(self, "targets", _mask("targets", self.targets, (size,)))
+        if self.profiles is not None:
+            codes = _whole_numbers("profiles", self.profiles, (size, None))
+            object.__setattr__(self, "profiles", codes)
         if isinstance(self.cost, Embedding | Precomputed):
             content = (
                 self.cost.coordinates if isinstance(self.cost, Embedding) else self.cost.matrix
@@ -242,15 +247,33 @@ def _checked_forbidden(value: Any, size: int) -> BoolArray | csr_array[Any]:
         mask: Any = csr_array(value).astype(bool)
         mask.eliminate_zeros()
     else:
-        mask = np.asarray(value)
-        if mask.dtype != bool and not np.isin(mask, (0, 1)).all():
-            msg = "`forbidden` must hold only 0 and 1 (1 forbids the move)"
-            raise InputError(msg)
-        mask = mask.astype(bool)
+        return _mask("forbidden", value, (size, size))
     if mask.shape != (size, size):
         msg = f"`forbidden` must have shape ({size}, {size}), got {tuple(mask.shape)}"
         raise InputError(msg)
     return mask  # type: ignore[no-any-return]
+
+
+def _mask(name: str, value: Any, shape: tuple[int, ...]) -> BoolArray:
+    array = np.asarray(value)
+    if array.shape != shape:
+        msg = f"`{name}` must have shape {shape}, got {array.shape}"
+        raise InputError(msg)
+    if array.dtype != bool and not np.isin(array, (0, 1)).all():
+        odd = array[~np.isin(array, (0, 1))].tolist()[0]
+        msg = f"`{name}` must hold only 0 and 1, got {shown(odd)}"
+        raise InputError(msg)
+    return array.astype(bool)
+
+
+def _whole_numbers(name: str, value: Any, shape: tuple[int | None, ...]) -> IntArray:
+    array = float_array(name, value, shape)
+    odd = array[array != np.rint(array)]
+    if len(odd):
+        msg = f"`{name}` must be whole numbers, got {odd[0]:g}"
+        raise InputError(msg)
+    # from what was given: a float does not hold every whole number
+    return np.asarray(value).astype(np.int64)
 
 
 def _dense_rows(mask: BoolArray | csr_array[Any], rows: IntArray) -> BoolArray:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairtransport.checks import FloatArray, float_array, number, shown
-from fairtransport.errors import DataError, InputError, ModelError
+from fairtransport.errors import DataError, FairtransportError, InputError, ModelError
 
 Answer: TypeAlias = Literal["label", "score", "value", "any"]
 """What a loss needs: predicted labels, class scores (probabilities), numbers, or whatever."""
@@ -70,8 +70,9 @@ def log_loss(clip: float = DEFAULT_CLIP) -> Loss:
 
     Examples
     --------
-    >>> log_loss(clip=0.1).range
-    (0.0, 2.302585092994046)
+    >>> low, high = log_loss(clip=0.1).range
+    >>> low, round(high, 4)
+    (0.0, 2.3026)
     """
     clip = number("clip", clip, above=0, below=1)
 
@@ -127,7 +128,9 @@ def evaluate(loss: Loss, truth: NDArray[Any], answer: NDArray[Any]) -> FloatArra
     """Return one finite loss a point, inside the loss's declared range."""
     try:
         losses = float_array(f"loss {loss.name!r}", loss.evaluate(truth, answer), (len(answer),))
-    except (TypeError, ArithmeticError, IndexError) as error:
+    except FairtransportError:
+        raise
+    except Exception as error:
         msg = f"the loss {loss.name!r} failed: {type(error).__name__}: {error}"
         raise ModelError(msg) from error
     bad = ~np.isfinite(losses)

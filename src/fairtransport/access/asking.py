@@ -43,13 +43,12 @@ def ask(
     """
     who = f"the model {box.name}"
     try:
-        answer = box.answer(points, kind)
+        array = np.asarray(box.answer(points, kind))
     except FairtransportError:
         raise
     except Exception as error:
         msg = f"{who} failed on {size} points: {type(error).__name__}: {error}"
         raise ModelError(msg) from error
-    array = np.asarray(answer)
     if kind == "score":
         own = list(classes) if box.classes is None else box.classes
         return check_scores(who, array, size, own, classes, positive)
@@ -77,7 +76,7 @@ def check_values(who: str, values: NDArray[Any]) -> FloatArray:
     try:
         numbers = values.astype(np.float64)
     except (TypeError, ValueError):
-        msg = f"{who} must give numbers for this loss, got {shown(values[0])}"
+        msg = f"{who} must give numbers for this loss, got {shown(values.flat[0])}"
         raise ModelError(msg) from None
     _refuse_unusable(who, numbers, np.isfinite(numbers), "finite numbers")
     return numbers
@@ -92,14 +91,16 @@ def check_scores(
     ``own`` is the order in which the model gives them; a class that it does not know gets 0.
     """
     array = check_values(who, scores)
+    _refuse_unusable(who, array, (array >= 0) & (array <= 1), "scores in [0, 1]")
     if array.shape in {(size,), (size, 1)}:
         array = _two_columns(who, array.reshape(size), own, positive)
     if array.shape != (size, len(own)):
         msg = f"{who} must give {size} rows of {len(own)} class scores, got shape {array.shape}"
         raise ModelError(msg)
-    _refuse_unusable(who, array, (array >= 0) & (array <= 1), "scores in [0, 1]")
     sums = array.sum(axis=1)
     _refuse_unusable(who, sums, np.abs(sums - 1) <= SUM_TOLERANCE, "class scores that sum to 1")
+    # what rounding left over would lift a bounded loss above its range
+    array = array / sums[:, None]
     place = {label: at for at, label in enumerate(own)}
     ordered = np.zeros((size, len(classes)))
     for at, label in enumerate(classes):

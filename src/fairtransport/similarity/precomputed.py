@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtransport.checks import shown
 from fairtransport.errors import DataError, InputError
 from fairtransport.geometry import CostFunction, Geometry
 from fairtransport.geometry import Precomputed as MatrixCost
 from fairtransport.similarity.base import label_columns, tie_breaking_codes
+from fairtransport.space.columns import encode_series
 
 if TYPE_CHECKING:
     from fairtransport.checks import FloatArray, IntArray
@@ -59,14 +61,18 @@ class Precomputed:
 
     def describe(self) -> str:
         """Return a plain sentence for the report."""
-        size = self.matrix.shape[0]
+        size = np.shape(self.matrix)[0]
         return f"Costs between {size} profiles were handed in as a matrix of squared distances."
 
     def _rows(self, space: SampleSpace, size: int) -> IntArray:
         """Return the matrix row of each point of the space."""
         import narwhals as nw
 
-        frame = nw.from_native(self.points, eager_only=True)
+        try:
+            frame = nw.from_native(self.points, eager_only=True)
+        except TypeError:
+            msg = f"`points` must be an eager data frame, got {shown(self.points)}"
+            raise InputError(msg) from None
         if len(frame) != size:
             msg = f"`points` must have one row for each of the matrix's {size}, got {len(frame)}"
             raise InputError(msg)
@@ -76,15 +82,16 @@ class Precomputed:
             msg = f"`points` must have columns of the profile {space.profile}, got {names}"
             raise InputError(msg)
         place: dict[tuple[Any, ...], int] = {}
-        for at, key in enumerate(zip(*(frame[name].to_list() for name in names), strict=True)):
+        for at, key in enumerate(
+            zip(*(encode_series(frame[name]).to_list() for name in names), strict=True)
+        ):
             if place.setdefault(key, at) != at:
                 msg = f"`points` must be distinct profiles, got {key} twice"
                 raise InputError(msg)
-        keys = zip(*(space.values(name).tolist() for name in names), strict=True)
+        keys = list(zip(*(space.columns[name].to_list() for name in names), strict=True))
         found = [place.get(key, -1) for key in keys]
         if -1 in found:
-            absent = found.index(-1)
-            shown = {name: space.values(name)[absent] for name in names}
-            msg = f"the matrix has no row for {found.count(-1)} points, one is {shown}"
+            absent = dict(zip(names, keys[found.index(-1)], strict=True))
+            msg = f"the matrix has no row for {found.count(-1)} points, one is {absent}"
             raise DataError(msg)
         return np.array(found, np.int64)

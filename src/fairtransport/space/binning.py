@@ -45,8 +45,10 @@ def bin_names(edges: Sequence[float]) -> list[str]:
     >>> bin_names([25, 45])
     ['< 25', '25 to < 45', '>= 45']
     """
-    inner = [f"{low:g} to < {high:g}" for low, high in pairwise(edges)]
-    return [f"< {edges[0]:g}", *inner, f">= {edges[-1]:g}"]
+    # all digits, so that different edges have different names
+    shortest = [np.format_float_positional(edge, trim="-") for edge in edges]
+    inner = [f"{low} to < {high}" for low, high in pairwise(shortest)]
+    return [f"< {shortest[0]}", *inner, f">= {shortest[-1]}"]
 
 
 def bin_expression(name: str, edges: Sequence[float], *, may_be_nan: bool) -> nw.Expr:

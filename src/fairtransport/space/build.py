@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from fairtransport.checks import BoolArray, IntArray, choice, shown
 from fairtransport.errors import DataError, InputError
 from fairtransport.space.binning import Bins, check_bins
-from fairtransport.space.columns import MISSING, Column, merge_columns, sorted_levels
+from fairtransport.space.columns import MISSING, Column, merge_columns, plain_list, sorted_levels
 from fairtransport.space.counting import Counted, Source, as_source
 from fairtransport.space.sample_space import SampleSpace
 
@@ -46,6 +47,7 @@ def build_space(
     *,
     sensitive_features: Any,
     predictions: Any = None,
+    prediction_parameter: str = "predictions",
     features: Sequence[str] | None = None,
     counts: str | None = None,
     bins: Mapping[str, Sequence[float]] | None = None,
@@ -63,6 +65,8 @@ def build_space(
         Any data frame that narwhals knows, or a path.
     label, predictions
         A column's name or, for eager frames, an array; predictions also several columns.
+    prediction_parameter
+        The name of the argument that predictions came in, for error messages.
     sensitive_features
         Column names, or a frame aligned with the data.
     features
@@ -83,9 +87,8 @@ def build_space(
         Whether the label is part of a point; if not, its column is left aside.
     """
     choice("missing", missing, ("error", "level"))
-    source, roles = _roles(
-        as_source(data), label, sensitive_features, predictions, features, counts
-    )
+    given = (prediction_parameter, predictions)
+    source, roles = _roles(as_source(data), label, sensitive_features, given, features, counts)
     if not label_matters:
         roles = replace(roles, label=None)
     edges = check_bins(bins, (*roles.features, *roles.sensitive))
@@ -112,12 +115,13 @@ def build_space(
 
 
 def _roles(
-    source: Source, label: Any, sensitive: Any, predictions: Any, features: Any, counts: Any
-) -> tuple[Source, Roles]:
+    source: Source, label: Any, sensitive: Any, predictions: tuple[str, Any], features: Any,
+    counts: Any,
+) -> tuple[Source, Roles]:  # fmt: skip
     """Name the column of each role, attaching what came as an array."""
     own = list(source.columns)
     source, label_name = _one_column(source, "y", label, "label")
-    source, prediction_names = _prediction_columns(source, predictions)
+    source, prediction_names = _prediction_columns(source, *predictions)
     if counts is not None:
         _known("counts", [counts], own)
     taken = {label_name, counts, *prediction_names}
@@ -127,7 +131,11 @@ def _roles(
     else:
         chosen = _names("features", features)
         _known("features", chosen, own)
-    if not chosen and not sensitive_names:
+    if not sensitive_names:
+        msg = "`sensitive_features` must name at least one column, got none"
+        raise InputError(msg)
+    # given predictions may be about people of whom only sensitive features are known
+    if not chosen and not prediction_names:
         msg = "`features` must name at least one column, got none"
         raise InputError(msg)
     for name in chosen:
@@ -146,27 +154,42 @@ def _one_column(source: Source, parameter: str, value: Any, wanted: str) -> tupl
     if isinstance(value, str):
         _known(parameter, [value], source.columns)
         return source, value
-    name = _free_name(str(getattr(value, "name", None) or wanted), source.columns)
-    return source.attach(name, value), name
+    name = str(getattr(value, "name", None) or wanted)
+    if hasattr(value, "name") and name in source.columns:
+        # as a feature the model would be asked with the answer in hand
+        msg = f"`{parameter}` is the column {name!r}, which the data has too: pass its name instead"
+        raise InputError(msg)
+    name = _free_name(name, source.columns)
+    return source.attach(name, value, parameter), name
 
 
-def _prediction_columns(source: Source, value: Any) -> tuple[Source, list[str]]:
+def _prediction_columns(source: Source, parameter: str, value: Any) -> tuple[Source, list[str]]:
     if value is None:
         return source, []
     if isinstance(value, str):
-        _known("y_pred/y_score", [value], source.columns)
-        return source, [value]
-    # a list of text is columns only if all are there; else it is an array of labels
-    if isinstance(value, list | tuple) and value and all(one in source.columns for one in value):
-        return source, list(value)
-    array = np.asarray(value) if not hasattr(value, "to_list") else value
-    if getattr(array, "ndim", 1) == 1:
+        value = [value]
+    elif not _are_names(value, parameter, source.columns):
+        return _attached_predictions(source, parameter, value)
+    names = _names(parameter, value)
+    _known(parameter, names, source.columns)
+    return source, names
+
+
+def _are_names(value: Any, parameter: str, columns: Sequence[str]) -> bool:
+    """Say whether a list of text names columns; it may also be the predicted labels."""
+    is_list = isinstance(value, list | tuple) and len(value) > 0
+    is_text = is_list and all(isinstance(one, str) for one in value)
+    return is_text and (parameter == "y_score" or all(one in columns for one in value))
+
+
+def _attached_predictions(source: Source, parameter: str, value: Any) -> tuple[Source, list[str]]:
+    if np.ndim(value) <= 1:
         name = _free_name("prediction", source.columns)
-        return source.attach(name, array), [name]
+        return source.attach(name, value, parameter), [name]
     names = []
-    for at, part in enumerate(np.asarray(array).T):
+    for at, part in enumerate(np.asarray(value).T):
         names.append(_free_name(f"score_{at}", source.columns))
-        source = source.attach(names[-1], part)
+        source = source.attach(names[-1], part, parameter)
     return source, names
 
 
@@ -176,9 +199,6 @@ def _sensitive_columns(source: Source, value: Any, taken: set[Any]) -> tuple[Sou
     ):
         names = _names("sensitive_features", value)
         _known("sensitive_features", names, source.columns)
-        if not names:
-            msg = "`sensitive_features` must name at least one column, got none"
-            raise InputError(msg)
         for name in names:
             if name in taken:
                 msg = (
@@ -197,7 +217,9 @@ def _aligned_sensitive(source: Source, value: Any) -> tuple[Source, list[str]]:
     except TypeError:
         msg = f"`sensitive_features` must be column names or an aligned frame, got {shown(value)}"
         raise InputError(msg) from None
-    frame = given.to_frame() if isinstance(given, nw.Series) else given
+    if isinstance(given, nw.Series):
+        given = given.alias(str(given.name or "sensitive")).to_frame()
+    frame = given
     for name in frame.columns:
         if name in source.columns:
             msg = (
@@ -205,13 +227,13 @@ def _aligned_sensitive(source: Source, value: Any) -> tuple[Source, list[str]]:
                 "pass its name instead"
             )
             raise InputError(msg)
-        source = source.attach(name, frame[name])
+        source = source.attach(name, frame[name], "sensitive_features")
     return source, list(frame.columns)
 
 
 def _names(parameter: str, value: Any) -> list[str]:
-    names = [value] if isinstance(value, str) else list(value)
-    if len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
+    names = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
+    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         msg = f"`{parameter}` must be distinct column names, got {shown(value)}"
         raise InputError(msg)
     return names
@@ -219,7 +241,7 @@ def _names(parameter: str, value: Any) -> list[str]:
 
 def _known(parameter: str, names: Sequence[Any], columns: Sequence[str]) -> None:
     for name in names:
-        if name not in columns:
+        if not isinstance(name, str) or name not in columns:
             listed = ", ".join(columns)
             msg = f"`{parameter}` must name columns of the data ({listed}), got {shown(name)}"
             raise InputError(msg)
@@ -298,7 +320,10 @@ def _check_levels(
         if name not in sensitive:
             msg = f"`levels` must name sensitive features, got {shown(name)}"
             raise InputError(msg)
-        listed = list(values)
+        if isinstance(values, str) or np.ndim(values) != 1:
+            msg = f"`levels[{name!r}]` must list values, got {shown(values)}"
+            raise InputError(msg)
+        listed = plain_list(values)
         for value in counted.columns[name].levels.tolist():
             if value not in listed:
                 msg = f"`levels[{name!r}]` must hold every observed value, but lacks {shown(value)}"
@@ -322,19 +347,20 @@ def _with_twins(
         missing = [MISSING] if column.has_missing or None in declared.get(name, []) else []
         choices.append(np.array([*range(len(column.levels)), *missing], np.int64))
     rest = [name for name in roles.points if name not in roles.sensitive]
-    combos = np.array(list(product(*choices)), np.int64)
     codes = np.column_stack(
         [np.zeros(len(counted.counts), np.int64)] + [columns[name].codes for name in rest]
     )
     _, first, group = np.unique(codes, axis=0, return_index=True, return_inverse=True)
     group = group.reshape(-1)
-    total = len(first) * len(combos)
+    size = prod(len(choice) for choice in choices)
+    total = len(first) * size
     if total > MOST_POINTS:
         msg = (
-            f"`sensitive_features` make {len(combos):,} combinations and so {total:,} points, "
+            f"`sensitive_features` make {size:,} combinations and so {total:,} points, "
             f"more than {MOST_POINTS:,}; `bins` or fewer levels make this feasible"
         )
         raise InputError(msg)
+    combos = np.array(list(product(*choices)), np.int64)
     twin_columns = {}
     for at, name in enumerate(roles.sensitive):
         twin_columns[name] = replace(columns[name], codes=np.tile(combos[:, at], len(first)))

@@ -28,7 +28,8 @@ class Column:
     codes
         (K,) the place of each point's value in ``levels``; -1 where it is missing.
     categories
-        The categories in their declared order if the column was categorical.
+        The categories in their declared order if the column was categorical; those that its
+        library does not order are left out.
     """
 
     levels: NDArray[Any]
@@ -58,6 +59,11 @@ class Column:
         there = self.codes != MISSING
         values[there] = self.levels[self.codes[there]]
         return values
+
+    def to_list(self) -> list[Any]:
+        """Return the values as plain Python objects; missing ones as None."""
+        plain = [*self.levels.tolist(), None]
+        return [plain[code] for code in self.codes.tolist()]
 
     def with_levels(self, levels: NDArray[Any]) -> Column:
         """Return the same values coded over a larger sorted set of levels."""
@@ -96,8 +102,11 @@ def encode_series(series: nw.Series[Any]) -> Column:
     categories = None
     if series.dtype.is_float():
         missing = missing | series.is_nan().fill_null(value=True)
-    if isinstance(series.dtype, nw.Categorical | nw.Enum):
-        categories = tuple(series.cat.get_categories().to_list())
+    if isinstance(series.dtype, nw.Enum):
+        categories = tuple(series.dtype.categories)
+    elif isinstance(series.dtype, nw.Categorical):
+        pandas_like = series.implementation.is_pandas_like()
+        categories = tuple(series.to_native().cat.categories) if pandas_like else ()
     mask = np.asarray(missing.to_numpy(), dtype=bool)
     if series.dtype.is_numeric() or series.dtype == nw.Boolean:
         filler = False if series.dtype == nw.Boolean else 0
@@ -110,7 +119,10 @@ def encode_series(series: nw.Series[Any]) -> Column:
 
 def merge_columns(first: Column, second: Column) -> Column:
     """Return one column over the points of both."""
-    levels = sorted_levels([*first.levels.tolist(), *second.levels.tolist()])
+    levels = first.levels
+    # equal levels may be bins, which have an order of their own
+    if levels.tolist() != second.levels.tolist():
+        levels = sorted_levels([*levels.tolist(), *second.levels.tolist()])
     codes = np.r_[first.with_levels(levels).codes, second.with_levels(levels).codes]
     return Column(levels, codes, first.categories)
 
@@ -125,6 +137,15 @@ def sorted_levels(values: list[Any]) -> NDArray[Any]:
     if ordered and all(type(value) in (bool, int, float) for value in ordered):
         return np.array(ordered)
     return object_array(ordered)
+
+
+def plain_list(values: Any) -> list[Any]:
+    """Return a series or array of any library, or a list, as plain Python objects."""
+    for method in ("to_list", "to_pylist"):
+        if hasattr(values, method):
+            return list(getattr(values, method)())
+    # an array of a list would turn values of unlike types into text
+    return list(values) if isinstance(values, list | tuple) else list(np.asarray(values).tolist())
 
 
 def object_array(values: list[Any]) -> NDArray[Any]:

@@ -125,5 +125,7 @@ def native_frame(columns: Mapping[str, Column], library: str) -> Any:
 
         for name, column in columns.items():
             if column.categories is not None:
-                frame[name] = pd.Categorical(frame[name], categories=list(column.categories))
+                # declared levels may go beyond the categories
+                known = dict.fromkeys([*column.categories, *column.levels.tolist()])
+                frame[name] = pd.Categorical(frame[name], categories=list(known))
     return frame

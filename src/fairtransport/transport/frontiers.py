@@ -30,6 +30,8 @@ class Frontiers:
         (S,) the point whose frontier a segment belongs to, and the target at its far end.
     cost, gain
         (S,) what a unit of mass pays (Δc > 0) and gains (Δl > 0) along a segment.
+    far_cost, far_gain
+        (S,) what a unit pays and gains in all when it is moved to ``target``.
     slope
         (S,) gain per cost, falling; within a point the segments keep their order.
 
@@ -47,6 +49,8 @@ class Frontiers:
     target: IntArray
     cost: FloatArray
     gain: FloatArray
+    far_cost: FloatArray
+    far_gain: FloatArray
     slope: FloatArray
 
     def net_gains(self, price: float) -> FloatArray:
@@ -74,7 +78,7 @@ def build_frontiers(losses: FloatArray, geometry: Geometry) -> Frontiers:
     if geometry.is_free:
         target = _best_free_targets(losses, geometry)
         none, nothing = np.empty(0, np.int64), np.empty(0)
-        return Frontiers(target, losses[target] - losses, none, none, nothing, nothing, nothing)
+        return Frontiers(target, losses[target] - losses, none, none, *[nothing] * 5)
     parts = list(_corners(losses, geometry))
     row, target, cost = (
         np.concatenate([getattr(part, name) for part in parts])
@@ -102,6 +106,8 @@ def _sorted_segments(
         target=target[end][order],
         cost=seg_cost[order],
         gain=seg_gain[order],
+        far_cost=cost[end][order],
+        far_gain=(losses[target[end]] - losses[row[end]])[order],
         slope=slope[order],
     )
 

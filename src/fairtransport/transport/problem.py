@@ -11,6 +11,7 @@ from fairtransport.checks import BoolArray, FloatArray, IntArray, finite, float_
 from fairtransport.errors import InputError
 from fairtransport.geometry import Geometry, as_geometry
 from fairtransport.transport.frontiers import CHUNK_ENTRIES, Frontiers, build_frontiers
+from fairtransport.transport.prices import PriceSweep, sweep_prices
 from fairtransport.transport.solution import (
     TOLERANCE,
     BudgetCurve,
@@ -147,6 +148,39 @@ class AuditProblem:
             values=np.r_[start, start + gained[last]],
             prices=np.r_[slope[last], 0.0],
         )
+
+    def sweep(self, weights: FloatArray) -> PriceSweep:
+        """Return moments of the net gains at all prices where they bend."""
+        return sweep_prices(self.frontiers, weights)
+
+    def directional_derivative(self, frequencies: Any, direction: Any) -> float:
+        """Return ψ'_f(h), the derivative of ψ at f in the direction h (Theorem 3).
+
+        Parameters
+        ----------
+        frequencies
+            f >= 0.
+        direction
+            h, which must not leave the cone: h_i >= 0 where f_i = 0.
+
+        Notes
+        -----
+        ψ'_f(h) = min over optimal prices ν of h'φ_ν. It is linear in h exactly when the
+        interval of optimal prices does not matter. Between the ends φ_ν(i) is linear for
+        points with f_i > 0; at empty points it can bend, so the prices at which it does are
+        tried too. The paper's Λ has the multipliers' sign wrong; this is the corrected form.
+        """
+        f = self._frequencies(frequencies)
+        h = finite("direction", float_array("direction", direction, (self.size,)))
+        if np.any((f == 0) & (h < 0)):
+            at = int(np.flatnonzero((f == 0) & (h < 0))[0])
+            msg = f"`direction` must be >= 0 where `frequencies` are 0, got {h[at]:g} at [{at}]"
+            raise InputError(msg)
+        low, high = self.solve(f).price_interval
+        sweep = self.sweep(h)
+        inside = sweep.mean[(sweep.prices >= low) & (sweep.prices <= high)]
+        ends = [float(h @ self.frontiers.net_gains(price)) for price in (low, high)]
+        return float(min([*ends, *inside]))
 
     def costs_of(self, rows: IntArray, cols: IntArray) -> FloatArray:
         """Return the costs of single moves rows[k] → cols[k]."""

@@ -1,0 +1,182 @@
+"""How time and memory of the frontiers grow with the number of points."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from measure import in_fresh_process, shown_seconds, timed
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fairtransport import Geometry
+
+SIZES = {"embedding": (1_000, 3_000, 10_000, 30_000), "sparse": (10_000, 100_000)}
+QUICK_SIZES = {"embedding": (1_000, 3_000), "sparse": (1_000, 3_000)}
+SECONDS_A_SIZE = 5.0
+MIB = 2**20
+
+
+@dataclass(frozen=True)
+class Build:
+    """Building the frontiers of one problem, in a process of its own.
+
+    Attributes
+    ----------
+    points, pairs, segments
+        K; the moves among them that exist; the segments of the frontiers.
+    seconds, fastest, runs
+        The median and the fastest of the runs, in seconds.
+    peak_bytes
+        How far the first build lifted the process's memory above what it held before, when
+        libraries were loaded, kernels compiled and the input was there.
+    input_bytes
+        What losses and costs hold.
+    """
+
+    points: int
+    pairs: int
+    segments: int
+    seconds: float
+    fastest: float
+    runs: int
+    peak_bytes: int
+    input_bytes: int
+
+
+@dataclass(frozen=True)
+class Growth:
+    """The builds of one kind of geometry, and the fitted exponents in K."""
+
+    kind: str
+    builds: list[Build]
+    time_exponent: float
+    memory_exponent: float
+
+
+def measure_growth(kind: str, sizes: tuple[int, ...], progress: Callable[[str], None]) -> Growth:
+    """Build frontiers at each size, each in a fresh process."""
+    builds = []
+    for size in sizes:
+        progress(f"frontiers, {kind}, K = {size:,}")
+        builds.append(in_fresh_process(_build, kind, size))
+    return Growth(
+        kind,
+        builds,
+        _exponent([(build.points, build.seconds) for build in builds]),
+        _exponent([(build.points, build.peak_bytes) for build in builds]),
+    )
+
+
+def _exponent(curve: list[tuple[int, float]]) -> float:
+    """Return the slope of a straight line through the logarithms."""
+    sizes, values = np.log(np.array(curve, dtype=float)).T
+    return float(np.polyfit(sizes, values, 1)[0])
+
+
+def _build(kind: str, size: int) -> Build:
+    from workloads import embedded, sparse, warm_up
+
+    from fairtransport.transport.frontiers import build_frontiers
+
+    warm_up()
+    losses, geometry = {"embedding": embedded, "sparse": sparse}[kind](size)
+    _forget_peak_memory()
+    before = _memory("VmRSS")
+    seconds, frontiers = timed(lambda: build_frontiers(losses, geometry))
+    peak = _memory("VmHWM") - before
+    segments = len(frontiers.row)
+    del frontiers
+    took = [seconds]
+    while len(took) < 3 or (sum(took) < SECONDS_A_SIZE and len(took) < 100):
+        took.append(timed(lambda: build_frontiers(losses, geometry))[0])
+    pairs, content = _contents(geometry)
+    return Build(
+        points=size,
+        pairs=pairs,
+        segments=segments,
+        seconds=float(np.median(took)),
+        fastest=min(took),
+        runs=len(took),
+        peak_bytes=peak,
+        input_bytes=content + losses.nbytes,
+    )
+
+
+def _contents(geometry: Geometry) -> tuple[int, int]:
+    """Return how many moves a geometry knows, and how many bytes it holds."""
+    from fairtransport import Embedding
+    from fairtransport.geometry import Precomputed
+
+    cost = geometry.cost
+    if isinstance(cost, Embedding):
+        return geometry.size * (geometry.size - 1), cost.coordinates.nbytes
+    assert isinstance(cost, Precomputed)
+    matrix: Any = cost.matrix
+    return matrix.nnz, matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
+
+
+def _memory(field: str) -> int:
+    """Return a field of Linux' /proc/self/status in bytes.
+
+    ``ru_maxrss`` would not do: a child starts with its parent's peak, so that a large parent
+    hides what the child does.
+    """
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    found = re.search(rf"{field}:\s+(\d+) kB", status)
+    assert found is not None
+    return int(found[1]) * 1024
+
+
+def _forget_peak_memory() -> None:
+    """Set the process's peak memory back to what it holds now, where the kernel allows it."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+
+
+def growth_table(growth: Growth) -> Table:
+    """Return the table of one kind of geometry."""
+    titles = {
+        "embedding": "Frontiers of points in 10 dimensions, every move allowed",
+        "sparse": "Frontiers of sparse costs, 50 random moves a point",
+    }
+    table = Table(
+        title=titles[growth.kind],
+        caption=(
+            "Time: the median of the runs; kernels compiled beforehand, a fresh process for each "
+            "K. Peak: how far the first build lifts the process above libraries and input. Pairs: "
+            "all moves that exist, those to smaller losses included, which need no look."
+        ),
+    )
+    for name in (
+        "K", "pairs", "segments", "time", "fastest", "runs", "pairs/s", "input MiB", "peak MiB",
+    ):  # fmt: skip
+        table.add_column(name, justify="right")
+    for build in growth.builds:
+        table.add_row(
+            f"{build.points:,}", f"{build.pairs:.2e}", f"{build.segments:,}",
+            shown_seconds(build.seconds), shown_seconds(build.fastest), str(build.runs),
+            f"{build.pairs / build.seconds:.2e}",
+            f"{build.input_bytes / MIB:.1f}", f"{build.peak_bytes / MIB:.1f}",
+        )  # fmt: skip
+    return table
+
+
+def growth_line(growth: Growth) -> str:
+    """Say how time and memory grow."""
+    sizes = f"{growth.builds[0].points:,} to {growth.builds[-1].points:,}"
+    return (
+        f"From K = {sizes}: time grows as K^{growth.time_exponent:.2f}, "
+        f"memory as K^{growth.memory_exponent:.2f}"
+    )
+
+
+def as_json(growths: list[Growth]) -> dict[str, Any]:
+    """Return everything measured."""
+    return {growth.kind: asdict(growth) for growth in growths}

@@ -1,0 +1,98 @@
+"""What all benchmarks share: timing, fresh processes, provenance, result files."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from importlib.metadata import version
+from multiprocessing import get_context
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+RESULTS = Path(__file__).parent / "results"
+LIBRARIES = ("numpy", "scipy", "numba", "highspy", "ortools", "cvxpy", "clarabel")
+
+
+@dataclass(frozen=True)
+class Timing:
+    """The median of repeated runs, in seconds, and how many there were."""
+
+    seconds: float
+    runs: int
+
+
+def timed(function: Callable[[], T]) -> tuple[float, T]:
+    """Return how long one call took, in seconds, and what it returned."""
+    start = perf_counter()
+    answer = function()
+    return perf_counter() - start, answer
+
+
+def repeat(function: Callable[[], Any], *, seconds: float = 1.0, at_least: int = 3) -> Timing:
+    """Run ``function`` until ``seconds`` have passed and ``at_least`` runs are done."""
+    took: list[float] = []
+    while len(took) < at_least or sum(took) < seconds:
+        took.append(timed(function)[0])
+    return Timing(median(took), len(took))
+
+
+def in_fresh_process(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Return what ``function`` returns in a new interpreter that has run nothing else."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(function, *args, **kwargs).result()
+
+
+def provenance() -> dict[str, Any]:
+    """Return the versions and the machine that the numbers belong to."""
+    return {
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "cores": os.cpu_count(),
+        "load_average": os.getloadavg()[0],
+        **{library: version(library) for library in LIBRARIES},
+    }
+
+
+def write_result(name: str, content: dict[str, Any]) -> Path:
+    """Write ``results/<name>.json`` in one step, so that a reader never sees half a file."""
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{name}.json"
+    partial = path.with_suffix(".json.partial")
+    partial.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    return partial.replace(path)
+
+
+def shown_seconds(seconds: float) -> str:
+    """Return a duration with three digits and a fitting unit.
+
+    Examples
+    --------
+    >>> shown_seconds(0.00123)
+    '1.23 ms'
+    """
+    for limit, factor, unit in ((1e-3, 1e6, "µs"), (1.0, 1e3, "ms")):
+        if seconds < limit:
+            return f"{seconds * factor:.3g} {unit}"
+    return f"{seconds:,.0f} s" if seconds >= 100 else f"{seconds:.3g} s"
+
+
+def shown_ratio(ratio: float) -> str:
+    """Return a ratio with at least two digits.
+
+    Examples
+    --------
+    >>> shown_ratio(1234.5)
+    '1,234×'
+    """
+    return f"{ratio:,.0f}×" if ratio >= 10 else f"{ratio:.2g}×"

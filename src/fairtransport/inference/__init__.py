@@ -1,0 +1,18 @@
+"""How sure an audit is: laws of ψ(f_n), confidence bounds, tests."""
+
+from fairtransport.inference.laws import DrawnLaw, Interval, LimitLaw, PlugInLaw, SamplingLaw
+from fairtransport.inference.methods import METHODS, default_size, limit_at, sampling_law
+from fairtransport.inference.normals import MinOfNormals
+
+__all__ = [
+    "METHODS",
+    "DrawnLaw",
+    "Interval",
+    "LimitLaw",
+    "MinOfNormals",
+    "PlugInLaw",
+    "SamplingLaw",
+    "default_size",
+    "limit_at",
+    "sampling_law",
+]

@@ -1,0 +1,246 @@
+"""sampling_law(): the paper's methods for the law of ψ(f_n), each under its name."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from fairtransport.checks import IntArray, choice, float_array, number, shown
+from fairtransport.errors import InputError
+from fairtransport.inference.laws import DrawnLaw, LimitLaw, PlugInLaw, SamplingLaw
+from fairtransport.inference.normals import MinOfNormals
+from fairtransport.inference.resampling import (
+    values_of_resamples,
+    with_replacement,
+    without_replacement,
+)
+from fairtransport.inference.truncated import draw_truncated
+
+if TYPE_CHECKING:
+    from fairtransport.transport import AuditProblem
+
+DISTORTION = 0.05
+"""Shift of the mean frequencies (in L1) or lost share of their spread that counts as distorted."""
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """What a method is asked: a checked problem, sample and settings."""
+
+    problem: AuditProblem
+    counts: IntArray
+    n_resamples: int
+    rng: np.random.Generator
+    size: int | None
+    step: float | None
+
+    @property
+    def n(self) -> int:
+        """The size of the audit sample."""
+        return int(self.counts.sum())
+
+    @property
+    def estimate(self) -> float:
+        """ψ(f_n)."""
+        return self.problem.value(self.counts / self.n)
+
+
+class Method(Protocol):
+    """A method makes a law from a request."""
+
+    def __call__(self, request: Request, /) -> SamplingLaw:
+        """Return the law."""
+        ...
+
+
+def m_out_of_n(request: Request) -> DrawnLaw:
+    """Algorithm 1: √m(ψ(f*_{n,m}) − ψ(f_n)), m = floor(2√n) unless told."""
+    size = request.size or default_size(request.n)
+    return _resampled(request, "m-out-of-n", with_replacement(request.counts, size), size)
+
+
+def efron(request: Request) -> DrawnLaw:
+    """Resample n of n, the ordinary bootstrap: the diagnostic that the paper proposes."""
+    law = _resampled(request, "efron", with_replacement(request.counts, request.n), request.n)
+    return DrawnLaw(law.method, law.estimate, law.n, (law.gaussianity.words,), law.draws, law.size)
+
+
+def subsampling(request: Request) -> DrawnLaw:
+    """Subsamples of m people without replacement (Politis, Romano and Wolf)."""
+    size = request.size or default_size(request.n)
+    if size > request.n:
+        msg = f"`m` must be at most the {request.n} people of the sample, got {size}"
+        raise InputError(msg)
+    return _resampled(request, "subsampling", without_replacement(request.counts, size), size)
+
+
+def numerical(request: Request) -> DrawnLaw:
+    """Algorithm 2: ϵ⁻¹(ψ(f_n + ϵZ) − ψ(f_n)), ϵ = n^(−1/4) unless told."""
+    step = request.step or request.n**-0.25
+    f = request.counts / request.n
+    drawn = draw_truncated(f, step, request.n_resamples, request.rng)
+    estimate = request.estimate
+    # the untruncated law has mean f and total variance ϵ²Σ f(1 − f); draws vary by chance too
+    variance = float(step**2 * np.sum(f * (1 - f)))
+    noise = float(step * np.sqrt(f * (1 - f) / request.n_resamples).sum())
+    shift = float(np.abs(drawn.frequencies.mean(axis=0) - f).sum()) - noise
+    narrowing = 1 - math.sqrt(drawn.frequencies.var(axis=0).sum() / variance) if variance else 0.0
+    notes = []
+    if drawn.exact:
+        notes.append(
+            f"Algorithm 2's rejection accepts {drawn.acceptance:.2%} of its draws; the same "
+            "law was drawn exactly."
+        )
+    if max(shift, narrowing) > DISTORTION:
+        notes.append(
+            f"Truncation to frequencies >= 0 moves their mean by {max(shift, 0):.2f} in all and "
+            f"takes {max(narrowing, 0):.0%} of their spread: the numerical method's law is "
+            "distorted and its bounds are not to be trusted."
+        )
+    draws = (request.problem.values(drawn.frequencies) - estimate) / step
+    return DrawnLaw(
+        "numerical", estimate, request.n, tuple(notes), draws,
+        step=step, acceptance=drawn.acceptance,
+    )  # fmt: skip
+
+
+def plug_in(request: Request) -> PlugInLaw:
+    """Theorem 1's law with f_n for f*; normal but for samples exactly at a corner."""
+    estimate = request.estimate
+    return PlugInLaw("plug-in", estimate, request.n, (), plug_in_limit(request))
+
+
+def limit_law(request: Request) -> LimitLaw:
+    """Theorem 1's law, its lower bound by the intersection–union over prices."""
+    sweep = request.problem.sweep(request.counts / request.n)
+    budget = request.problem.budget
+    offset = np.zeros_like(sweep.prices) if budget == 0 else budget * sweep.prices
+    means, usable = offset + sweep.mean, np.isfinite(offset)
+    return LimitLaw(
+        "limit-law", request.estimate, request.n, (), plug_in_limit(request),
+        means[usable], sweep.spread()[usable],
+    )  # fmt: skip
+
+
+def plug_in_limit(request: Request) -> MinOfNormals:
+    """Return the minimum of normals that Theorem 1 gives at the sample's frequencies."""
+    return limit_at(request.problem, request.counts / request.n)
+
+
+def limit_at(problem: AuditProblem, f: Any) -> MinOfNormals:
+    """Return the limit law of Theorem 1 at known frequencies.
+
+    Notes
+    -----
+    √n(ψ(f_n) − ψ(f*)) → min(Z'φ_lo, Z'φ_hi) with Z ~ N(0, Σ(f*)) and φ at the two ends of
+    the interval of optimal prices: on it every φ_ν(i) with f_i > 0 is linear in ν.
+    """
+    frequencies = np.asarray(f, dtype=float)
+    low, high = problem.solve(frequencies).price_interval
+    at_low = problem.frontiers.net_gains(low)
+    at_high = problem.frontiers.net_gains(high)
+    centred = [gains - frequencies @ gains for gains in (at_low, at_high)]
+    (xx, xy), (_, yy) = np.array([[frequencies @ (a * b) for b in centred] for a in centred])
+    sd_x, sd_y = _spread(xx, at_low), _spread(yy, at_high)
+    # away from corners the two ends are one price, whatever rounding says
+    if low == high or sd_x == 0 or sd_y == 0:
+        return MinOfNormals(sd_x, sd_y, 1.0)
+    return MinOfNormals(sd_x, sd_y, float(np.clip(xy / (sd_x * sd_y), -1, 1)))
+
+
+def _spread(variance: float, gains: Any) -> float:
+    """Return the standard deviation; rounding errors of a constant gain are no variation."""
+    scale = float(np.max(np.abs(gains), initial=0.0))
+    return math.sqrt(variance) if variance > (1e-12 * scale) ** 2 else 0.0
+
+
+METHODS: dict[str, Method] = {
+    "m-out-of-n": m_out_of_n,
+    "numerical": numerical,
+    "subsampling": subsampling,
+    "limit-law": limit_law,
+    "plug-in": plug_in,
+    "efron": efron,
+}
+
+
+def default_size(n: int) -> int:
+    """Return the paper's rule of thumb for the resample size, m = floor(2√n), at most n."""
+    return max(1, min(n, math.isqrt(4 * n)))
+
+
+def sampling_law(
+    problem: AuditProblem,
+    counts: Any,
+    *,
+    method: str = "m-out-of-n",
+    n_resamples: int = 2000,
+    rng: Any = None,
+    m: int | None = None,
+    step: float | None = None,
+) -> SamplingLaw:
+    """Return the law of √n(ψ(f_n) − ψ(f*)), estimated by one of the paper's methods.
+
+    Parameters
+    ----------
+    problem
+        The audit problem.
+    counts
+        (K,) how many people are at each point.
+    method
+        "m-out-of-n", "numerical", "subsampling", "limit-law", "plug-in" or "efron".
+    n_resamples
+        B, the number of draws; without meaning for the laws in closed form.
+    rng
+        A seed or a numpy generator.
+    m
+        The size of a resample; default floor(2√n).
+    step
+        ϵ of the numerical derivative method; default n^(−1/4).
+
+    Examples
+    --------
+    >>> from fairtransport import AuditProblem
+    >>> problem = AuditProblem([0.0, 1.0], [[0.0, 0.0], [0.0, 0.0]])
+    >>> law = sampling_law(problem, [30, 70], method="limit-law")
+    >>> round(law.lower_bound(0.05), 3), round(law.pvalue(0.2), 4)
+    (0.225, 0.0145)
+    """
+    choice("method", method, METHODS)
+    return METHODS[method](
+        Request(
+            problem=problem,
+            counts=_check_counts(counts, problem.size),
+            n_resamples=_check_whole("n_resamples", n_resamples),
+            rng=np.random.default_rng(rng),
+            size=None if m is None else _check_whole("m", m),
+            step=None if step is None else number("step", step, above=0),
+        )
+    )
+
+
+def _check_counts(counts: Any, size: int) -> IntArray:
+    array = float_array("counts", counts, (size,))
+    whole = np.isfinite(array) & (array >= 0) & (array == np.floor(array))
+    if not whole.all() or not array.sum() > 0:
+        bad = array[~whole][0] if not whole.all() else 0.0
+        msg = f"`counts` must be whole numbers >= 0 with a positive sum, got {bad:g}"
+        raise InputError(msg)
+    return array.astype(np.int64)
+
+
+def _check_whole(name: str, value: Any) -> int:
+    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1:
+        return int(value)
+    msg = f"`{name}` must be a whole number >= 1, got {shown(value)}"
+    raise InputError(msg)
+
+
+def _resampled(request: Request, method: str, draw: Any, size: int) -> DrawnLaw:
+    estimate = request.estimate
+    values = values_of_resamples(request.problem, draw, request.n_resamples, request.rng)
+    draws = math.sqrt(size) * (values - estimate)
+    return DrawnLaw(method, estimate, request.n, (), draws, size)

@@ -1,0 +1,143 @@
+"""Frequencies f_n + ϵZ of the numerical derivative method, truncated to be non-negative."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtransport.errors import InputError
+
+if TYPE_CHECKING:
+    from fairtransport.checks import FloatArray
+
+PILOT = 2_000
+"""Proposals that tell whether rejection is cheap."""
+CHEAP = 0.05
+"""Acceptance rate from which plain rejection is used."""
+MOST_NORMALS = 20_000_000_000
+"""Normal draws beyond which the method is refused instead of running for hours."""
+PIECE = 4_000_000
+"""Entries of a block of proposals."""
+
+
+@dataclass(frozen=True, eq=False)
+class TruncatedDraws:
+    """Draws of f_n + ϵZ >= 0 and how they were had.
+
+    Attributes
+    ----------
+    frequencies
+        One draw a row.
+    acceptance
+        The share of Algorithm 2's own proposals Z that are non-negative, from a pilot.
+    exact
+        Whether the exact sampler was used in place of rejection.
+    """
+
+    frequencies: FloatArray
+    acceptance: float
+    exact: bool
+
+
+def draw_truncated(
+    f: FloatArray, step: float, many: int, rng: np.random.Generator
+) -> TruncatedDraws:
+    """Draw f + ϵZ, Z ~ N(0, Σ(f)), conditioned on being non-negative.
+
+    Notes
+    -----
+    Algorithm 2 of the paper redraws Z until f + ϵZ >= 0, without a limit; with many points
+    that never happens. The law it aims at is that of independent N(f_i, ϵ²f_i) conditioned on
+    being non-negative and on summing to 1, for which `_exact` is a sampler.
+    Empty cells stay empty.
+    """
+    cells = np.flatnonzero(f)
+    pilot = _proposals(f[cells], step, PILOT, rng)
+    good = pilot[(pilot >= 0).all(axis=1)]
+    acceptance = len(good) / PILOT
+    exact = acceptance < CHEAP
+    draws = (
+        _exact(f[cells], step, many, rng)
+        if exact
+        else _rejection(f[cells], step, many, good[:many], rng)
+    )
+    frequencies = np.zeros((many, len(f)))
+    frequencies[:, cells] = draws
+    return TruncatedDraws(frequencies, acceptance, exact)
+
+
+def _proposals(f: FloatArray, step: float, many: int, rng: np.random.Generator) -> FloatArray:
+    # √f·G − f·Σ√f·G has covariance Σ(f), and sums to zero up to rounding
+    scaled = rng.standard_normal((many, len(f))) * np.sqrt(f)
+    return np.asarray(f + step * (scaled - f * scaled.sum(axis=1, keepdims=True)))
+
+
+def _rejection(
+    f: FloatArray, step: float, many: int, first: FloatArray, rng: np.random.Generator
+) -> FloatArray:
+    kept, have = [first], len(first)
+    while have < many:
+        proposals = _proposals(f, step, PILOT, rng)
+        good = proposals[(proposals >= 0).all(axis=1)]
+        kept.append(good)
+        have += len(good)
+    return np.concatenate(kept)[:many]
+
+
+def _exact(f: FloatArray, step: float, many: int, rng: np.random.Generator) -> FloatArray:
+    """Draw independent truncated normals, then accept by the density of what is left over.
+
+    Adding the same multiple of f to all means does not change the law given the sum, so the
+    means a·f are tilted until the truncated cells sum to 1 on average. All cells but the
+    largest are drawn; the largest takes the rest, accepted in proportion to its density.
+    """
+    from scipy.special import ndtr, ndtri
+
+    spread = step * np.sqrt(f)
+    mean = _tilt(f, spread) * f
+    last = int(np.argmax(f))
+    others = np.delete(np.arange(len(f)), last)
+    reach = ndtr(mean[others] / spread[others])
+    peak = max(mean[last], 0.0)
+    kept, have, tried = [], 0, 0
+    rows = max(100, PIECE // len(f))
+    while have < many:
+        tried += rows
+        if tried * len(f) > MOST_NORMALS and have < many / 2:
+            msg = (
+                f"`method` 'numerical' accepts {have} of {tried} draws at {len(f)} points, too few "
+                "to finish; 'm-out-of-n' estimates the same law"
+            )
+            raise InputError(msg)
+        # the upper tail by symmetry: a normal above 0, by inversion
+        part = mean[others] - spread[others] * ndtri(rng.random((rows, len(others))) * reach)
+        part = np.maximum(part, 0.0)
+        rest = 1 - part.sum(axis=1)
+        log_ratio = ((peak - mean[last]) ** 2 - (rest - mean[last]) ** 2) / (2 * spread[last] ** 2)
+        good = (rest >= 0) & (np.log(rng.random(rows)) < log_ratio)
+        draws = np.empty((int(good.sum()), len(f)))
+        draws[:, others], draws[:, last] = part[good], rest[good]
+        kept.append(draws)
+        have += len(draws)
+    return np.concatenate(kept)[:many]
+
+
+def _tilt(f: FloatArray, spread: FloatArray) -> float:
+    """Return a such that normals N(a·f_i, spread_i²) above 0 have means that sum to 1."""
+    from scipy.special import log_ndtr
+
+    def total(a: float) -> float:
+        z = a * f / spread
+        hazard = np.exp(-(z**2) / 2 - log_ndtr(z)) / math.sqrt(2 * math.pi)
+        return float(np.sum(a * f + spread * hazard))
+
+    low, high = -1.0, 1.0
+    while total(low) > 1:
+        low *= 2
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (low, middle) if total(middle) > 1 else (middle, high)
+    return high

@@ -1,0 +1,53 @@
+"""Random audit problems, with everything in them that can go wrong."""
+
+import os
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from fairtransport import AuditProblem
+
+# in CI the same examples every time; elsewhere new ones are worth having
+settings.register_profile("fairtransport", deadline=None, derandomize="CI" in os.environ)
+settings.load_profile("fairtransport")
+
+COSTS = [0.0, 0.25, 1.0, 2.0, np.inf]
+
+
+@st.composite
+def problems(draw, largest=7, decimals=6):
+    """Ties in losses; zero, infinite and duplicate costs; empty cells; all kinds of budgets."""
+    size = draw(st.integers(1, largest))
+    coarse = draw(st.booleans())
+    number = (
+        st.sampled_from([0.0, 0.5, 1.0, 3.0])
+        if coarse
+        else st.floats(0, 4).map(lambda x: round(x, decimals))
+    )
+    cost = st.sampled_from(COSTS) | st.floats(0.01, 5).map(lambda x: round(x, decimals))
+    losses = np.array(draw(st.lists(number, min_size=size, max_size=size)))
+    costs = np.array(draw(st.lists(cost, min_size=size**2, max_size=size**2))).reshape(size, size)
+    if draw(st.booleans()) and size > 1:
+        costs[:, 1] = costs[:, 0]
+    np.fill_diagonal(costs, 0)
+    weight = st.sampled_from([0.0, 1.0, 2.0]) | st.floats(0.02, 3).map(lambda x: round(x, decimals))
+    frequencies = np.array(draw(st.lists(weight, min_size=size, max_size=size)))
+    if frequencies.sum() > 0:
+        frequencies /= frequencies.sum()
+    budget = draw(
+        st.sampled_from([0.0, 1e-6, 0.1, 0.25, 1.0, 50.0])
+        | st.floats(0, 3).map(lambda x: round(x, decimals))
+    )
+    return AuditProblem(losses, costs, budget=budget), frequencies
+
+
+@pytest.fixture
+def corner():
+    """The theory page's counterexample: cells (cost, gain) (1, 1), (.2, .6), (0, 0), (0, 1)."""
+    losses = np.array([0, 0, 0, 0, 1, 0.6])
+    costs = np.full((6, 6), np.inf)
+    np.fill_diagonal(costs, 0)
+    costs[0, 4], costs[1, 5], costs[3, 4] = 1, 0.2, 0
+    return AuditProblem(losses, costs, budget=0.54), np.array([0.45, 0.45, 0.05, 0.05, 0, 0])

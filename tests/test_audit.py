@@ -1,0 +1,226 @@
+"""The walk from data to result: its value, its scope, its warnings."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fairtransport as ft
+from fairtransport.datasets.compas import FEATURES, LABEL, SENSITIVE, load_compas
+from fairtransport.reproduce.compas_study import logistic_regression, split_compas
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_compas_audit_counts_people_who_are_right_but_have_a_twin_who_is_wrong(seed):
+    split = split_compas(seed)
+    model, people = logistic_regression(split.training), split.audit[[*FEATURES, LABEL]]
+    result = ft.audit(people, LABEL, model=model, sensitive_features=list(SENSITIVE))
+
+    wrong = [model.predict(people.assign(race=race, sex=sex)[list(FEATURES)]) != people[LABEL]
+             for race in people["race"].unique() for sex in people["sex"].unique()]  # fmt: skip
+    right = model.predict(people[list(FEATURES)]) == people[LABEL]
+    harmed = int((right & np.any(wrong, axis=0)).sum())
+
+    assert harmed > 0
+    assert result.statistic == pytest.approx(harmed / len(people), rel=1e-12)
+    assert round(result.statistic * result.n) == harmed
+    assert result.baseline_risk == pytest.approx(1 - right.mean())
+    assert result.solution.duality_gap <= 1e-10
+
+
+def test_counts_give_the_audit_of_the_people_they_stand_for():
+    counts = load_compas()
+    people = counts.loc[counts.index.repeat(counts["count"])].drop(columns="count")
+    options = {"y_pred": "high_risk", "sensitive_features": list(SENSITIVE)}
+    weighted = ft.audit(counts, LABEL, counts="count", **options)
+    repeated = ft.audit(people, LABEL, **options)
+
+    assert weighted.n == repeated.n == 5278
+    assert weighted.statistic == repeated.statistic > 0
+    assert weighted.disagreement == repeated.disagreement > 0
+
+
+people_lists = st.lists(
+    st.tuples(st.sampled_from("ab"), st.integers(0, 2), st.integers(0, 1), st.integers(0, 1)),
+    min_size=1,
+    max_size=15,
+)
+
+
+def frame_of(rows):
+    return pl.DataFrame(rows, schema=["g", "x", "good", "guess"], orient="row")
+
+
+@given(people_lists)
+def test_with_predictions_only_everyone_takes_the_worst_loss_of_their_equals(rows):
+    result = ft.audit(
+        frame_of(rows), "good", y_pred="guess", sensitive_features="g", loss="absolute"
+    )
+    losses = [
+        max(abs(other_good - other_guess)
+            for _, other_x, other_good, other_guess in rows if (other_x, other_good) == (x, good))
+        for _, x, good, _ in rows
+    ]  # fmt: skip
+
+    assert result.worst_case_risk == pytest.approx(np.mean(losses))
+
+
+@given(people_lists, st.permutations("xg"))
+def test_the_order_of_rows_and_columns_does_not_matter(rows, order):
+    frame = frame_of(rows)
+    options = {"y_pred": "guess", "sensitive_features": "g", "loss": "absolute"}
+    one = ft.audit(frame, "good", **options)
+    other = ft.audit(frame[::-1].select(*order, "guess", "good"), "good", **options)
+
+    assert one.statistic == pytest.approx(other.statistic)
+    assert one.points == other.points
+
+
+@given(people_lists)
+def test_disagreement_is_part_of_the_statistic_and_zero_with_query_access(rows):
+    frame = frame_of(rows)
+    given_ones = ft.audit(frame, "good", y_pred="guess", sensitive_features="g", loss="absolute")
+    asked = ft.audit(
+        frame, "good", features=["g", "x"], sensitive_features="g", loss="absolute",
+        model=lambda points: np.zeros(len(points)),
+    )  # fmt: skip
+
+    assert 0 <= given_ones.disagreement <= given_ones.statistic + 1e-12
+    assert asked.disagreement == 0
+
+
+TWO_GROUPS = pd.DataFrame({"g": ["a", "a", "b", "b"], "x": [1, 2, 1, 2], "good": [1, 1, 1, 0]})
+
+
+favours_a = ft.access.Function(lambda points: (points["g"] == "a").astype(int), classes=[0, 1])
+
+
+def test_a_result_shows_its_numbers():
+    result = ft.audit(TWO_GROUPS, "good", model=favours_a, sensitive_features="g")
+
+    assert result.statistic == 0.75
+    assert (result.baseline_risk, result.worst_case_risk) == (0.25, 1.0)
+    assert (result.n, result.points, result.queried) == (4, 6, 4)
+    assert (result.target_scope, result.warnings) == ("twins", ())
+    assert result.plan.sum() == pytest.approx(1)
+    assert result.price == result.solution.price
+    assert result.budget_curve(0) == result.statistic
+    assert repr(result) == (
+        "AuditResult(statistic=0.7500, n=4, points=6, budget=0, target_scope='twins')"
+    )
+
+
+def test_a_twin_that_is_not_in_the_data_is_found_with_query_access_only():
+    alone = TWO_GROUPS[TWO_GROUPS["g"] == "a"]
+    levels = {"g": ["a", "b"]}
+    asked = ft.audit(alone, "good", model=favours_a, sensitive_features="g", levels=levels)
+    given_ones = ft.audit(alone.assign(guess=1), "good", y_pred="guess", sensitive_features="g")
+
+    assert asked.statistic == 1
+    assert given_ones.statistic == 0
+
+
+def test_the_budget_pays_for_costly_moves():
+    nearby = ft.similarity.Precomputed([[0, 2], [2, 0]], points=pd.DataFrame({"g": ["a", "b"]}))
+    frame = pd.DataFrame({"g": ["a"] * 4, "good": 1})
+    result = ft.audit(
+        frame, "good", model=favours_a, sensitive_features="g", levels={"g": ["a", "b"]},
+        similarity=nearby, budget=0.5,
+    )  # fmt: skip
+
+    assert result.statistic == pytest.approx(0.25)
+    assert result.price == pytest.approx(0.5)
+    assert [result.budget_curve(budget) for budget in (0, 1, 2, 9)] == [0, 0.5, 1, 1]
+
+
+GUESSED = TWO_GROUPS.assign(guess=[1, 1, 0, 0])
+
+
+def test_mass_moves_to_reference_points_instead_of_observed_ones():
+    def value(targets):
+        result = ft.audit(GUESSED, "good", y_pred="guess", sensitive_features="g", targets=targets)
+        return result.statistic, result.target_scope
+
+    # the person (a, 1) is right; (b, 1), of the same label, is wrong
+    assert value(None) == (0.25, "observed")
+    assert value(GUESSED[:1]) == (0, "reference")
+    assert value(GUESSED[2:3]) == (0.25, "reference")
+    assert value(pd.DataFrame({"g": ["c"], "x": [2], "good": [1], "guess": [0]})) == (
+        0.25, "reference",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("similarity", "targets", "scope"),
+    [
+        ("ignore-sensitive", None, "twins"),
+        ("ignore-sensitive", TWO_GROUPS, "twins"),
+        ("matrix", None, "observed"),
+        ("matrix", TWO_GROUPS, "reference"),
+    ],
+)
+def test_the_scope_says_whom_people_were_compared_with(similarity, targets, scope):
+    if similarity == "matrix":
+        points = pd.DataFrame({"g": ["a", "b"]})
+        similarity = ft.similarity.Precomputed([[0, 1], [1, 0]], points)
+    result = ft.audit(
+        TWO_GROUPS, "good", model=favours_a, sensitive_features="g", targets=targets,
+        similarity=similarity,
+    )  # fmt: skip
+
+    assert result.target_scope == scope
+    assert any("nothing can be certified" in text for text in result.warnings) == (
+        scope == "observed"
+    )
+
+
+def test_a_model_that_is_blind_to_the_sensitive_features_is_pointed_out():
+    result = ft.audit(
+        TWO_GROUPS, "good", features=["x"], sensitive_features="g",
+        model=lambda points: points["x"] - 1,
+    )  # fmt: skip
+
+    assert result.statistic == 0
+    assert len(result.warnings) == 1
+    assert "receives no sensitive feature (g)" in result.warnings[0]
+
+
+def test_different_predictions_for_one_profile_are_pointed_out():
+    twice = pd.DataFrame({"g": ["a", "a"], "good": [1, 1], "guess": [0, 1]})
+    result = ft.audit(twice, "good", y_pred="guess", sensitive_features="g")
+
+    assert result.disagreement == result.statistic == 0.5
+    assert "0.5000 of the statistic" in result.warnings[0]
+    assert "only with people in the audit data" in result.warnings[1]
+
+
+def test_disagreement_without_labels():
+    twice = pd.DataFrame({"g": ["a", "a"], "rate": [0.0, 1.0]})
+    result = ft.audit(twice, y_pred="rate", sensitive_features="g", loss="outcome")
+
+    assert result.disagreement == result.statistic == 0.5
+
+
+def test_the_same_audit_twice_is_the_same():
+    one, other = (
+        ft.audit(TWO_GROUPS, "good", model=favours_a, sensitive_features="g") for _ in range(2)
+    )
+
+    assert one.statistic == other.statistic
+    assert (one.plan != other.plan).nnz == 0
+
+
+def test_an_outcome_nobody_gets_is_refused_as_a_slip():
+    people = pd.DataFrame({"group": ["a", "b"], "said": ["yes", "no"]})
+    with pytest.raises(ft.InputError, match=r"`pos_label` must be a prediction .* got 'Yes'"):
+        ft.audit(
+            people, y_pred="said", loss="outcome", pos_label="Yes", sensitive_features=["group"]
+        )
+
+
+def test_a_label_that_is_still_among_the_columns_is_refused():
+    people = pd.DataFrame({"group": ["a", "b"], "good": [0, 1], "said": [1, 1]})
+    with pytest.raises(ft.InputError, match="`y` is the column 'good', which the data has too"):
+        ft.audit(people, people["good"], y_pred="said", sensitive_features=["group"])

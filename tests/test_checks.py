@@ -1,0 +1,104 @@
+"""Every check names the parameter, the rule and what was received."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from fairtransport.checks import choice, finite, float_array, number, shown
+from fairtransport.errors import InputError
+
+
+@pytest.mark.parametrize("value", [0, 2.5, np.float32(1), np.int64(3), Fraction(1, 2)])
+def test_a_number_inside_its_limits_becomes_a_float(value):
+    result = number("budget", value, at_least=0)
+
+    assert type(result) is float
+    assert result == value
+
+
+@pytest.mark.parametrize(
+    ("limits", "value", "message"),
+    [
+        ({"at_least": 0}, -1, "`budget` must be a finite number >= 0, got -1"),
+        ({"at_least": 0}, float("nan"), "`budget` must be a finite number >= 0, got nan"),
+        ({"at_least": 0}, float("inf"), "`budget` must be a finite number >= 0, got inf"),
+        ({"at_least": 0}, True, "`budget` must be a finite number >= 0, got True"),
+        ({"at_least": 0}, np.bool_(1), "`budget` must be a finite number >= 0, got np.True_"),
+        ({"at_least": 0}, "1", "`budget` must be a finite number >= 0, got '1'"),
+        ({"at_least": 0}, None, "`budget` must be a finite number >= 0, got None"),
+        ({"at_least": 0}, 1j, "`budget` must be a finite number >= 0, got 1j"),
+        ({}, np.complex128(1), "`budget` must be a finite number, got np.complex128(1+0j)"),
+        ({"above": 0, "below": 1}, 0, "`budget` must be a finite number > 0 and < 1, got 0"),
+        ({"above": 0, "below": 1}, 1, "`budget` must be a finite number > 0 and < 1, got 1"),
+        ({}, [1], "`budget` must be a finite number, got [1]"),
+        ({}, -(10**400), f"`budget` must be a finite number, got -1{'0' * 57}…"),
+    ],
+)
+def test_a_number_outside_its_limits_is_refused(limits, value, message):
+    with pytest.raises(InputError) as caught:
+        number("budget", value, **limits)
+
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("value", ["c", 1, None, ["a"]])
+def test_a_choice_lists_the_words(value):
+    assert choice("way", "a", ("a", "b")) == "a"
+    with pytest.raises(InputError) as caught:
+        choice("way", value, ("a", "b"))
+
+    assert str(caught.value) == f"`way` must be one of 'a', 'b', got {value!r}"
+
+
+@pytest.mark.parametrize(
+    ("value", "shape", "message"),
+    [
+        ("text", (None,), "`x` must be numeric, got 'text'"),
+        ([[1], [1, 2]], (None, None), "`x` must be numeric, got [[1], [1, 2]]"),
+        ([1, 2], (3,), "`x` must have shape (3), got (2,)"),
+        ([1, 2], (None, 2), "`x` must have shape (any, 2), got (2,)"),
+        (1.0, (None,), "`x` must have shape (any), got ()"),
+    ],
+)
+def test_an_array_of_the_wrong_kind_is_refused(value, shape, message):
+    with pytest.raises(InputError) as caught:
+        float_array("x", value, shape)
+
+    assert str(caught.value) == message
+
+
+def test_an_array_becomes_contiguous_floats():
+    array = float_array("x", np.arange(6).reshape(2, 3).T, (3, None))
+
+    assert array.dtype == np.float64
+    assert array.flags["C_CONTIGUOUS"]
+
+
+@pytest.mark.parametrize(
+    ("array", "nonnegative", "message"),
+    [
+        ([[0.0, np.nan]], False, "`x` must be finite, got nan at [0, 1]"),
+        ([1.0, np.inf], False, "`x` must be finite, got inf at [1]"),
+        ([1.0, -0.5], True, "`x` must be finite and >= 0, got -0.5 at [1]"),
+    ],
+)
+def test_an_entry_that_is_not_finite_is_located(array, nonnegative, message):
+    with pytest.raises(InputError) as caught:
+        finite("x", np.array(array), nonnegative=nonnegative)
+
+    assert str(caught.value) == message
+
+
+def test_negative_numbers_are_finite():
+    array = np.array([-1.0])
+
+    assert finite("x", array) is array
+
+
+def test_long_values_are_shown_on_one_short_line():
+    picture = shown(np.arange(1000).reshape(20, 50))
+
+    assert len(picture) == 60
+    assert "\n" not in picture
+    assert picture.endswith("…")

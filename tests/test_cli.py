@@ -1,0 +1,214 @@
+"""The command line: arguments in, exit code out, no traceback unless asked for."""
+
+import re
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+import fairtransport as ft
+from fairtransport.cli import main
+
+CASES = pd.DataFrame({
+    "race": ["a", "b", "a", "b", "a", "b"],
+    "sex": ["f", "f", "m", "m", "f", "m"],
+    "age": [20, 20, 30, 30, 60, 60],
+    "good": [1, 1, 0, 0, 1, 1],
+    "fine": [True, True, False, False, True, True],
+    "word": ["yes", "yes", "no", "no", "yes", "yes"],
+    "guess": [1, 0, 0, 0, 1, 1],
+    "score": [0.9, 0.2, 0.3, 0.3, 0.8, 0.7],
+    "other": [0.1, 0.8, 0.7, 0.7, 0.2, 0.3],
+    "gap": [1.0, None, 1.0, 1.0, 1.0, 1.0],
+    "people": [1, 2, 1, 1, 1, 1],
+})  # fmt: skip
+PROFILE = "race,sex,age"
+
+
+@pytest.fixture
+def cases(tmp_path):
+    path = tmp_path / "cases.csv"
+    CASES.to_csv(path, index=False)
+    return str(path)
+
+
+def run(*arguments):
+    """Return the exit code, whichever way it comes."""
+    try:
+        return main([str(argument) for argument in arguments])
+    except SystemExit as stop:
+        return stop.code
+
+
+def audit(
+    cases, *more, label="good", predictions=("--prediction", "guess"), sensitive="race,sex",
+    features=PROFILE,
+):  # fmt: skip
+    return run("audit", cases, "--label", label, *predictions, "--sensitive", sensitive,
+               "--features", features, *more)  # fmt: skip
+
+
+def in_shell(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "fairtransport", *arguments],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def test_an_audit_from_the_shell_prints_its_numbers(cases):
+    done = in_shell("audit", cases, "--label", "good", "--prediction", "guess", "--sensitive",
+                    "race", "--features", PROFILE)  # fmt: skip
+
+    assert done.returncode == 0
+    assert "FaiTH statistic  0.1667" in done.stdout
+    assert "Errors would go from 16.7% to 33.3%" in done.stdout
+    assert "Note: People are compared only with people in the audit data" in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_the_shell_gets_exit_codes(cases):
+    assert in_shell("audit", cases, "--label", "word", "--prediction", "guess", "--sensitive",
+                    "race").returncode == 1  # fmt: skip
+    assert in_shell("audit", cases).returncode == 2
+
+
+def test_the_demo_audits_a_logistic_regression_on_compas(capsys):
+    assert run("demo", "--seed", 3) == 0
+    out = capsys.readouterr().out
+
+    assert "1584 people" in out
+    assert "Questions asked  72" in out
+    assert "Compared with    twins" in out
+
+
+def test_help_and_version_exit_with_zero(capsys):
+    assert not run("--help")
+    assert not run("--version")
+    out = capsys.readouterr().out
+
+    assert "demo" in out
+    assert ft.__version__ in out
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [["--sensitive", "race,sex"], ["--sensitive", "race", "--sensitive", "sex"],
+     ["--sensitive", "race, sex"], ["--sensitive=race,sex"]],
+)  # fmt: skip
+def test_comma_lists_and_repeated_flags_both_work(flags, cases, capsys):
+    code = run("audit", cases, "--label", "good", "--prediction", "guess", *flags, "--features",
+               PROFILE)  # fmt: skip
+    expected = ft.audit(
+        CASES, "good", y_pred="guess", sensitive_features=["race", "sex"],
+        features=PROFILE.split(","),
+    )  # fmt: skip
+
+    assert code == 0
+    assert f"FaiTH statistic  {expected.statistic:.4f}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("flags", "options"),
+    [
+        ("--prediction guess", {"y_pred": "guess"}),
+        ("--prediction guess --bins.age 25,45", {"y_pred": "guess", "bins": {"age": [25, 45]}}),
+        ("--prediction guess --counts people", {"y_pred": "guess", "counts": "people"}),
+        ("--prediction guess --missing level", {"y_pred": "guess", "missing": "level"}),
+        ("--prediction guess --budget 0.5", {"y_pred": "guess", "budget": 0.5}),
+        ("--prediction guess --similarity ignore-sensitive", {"y_pred": "guess"}),
+        ("--prediction guess --loss outcome --positive 1.0",
+         {"y_pred": "guess", "loss": "outcome", "pos_label": 1}),
+        ("--prediction score --loss absolute --loss-range 0,1",
+         {"y_pred": "score", "loss": "absolute", "loss_range": (0, 1)}),
+        ("--score score --loss brier", {"y_score": "score", "loss": "brier"}),
+        ("--score other,score --loss log", {"y_score": ["other", "score"], "loss": "log"}),
+        ("--score score --loss log --positive 0",
+         {"y_score": "score", "loss": "log", "pos_label": 0}),
+        ("--score score --loss log --label word --positive yes",
+         {"y_score": "score", "loss": "log", "y": "word", "pos_label": "yes"}),
+        ("--score score --loss log --label fine --positive True",
+         {"y_score": "score", "loss": "log", "y": "fine", "pos_label": True}),
+    ],
+)  # fmt: skip
+def test_every_flag_does_what_its_parameter_does(flags, options, cases, capsys):
+    features = ["age", "gap"] if "missing" in options else PROFILE.split(",")
+    defaults = {"y": "good", "features": features, "sensitive_features": ["race"]}
+    expected = ft.audit(CASES, **(defaults | options))
+    label = () if "--label" in flags else ("--label", "good")
+
+    code = run("audit", cases, "--sensitive", "race", "--features", ",".join(features), *label,
+               *flags.split())  # fmt: skip
+    out = capsys.readouterr().out
+
+    assert code == 0
+    assert f"FaiTH statistic  {expected.statistic:.4f}" in out
+    assert f"{expected.n} cases" in out
+    assert f"{expected.points} distinct" in out
+
+
+def test_quiet_prints_nothing(cases, capsys):
+    assert audit(cases, "--quiet") == 0
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "message"),
+    [
+        ({"label": "word"}, 1, "have nothing in common"),
+        ({"features": "age,gap"}, 1, "'gap' must not have missing values, got 1"),
+        ({"more": ["--counts", "score"]}, 1, "counts in 'score' must be whole numbers"),
+        ({"label": "bad"}, 2, "`y` must name columns of the data"),
+        ({"sensitive": "height"}, 2, "`sensitive_features` must name columns"),
+        ({"predictions": ()}, 2, "exactly one of `model`, `y_pred` and `y_score`"),
+        ({"predictions": ("--score", "shares"), "more": ["--loss", "log"]}, 2, "got 'shares'"),
+        ({"more": ["--bins.age", "young"]}, 2, "`bins.age` must be numbers .* got 'young'"),
+        ({"more": ["--bins.age", "45,25"]}, 2, "must be rising edges"),
+        ({"more": ["--loss-range", "0,x"]}, 2, "`loss-range` must be numbers"),
+        ({"more": ["--loss", "hinge"]}, 2, "`loss` must be one of"),
+        ({"more": ["--missing", "drop"]}, 2, "`missing` must be one of 'error', 'level'"),
+        ({"more": ["--similarity", "near"]}, 2, "`similarity` must be one of"),
+        ({"more": ["--budget", "-1"]}, 2, "`budget` must be a finite number >= 0, got -1"),
+        ({"more": ["--budget", "lots"]}, 2, "--budget"),
+        ({"more": ["--frobnicate", "1"]}, 2, "--frobnicate"),
+    ],
+)
+def test_what_cannot_be_done_is_said_without_a_traceback(change, code, message, cases, capsys):
+    options = {name: value for name, value in change.items() if name != "more"}
+
+    assert audit(cases, *change.get("more", ()), **options) == code
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "Traceback" not in err
+    assert re.search(message, " ".join(err.split()))
+
+
+@pytest.mark.parametrize(
+    "arguments", [["audit"], ["audit", "cases.csv"], ["frobnicate"], ["demo", "--seed", "x"]]
+)
+def test_wrong_usage_exits_with_two(arguments, capsys):
+    assert run(*arguments) == 2
+    assert capsys.readouterr().err
+
+
+def test_a_file_that_is_not_there_is_wrong_usage(tmp_path, capsys):
+    assert audit(tmp_path / "absent.csv") == 2
+    assert "must be an existing file" in capsys.readouterr().err
+
+
+def test_debug_shows_the_traceback(cases):
+    with pytest.raises(ft.DataError, match="nothing in common"):
+        audit(cases, "--debug", label="word")
+    done = in_shell("audit", cases, "--label", "word", "--prediction", "guess", "--sensitive",
+                    "race", "--debug")  # fmt: skip
+
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr
+    assert "DataError" in done.stderr
+
+
+def test_arguments_default_to_those_of_the_process(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["fairtransport", "--version"])
+
+    assert not main()
+    assert ft.__version__ in capsys.readouterr().out

@@ -1,0 +1,44 @@
+"""README and docs say what the code does."""
+
+import doctest
+import json
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_readmes_python_runs_as_shown():
+    failures, tried = doctest.testfile(
+        str(ROOT / "README.md"), module_relative=False, encoding="utf-8"
+    )
+    assert tried >= 8
+    assert failures == 0
+
+
+def test_the_readmes_demo_output_is_real():
+    shown = re.search(
+        r"\$ make demo\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL
+    )[1]
+    run = subprocess.run(
+        [sys.executable, "-m", "fairtransport", "demo"],
+        capture_output=True, check=True, encoding="utf-8",
+        env={"PYTHONIOENCODING": "utf-8", "COLUMNS": "100", "PATH": ""},
+    )  # fmt: skip
+    assert run.stdout.strip() == shown.strip()
+
+
+def test_the_coverage_table_is_that_of_the_simulation():
+    script = runpy.run_path(str(ROOT / "scripts" / "make_validity_table.py"))
+    page = (ROOT / "docs" / "validity.md").read_text("utf-8")
+    rows = json.loads((ROOT / "docs" / "validity.json").read_text("utf-8"))
+    assert script["page"](page, rows) == page
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"

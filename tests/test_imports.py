@@ -1,0 +1,77 @@
+"""Importing is fast because heavy libraries load only when they are used."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import fairtransport as ft
+
+HEAVY = ["scipy.optimize", "sklearn", "numba", "altair", "duckdb", "pandas"]
+
+ZERO_COST_AUDIT = """
+import polars as pl
+import fairtransport as ft
+frame = pl.DataFrame({"g": ["a", "b"], "good": [1, 1], "guess": [1, 0]})
+result = ft.audit(frame, "good", y_pred="guess", sensitive_features="g")
+assert result.statistic == 0.5
+"""
+HELP = """
+from fairtransport.cli import main
+try:
+    main(["--help"])
+except SystemExit as stop:
+    assert not stop.code
+"""
+
+
+def loaded_by(code):
+    """Return the names of all modules that a fresh interpreter has loaded after the code."""
+    program = f"{code}\nimport json, sys\nprint(); print(json.dumps(list(sys.modules)))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+@pytest.mark.parametrize(
+    ("code", "absent"),
+    [
+        ("import fairtransport", [*HEAVY, "numpy", "narwhals"]),
+        (HELP, HEAVY),
+        (ZERO_COST_AUDIT, ["numba", "scipy.optimize", "sklearn", "altair", "duckdb", "pandas"]),
+    ],
+    ids=["import fairtransport", "fairtransport --help", "a zero-cost audit"],
+)
+def test_heavy_libraries_are_not_loaded(code, absent):
+    loaded = loaded_by(code)
+
+    assert "fairtransport" in loaded
+    assert sorted(loaded.intersection(absent)) == []
+
+
+@pytest.mark.parametrize("module", ["fairtransport.audit", "fairtransport.cli"])
+def test_audit_stays_the_function_after_the_module_is_imported(module):
+    code = f"import {module}\nimport fairtransport as ft\nassert ft.audit.__name__ == 'audit'\n"
+    code += "assert callable(ft.audit)\nfrom fairtransport import audit\nassert callable(audit)"
+
+    assert module in loaded_by(code)
+
+
+def test_the_module_behind_a_function_can_still_be_imported_from():
+    from fairtransport.audit import AuditResult, audit
+
+    assert ft.audit is audit
+    assert ft.AuditResult is AuditResult
+
+
+def test_every_public_name_is_listed_and_resolves():
+    assert dir(ft) == sorted([*ft.__all__, "__version__"])
+    for name in dir(ft):
+        assert getattr(ft, name) is not None
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="'fairtransport' has no attribute 'adit'"):
+        _ = ft.adit

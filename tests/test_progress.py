@@ -1,0 +1,33 @@
+import io
+import sys
+import time
+
+from fairtransport import progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_nobody_watching_sees_no_bar():
+    assert list(progress.track(iter([1, 2]), 2, "Work")) == [1, 2]
+
+
+def test_short_work_shows_no_bar(monkeypatch):
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    assert list(progress.track(range(5), 5, "Work")) == [0, 1, 2, 3, 4]
+    assert screen.getvalue() == ""
+
+
+def test_long_work_shows_how_far_it_is(monkeypatch):
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(progress, "PATIENCE", 0.01)
+    done = []
+    for item in progress.track(range(4), 4, "Work"):
+        time.sleep(0.02)
+        done.append(item)
+    assert done == [0, 1, 2, 3]
+    assert "Work" in screen.getvalue()

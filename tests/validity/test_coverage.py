@@ -1,0 +1,49 @@
+"""A small seeded version of the coverage simulation against the full one's figures."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.validity.cases import CASES
+from tests.validity.simulation import METHODS, applies, measure
+
+pytestmark = pytest.mark.slow
+
+REPETITIONS, RESAMPLES = 200, 500
+FULL = json.loads((Path(__file__).parents[2] / "docs" / "validity.json").read_text("utf-8"))
+STRICTNESS = 4.0
+"""Standard errors of the difference; hundreds of comparisons are made."""
+
+
+@pytest.mark.parametrize("row", FULL, ids=lambda row: f"{row['case']}, {row['method']}, {row['n']}")
+def test_measured_coverage_is_what_the_docs_say(row):
+    """The docs' figure, good or bad, is the truth about a method."""
+    case = next(make() for make in CASES if make().name == row["case"])
+    here = measure(case, row["method"], row["n"], REPETITIONS, RESAMPLES)
+    for side in ("two_sided", "lower", "upper"):
+        told, seen = row[side], getattr(here, side)
+        # one more success and failure each, so that a share of 0 or 1 has a spread too
+        share = (told * row["repetitions"] + 1) / (row["repetitions"] + 2)
+        error = np.sqrt(share * (1 - share) * (1 / REPETITIONS + 1 / row["repetitions"]))
+        assert abs(seen - told) <= STRICTNESS * error, side
+
+
+def test_the_table_is_complete():
+    wanted = {
+        (make().name, method, n)
+        for make in CASES
+        for method in METHODS
+        if applies(make(), method)
+        for n in (200, 1000, 5000)
+    }
+    assert {(row["case"], row["method"], row["n"]) for row in FULL} == wanted
+
+
+def test_the_limit_laws_lower_bound_holds_its_level_in_every_case():
+    """The intersection–union form; one percent is left for n = 200, where normals are rough."""
+    for row in FULL:
+        if row["method"] == "limit-law":
+            tolerance = 3 * np.sqrt(0.05 * 0.95 / row["repetitions"]) + 0.01
+            assert row["lower"] >= 0.95 - tolerance, row
