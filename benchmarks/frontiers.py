@@ -52,12 +52,14 @@ class Build:
 
 @dataclass(frozen=True)
 class Growth:
-    """The builds of one kind of geometry, and the fitted exponents in K."""
+    """The builds of one kind of geometry, and the exponents in K fitted to them."""
 
     kind: str
     builds: list[Build]
     time_exponent: float
+    fastest_exponent: float
     memory_exponent: float
+    last_memory_exponent: float
 
 
 def measure_growth(kind: str, sizes: tuple[int, ...], progress: Callable[[str], None]) -> Growth:
@@ -66,18 +68,20 @@ def measure_growth(kind: str, sizes: tuple[int, ...], progress: Callable[[str], 
     for size in sizes:
         progress(f"frontiers, {kind}, K = {size:,}")
         builds.append(in_fresh_process(_build, kind, size))
+    memory = [build.peak_bytes for build in builds]
     return Growth(
-        kind,
-        builds,
-        _exponent([(build.points, build.seconds) for build in builds]),
-        _exponent([(build.points, build.peak_bytes) for build in builds]),
+        kind=kind,
+        builds=builds,
+        time_exponent=_exponent(sizes, [build.seconds for build in builds]),
+        fastest_exponent=_exponent(sizes, [build.fastest for build in builds]),
+        memory_exponent=_exponent(sizes, memory),
+        last_memory_exponent=_exponent(sizes[-2:], memory[-2:]),
     )
 
 
-def _exponent(curve: list[tuple[int, float]]) -> float:
+def _exponent(sizes: tuple[int, ...], values: list[float] | list[int]) -> float:
     """Return the slope of a straight line through the logarithms."""
-    sizes, values = np.log(np.array(curve, dtype=float)).T
-    return float(np.polyfit(sizes, values, 1)[0])
+    return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
 
 
 def _build(kind: str, size: int) -> Build:
@@ -170,10 +174,11 @@ def growth_table(growth: Growth) -> Table:
 
 def growth_line(growth: Growth) -> str:
     """Say how time and memory grow."""
-    sizes = f"{growth.builds[0].points:,} to {growth.builds[-1].points:,}"
+    first, before, last = (f"{growth.builds[at].points:,}" for at in (0, -2, -1))
     return (
-        f"From K = {sizes}: time grows as K^{growth.time_exponent:.2f}, "
-        f"memory as K^{growth.memory_exponent:.2f}"
+        f"From K = {first} to {last} time grows as K^{growth.time_exponent:.2f} "
+        f"(fastest runs: K^{growth.fastest_exponent:.2f}), memory as "
+        f"K^{growth.memory_exponent:.2f} (from {before} on: K^{growth.last_memory_exponent:.2f})"
     )
 
 

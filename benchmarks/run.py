@@ -9,10 +9,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from typing import Any
 
 import frontiers
 import lp
-from measure import provenance, shown_seconds, write_result
+from measure import Neighbours, provenance, shown_seconds, write_result
 from rich.console import Console
 
 LARGEST_QUICK_LP = 100
@@ -21,14 +22,13 @@ LARGEST_QUICK_LP = 100
 def main() -> int:
     """Run the benchmarks that were asked for."""
     options = _options()
-    console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
-    load = f"{os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
-    console.print(f"Load average before we start: {load}; other work on them blurs the numbers.\n")
+    console = Console(width=None if sys.stdout.isatty() else 130, highlight=False)
+    context = {**provenance(), "quick": options.quick}
     right = True
     if options.only != "frontiers":
-        right = _run_lp(console, quick=options.quick)
+        right = _run_lp(console, context)
     if options.only != "lp":
-        _run_frontiers(console, quick=options.quick)
+        _run_frontiers(console, context)
     return 0 if right else 1
 
 
@@ -39,8 +39,9 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _run_lp(console: Console, *, quick: bool) -> bool:
+def _run_lp(console: Console, context: dict[str, Any]) -> bool:
     """Measure ours beside the LP solvers; return whether all values agree."""
+    neighbours = Neighbours()
     compiling = lp.compile_seconds()
     console.print(
         "Numba, not in any number below: a process with an empty cache needs "
@@ -50,32 +51,43 @@ def _run_lp(console: Console, *, quick: bool) -> bool:
     ours, theirs = [], []
     with console.status("") as status:
         for size in lp.SIZES:
-            if quick and size > LARGEST_QUICK_LP:
+            if context["quick"] and size > LARGEST_QUICK_LP:
                 continue
             own, peers = lp.measure_size(size, status.update)
             ours.append(own)
             theirs += peers
     console.print(
-        lp.our_table(ours), "", lp.peer_table(theirs), "", *lp.best_lines(theirs), sep="\n"
+        lp.our_table(ours), "", lp.peer_table(theirs), "", *lp.best_lines(theirs), "", sep="\n"
     )
-    path = write_result("lp", {**provenance(), **lp.as_json(compiling, ours, theirs)})
+    content = lp.as_json(compiling, ours, theirs)
+    path = write_result("lp", {**context, **_shared(console, neighbours), **content})
     differences = [row for row in [*ours, *theirs] if not row.agrees]
     worst = max(row.largest_difference for row in theirs)
     verdict = f"{len(differences)} DISAGREEMENTS" if differences else "all values agree"
-    console.print(f"\n{verdict}; largest relative difference {worst:.1e}. Written: {path.name}\n")
+    console.print(f"{verdict}; largest relative difference {worst:.1e}. Written: {path.name}\n")
     return not differences
 
 
-def _run_frontiers(console: Console, *, quick: bool) -> None:
+def _run_frontiers(console: Console, context: dict[str, Any]) -> None:
     """Measure how building the frontiers grows."""
+    neighbours = Neighbours()
     growths = []
-    for kind, sizes in (frontiers.QUICK_SIZES if quick else frontiers.SIZES).items():
+    wanted = frontiers.QUICK_SIZES if context["quick"] else frontiers.SIZES
+    for kind, sizes in wanted.items():
         with console.status("") as status:
             growth = frontiers.measure_growth(kind, sizes, status.update)
         console.print(frontiers.growth_table(growth), frontiers.growth_line(growth), "", sep="\n")
         growths.append(growth)
-    path = write_result("frontiers", {**provenance(), **frontiers.as_json(growths)})
+    content = frontiers.as_json(growths)
+    path = write_result("frontiers", {**context, **_shared(console, neighbours), **content})
     console.print(f"Written: {path.name}")
+
+
+def _shared(console: Console, neighbours: Neighbours) -> dict[str, float]:
+    """Say how much of the machine was not ours."""
+    cores = neighbours.cores()
+    console.print(f"While this ran, other processes used {cores:.2f} of {os.cpu_count()} cores.")
+    return {"cores_used_by_others": cores}
 
 
 if __name__ == "__main__":

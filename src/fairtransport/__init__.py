@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     )
     from fairtransport.geometry import Embedding, Geometry
     from fairtransport.losses import Loss
+    from fairtransport.monitor import Monitor
     from fairtransport.space import SampleSpace
     from fairtransport.transport import AuditProblem
 
@@ -36,6 +37,7 @@ _HOMES = {
     "InputError": "errors",
     "Loss": "losses",
     "ModelError": "errors",
+    "Monitor": "monitor",
     "SampleSpace": "space",
     "audit": "audit",
 }
@@ -51,6 +53,7 @@ __all__ = [
     "InputError",
     "Loss",
     "ModelError",
+    "Monitor",
     "SampleSpace",
     "access",
     "audit",

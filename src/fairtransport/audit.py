@@ -6,9 +6,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fairtransport.answers import answer_everywhere, choose_access
+from fairtransport.checks import choice, number, shown
 from fairtransport.errors import InputError
 from fairtransport.geometry import Geometry
+from fairtransport.inference import METHODS, Interval, SamplingLaw, sampling_law
+from fairtransport.inference.verdict import Verdict, reach_verdict
 from fairtransport.losses import Loss, as_loss
 from fairtransport.similarity import Similarity, as_similarity
 from fairtransport.space import SampleSpace, build_space
@@ -18,6 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from scipy.sparse import csr_array
+
+
+COMPARED = ("finite-sample", "limit-law", "m-out-of-n")
+"""The methods that a result shows side by side."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +43,10 @@ class AuditResult:
         "twins": mass moves between people who differ in sensitive features alone, all of
         them asked about; "reference": to the points of a reference frame; "observed": to
         points of the audit sample, so that the value may miss people who are not in it.
+    delta, alpha
+        The threshold of δ-fairness, if there is one, and the level of bounds and tests.
+    method, n_resamples, seed
+        How the bounds are made.
     warnings
         What a reader of the numbers should know.
     """
@@ -44,7 +57,87 @@ class AuditResult:
     solution: Solution
     queried: int
     target_scope: str
+    delta: float | None = None
+    alpha: float = 0.05
+    method: str = "finite-sample"
+    n_resamples: int = 2000
+    seed: int = 0
     warnings: tuple[str, ...] = ()
+
+    @cached_property
+    def law(self) -> SamplingLaw:
+        """What the sample says about the population's value, by the chosen method."""
+        return self._law(self.method)
+
+    @cached_property
+    def interval(self) -> Interval:
+        """The two-sided confidence interval at level 1 − α."""
+        return self.law.interval(self.alpha)
+
+    @cached_property
+    def lower_bound(self) -> float:
+        """The one-sided lower confidence bound at level 1 − α."""
+        return self.law.lower_bound(self.alpha)
+
+    @cached_property
+    def upper_bound(self) -> float:
+        """The one-sided upper confidence bound at level 1 − α; infinite if there is none."""
+        return self.law.upper_bound(self.alpha)
+
+    @cached_property
+    def pvalue(self) -> float | None:
+        """The p-value of δ-fairness, H0: ψ <= δ; None without δ."""
+        return None if self.delta is None else self.law.pvalue(self.delta)
+
+    @cached_property
+    def verdict(self) -> Verdict | None:
+        """What the bounds say of δ-fairness (rejected, certified, inconclusive); None without δ."""
+        if self.delta is None:
+            return None
+        return reach_verdict(self.lower_bound, self.upper_bound, self.delta)
+
+    @property
+    def guarantee(self) -> str:
+        """What the bounds promise: "finite-sample" or "asymptotic"."""
+        return self.law.guarantee
+
+    @cached_property
+    def methods(self) -> Any:
+        """A table of several methods' bounds side by side, in the library of the audit data."""
+        import narwhals as nw
+
+        laws = [self._law(method) for method in COMPARED]
+        intervals = [law.interval(self.alpha) for law in laws]
+        backend: Any = self.space.library
+        return nw.from_dict(
+            {
+                "method": [law.method for law in laws],
+                "guarantee": [law.guarantee for law in laws],
+                "lower": [interval.lower for interval in intervals],
+                "upper": [interval.upper for interval in intervals],
+                "lower_bound": [law.lower_bound(self.alpha) for law in laws],
+                "upper_bound": [law.upper_bound(self.alpha) for law in laws],
+            },
+            backend=backend,
+        ).to_native()
+
+    def _law(self, method: str) -> SamplingLaw:
+        if method == "finite-sample" and self.loss.range is None:
+            msg = (
+                f"`loss_range` must be given for the loss {self.loss.name!r} with the method "
+                "'finite-sample', got None"
+            )
+            raise InputError(msg)
+        return sampling_law(
+            self.problem,
+            self.space.counts,
+            method=method,
+            n_resamples=self.n_resamples,
+            rng=self.seed,
+            alpha=self.alpha,
+            loss_range=self.loss.range,
+            fixed_targets=self.target_scope != "observed",
+        )
 
     @property
     def problem(self) -> AuditProblem:
@@ -130,6 +223,11 @@ def audit(
     loss: Any = "zero-one",
     loss_range: Sequence[float] | None = None,
     budget: float = 0.0,
+    delta: float | None = None,
+    alpha: float = 0.05,
+    method: str = "finite-sample",
+    n_resamples: int = 2000,
+    rng: Any = None,
 ) -> AuditResult:
     """Audit a model for individual bias.
 
@@ -173,6 +271,17 @@ def audit(
         Limits of a loss that has none of its own.
     budget
         ε, how far people may be moved on average, as a squared distance.
+    delta
+        δ, how much worse the model may do; there is a verdict only with it.
+    alpha
+        The level of bounds and tests.
+    method
+        "finite-sample", whose bounds hold at every sample size, or an asymptotic one:
+        "m-out-of-n", "numerical", "subsampling", "limit-law", "efron".
+    n_resamples
+        The number of draws of the resampling methods.
+    rng
+        A seed or a numpy generator; None draws a seed. The seed is recorded.
 
     Examples
     --------
@@ -184,6 +293,9 @@ def audit(
     (0.5, 0.5, 1.0)
     """
     chosen_loss = as_loss(loss, loss_range)
+    choice("method", method, METHODS)
+    level = number("alpha", alpha, above=0, below=1)
+    threshold = None if delta is None else number("delta", delta, at_least=0)
     chosen_similarity = as_similarity(similarity)
     access = choose_access(model, y_pred, y_score, chosen_loss)
     if chosen_loss.uses_truth and y is None:
@@ -209,9 +321,19 @@ def audit(
     scope = _target_scope(space, chosen_similarity)
     result = AuditResult(
         space, answers.loss, chosen_similarity, problem.solve(space.frequencies),
-        answers.queried, scope,
+        answers.queried, scope, threshold, level, method, n_resamples, _seed(rng),
     )  # fmt: skip
     return replace(result, warnings=tuple(_warnings(result)))
+
+
+def _seed(rng: Any) -> int:
+    """Return a seed that can be recorded."""
+    if isinstance(rng, int | np.integer) and not isinstance(rng, bool) and rng >= 0:
+        return int(rng)
+    if rng is None or isinstance(rng, np.random.Generator):
+        return int(np.random.default_rng(rng).integers(2**32))
+    msg = f"`rng` must be a seed >= 0, a numpy generator or None, got {shown(rng)}"
+    raise InputError(msg)
 
 
 def _target_scope(space: SampleSpace, similarity: Similarity) -> str:

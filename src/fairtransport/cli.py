@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,14 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import App, Parameter
 
 from fairtransport import __version__
+from fairtransport.checks import choice
 from fairtransport.errors import FairtransportError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairtransport.audit import AuditResult
+    from fairtransport.inference import Interval, SamplePlan
+    from fairtransport.monitor import Monitor
 
-RAN, FAILED, WRONG_USAGE = 0, 1, 2
+RAN, FAILED, WRONG_USAGE, REJECTED, NOT_CERTIFIED = 0, 1, 2, 3, 4
+FAIL_ON = ("rejected", "not-certified", "never")
 
 
 def _split_commas(_: Any, tokens: Sequence[Any]) -> tuple[str, ...]:
@@ -47,7 +52,7 @@ def demo(*, seed: int = 0) -> int:
         Which random split to take.
     """
     from fairtransport.audit import audit as run
-    from fairtransport.datasets.compas import LABEL, SENSITIVE
+    from fairtransport.datasets.compas import DELTA, LABEL, SENSITIVE
     from fairtransport.reproduce.compas_study import logistic_regression, split_compas
 
     split = split_compas(seed)
@@ -56,6 +61,8 @@ def demo(*, seed: int = 0) -> int:
         LABEL,
         model=logistic_regression(split.training),
         sensitive_features=list(SENSITIVE),
+        delta=DELTA,
+        rng=seed,
     )
     _print_result(result, f"A logistic regression on COMPAS, audited with {result.n} people")
     return RAN
@@ -79,6 +86,12 @@ def audit(
     loss: str = "zero-one",
     loss_range: Names = None,
     budget: float = 0.0,
+    delta: float | None = None,
+    alpha: float = 0.05,
+    method: str = "finite-sample",
+    resamples: int = 2000,
+    seed: int | None = None,
+    fail_on: str = "rejected",
     quiet: Annotated[bool, Parameter(negative=())] = False,
     debug: Annotated[bool, Parameter(negative=())] = False,  # noqa: ARG001
 ) -> int:
@@ -114,6 +127,18 @@ def audit(
         Lower and upper limit of a loss that has none of its own.
     budget
         How far people may be moved on average, as a squared distance.
+    delta
+        How much worse the model may do; there is a verdict only with it.
+    alpha
+        The level of bounds and tests.
+    method
+        finite-sample, m-out-of-n, numerical, subsampling, limit-law or efron.
+    resamples
+        The number of draws of the resampling methods.
+    seed
+        The seed of everything random; default: drawn and printed.
+    fail_on
+        When to exit with 3 or 4: "rejected", "not-certified" or "never".
     quiet
         Print nothing but errors.
     debug
@@ -121,6 +146,7 @@ def audit(
     """
     from fairtransport.audit import audit as run
 
+    choice("fail-on", fail_on, FAIL_ON)
     result = run(
         data,
         label,
@@ -138,10 +164,23 @@ def audit(
         loss=loss,
         loss_range=None if loss_range is None else _numbers("loss-range", loss_range),
         budget=budget,
+        delta=delta,
+        alpha=alpha,
+        method=method,
+        n_resamples=resamples,
+        rng=seed,
     )
     if not quiet:
         _print_result(result, f"{data.name}, {result.n} cases")
-    return RAN
+    return _exit_code(result, fail_on)
+
+
+def _exit_code(result: AuditResult, fail_on: str) -> int:
+    if fail_on == "never" or result.verdict is None:
+        return RAN
+    if result.verdict == "rejected":
+        return REJECTED
+    return NOT_CERTIFIED if fail_on == "not-certified" and result.verdict != "certified" else RAN
 
 
 reproduce = App(name="reproduce", help="Remake the paper's figures.")
@@ -162,6 +201,206 @@ def figure1(*, output: Path = Path(), seed: int = 0) -> int:
     from fairtransport.reproduce.figure1 import write_figure1
 
     _print_written(write_figure1(output, seed))
+    return RAN
+
+
+@app.command
+def monitor(
+    file: Path,
+    /,
+    *,
+    state: Path,
+    label: Text = None,
+    sensitive: Names,
+    prediction: Text = None,
+    score: Names = None,
+    features: Names = None,
+    labels: Names = None,
+    positive: Text = None,
+    bins: dict[str, str] | None = None,
+    missing: str = "error",
+    similarity: str = "ignore-sensitive",
+    loss: str = "zero-one",
+    loss_range: Names = None,
+    budget: float = 0.0,
+    delta: float,
+    alpha: float = 0.05,
+    quiet: Annotated[bool, Parameter(negative=())] = False,
+    debug: Annotated[bool, Parameter(negative=())] = False,  # noqa: ARG001
+) -> int:
+    """Take in what was added to a file of cases, and say where the evidence stands.
+
+    Valid however often you look, and when you stop.
+
+    Parameters
+    ----------
+    file
+        A CSV, TSV or JSON-lines file that only grows, one case a line.
+    state
+        Where the evidence is kept from run to run.
+    label
+        The column of true labels.
+    sensitive
+        The sensitive columns, separated by commas.
+    prediction
+        The column of predicted labels or numbers.
+    score
+        The column of the positive label's scores, or one column a class.
+    features
+        The columns that describe a case; default: all but label and predictions.
+    labels
+        All labels that can occur, where scores are given.
+    positive
+        The positive label.
+    bins
+        Edges for a numeric column, as in --bins.age 25,45.
+    missing
+        "error", or "level": a missing value is a level of its own.
+    similarity
+        Who is comparable.
+    loss
+        zero-one, log, brier, absolute, squared or outcome.
+    loss_range
+        Lower and upper limit of a loss that has none of its own.
+    budget
+        How far people may be moved on average, as a squared distance.
+    delta
+        The largest bias that counts as fair.
+    alpha
+        The error probability over all time.
+    quiet
+        Print nothing but errors.
+    debug
+        Show the traceback of an error.
+    """
+    from fairtransport.monitor.following import follow
+
+    found = follow(
+        file,
+        state,
+        y=label,
+        y_pred=prediction,
+        y_score=None if score is None else list(score),
+        sensitive_features=list(sensitive or ()),
+        features=features,
+        labels=None if labels is None else [_literal(one) for one in labels],
+        pos_label=_literal(positive),
+        bins={
+            name: _numbers(f"bins.{name}", edges.split(",")) for name, edges in (bins or {}).items()
+        },
+        missing=missing,
+        similarity=similarity,
+        loss=loss,
+        loss_range=None if loss_range is None else _numbers("loss-range", loss_range),
+        budget=budget,
+        delta=delta,
+        alpha=alpha,
+    )
+    if not quiet:
+        _print_evidence(found, file.name)
+    return REJECTED if found.state.verdict == "rejected" else RAN
+
+
+@app.command(name="sample-size")
+def sample_size(
+    pilot: Path | None = None,
+    /,
+    *,
+    value: float | None = None,
+    delta: float,
+    goal: str = "reject",
+    alpha: float = 0.05,
+    power: float = 0.8,
+    label: Text = None,
+    sensitive: Names = None,
+    prediction: Text = None,
+    features: Names = None,
+    counts: Text = None,
+    similarity: str = "ignore-sensitive",
+    loss: str = "zero-one",
+    budget: float = 0.0,
+    method: str = "finite-sample",
+    simulations: int = 200,
+    resamples: int = 1000,
+    seed: int = 0,
+    plot: Annotated[Path | None, Parameter(negative=())] = None,
+    debug: Annotated[bool, Parameter(negative=())] = False,  # noqa: ARG001
+) -> int:
+    """Tell how many cases an audit needs to reject δ-fairness, or to certify it.
+
+    Parameters
+    ----------
+    pilot
+        A file with a pilot's cases, as for audit; or give --value.
+    value
+        The true share of people who can be swapped into an error (no budget, 0-1 loss).
+    delta
+        The threshold of δ-fairness.
+    goal
+        "reject" or "certify".
+    alpha
+        The level of the audit's bounds.
+    power
+        The probability with which the goal is to be reached.
+    label
+        The pilot's column of true labels.
+    sensitive
+        The pilot's sensitive columns, separated by commas.
+    prediction
+        The pilot's column of predicted labels or numbers.
+    features
+        The pilot's columns that describe a case; default: all but label, counts and predictions.
+    counts
+        The pilot's column of whole numbers: how many cases a row stands for.
+    similarity
+        Who is comparable.
+    loss
+        zero-one, log, brier, absolute, squared or outcome.
+    budget
+        How far people may be moved on average, as a squared distance.
+    method
+        The method of the planned audit.
+    simulations
+        How many audits to simulate at each size.
+    resamples
+        How many resamples each of them draws, for methods that resample.
+    seed
+        The seed of the simulation.
+    plot
+        A file for the power curve: .png or .svg.
+    debug
+        Show the traceback of an error.
+    """
+    from fairtransport.inference import sample_size as plan_for
+    from fairtransport.report.charts import check_ending, power_chart, power_table, save_chart
+
+    if plot is not None:
+        check_ending(plot)  # before a simulation that may take minutes
+    if (pilot is None) == (value is None):
+        got = "neither" if pilot is None else "both"
+        msg = f"`PILOT` or `value` must be given, and not both, got {got}"
+        raise InputError(msg)
+    goals: dict[str, Any] = {"delta": delta, "goal": goal, "alpha": alpha, "power": power}
+    notes: tuple[str, ...] = ()
+    if pilot is None:
+        plan = plan_for(value=value, **goals)
+    else:
+        from fairtransport.audit import audit as run
+
+        result = run(
+            pilot, label, y_pred=prediction, sensitive_features=list(sensitive or ()),
+            features=features, counts=counts, similarity=similarity, loss=loss, budget=budget,
+        )  # fmt: skip
+        plan = plan_for(
+            problem=result.problem, frequencies=result.space.frequencies, method=method,
+            loss_range=result.loss.range, n_simulations=simulations, n_resamples=resamples,
+            rng=seed, **goals,
+        )  # fmt: skip
+        notes = _pilot_notes(result, goal)
+    _print_plan(plan, notes)
+    if plot is not None:
+        chart = power_chart(power_table(plan), wanted=power, chosen=plan.n)
+        _print_written([save_chart(chart, plot)])
     return RAN
 
 
@@ -204,6 +443,22 @@ def _print_error(message: str) -> None:
     Console(stderr=True, soft_wrap=True).print(Line.assemble(("Error: ", "bold red"), message))
 
 
+def _range(interval: Interval) -> str:
+    upper = f"{interval.upper:.4f}" if math.isfinite(interval.upper) else "no upper bound"
+    return f"{interval.lower:.4f} to {upper}"
+
+
+def _verdict_line(result: AuditResult) -> str:
+    delta, alpha = f"δ = {result.delta:g}", f"{result.alpha:.0%}"
+    lower, upper = f"lower bound {result.lower_bound:.4f}", f"upper bound {result.upper_bound:.4f}"
+    if result.verdict == "rejected":
+        return f"δ-fairness rejected at level {alpha}: {delta}, {lower}, p = {result.pvalue:.2g}."
+    if result.verdict == "certified":
+        return f"δ-fairness certified at level {alpha}: {delta}, {upper}."
+    known = upper if math.isfinite(result.upper_bound) else "no upper bound"
+    return f"Inconclusive at level {alpha}: {delta}, {lower}, {known}."
+
+
 def _print_written(paths: Sequence[Path]) -> None:
     from rich.console import Console
 
@@ -229,11 +484,80 @@ def _print_result(result: AuditResult, title: str) -> None:
     )
     lines.add_row("Compared with", result.target_scope)
     lines.add_row("Budget", f"{result.problem.budget:g}, price {result.price:g}")
+    lines.add_row("Interval", f"{_range(result.interval)} at level {1 - result.alpha:.0%}")
+    lines.add_row("Method", f"{result.method} ({result.guarantee}), seed {result.seed}")
     console = Console()
     console.print(Panel(lines, title=Line(title), title_align="left", expand=False))
     console.print(
         f"{what} would go from {share(result.baseline_risk)} to {share(result.worst_case_risk)} "
         "if people were swapped with similar people."
     )
-    for warning in result.warnings:
+    if result.delta is not None:
+        console.print(_verdict_line(result), highlight=False)
+    for warning in (*result.warnings, *result.law.notes):
         console.print(Line.assemble(("Note: ", "bold yellow"), warning))
+
+
+def _print_evidence(monitor: Monitor, title: str) -> None:
+    from rich.console import Console
+    from rich.panel import Panel
+    from rich.table import Table
+    from rich.text import Text as Line
+
+    state, settings = monitor.state, monitor.settings
+    certificate = state.e_value_certificate
+    upper = "" if state.upper is None else f" and at most {state.upper:.4f}"
+    lines = Table.grid(padding=(0, 2))
+    lines.add_row("FaiTH statistic", f"{state.statistic:.4f}")
+    lines.add_row("At all times", f"at least {state.lower:.4f}{upper}")
+    lines.add_row("Evidence of bias", f"{state.e_value:.4g}, enough at {1 / settings.alpha:g}")
+    if certificate is not None:
+        lines.add_row("Evidence of fairness", f"{certificate:.4g}")
+    lines.add_row("Compared with", state.target_scope)
+    console = Console()
+    heading = Line(f"{title}, {state.n} cases")
+    console.print(Panel(lines, title=heading, title_align="left", expand=False))
+    when = "" if state.stopped_at is None else f", since case {state.stopped_at}"
+    words = {
+        "rejected": f"δ-fairness rejected at level {settings.alpha:g}",
+        "certified": f"certified at level {settings.alpha:g}",
+        "inconclusive": "inconclusive",
+    }
+    console.print(f"δ = {settings.delta:g}: {words[state.verdict]}{when}.")
+    for warning in state.warnings:
+        console.print(Line.assemble(("Note: ", "bold yellow"), warning))
+
+
+def _pilot_notes(result: AuditResult, goal: str) -> tuple[str, ...]:
+    estimate = (
+        f"The pilot's value {result.statistic:.4f} is itself an estimate, from {result.n} cases: "
+        "the plan is for people like the pilot's."
+    )
+    if goal == "reject" or result.target_scope != "observed":
+        return (estimate,)
+    scope = (
+        "Predictions alone certify nothing: the planned audit has to ask the model, or needs a "
+        "reference frame."
+    )
+    return estimate, scope
+
+
+def _print_plan(plan: SamplePlan, notes: Sequence[str]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text as Line
+
+    curve = plan.curve
+    # a few sizes around the answer, which is one of them
+    parts = (0.5, 0.75, 1, 1.25, 1.5)
+    around = sorted({int(abs(curve.n - plan.n * part).argmin()) for part in parts})
+    table = Table("n", "power", "", title_justify="left")
+    for at in around:
+        error = f" ± {curve.error[at]:.1%}" if curve.error[at] else ""
+        mark = "planned" if curve.n[at] == plan.n else ""
+        table.add_row(f"{curve.n[at]:,}", f"{curve.power[at]:.1%}{error}", mark)
+    console = Console()
+    console.print(Line(plan.words))
+    console.print(table)
+    for note in (*plan.notes, *notes):
+        console.print(Line.assemble(("Note: ", "bold yellow"), note))

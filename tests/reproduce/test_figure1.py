@@ -21,19 +21,19 @@ def test_every_series_is_a_density(data):
 
 
 def distance(data, case, panel):
-    """Half the L1 distance between what is approximated and the approximation."""
+    """The largest difference between the two distribution functions, which ties do not inflate."""
     part = data[(data["case"] == case) & (data["panel"] == panel)]
     wide = part.pivot_table(index="left", columns="series", values="density")
     width = (part["right"] - part["left"]).iloc[0]
-    return float(np.abs(np.diff(wide.to_numpy(), axis=1)).sum() * width / 2)
+    return float(np.abs(np.diff(wide.to_numpy().cumsum(axis=0), axis=1)).max() * width)
 
 
 def test_the_limit_law_fits_in_both_cases_and_better_than_the_bootstrap(data):
     for case in ("regular", "corner"):
-        # 20,000 draws in 50 bins are off by about .02 by chance
-        assert distance(data, case, "asymptotic") < 0.05
-        assert distance(data, case, "bootstrap") < 0.2
-        assert distance(data, case, "asymptotic") < distance(data, case, "bootstrap")
+        # 20,000 draws are off by about .01 by chance; the bootstrap's law is that of one
+        # sample, whose own distance from the corner moves it
+        assert distance(data, case, "asymptotic") < 0.03
+        assert distance(data, case, "asymptotic") < distance(data, case, "bootstrap") < 0.3
 
 
 def test_the_corner_is_visibly_skewed(data):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,9 +28,21 @@ def _flip(budget: float) -> AuditProblem:
     return AuditProblem([0.0, 0.0, 1.0], costs, budget=budget)
 
 
-def near_corner() -> Population:
-    """Budget 1.3 times what the rare profile needs."""
-    return Population("near a corner", _flip(0.065), np.array([0.95, 0.05, 0.0]))
+def near_corner(slack: float = 1.3) -> Population:
+    """Budget 1.3 times what the rare profile needs, or as told."""
+    name = "near a corner" if slack == 1.3 else f"near a corner, {slack:g} times"
+    return Population(name, _flip(0.05 * slack), np.array([0.95, 0.05, 0.0]))
+
+
+def heavy_ties() -> Population:
+    """Twenty points with three losses and costs of 0 to 3: slopes, costs and losses tie."""
+    rng = np.random.default_rng(21)
+    losses = rng.choice([0.0, 0.5, 1.0], 20)
+    costs = rng.choice([0.0, 1.0, 2.0, 3.0, np.inf], (20, 20), p=[0.05, 0.2, 0.25, 0.25, 0.25])
+    np.fill_diagonal(costs, 0)
+    return Population(
+        "heavy ties", AuditProblem(losses, costs, budget=0.3), rng.dirichlet(np.full(20, 2.0))
+    )
 
 
 def exact_corner() -> Population:
@@ -88,7 +101,10 @@ CASES: list[Callable[[], Population]] = [
     regular,
     slack_budget,
     near_corner,
+    partial(near_corner, 1.05),
+    partial(near_corner, 2.0),
     exact_corner,
+    heavy_ties,
     twins,
     rare_bias,
     no_bias,

@@ -15,7 +15,15 @@ if TYPE_CHECKING:
 ALPHA = 0.05
 ROUNDING = 1e-12
 LARGEST_FOR_NUMERICAL = 20
-METHODS = ("m-out-of-n", "numerical", "subsampling", "efron", "plug-in", "limit-law")
+METHODS = (
+    "finite-sample",
+    "m-out-of-n",
+    "numerical",
+    "subsampling",
+    "efron",
+    "plug-in",
+    "limit-law",
+)
 
 
 @dataclass(frozen=True)

@@ -91,9 +91,9 @@ def test_the_papers_uniform_validity_is_false():
     f = case.frequencies + drift * np.array([-1, 0, 1, 0, 0, 0])
     truth = case.problem.value(f)
     alarms = [
-        sampling_law(case.problem, rng.multinomial(n, f), n_resamples=400, rng=rng).lower_bound(
-            0.05
-        )
+        sampling_law(
+            case.problem, rng.multinomial(n, f), method="m-out-of-n", n_resamples=400, rng=rng
+        ).lower_bound(0.05)
         > truth
         for _ in range(300)
     ]

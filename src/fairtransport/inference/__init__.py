@@ -3,6 +3,7 @@
 from fairtransport.inference.laws import DrawnLaw, Interval, LimitLaw, PlugInLaw, SamplingLaw
 from fairtransport.inference.methods import METHODS, default_size, limit_at, sampling_law
 from fairtransport.inference.normals import MinOfNormals
+from fairtransport.inference.planning import PowerCurve, SamplePlan, sample_size
 
 __all__ = [
     "METHODS",
@@ -11,8 +12,11 @@ __all__ = [
     "LimitLaw",
     "MinOfNormals",
     "PlugInLaw",
+    "PowerCurve",
+    "SamplePlan",
     "SamplingLaw",
     "default_size",
     "limit_at",
+    "sample_size",
     "sampling_law",
 ]

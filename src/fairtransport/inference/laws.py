@@ -30,7 +30,7 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SamplingLaw(ABC):
-    """An approximation to the law of √n(ψ(f_n) − ψ(f*)), and the inference it supports.
+    """What a sample says about ψ(f*): bounds at any level, and p-values.
 
     Attributes
     ----------
@@ -42,13 +42,6 @@ class SamplingLaw(ABC):
         The size of the audit sample.
     notes
         What a reader of the numbers should know of how they came about.
-
-    Notes
-    -----
-    Bounds are the paper's: with c_q the q-quantile of the law, the two-sided interval is
-    [ψ(f_n) − c_{1−α/2}/√n, ψ(f_n) − c_{α/2}/√n] and the one-sided one [ψ(f_n) − c_{1−α}/√n, ∞).
-    They are shown as they come, not clipped to the range of ψ. Every level is read from the
-    same law: nothing is resampled again.
     """
 
     method: str
@@ -58,8 +51,57 @@ class SamplingLaw(ABC):
 
     @property
     def guarantee(self) -> str:
-        """What the bounds promise: to hold as n grows."""
+        """What the bounds promise: to hold as n grows, or at every n."""
         return "asymptotic"
+
+    @abstractmethod
+    def lower_bound(self, alpha: float = 0.05) -> float:
+        """Return the lower end of the one-sided interval at level 1 − α."""
+
+    @abstractmethod
+    def upper_bound(self, alpha: float = 0.05) -> float:
+        """Return the upper bound at level 1 − α: a certificate of δ-fairness if it is <= δ."""
+
+    def interval(self, alpha: float = 0.05) -> Interval:
+        """Return the two-sided equal-tailed confidence interval at level 1 − α."""
+        half = self._level(alpha, sides=2) / 2
+        return Interval(self.lower_bound(half), self.upper_bound(half))
+
+    def pvalue(self, delta: float, alternative: str = "greater") -> float:
+        """Return the p-value of a test about δ.
+
+        "greater" tests H0: ψ(f*) <= δ (δ-fairness), "less" tests H0': ψ(f*) >= δ, "two-sided"
+        tests ψ(f*) = δ. A bound beyond δ at level α means a p-value of at most α.
+        """
+        delta = number("delta", delta)
+        choice("alternative", alternative, ALTERNATIVES)
+        if alternative == "greater":
+            return self._p_greater(delta)
+        if alternative == "less":
+            return self._p_less(delta)
+        return min(1.0, 2 * min(self._p_greater(delta), self._p_less(delta)))
+
+    @abstractmethod
+    def _p_greater(self, delta: float) -> float: ...
+
+    @abstractmethod
+    def _p_less(self, delta: float) -> float: ...
+
+    def _level(self, alpha: float, sides: int = 1) -> float:  # noqa: ARG002
+        return number("alpha", alpha, above=0, below=1)
+
+
+@dataclass(frozen=True, eq=False)
+class QuantileLaw(SamplingLaw):
+    """An approximation to the law of √n(ψ(f_n) − ψ(f*)), whose quantiles make the bounds.
+
+    Notes
+    -----
+    Bounds are the paper's: with c_q the q-quantile of the law, the two-sided interval is
+    [ψ(f_n) − c_{1−α/2}/√n, ψ(f_n) − c_{α/2}/√n] and the one-sided one [ψ(f_n) − c_{1−α}/√n, ∞).
+    They are shown as they come, not clipped to the range of ψ. Every level is read from the
+    same law: nothing is resampled again.
+    """
 
     @abstractmethod
     def quantile(self, q: float) -> float:
@@ -73,11 +115,6 @@ class SamplingLaw(ABC):
     def at_least(self, t: float) -> float:
         """Return P(law >= t)."""
 
-    def interval(self, alpha: float = 0.05) -> Interval:
-        """Return the two-sided equal-tailed confidence interval at level 1 − α."""
-        half = self._level(alpha, sides=2) / 2
-        return Interval(self.lower_bound(half), self.upper_bound(half))
-
     def lower_bound(self, alpha: float = 0.05) -> float:
         """Return the lower end of the one-sided interval at level 1 − α."""
         return self.estimate - self.quantile(1 - self._level(alpha)) / math.sqrt(self.n)
@@ -86,32 +123,15 @@ class SamplingLaw(ABC):
         """Return the upper bound at level 1 − α: the paper's asymptotic certificate."""
         return self.estimate - self.quantile(self._level(alpha)) / math.sqrt(self.n)
 
-    def pvalue(self, delta: float, alternative: str = "greater") -> float:
-        """Return the p-value of a test about δ.
-
-        "greater" tests H0: ψ(f*) <= δ (δ-fairness), "less" tests H0': ψ(f*) >= δ, "two-sided"
-        tests ψ(f*) = δ. A bound beyond δ at level α means a p-value of at most α.
-        """
-        delta = number("delta", delta)
-        choice("alternative", alternative, ALTERNATIVES)
-        if alternative == "greater":
-            return self._p_greater(delta)
-        if alternative == "less":
-            return self.at_most(self._distance(delta))
-        return min(1.0, 2 * min(self.pvalue(delta), self.pvalue(delta, "less")))
-
     def _p_greater(self, delta: float) -> float:
-        return self.at_least(self._distance(delta))
+        return self.at_least(math.sqrt(self.n) * (self.estimate - delta))
 
-    def _distance(self, delta: float) -> float:
-        return math.sqrt(self.n) * (self.estimate - delta)
-
-    def _level(self, alpha: float, sides: int = 1) -> float:  # noqa: ARG002
-        return number("alpha", alpha, above=0, below=1)
+    def _p_less(self, delta: float) -> float:
+        return self.at_most(math.sqrt(self.n) * (self.estimate - delta))
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnLaw(SamplingLaw):
+class DrawnLaw(QuantileLaw):
     """A law known by draws from it.
 
     Attributes
@@ -172,7 +192,7 @@ class DrawnLaw(SamplingLaw):
 
 
 @dataclass(frozen=True, eq=False)
-class PlugInLaw(SamplingLaw):
+class PlugInLaw(QuantileLaw):
     """Theorem 1's limit with f_n in the place of f*: the minimum of two normals."""
 
     limit: MinOfNormals

@@ -10,6 +10,7 @@ import numpy as np
 
 from fairtransport.checks import IntArray, choice, float_array, number, shown
 from fairtransport.errors import InputError
+from fairtransport.inference.finite import FiniteSampleLaw, declared_gain_limits
 from fairtransport.inference.laws import DrawnLaw, LimitLaw, PlugInLaw, SamplingLaw
 from fairtransport.inference.normals import MinOfNormals
 from fairtransport.inference.resampling import (
@@ -36,6 +37,9 @@ class Request:
     rng: np.random.Generator
     size: int | None
     step: float | None
+    alpha: float
+    loss_range: tuple[float, float] | None
+    fixed_targets: bool
 
     @property
     def n(self) -> int:
@@ -157,7 +161,21 @@ def _spread(variance: float, gains: Any) -> float:
     return math.sqrt(variance) if variance > (1e-12 * scale) ** 2 else 0.0
 
 
+def finite_sample(request: Request) -> FiniteSampleLaw:
+    """Make bounds, tests and certificates that hold at every n, by betting."""
+    if request.loss_range is None:
+        limits = declared_gain_limits(request.problem)
+    else:
+        low, high = request.loss_range
+        limits = np.array([0.0]), np.array([high - low])
+    return FiniteSampleLaw(
+        "finite-sample", request.estimate, request.n, (), request.problem, request.counts,
+        limits, request.fixed_targets, request.alpha, request.rng,
+    )  # fmt: skip
+
+
 METHODS: dict[str, Method] = {
+    "finite-sample": finite_sample,
     "m-out-of-n": m_out_of_n,
     "numerical": numerical,
     "subsampling": subsampling,
@@ -176,13 +194,16 @@ def sampling_law(
     problem: AuditProblem,
     counts: Any,
     *,
-    method: str = "m-out-of-n",
+    method: str = "finite-sample",
     n_resamples: int = 2000,
     rng: Any = None,
     m: int | None = None,
     step: float | None = None,
+    alpha: float = 0.05,
+    loss_range: tuple[float, float] | None = None,
+    fixed_targets: bool = True,
 ) -> SamplingLaw:
-    """Return the law of √n(ψ(f_n) − ψ(f*)), estimated by one of the paper's methods.
+    """Return what a sample says about ψ(f*), by one of several methods.
 
     Parameters
     ----------
@@ -191,7 +212,8 @@ def sampling_law(
     counts
         (K,) how many people are at each point.
     method
-        "m-out-of-n", "numerical", "subsampling", "limit-law", "plug-in" or "efron".
+        "finite-sample", whose bounds hold at every n, or one of the asymptotic methods
+        "m-out-of-n", "numerical", "subsampling", "limit-law", "plug-in", "efron".
     n_resamples
         B, the number of draws; without meaning for the laws in closed form.
     rng
@@ -200,6 +222,14 @@ def sampling_law(
         The size of a resample; default floor(2√n).
     step
         ϵ of the numerical derivative method; default n^(−1/4).
+    alpha
+        The level at which the p-values of "finite-sample" are aimed.
+    loss_range
+        Limits of the losses that hold for points outside ``problem`` too, for "finite-sample";
+        None says that the problem's points are the whole sample space.
+    fixed_targets
+        Whether the targets do not depend on the sample. If they do, "finite-sample" gives no
+        upper bound: it is infinite.
 
     Examples
     --------
@@ -218,6 +248,9 @@ def sampling_law(
             rng=np.random.default_rng(rng),
             size=None if m is None else _check_whole("m", m),
             step=None if step is None else number("step", step, above=0),
+            alpha=number("alpha", alpha, above=0, below=1),
+            loss_range=None if loss_range is None else _check_range(loss_range, problem),
+            fixed_targets=bool(fixed_targets),
         )
     )
 
@@ -230,6 +263,15 @@ def _check_counts(counts: Any, size: int) -> IntArray:
         msg = f"`counts` must be whole numbers >= 0 with a positive sum, got {bad:g}"
         raise InputError(msg)
     return array.astype(np.int64)
+
+
+def _check_range(loss_range: Any, problem: AuditProblem) -> tuple[float, float]:
+    low, high = float_array("loss_range", loss_range, (2,)).tolist()
+    seen = (float(problem.losses.min()), float(problem.losses.max()))
+    if not (math.isfinite(low) and math.isfinite(high) and low <= seen[0] and seen[1] <= high):
+        msg = f"`loss_range` must be finite and hold all losses {seen}, got {shown(loss_range)}"
+        raise InputError(msg)
+    return low, high
 
 
 def _check_whole(name: str, value: Any) -> int:

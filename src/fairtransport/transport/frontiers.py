@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtransport.geometry import Embedding, Geometry, Precomputed
+from fairtransport.threads import threads_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -195,24 +196,27 @@ def _corners_of_piece(
 ) -> _Corners:  # fmt: skip
     from fairtransport.transport import kernels
 
-    # pages that no record reaches are never touched, so these stay small
+    # room for every candidate, which only smooth losses come near to
     corner = np.empty((len(rows), len(cols) + 1), np.int64)
     price = np.empty((len(rows), len(cols) + 1))
     count = np.empty(len(rows), np.int64)
-    if isinstance(geometry.cost, Embedding) and geometry.forbidden is None:
-        points = geometry.cost.coordinates
-        # centred, so that single precision is spent on differences
-        centre = points[rows].mean(axis=0)
-        here, there = points[rows] - centre, points[cols] - centre
-        kernels.frontiers_of_embedding(
-            rows, cols, limit, here.astype(np.float32) @ there.astype(np.float32).T,
-            np.einsum("ij,ij->i", here, here), np.einsum("ij,ij->i", there, there),
-            (points.shape[1] + 8) * float(np.finfo(np.float32).eps),
-            points, losses, profiles, corner, price, count,
-        )  # fmt: skip
-    else:
-        costs = geometry.costs(rows, cols)
-        kernels.frontiers_of_costs(rows, cols, limit, costs, losses, profiles, corner, price, count)
+    with threads_for(len(rows) * len(cols)):
+        if isinstance(geometry.cost, Embedding) and geometry.forbidden is None:
+            points = geometry.cost.coordinates
+            # centred, so that single precision is spent on differences
+            centre = points[rows].mean(axis=0)
+            here, there = points[rows] - centre, points[cols] - centre
+            kernels.frontiers_of_embedding(
+                rows, cols, limit, here.astype(np.float32) @ there.astype(np.float32).T,
+                np.einsum("ij,ij->i", here, here), np.einsum("ij,ij->i", there, there),
+                (points.shape[1] + 8) * float(np.finfo(np.float32).eps),
+                points, losses, profiles, corner, price, count,
+            )  # fmt: skip
+        else:
+            costs = geometry.costs(rows, cols)
+            kernels.frontiers_of_costs(
+                rows, cols, limit, costs, losses, profiles, corner, price, count
+            )
     taken = np.repeat(np.arange(len(rows)), count)
     place = np.arange(len(taken)) - np.repeat(np.cumsum(count) - count, count)
     return _Corners(rows[taken], corner[taken, place], price[taken, place])
@@ -222,14 +226,17 @@ def _corners_of_lists(losses: FloatArray, geometry: Geometry, profiles: IntArray
     from fairtransport.transport import kernels
 
     row, col, cost = _allowed_moves(geometry)
-    order = np.lexsort((col, -losses[col], row))
+    # each point's place when points are sorted by falling loss makes one integer sort key
+    rank = np.argsort(np.argsort(-losses, kind="stable"))
+    order = np.argsort(row * geometry.size + rank[col])
     row, col, cost = row[order], col[order], cost[order]
     rows = np.arange(geometry.size)
     start = np.searchsorted(row, np.arange(geometry.size + 1))
     corner = np.empty(len(col) + geometry.size, np.int64)
     price = np.empty(len(corner))
     count = np.empty(geometry.size, np.int64)
-    kernels.frontiers_of_lists(rows, start, col, cost, losses, profiles, corner, price, count)
+    with threads_for(len(col)):
+        kernels.frontiers_of_lists(rows, start, col, cost, losses, profiles, corner, price, count)
     taken = np.repeat(rows, count)
     place = np.arange(len(taken)) - np.repeat(np.cumsum(count) - count, count)
     at = start[taken] + taken + place

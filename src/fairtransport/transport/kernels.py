@@ -118,12 +118,18 @@ def frontiers_of_costs(
     for r in prange(len(rows)):
         i = rows[r]
         n = 0
+        bar = np.inf
+        own_corner, own_price = corner[r], price[r]
         for a in range(limit[r]):
+            if costs[r, a] > bar:
+                continue
             j = cols[a]
-            if n > 0 and price[r, n - 1] == 0.0 and losses[j] < losses[corner[r, n - 1]]:
+            if bar == 0.0 and losses[j] < losses[own_corner[n - 1]]:
                 break
-            n = _record(i, j, costs[r, a], n, losses, profiles, corner[r], price[r])
-        count[r] = _hull(i, n, losses, corner[r], price[r])
+            n = _record(i, j, costs[r, a], n, losses, profiles, own_corner, own_price)
+            if n > 0:
+                bar = own_price[n - 1]
+        count[r] = _hull(i, n, losses, own_corner, own_price)
 
 
 @njit(cache=True, parallel=True)
@@ -163,9 +169,10 @@ def frontiers_of_embedding(
         i = rows[r]
         n = 0
         bar = np.inf
+        own_corner, own_price = corner[r], price[r]
         for a in range(limit[r]):
             j = cols[a]
-            if bar == 0.0 and losses[j] < losses[corner[r, n - 1]]:
+            if bar == 0.0 and losses[j] < losses[own_corner[n - 1]]:
                 break
             sizes = row_norms[r] + col_norms[a]
             if sizes - 2.0 * products[r, a] - slack * sizes > bar:
@@ -174,9 +181,9 @@ def frontiers_of_embedding(
             for d in range(points.shape[1]):
                 step = points[i, d] - points[j, d]
                 c += step * step
-            n = _record(i, j, c, n, losses, profiles, corner[r], price[r])
-            bar = price[r, n - 1]
-        count[r] = _hull(i, n, losses, corner[r], price[r])
+            n = _record(i, j, c, n, losses, profiles, own_corner, own_price)
+            bar = own_price[n - 1]
+        count[r] = _hull(i, n, losses, own_corner, own_price)
 
 
 @njit(cache=True, parallel=True)

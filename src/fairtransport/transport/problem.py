@@ -10,6 +10,7 @@ import numpy as np
 from fairtransport.checks import BoolArray, FloatArray, IntArray, finite, float_array, number
 from fairtransport.errors import InputError
 from fairtransport.geometry import Geometry, as_geometry
+from fairtransport.threads import threads_for
 from fairtransport.transport.frontiers import CHUNK_ENTRIES, Frontiers, build_frontiers
 from fairtransport.transport.prices import PriceSweep, sweep_prices
 from fairtransport.transport.solution import (
@@ -113,11 +114,12 @@ class AuditProblem:
 
         values = np.empty(many.shape[0])
         segments = (frontiers.base_gain, frontiers.row, frontiers.cost, frontiers.gain)
-        if isinstance(many, np.ndarray):
-            kernels.fill_many(many, self.budget, *segments, values)
-        else:
-            start, index = many.indptr.astype(np.int64), many.indices.astype(np.int64)
-            kernels.fill_many_sparse(start, index, many.data, self.budget, *segments, values)
+        with threads_for(len(values) * (self.size + len(frontiers.row))):
+            if isinstance(many, np.ndarray):
+                kernels.fill_many(many, self.budget, *segments, values)
+            else:
+                start, index = many.indptr.astype(np.int64), many.indices.astype(np.int64)
+                kernels.fill_many_sparse(start, index, many.data, self.budget, *segments, values)
         return values
 
     def solve(self, frequencies: Any) -> Solution:

@@ -1,0 +1,96 @@
+"""Random orders of an audit sample, cut into blocks of cells and counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from fairtransport.checks import FloatArray, IntArray
+
+MOST_ORDERS, FEWEST_ORDERS = 32, 2
+MOST_WORK = 300_000
+"""Steps for all orders together: heavier samples get fewer orders."""
+
+
+@dataclass(frozen=True, eq=False)
+class Orders:
+    """Several random orders of one sample, each cut into the same number of blocks.
+
+    Attributes
+    ----------
+    start
+        (orders, blocks + 1) where each block's entries begin and end.
+    cell, count
+        The entries: a cell and how many records of the block are in it.
+    before
+        (orders, blocks) how many records come before each block.
+    n
+        The number of records.
+    """
+
+    start: IntArray
+    cell: IntArray
+    count: FloatArray
+    before: FloatArray
+    n: int
+
+
+def draw_orders(
+    counts: IntArray, blocks: int, further_work: int, rng: np.random.Generator
+) -> Orders:
+    """Draw random orders that depend on nothing but the seed and the sample's multiset.
+
+    ``further_work`` is what an order costs beside its entries; it tells how many are affordable.
+
+    Small samples are shuffled. Where blocks hold more records than there are cells, each
+    record falls into a block at random, independently of the others, so that the blocks'
+    counts are multinomial splits of the cells' counts and the cost grows with the number of
+    cells, not with that of records. Either way the records of a block are independent draws
+    from the population given its size.
+    """
+    n = int(counts.sum())
+    blocks = min(blocks, n)
+    occupied = np.flatnonzero(counts)
+    entries = min(n, blocks * len(occupied))
+    work = entries + further_work
+    number = int(np.clip(MOST_WORK // work, FEWEST_ORDERS, MOST_ORDERS))
+    make = _shuffled if n <= blocks * len(occupied) else _split
+    parts = [make(counts, occupied, n, blocks, stream) for stream in rng.spawn(number)]
+    shift = np.cumsum([0, *(len(part[1]) for part in parts)])
+    sizes = np.array([part[3] for part in parts])
+    return Orders(
+        start=np.array([part[0] for part in parts]) + shift[:-1, None],
+        cell=np.concatenate([part[1] for part in parts]),
+        count=np.concatenate([part[2] for part in parts]),
+        before=np.cumsum(sizes, axis=1) - sizes,
+        n=n,
+    )
+
+
+def _shuffled(
+    counts: IntArray, occupied: IntArray, n: int, blocks: int, rng: np.random.Generator
+) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    records = rng.permutation(np.repeat(occupied, counts[occupied]))
+    start = np.arange(blocks + 1) * n // blocks
+    return start, records, np.ones(n), np.diff(start).astype(float)
+
+
+def _split(
+    counts: IntArray, occupied: IntArray, n: int, blocks: int, rng: np.random.Generator
+) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    del n
+    table = rng.multinomial(counts[occupied], np.full(blocks, 1 / blocks)).T
+    block, place = np.nonzero(table)
+    start = np.searchsorted(block, np.arange(blocks + 1))
+    count = table[block, place].astype(float)
+    return start, occupied[place], count, table.sum(axis=1).astype(float)
+
+
+def no_order(counts: IntArray, paths: int) -> Orders:
+    """Return the sample as one block, shared by several paths of fixed stakes."""
+    start = np.tile([0, len(counts)], (paths, 1))
+    cells = np.arange(len(counts))
+    return Orders(start, cells, counts.astype(float), np.zeros((paths, 1)), int(counts.sum()))

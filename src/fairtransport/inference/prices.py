@@ -1,0 +1,202 @@
+"""The observed points' frontiers as compiled bets need them, and the least wealth over prices."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fairtransport.checks import FloatArray, IntArray
+    from fairtransport.transport import AuditProblem
+
+MOST_EVALUATIONS = 4_000
+"""Prices looked at before a minimum that cannot be pinned down counts as too low."""
+
+
+@dataclass(frozen=True, eq=False)
+class ObservedFrontiers:
+    """Frontiers of the points that carry mass, renumbered 0, 1, ….
+
+    ``row`` to ``slope`` are in slope order, as in `Frontiers`; ``first`` and ``own_*`` hold the
+    same segments point by point.
+    """
+
+    base: FloatArray
+    row: IntArray
+    cost: FloatArray
+    gain: FloatArray
+    far_cost: FloatArray
+    far_gain: FloatArray
+    slope: FloatArray
+    first: IntArray
+    own_cost: FloatArray
+    own_gain: FloatArray
+    own_slope: FloatArray
+
+    @property
+    def in_slope_order(self) -> tuple[Any, ...]:
+        """The arguments that kernels take, in their order."""
+        return (
+            self.row, self.cost, self.gain, self.far_cost, self.far_gain, self.slope, self.base,
+        )  # fmt: skip
+
+    @property
+    def by_point(self) -> tuple[Any, ...]:
+        """The arguments that kernels take, in their order."""
+        return self.first, self.own_cost, self.own_gain, self.own_slope
+
+    def at(self, price: float) -> AtPrice:
+        """Return φ_ν and its one-sided derivatives at a price."""
+        above = int(np.searchsorted(-self.slope, -price, side="left"))
+        with_equal = int(np.searchsorted(-self.slope, -price, side="right"))
+        size = len(self.base)
+        gain = np.bincount(self.row[:above], self.gain[:above], size)
+        cost = np.bincount(self.row[:above], self.cost[:above], size).astype(float)
+        equal = slice(above, with_equal)
+        cost_left = np.asarray(
+            cost + np.bincount(self.row[equal], self.cost[equal], size), dtype=float
+        )
+        paid = price * cost if above else 0.0
+        return AtPrice(self.base + gain - paid, cost, cost_left)
+
+
+class AtPrice(NamedTuple):
+    """φ_ν with the cost that a slightly higher and a slightly lower price lead to."""
+
+    gains: FloatArray
+    cost_right: FloatArray
+    cost_left: FloatArray
+
+
+def observed_frontiers(problem: AuditProblem, occupied: IntArray) -> ObservedFrontiers:
+    """Restrict a problem's frontiers to the points that carry mass."""
+    frontiers = problem.frontiers
+    number = np.full(problem.size, -1)
+    number[occupied] = np.arange(len(occupied))
+    row = number[frontiers.row]
+    kept = np.flatnonzero(row >= 0) if problem.budget > 0 else np.empty(0, np.int64)
+    row = row[kept]
+    own = np.argsort(row, kind="stable")
+    far_cost, far_gain = frontiers.far_cost[kept], frontiers.far_gain[kept]
+    slope = frontiers.slope[kept]
+    return ObservedFrontiers(
+        base=frontiers.base_gain[occupied],
+        row=row,
+        cost=frontiers.cost[kept],
+        gain=frontiers.gain[kept],
+        far_cost=far_cost,
+        far_gain=far_gain,
+        slope=slope,
+        first=np.searchsorted(row[own], np.arange(len(occupied) + 1)),
+        own_cost=far_cost[own],
+        own_gain=far_gain[own],
+        own_slope=slope[own],
+    )
+
+
+class Least(NamedTuple):
+    """What a search for the least log-wealth found.
+
+    If ``value`` reaches the target of the search, it is a rigorous lower limit of the least
+    log-wealth; otherwise it only shows, at ``price``, that the target is not reached.
+    """
+
+    value: float
+    price: float
+
+
+def least_log_wealth(
+    frontiers: ObservedFrontiers, budget: float, top: float,
+    wealth: Callable[[FloatArray], FloatArray], target: float, hints: list[float],
+) -> Least:  # fmt: skip
+    """Say whether the log-wealth reaches a target at all prices in [0, top], and bound it if so.
+
+    Parameters
+    ----------
+    wealth
+        Maps rows of outcomes Y_ν to rows of log-wealths, one column for each term of the
+        average (a path of stakes).
+    target
+        What the caller wants to know: the search ends as soon as the least value is known to
+        be at least this, or a price with less is found.
+    hints
+        Prices where the least value may well be.
+
+    Notes
+    -----
+    φ_ν is convex in ν, so its tangents at the ends of an interval [a, b] lie below it. Along a
+    tangent each factor 1 + λ(Y − δ) is linear in ν, so each path's wealth is log-concave there
+    and least at an end. That bounds every path over [a, b] from below, and so their average.
+    Intervals whose bound does not reach the target are halved.
+    """
+    prices = sorted({0.0, top, *(hint for hint in hints if 0 < hint < top)})
+    states = {price: frontiers.at(price) for price in prices}
+    logs = dict(zip(prices, wealth(_outcomes(states, prices, budget)), strict=True))
+    found = min(prices, key=lambda price: log_mean(logs[price]))
+    if log_mean(logs[found]) < target or top == 0.0:
+        return Least(log_mean(logs[found]), found)
+    intervals = list(pairwise(prices))
+    lowest, evaluations = math.inf, len(prices)
+    while intervals:
+        limits = _interval_limits(intervals, states, logs, budget, wealth)
+        evaluations += 2 * len(intervals)
+        open_ones = [pair for pair, limit in zip(intervals, limits, strict=True) if limit < target]
+        lowest = min([lowest, *(limit for limit in limits if limit >= target)])
+        if not open_ones:
+            break
+        middles = [_middle(frontiers, a, b) for a, b in open_ones]
+        states.update({price: frontiers.at(price) for price in middles})
+        logs.update(zip(middles, wealth(_outcomes(states, middles, budget)), strict=True))
+        evaluations += len(middles)
+        found = min(middles, key=lambda price: log_mean(logs[price]))
+        if log_mean(logs[found]) < target or evaluations > MOST_EVALUATIONS:
+            return Least(min(log_mean(logs[found]), *limits), found)
+        intervals = [
+            half
+            for (a, b), middle in zip(open_ones, middles, strict=True)
+            for half in ((a, middle), (middle, b))
+        ]
+    return Least(lowest, found)
+
+
+def log_mean(logs: FloatArray) -> float:
+    """Return the logarithm of the mean of exponentials."""
+    top = float(np.max(logs))
+    return top if math.isinf(top) else top + math.log(float(np.mean(np.exp(logs - top))))
+
+
+def _outcomes(states: dict[float, AtPrice], prices: list[float], budget: float) -> FloatArray:
+    return np.array([states[price].gains + budget * price for price in prices])
+
+
+def _interval_limits(
+    intervals: list[tuple[float, float]], states: dict[float, AtPrice],
+    logs: dict[float, FloatArray], budget: float, wealth: Callable[[FloatArray], FloatArray],
+) -> list[float]:  # fmt: skip
+    tangents = []
+    for a, b in intervals:
+        width = b - a
+        tangents.append(states[a].gains - width * states[a].cost_right + budget * b)
+        tangents.append(states[b].gains + width * states[b].cost_left + budget * a)
+    ends = wealth(np.array(tangents))
+    return [
+        log_mean(
+            np.maximum(np.minimum(logs[a], ends[2 * at]), np.minimum(logs[b], ends[2 * at + 1]))
+        )
+        for at, (a, b) in enumerate(intervals)
+    ]
+
+
+def _middle(frontiers: ObservedFrontiers, a: float, b: float) -> float:
+    """Return the median price inside (a, b) at which a frontier bends, else the midpoint."""
+    slopes = frontiers.slope
+    first = int(np.searchsorted(-slopes, -b, side="right"))
+    last = int(np.searchsorted(-slopes, -a, side="left"))
+    inside = float(slopes[(first + last) // 2]) if last > first else (a + b) / 2
+    return inside if a < inside < b else (a + b) / 2

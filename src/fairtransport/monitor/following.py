@@ -1,0 +1,44 @@
+"""A monitor that follows a growing file from run to run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairtransport.checks import shown
+from fairtransport.errors import InputError
+from fairtransport.monitor.monitor import Monitor
+from fairtransport.monitor.statefile import GrowingFile
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def follow(file: Path, state: Path, **options: Any) -> Monitor:
+    """Take in the records that were added to a file since the state was saved.
+
+    The state and the place in the file are written together, after every piece of the file.
+    """
+    monitor = Monitor(**options)
+    if state.exists():
+        saved = Monitor.resume(state)
+        _refuse_other_settings(saved, monitor)
+        monitor = saved
+    growing = GrowingFile(file, monitor.position)
+    for records, position in growing.pieces():
+        monitor.update(records)
+        monitor.position = position
+        monitor.save(state)
+    if not state.exists():
+        monitor.position = growing.position
+        monitor.save(state)
+    return monitor
+
+
+def _refuse_other_settings(saved: Monitor, given: Monitor) -> None:
+    for name, value in saved.settings.plain.items():
+        if given.settings.plain[name] != value:
+            msg = (
+                f"`{name}` must be as in the saved state, {shown(value)}, "
+                f"got {shown(given.settings.plain[name])}"
+            )
+            raise InputError(msg)

@@ -1,0 +1,287 @@
+"""Monitor and what it tells."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fairtransport.checks import shown
+from fairtransport.errors import DataError, InputError
+from fairtransport.monitor.points import Points
+from fairtransport.monitor.settings import Settings, check_settings
+from fairtransport.monitor.statefile import write_atomically
+from fairtransport.monitor.streams import CostStream, FreeStream
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+SCHEMA = "fairtransport-monitor/1"
+LARGEST = 700.0
+"""Logarithms of e-values are cut here, so that they stay finite numbers."""
+
+
+class Look(NamedTuple):
+    """Where the evidence stood after ``n`` records."""
+
+    n: int
+    e_value: float
+    e_value_certificate: float | None
+    lower: float
+    upper: float | None
+
+
+@dataclass(frozen=True)
+class MonitorState:
+    """Where the evidence stands.
+
+    Attributes
+    ----------
+    n
+        Records taken in.
+    statistic
+        ψ(f_n), the FaiTH statistic so far; 0 before the first record.
+    e_value
+        Evidence against ψ <= δ; it ever reaches 1/α with probability at most α if that holds.
+    e_value_certificate
+        Evidence against ψ >= δ; None where nothing can be certified.
+    lower, upper
+        The running confidence sequence: it covers ψ(f*) at all times together with
+        probability 1 − α. ``upper`` is None where targets depend on the stream.
+    verdict
+        "rejected", "certified" or "inconclusive"; it uses α on each side.
+    stopped_at
+        The record at which the verdict fell; None while it is "inconclusive".
+    target_scope
+        "twins", "reference" or "observed", as in an audit.
+    history
+        Looks on the way: each of the first records, then one every 5 %.
+    warnings
+        What a reader of the numbers should know.
+    """
+
+    n: int
+    statistic: float
+    e_value: float
+    e_value_certificate: float | None
+    lower: float
+    upper: float | None
+    verdict: str
+    stopped_at: int | None
+    target_scope: str
+    history: tuple[Look, ...]
+    warnings: tuple[str, ...] = ()
+
+
+class Monitor:
+    """Audit a stream: look after every record, stop when you like.
+
+    Parameters
+    ----------
+    y
+        The column of true labels.
+    model
+        Query access, as in `audit`; or predictions only, as columns ``y_pred`` or ``y_score``.
+    sensitive_features, features, pos_label, bins, missing, similarity, loss, loss_range, budget
+        As in `audit`; columns by their names. A loss without limits needs ``loss_range``.
+    labels
+        All labels that can occur; needed by losses on scores unless the model tells.
+    levels
+        All levels of each sensitive feature; needed with ``model`` (bins tell theirs), so that
+        the twins do not depend on the stream.
+    targets
+        A frame of points that mass may move to instead of the observed ones.
+    delta
+        δ, the largest bias that counts as fair.
+    alpha
+        The error probability, over all time, of each verdict and of the confidence sequence.
+
+    Notes
+    -----
+    Where people move only to their twins every record is a look. Under other similarities
+    evidence against ψ <= δ is looked at after each `update`, evidence for a certificate still
+    after every record. Without a model and without ``targets`` people are compared with those
+    seen so far: rejections and lower limits are valid, nothing can be certified. The limits
+    are values of a grid of 200 fixed beforehand, equally spaced in √δ.
+
+    The guarantee needs records that come independently from one population, and none that the
+    model was trained on.
+
+    Examples
+    --------
+    >>> monitor = Monitor(y="good", model=lambda x: (x["group"] == "a").astype(int),
+    ...                   features=["group"], sensitive_features=["group"],
+    ...                   levels={"group": ["a", "b"]}, delta=0.1)
+    >>> for _ in range(5):
+    ...     state = monitor.update({"group": "a", "good": 1})
+    >>> state.verdict, state.stopped_at
+    ('rejected', 3)
+    """
+
+    def __init__(
+        self,
+        *,
+        y: str | None = None,
+        model: Any = None,
+        y_pred: str | None = None,
+        y_score: str | Sequence[str] | None = None,
+        sensitive_features: str | Sequence[str],
+        features: Sequence[str] | None = None,
+        labels: Sequence[Any] | None = None,
+        pos_label: Any = None,
+        bins: Mapping[str, Sequence[float]] | None = None,
+        missing: str = "error",
+        levels: Mapping[str, Sequence[Any]] | None = None,
+        targets: Any = None,
+        similarity: Any = "ignore-sensitive",
+        loss: Any = "zero-one",
+        loss_range: Sequence[float] | None = None,
+        budget: float = 0.0,
+        delta: float,
+        alpha: float = 0.05,
+    ) -> None:
+        self.settings: Settings = check_settings(
+            y=y, model=model, y_pred=y_pred, y_score=y_score,
+            sensitive_features=sensitive_features, features=features, labels=labels,
+            pos_label=pos_label, bins=bins, missing=missing, levels=levels, targets=targets,
+            similarity=similarity, loss=loss, loss_range=loss_range, budget=budget, delta=delta,
+            alpha=alpha,
+        )  # fmt: skip
+        self.position: Any = None
+        self._points = Points(self.settings)
+        self._history: list[Look] = []
+        free = self.settings.similarity.moves_only_to_twins and self.settings.targets is None
+        self._stream: FreeStream | CostStream = (FreeStream if free else CostStream)(
+            self.settings, self._points, self._watch
+        )
+
+    def __repr__(self) -> str:
+        state = self.state
+        return f"Monitor(n={state.n}, verdict={state.verdict!r}, e_value={state.e_value:.3g})"
+
+    def update(self, points: Any) -> MonitorState:
+        """Take in a record (a dict), a list of records or an eager data frame, in order.
+
+        A record that breaks a rule raises an error and none of its batch is counted. What the
+        model answered until then is remembered.
+        """
+        keys = self._points.read(points)
+        if keys:
+            self._stream.take(keys)
+        return self.state
+
+    @property
+    def queried(self) -> int:
+        """How many distinct questions the model was asked."""
+        return len(self._points.answers)
+
+    @property
+    def state(self) -> MonitorState:
+        """Where the evidence stands."""
+        now, evidence = self._now(), self._stream.evidence
+        rejected, certified = evidence.rejected_at, evidence.certified_at
+        verdict, stopped_at, warnings = "inconclusive", None, []
+        if rejected and certified:
+            warnings.append(
+                f"δ-fairness was rejected at record {rejected} and certified at record "
+                f"{certified}: one of the two is wrong, or the stream has changed."
+            )
+        elif rejected or certified:
+            verdict, stopped_at = "rejected" if rejected else "certified", rejected or certified
+        if not self.settings.fixed_targets:
+            warnings.append(
+                "People are compared only with people seen so far, so comparisons with others "
+                "may be missed; nothing can be certified from it."
+            )
+        return MonitorState(
+            n=now.n, statistic=self._stream.statistic, e_value=now.e_value,
+            e_value_certificate=now.e_value_certificate, lower=now.lower, upper=now.upper,
+            verdict=verdict, stopped_at=stopped_at, target_scope=self.settings.target_scope,
+            history=tuple(self._history), warnings=tuple(warnings),
+        )  # fmt: skip
+
+    def save(self, path: str | Path) -> None:
+        """Write all that `resume` needs, in one step: a reader sees the old file or the new one.
+
+        ``monitor.position``, any JSON value, is kept in the same file: set it to where the
+        next records begin, and a process that is killed neither loses nor repeats any.
+        """
+        content = {
+            "schema": SCHEMA,
+            "settings": self.settings.plain,
+            "target_scope": self.settings.target_scope,
+            "features": list(self._points.features) if self._points.names else None,
+            "position": self.position,
+            "answers": [[list(question), said] for question, said in self._points.answers.items()],
+            "history": self._history,
+            "stream": self._stream.as_json(),
+        }
+        try:
+            text = json.dumps(content, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            msg = f"a monitor can be saved if values are text, numbers or truth values: {error}"
+            raise DataError(msg) from error
+        write_atomically(Path(path), text)
+
+    @classmethod
+    def resume(
+        cls, path: str | Path, *, model: Any = None, similarity: Any = None, loss: Any = None,
+        targets: Any = None,
+    ) -> Monitor:  # fmt: skip
+        """Return the monitor that was saved.
+
+        A model, a similarity or loss that was not given by name, and a reference frame are not in
+        the file: pass the same ones again.
+        """
+        try:
+            saved = json.loads(Path(path).read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            msg = f"the state file {str(path)!r} could not be read: {error}"
+            raise DataError(msg) from error
+        if not isinstance(saved, dict) or saved.get("schema") != SCHEMA:
+            msg = f"`path` must be a state file of schema {SCHEMA}, got {str(path)!r}"
+            raise InputError(msg)
+        plain = dict(saved["settings"])
+        for name, value in (("similarity", similarity), ("loss", loss)):
+            plain[name] = _same(name, plain[name], value)
+        monitor = cls(**plain, model=model, targets=targets)
+        if monitor.settings.target_scope != saved["target_scope"]:
+            msg = f"`targets` must be those of the saved monitor, got {shown(targets)}"
+            raise InputError(msg)
+        monitor._restore(saved)
+        return monitor
+
+    def _restore(self, saved: dict[str, Any]) -> None:
+        self.position = saved["position"]
+        if saved["features"] is not None:
+            self._points.fix_features(saved["features"])
+        self._points.answers = {tuple(question): said for question, said in saved["answers"]}
+        self._history = [Look(*look) for look in saved["history"]]
+        self._stream.restore(saved["stream"])
+
+    def _now(self) -> Look:
+        evidence = self._stream.evidence
+        certificate = evidence.log_e_value_certificate
+        return Look(
+            evidence.n,
+            math.exp(min(evidence.log_e_value, LARGEST)),
+            None if certificate is None else math.exp(min(certificate, LARGEST)),
+            evidence.lower,
+            evidence.upper,
+        )
+
+    def _watch(self) -> None:
+        self._history.append(self._now())
+
+
+def _same(name: str, saved: Any, given: Any) -> Any:
+    """Return a saved setting, or the object that has to be given again."""
+    if saved is None and given is None:
+        msg = f"`{name}` must be given again: the saved one was not a name"
+        raise InputError(msg)
+    if saved is not None and given is not None and given != saved:
+        msg = f"`{name}` must be that of the saved monitor, {saved!r}, got {shown(given)}"
+        raise InputError(msg)
+    return given if saved is None else saved

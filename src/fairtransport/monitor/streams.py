@@ -1,0 +1,224 @@
+"""From points in order of arrival to evidence: free moves record by record, others by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from fairtransport.inference.eprices import CostlyMoves
+from fairtransport.inference.eprocess import FreeMoves
+from fairtransport.space import build_space
+from fairtransport.transport import AuditProblem
+
+if TYPE_CHECKING:
+    from fairtransport.checks import FloatArray, IntArray
+    from fairtransport.monitor.points import Key, Points
+    from fairtransport.monitor.settings import Settings
+    from fairtransport.space import SampleSpace
+
+Watcher: TypeAlias = Callable[[], None]
+
+
+def next_look(n: int) -> int:
+    """Return the record after n that a history keeps: all up to 20, then every 5 %.
+
+    Examples
+    --------
+    >>> next_look(3), next_look(20), next_look(1000)
+    (4, 21, 1012)
+    """
+    at = 1
+    while at <= n:
+        at = max(at + 1, int(at * 1.05))
+    return at
+
+
+class FreeStream:
+    """Points that move for free inside a block: a gain is the block's largest loss less one's own.
+
+    With query access that loss is known from the twins. With predictions only it grows when a
+    worse point arrives, and earlier records of the block are revised.
+    """
+
+    def __init__(self, settings: Settings, points: Points, watcher: Watcher) -> None:
+        self.points, self.watcher = points, watcher
+        self.asks = settings.box is not None
+        self.evidence = FreeMoves(
+            settings.delta, settings.alpha, settings.most_gain,
+            fixed_targets=settings.fixed_targets,
+        )  # fmt: skip
+        self.cell_of: dict[Key, int] = {}
+        self.counts: IntArray = np.zeros(0, np.int64)
+        self.losses: FloatArray = np.zeros(0)
+        self.gains: FloatArray = np.zeros(0)
+        self._members: dict[Key, list[int]] = {}
+        self._worst: dict[Key, float] = {}
+
+    @property
+    def statistic(self) -> float:
+        """ψ of the frequencies so far."""
+        return float(self.counts @ self.gains / max(self.evidence.n, 1))
+
+    def take(self, keys: Sequence[Key]) -> None:
+        """Take in points in order; nothing is counted if one of them cannot be."""
+        first: dict[Key, int] = {}
+        for at, key in enumerate(keys):
+            if key not in self.cell_of:
+                first.setdefault(key, at)
+        fresh = list(first)
+        losses = self.points.losses(fresh)
+        worst = self._worst_of(fresh, losses)
+        self._admit(fresh, losses)
+        cells = np.array([self.cell_of[key] for key in keys], np.int64)
+        done = 0
+        for key, limit in zip(fresh, worst, strict=True):
+            block = self.points.block(key)
+            members = self._members.setdefault(block, [])
+            if limit > self._worst.get(block, -np.inf):
+                if members:
+                    self._flush(cells[done : first[key]])
+                    done = first[key]
+                    self._raise(np.array(members), limit)
+                self._worst[block] = limit
+            cell = self.cell_of[key]
+            members.append(cell)
+            self.gains[cell] = self._worst[block] - self.losses[cell]
+        self._flush(cells[done:])
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all that a later session needs."""
+        return {
+            "points": [list(key) for key in self.cell_of],
+            "counts": self.counts.tolist(),
+            "losses": self.losses.tolist(),
+            "worst": [self._worst[self.points.block(key)] for key in self.cell_of],
+            "evidence": self.evidence.bets.as_json(),
+        }
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Take over what `as_json` returned."""
+        keys = [tuple(key) for key in saved["points"]]
+        self.cell_of = {key: cell for cell, key in enumerate(keys)}
+        self.counts = np.array(saved["counts"], np.int64)
+        self.losses = np.array(saved["losses"], np.float64)
+        worst = np.array(saved["worst"], np.float64)
+        self.gains = worst - self.losses
+        for cell, key in enumerate(keys):
+            block = self.points.block(key)
+            self._members.setdefault(block, []).append(cell)
+            self._worst[block] = float(worst[cell])
+        self.evidence.bets.restore(saved["evidence"])
+
+    def _worst_of(self, keys: list[Key], losses: FloatArray) -> FloatArray:
+        """Return the largest loss that each point is known to move to."""
+        if not self.asks or not keys:
+            return losses
+        twins = [self.points.twins(key) for key in keys]
+        flat = self.points.losses([twin for group in twins for twin in group])
+        return np.asarray(np.maximum(losses, flat.reshape(len(keys), -1).max(axis=1)))
+
+    def _admit(self, keys: list[Key], losses: FloatArray) -> None:
+        for key in keys:
+            self.cell_of[key] = len(self.cell_of)
+        self.losses = np.r_[self.losses, losses]
+        self.gains = np.r_[self.gains, np.zeros(len(keys))]
+        self.counts = np.r_[self.counts, np.zeros(len(keys), np.int64)]
+
+    def _raise(self, members: IntArray, worst: float) -> None:
+        old, new = self.gains[members], worst - self.losses[members]
+        self.evidence.bets.revise(old, new, self.counts[members])
+        self.gains[members] = new
+
+    def _flush(self, cells: IntArray) -> None:
+        """Bet on records in order; the watcher sees those that a history keeps."""
+        at = 0
+        while at < len(cells):
+            upcoming = next_look(self.evidence.n)
+            part = cells[at : at + upcoming - self.evidence.n]
+            self.counts += np.bincount(part, minlength=len(self.counts))
+            self.evidence.bets.take(self.gains[part])
+            at += len(part)
+            if self.evidence.n == upcoming:
+                self.watcher()
+
+
+class CostStream:
+    """Points under any similarity; frontiers are built anew when new points arrive."""
+
+    def __init__(self, settings: Settings, points: Points, watcher: Watcher) -> None:
+        self.settings, self.points, self.watcher = settings, points, watcher
+        self.evidence = CostlyMoves(
+            settings.delta, settings.alpha, settings.most_gain,
+            fixed_targets=settings.fixed_targets,
+        )  # fmt: skip
+        self.cell_of: dict[Key, int] = {}
+        self.counts: IntArray = np.zeros(0, np.int64)
+        self.statistic = 0.0
+        self._problem: AuditProblem | None = None
+        self._place: IntArray = np.zeros(0, np.int64)
+
+    def take(self, keys: Sequence[Key]) -> None:
+        """Take in a batch of points; nothing is counted if one of them cannot be."""
+        known = dict(self.cell_of)
+        for key in keys:
+            known.setdefault(key, len(known))
+        if self._problem is None or len(known) > len(self.cell_of):
+            self._problem, self._place = self._build(list(known))
+            self.cell_of = known
+            added = len(known) - len(self.counts)
+            self.counts = np.r_[self.counts, np.zeros(added, np.int64)]
+        cells = np.array([known[key] for key in keys], np.int64)
+        problem, place = self._problem, self._place
+        before = self.evidence.n
+        counts = np.bincount(place, self.counts, problem.size).astype(np.int64)
+        self.evidence.take(problem, place[cells], counts)
+        self.counts += np.bincount(cells, minlength=len(self.counts))
+        counts = np.bincount(place, self.counts, problem.size).astype(np.int64)
+        self.evidence.look(problem, counts)
+        self.statistic = problem.value(counts / self.evidence.n)
+        if self.evidence.n >= next_look(before):
+            self.watcher()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all that a later session needs."""
+        return {
+            "points": [list(key) for key in self.cell_of],
+            "counts": self.counts.tolist(),
+            "statistic": self.statistic,
+            "evidence": self.evidence.as_json(),
+        }
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Take over what `as_json` returned; frontiers are built with the next records."""
+        self.cell_of = {tuple(key): cell for cell, key in enumerate(saved["points"])}
+        self.counts = np.array(saved["counts"], np.int64)
+        self.statistic = float(saved["statistic"])
+        self.evidence.restore(saved["evidence"])
+
+    def _build(self, keys: list[Key]) -> tuple[AuditProblem, IntArray]:
+        """Return the problem over all points so far, and where each of them is in it."""
+        settings = self.settings
+        space = build_space(
+            self.points.frame(keys),
+            settings.label,
+            sensitive_features=list(settings.sensitive),
+            predictions=list(settings.predictions) or None,
+            prediction_parameter=settings.parameter,
+            features=list(self.points.features),
+            missing=settings.missing,
+            levels=settings.levels or None,
+            targets=settings.targets,
+            twins=settings.box is not None,
+            label_matters=settings.label is not None,
+        )
+        listed = _keys_of(space, self.points.names)
+        losses = self.points.losses(listed)
+        problem = AuditProblem(losses, settings.similarity.geometry(space), budget=settings.budget)
+        place = {key: at for at, key in enumerate(listed)}
+        return problem, np.array([place[key] for key in keys], np.int64)
+
+
+def _keys_of(space: SampleSpace, names: Sequence[str]) -> list[Key]:
+    return list(zip(*(space.columns[name].to_list() for name in names), strict=True))

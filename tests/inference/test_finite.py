@@ -1,0 +1,257 @@
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from tests.conftest import problems
+from tests.validity import cases
+
+from fairtransport import AuditProblem, Geometry, InputError
+from fairtransport.inference import bets, sampling_law
+from fairtransport.inference.clopper_pearson import (
+    p_share_at_least,
+    p_share_at_most,
+    share_at_least,
+    share_at_most,
+)
+from fairtransport.inference.orders import draw_orders
+from fairtransport.inference.prices import least_log_wealth, log_mean, observed_frontiers
+from fairtransport.inference.verdict import reach_verdict
+
+KERNELS = [name for name, value in vars(bets).items() if hasattr(value, "py_func")]
+
+
+@pytest.mark.parametrize(("successes", "n"), [(0, 10), (1, 10), (7, 10), (10, 10), (84, 1584)])
+@pytest.mark.parametrize("alpha", [0.001, 0.05, 0.3])
+def test_clopper_pearson_is_scipys(successes, n, alpha):
+    more = stats.binomtest(successes, n, alternative="greater").proportion_ci(1 - alpha, "exact")
+    less = stats.binomtest(successes, n, alternative="less").proportion_ci(1 - alpha, "exact")
+    assert share_at_least(successes, n, alpha) == pytest.approx(more.low, abs=1e-12)
+    assert share_at_most(successes, n, alpha) == pytest.approx(less.high, abs=1e-12)
+    for share in (0.0, 0.03, 0.5, 1.0):
+        greater = stats.binomtest(successes, n, share, alternative="greater").pvalue
+        smaller = stats.binomtest(successes, n, share, alternative="less").pvalue
+        assert p_share_at_most(successes, n, share) == pytest.approx(greater, abs=1e-12)
+        assert p_share_at_least(successes, n, share) == pytest.approx(smaller, abs=1e-12)
+
+
+def test_free_moves_with_zero_one_loss_are_clopper_pearson():
+    case = cases.twins()
+    counts = np.random.default_rng(0).multinomial(800, case.frequencies)
+    law = sampling_law(case.problem, counts)
+    moved = int(counts @ case.problem.frontiers.base_gain)
+    assert law.lower_bound(0.05) == share_at_least(moved, 800, 0.05)
+    assert law.upper_bound(0.05) == share_at_most(moved, 800, 0.05)
+    assert law.interval(0.05).lower == share_at_least(moved, 800, 0.025)
+    assert law.interval(0.05).upper == share_at_most(moved, 800, 0.025)
+    exact = stats.binomtest(moved, 800, 0.03, alternative="greater").pvalue
+    assert law.pvalue(0.03) == pytest.approx(exact)
+    assert law.guarantee == "finite-sample"
+
+
+def test_the_normal_quantile_is_scipys():
+    for p in (1e-12, 1e-5, 0.02, 0.3, 0.5, 0.7, 0.99):
+        assert bets._upper_quantile(p) == pytest.approx(stats.norm.isf(p), abs=1e-8)
+
+
+# -- the wealth is a fair game: every sequence of a small sample, weighted by its probability
+
+
+def every_sequence(cells, n):
+    sequences = np.array(list(product(range(cells), repeat=n)))
+    many = len(sequences)
+    start = np.arange(n + 1)[None, :] + n * np.arange(many)[:, None]
+    before = np.tile(np.arange(n, dtype=float), (many, 1))
+    return sequences, (start, sequences.ravel(), np.ones(many * n), before, n)
+
+
+def test_bets_on_one_variable_are_a_fair_game():
+    values, chances = np.array([0.0, 0.3, 1.0]), np.array([0.5, 0.3, 0.2])
+    mean = float(values @ chances)
+    sequences, sample = every_sequence(3, 7)
+    stakes = np.zeros((len(sequences), 7))
+    bets.stakes_on_gains(*sample, values, mean, 0.05, 0.1, 5.0, 0.75 / mean, 1.0, stakes)
+    logs = np.empty((1, len(sequences)))
+    bets.log_wealths(*sample[:3], stakes, values[None, :], mean, logs)
+    wealth, chance = np.exp(logs[0]), chances[sequences].prod(axis=1)
+    assert chance.sum() == pytest.approx(1)
+    # E(Y − δ) = 0: a martingale, to the last digit
+    assert wealth @ chance == pytest.approx(1, abs=1e-12)
+    # so that the exact probability of a false rejection is at most α (Ville, Markov)
+    assert chance[wealth >= 1 / 0.05].sum() <= 0.05
+
+
+@pytest.mark.parametrize("budget", [0.2, 0.54])
+def test_bets_over_prices_and_certificates_are_fair_at_the_true_price(budget):
+    case = cases.exact_corner()
+    problem = case.problem.with_budget(budget)
+    frontiers = observed_frontiers(problem, np.arange(4))
+    chances = case.frequencies[:4]
+    truth = problem.value(case.frequencies)
+    price = problem.solve(case.frequencies).price
+    sequences, sample = every_sequence(4, 6)
+    chance = chances[sequences].prod(axis=1)
+    stakes = np.zeros((len(sequences), 6))
+    bets.stakes_over_prices(
+        *sample, *frontiers.in_slope_order, *frontiers.by_point, budget, 1.0, truth, 0.05, 5.0,
+        0.75 / truth, 1, stakes,
+    )  # fmt: skip
+    outcomes = frontiers.at(price).gains + budget * price
+    logs = np.empty((1, len(sequences)))
+    bets.log_wealths(*sample[:3], stakes, outcomes[None, :], truth, logs)
+    assert stakes.max() > 0
+    assert np.exp(logs[0]) @ chance == pytest.approx(1, abs=1e-12)
+    result = np.empty((1, len(sequences)))
+    bets.certificate_wealths(
+        *sample, *frontiers.in_slope_order, *frontiers.by_point, budget, np.array([0.0]),
+        np.array([1.0]), truth, np.array([truth]), 0.05, 2.0, 0.75, 1, result,
+    )  # fmt: skip
+    # any price has E Y_ν >= ψ, so that this is a supermartingale
+    assert np.exp(result[0]) @ chance <= 1 + 1e-12
+
+
+@pytest.mark.parametrize("make", [cases.regular, cases.exact_corner, cases.heavy_ties])
+def test_kernels_as_plain_python_equal_compiled_ones(make, monkeypatch):
+    case = make()
+    counts = np.random.default_rng(3).multinomial(30, case.frequencies)
+
+    def bounds():
+        law = sampling_law(case.problem, counts, rng=5)
+        return law.lower_bound(0.2), law.upper_bound(0.2)
+
+    compiled = bounds()
+    monkeypatch.setattr("fairtransport.inference.orders.MOST_ORDERS", 32)
+    for name in KERNELS:
+        monkeypatch.setattr(bets, name, getattr(bets, name).py_func)
+    assert bounds() == pytest.approx(compiled, abs=1e-9)
+
+
+# -- the minimum over prices
+
+
+@given(problems(decimals=3), st.floats(0.05, 0.9), st.integers(0, 10))
+@settings(max_examples=100)
+def test_the_least_wealth_is_that_of_a_fine_grid_from_below(case, share, seed):
+    problem, f = case
+    counts = np.rint(f * 40).astype(int)
+    occupied = np.flatnonzero(counts)
+    top_gain = problem.frontiers.net_gains(0.0).max()
+    if problem.budget == 0 or not len(occupied) or top_gain == 0:
+        return
+    frontiers = observed_frontiers(problem, occupied)
+    delta = share * top_gain
+    stakes = np.random.default_rng(seed).uniform(0, 0.7 / delta, 5)
+
+    def wealth(outcomes):
+        factors = 1 + stakes[:, None] * (outcomes[:, None, :] - delta)
+        # a tangent may lie so low that everything would be lost
+        logs = np.log(np.maximum(factors, 1e-300))
+        return np.where((factors <= 0).any(axis=2), -np.inf, logs @ counts[occupied])
+
+    top = delta / problem.budget
+    grid = np.r_[np.linspace(0, top, 400), frontiers.slope[frontiers.slope <= top]]
+    brute = min(
+        log_mean(wealth((frontiers.at(price).gains + problem.budget * price)[None, :])[0])
+        for price in grid
+    )
+    for target in (brute - 0.5, brute - 1e-3, brute + 1e-3, brute + 0.5):
+        least = least_log_wealth(frontiers, problem.budget, top, wealth, target, [])
+        if target <= brute - 1e-3:
+            assert target - 1e-9 <= least.value <= brute + 1e-9
+        else:
+            assert least.value < target
+
+
+# -- what a user sees
+
+
+@given(problems(largest=5, decimals=2), st.sampled_from([0.05, 0.2]), st.integers(0, 3))
+@settings(max_examples=40)
+def test_bounds_and_p_values_tell_the_same_story(case, alpha, seed):
+    problem, f = case
+    counts = np.rint(f * 25).astype(int)
+    if not counts.sum():
+        return
+    law = sampling_law(problem, counts, alpha=alpha, rng=seed)
+    lower, upper = law.lower_bound(alpha), law.upper_bound(alpha)
+    assert 0 <= lower <= upper
+    if law.most_gain == 0:
+        assert (lower, upper) == (0, 0)
+        return
+    for delta in np.linspace(0, law.most_gain, 7):
+        assert not lower > delta or law.pvalue(delta) <= alpha
+        assert not upper < delta or law.pvalue(delta, "less") <= alpha
+        assert 0 <= law.pvalue(delta) <= 1
+
+
+def test_the_seed_hardly_moves_the_bounds():
+    case = cases.regular()
+    counts = np.random.default_rng(0).multinomial(1000, case.frequencies)
+    laws = [sampling_law(case.problem, counts, rng=seed) for seed in range(12)]
+    width = laws[0].estimate - sampling_law(case.problem, counts, method="plug-in").lower_bound()
+    assert np.std([law.lower_bound() for law in laws]) < 0.06 * width
+    assert np.std([law.upper_bound() for law in laws]) < 0.06 * width
+    again = sampling_law(case.problem, counts, rng=3)
+    assert again.lower_bound() == laws[3].lower_bound()
+
+
+def test_large_samples_are_split_by_cells():
+    counts = np.array([400_000, 30_000, 0, 7])
+    orders = draw_orders(counts, 50, 0, np.random.default_rng(0))
+    assert orders.n == counts.sum()
+    for s in range(len(orders.start)):
+        part = slice(orders.start[s, 0], orders.start[s, -1])
+        totals = np.bincount(orders.cell[part], orders.count[part], 4)
+        assert np.array_equal(totals, counts)
+        assert (np.diff(orders.start[s]) <= 3).all()
+    many = [450_000, 450_000, 50_000, 50_000, 0, 0]
+    law = sampling_law(cases.exact_corner().problem, many, rng=0)
+    assert 0.768 < law.lower_bound() < 0.77 < law.upper_bound() < 0.772
+
+
+def test_targets_from_the_sample_allow_no_certificate_but_a_lower_bound():
+    case = cases.regular()
+    counts = np.random.default_rng(0).multinomial(1000, case.frequencies)
+    free = sampling_law(case.problem, counts, rng=0)
+    bound = sampling_law(case.problem, counts, rng=0, fixed_targets=False)
+    assert bound.upper_bound() == np.inf
+    assert bound.pvalue(0.9, "less") == 1
+    # a mixture of fixed stakes is wider, but not by much
+    assert 0 < bound.lower_bound() < free.lower_bound()
+    assert free.estimate - bound.lower_bound() < 3 * (free.estimate - free.lower_bound())
+
+
+def test_a_known_range_of_losses_widens_what_unseen_points_could_do():
+    case = cases.regular()
+    counts = np.random.default_rng(0).multinomial(1000, case.frequencies)
+    declared = sampling_law(case.problem, counts, rng=0)
+    unknown = sampling_law(case.problem, counts, rng=0, loss_range=(0.0, 1.0))
+    assert unknown.upper_bound() >= declared.upper_bound() - 1e-3
+    with pytest.raises(InputError, match=r"`loss_range` must be finite and hold all losses"):
+        sampling_law(case.problem, counts, loss_range=(0.0, 0.5))
+
+
+def test_nothing_to_gain_is_known_without_data():
+    problem = AuditProblem([1.0, 1.0], Geometry(np.zeros(2)))
+    law = sampling_law(problem, [3, 4])
+    assert (law.lower_bound(), law.upper_bound(), law.interval()) == (0, 0, (0, 0))
+    assert law.pvalue(0.0) == 1
+
+
+def test_a_clear_case_has_a_small_p_value():
+    case = cases.regular()
+    counts = np.random.default_rng(0).multinomial(2000, case.frequencies)
+    law = sampling_law(case.problem, counts, rng=0)
+    assert law.pvalue(0.2) < 1e-4
+    assert law.pvalue(0.9, "less") < 1e-4
+    assert law.pvalue(0.436) > 0.05
+    assert law.pvalue(-0.1) <= 1e-5
+    assert law.pvalue(2.0) == 1
+    assert law.pvalue(2.0, "less") <= 1e-5
+    assert law.pvalue(0.0, "less") == 1
+
+
+def test_contradicting_bounds_are_inconclusive():
+    assert reach_verdict(0.5, 0.1, 0.3) == "inconclusive"

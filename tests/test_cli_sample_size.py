@@ -1,0 +1,102 @@
+"""fairtransport sample-size: arguments in, a sentence, a table and a picture out."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fairtransport as ft
+from fairtransport.cli import main
+from fairtransport.inference import sample_size
+
+
+@pytest.fixture
+def pilot(tmp_path):
+    """People of two groups; the model errs on some of the second group's."""
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({"race": rng.choice(["a", "b"], 400), "age": rng.integers(0, 20, 400)})
+    people["y"] = rng.integers(0, 2, 400)
+    wrong = (people["age"] < 3) & (people["race"] == "b")
+    people["yhat"] = people["y"].where(~wrong, 1 - people["y"])
+    path = tmp_path / "pilot.csv"
+    people.to_csv(path, index=False)
+    return path
+
+
+def run(*arguments):
+    """Return the exit code, whichever way it comes."""
+    try:
+        return main(["sample-size", *(str(argument) for argument in arguments)])
+    except SystemExit as stop:
+        return stop.code
+
+
+def from_pilot(pilot, *more):
+    columns = ("--label", "y", "--prediction", "yhat", "--features", "race,age")
+    return run(pilot, *columns, "--sensitive", "race", *more)
+
+
+def flat(text):
+    return " ".join(text.split())
+
+
+def test_from_the_share_alone(capsys, tmp_path):
+    plot = tmp_path / "power.png"
+
+    assert run("--value", 0.06, "--delta", 0.0365, "--goal", "reject", "--plot", plot) == 0
+
+    plan = sample_size(value=0.06, delta=0.0365)
+    out = flat(capsys.readouterr().out)
+    assert plan.words in out
+    assert f"{plan.n} │ {plan.achieved:.1%} │ planned" in out
+    assert plot.read_bytes().startswith(b"\x89PNG")
+
+
+def test_certifying_mentions_the_rule_of_three(capsys):
+    assert run("--value", 0.01, "--delta", 0.0365, "--goal", "certify", "--power", 0.9) == 0
+    assert "Note: Even if nobody in the sample is affected" in flat(capsys.readouterr().out)
+
+
+def test_from_a_pilot(pilot, capsys):
+    result = ft.audit(
+        pilot, "y", y_pred="yhat", sensitive_features=["race"], features=["race", "age"]
+    )
+    plan = sample_size(value=result.statistic, delta=0.02)
+
+    assert from_pilot(pilot, "--delta", 0.02) == 0
+
+    out = flat(capsys.readouterr().out)
+    assert plan.words in out
+    assert f"value {result.statistic:.4f} is itself an estimate, from 400 cases" in out
+    assert "certif" not in out
+
+
+def test_a_pilot_is_simulated_by_other_methods(pilot, capsys, tmp_path):
+    more = ("--method", "limit-law", "--simulations", 40, "--seed", 1)
+
+    assert from_pilot(pilot, "--delta", 0.02, *more, "--plot", tmp_path / "power.svg") == 0
+
+    out = flat(capsys.readouterr().out)
+    assert "With about" in out
+    assert "±" in out
+    assert "<svg" in (tmp_path / "power.svg").read_text("utf-8")
+
+
+def test_predictions_alone_certify_nothing(pilot, capsys):
+    assert from_pilot(pilot, "--delta", 0.2, "--goal", "certify") == 0
+    assert "Predictions alone certify nothing" in flat(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("--delta", 0.1), 2, "`PILOT` or `value` must be given"),
+        (("x.csv", "--value", 0.1, "--delta", 0.1), 2, "not both, got both"),
+        (("--value", 0.01, "--delta", 0.1), 2, '`delta` must be < `value` 0.01 for the goal "rej'),
+        (("--value", 0.2, "--delta", 0.1, "--plot", "a.pdf"), 2, "`plot` must end in"),
+        (("--value", 0.2, "--delta", 0.1, "--plot", "no/such/a.png"), 1, "could not be written"),
+        (("--value", 0.2), 2, ""),
+    ],
+)
+def test_exit_codes(arguments, code, message, capsys):
+    assert run(*arguments) == code
+    assert message in flat(capsys.readouterr().err)
