@@ -224,3 +224,89 @@ def test_a_label_that_is_still_among_the_columns_is_refused():
     people = pd.DataFrame({"group": ["a", "b"], "good": [0, 1], "said": [1, 1]})
     with pytest.raises(ft.InputError, match="`y` is the column 'good', which the data has too"):
         ft.audit(people, people["good"], y_pred="said", sensitive_features=["group"])
+
+
+# -- bounds and verdicts
+
+
+def compas_audit(**settings):
+    split = split_compas(0)
+    return ft.audit(
+        split.audit.drop(columns="high_risk"),
+        LABEL,
+        model=logistic_regression(split.training),
+        sensitive_features=list(SENSITIVE),
+        **settings,
+    )
+
+
+@pytest.mark.parametrize(
+    ("delta", "verdict"), [(0.0365, "rejected"), (0.05, "inconclusive"), (0.08, "certified")]
+)
+def test_the_verdict_comes_from_the_bounds(delta, verdict):
+    result = compas_audit(delta=delta, rng=0)
+    assert result.verdict == verdict
+    assert result.guarantee == "finite-sample"
+    assert result.interval.lower < result.lower_bound < result.statistic
+    assert result.statistic < result.upper_bound < result.interval.upper
+    assert (result.pvalue <= 0.05) == (verdict == "rejected")
+
+
+def test_without_a_threshold_there_is_no_verdict():
+    result = compas_audit()
+    assert result.verdict is None
+    assert result.pvalue is None
+    assert result.lower_bound > 0
+
+
+def test_methods_stand_side_by_side():
+    table = compas_audit(rng=0, n_resamples=500).methods
+    assert table["method"].tolist() == ["finite-sample", "limit-law", "m-out-of-n"]
+    assert (table["lower"] < table["lower_bound"] + 1e-9).all()
+    assert (table["upper_bound"] < table["upper"] + 1e-9).all()
+
+
+def test_the_seed_is_recorded_and_repeats_the_audit():
+    drawn = compas_audit(method="m-out-of-n", n_resamples=200)
+    again = compas_audit(method="m-out-of-n", n_resamples=200, rng=drawn.seed)
+    assert drawn.interval == again.interval
+    generator = compas_audit(rng=np.random.default_rng(4))
+    assert generator.seed == compas_audit(rng=np.random.default_rng(4)).seed
+
+
+def test_observed_targets_are_never_certified():
+    counts = load_compas()
+    result = ft.audit(
+        counts, LABEL, y_pred="high_risk", counts="count", sensitive_features=list(SENSITIVE),
+        delta=1.0, rng=0,
+    )  # fmt: skip
+    assert result.upper_bound == np.inf
+    assert result.verdict == "inconclusive"
+
+
+def test_unbounded_losses_need_a_range_for_finite_samples():
+    people = pd.DataFrame(
+        {"group": ["a", "b"] * 20, "pay": [1.0, 2.0] * 20, "said": [1.0, 1.5] * 20}
+    )
+    call = dict(y_pred="said", loss="squared", sensitive_features="group", rng=0)
+    result = ft.audit(people, "pay", **call)
+    assert result.statistic == 0
+    with pytest.raises(ft.InputError, match="`loss_range` must be given for the loss 'squared'"):
+        _ = result.lower_bound
+    assert ft.audit(people, "pay", loss_range=(0, 4), **call).lower_bound == 0
+    assert ft.audit(people, "pay", method="limit-law", **call).lower_bound == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (dict(delta=-0.1), "`delta` must be a finite number >= 0, got -0.1"),
+        (dict(alpha=1.0), "`alpha` must be a finite number > 0 and < 1, got 1.0"),
+        (dict(method="bayes"), "`method` must be one of 'finite-sample'"),
+        (dict(rng="seed"), "`rng` must be a seed >= 0, a numpy generator or None, got 'seed'"),
+        (dict(rng=-1), "`rng` must be a seed >= 0"),
+    ],
+)
+def test_bad_levels_thresholds_and_seeds_are_refused(settings, message):
+    with pytest.raises(ft.InputError, match=message):
+        compas_audit(**settings)

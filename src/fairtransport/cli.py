@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,14 +10,19 @@ from cyclopts import App, Parameter
 
 from fairtransport import __version__
 from fairtransport.checks import choice
+from fairtransport.console import (
+    print_error,
+    print_evidence,
+    print_plan,
+    print_result,
+    print_written,
+)
 from fairtransport.errors import FairtransportError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairtransport.audit import AuditResult
-    from fairtransport.inference import Interval, SamplePlan
-    from fairtransport.monitor import Monitor
 
 RAN, FAILED, WRONG_USAGE, REJECTED, NOT_CERTIFIED = 0, 1, 2, 3, 4
 FAIL_ON = ("rejected", "not-certified", "never")
@@ -64,7 +68,7 @@ def demo(*, seed: int = 0) -> int:
         delta=DELTA,
         rng=seed,
     )
-    _print_result(result, f"A logistic regression on COMPAS, audited with {result.n} people")
+    print_result(result, f"A logistic regression on COMPAS, audited with {result.n} people")
     return RAN
 
 
@@ -171,7 +175,7 @@ def audit(
         rng=seed,
     )
     if not quiet:
-        _print_result(result, f"{data.name}, {result.n} cases")
+        print_result(result, f"{data.name}, {result.n} cases")
     return _exit_code(result, fail_on)
 
 
@@ -200,7 +204,7 @@ def figure1(*, output: Path = Path(), seed: int = 0) -> int:
     """
     from fairtransport.reproduce.figure1 import write_figure1
 
-    _print_written(write_figure1(output, seed))
+    print_written(write_figure1(output, seed))
     return RAN
 
 
@@ -297,7 +301,7 @@ def monitor(
         alpha=alpha,
     )
     if not quiet:
-        _print_evidence(found, file.name)
+        print_evidence(found, file.name)
     return REJECTED if found.state.verdict == "rejected" else RAN
 
 
@@ -397,10 +401,10 @@ def sample_size(
             rng=seed, **goals,
         )  # fmt: skip
         notes = _pilot_notes(result, goal)
-    _print_plan(plan, notes)
+    print_plan(plan, notes)
     if plot is not None:
         chart = power_chart(power_table(plan), wanted=power, chosen=plan.n)
-        _print_written([save_chart(chart, plot)])
+        print_written([save_chart(chart, plot)])
     return RAN
 
 
@@ -412,7 +416,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except FairtransportError as error:
         if "--debug" in tokens:
             raise
-        _print_error(str(error))
+        print_error(str(error))
         return WRONG_USAGE if isinstance(error, InputError) else FAILED
 
 
@@ -436,98 +440,6 @@ def _numbers(parameter: str, parts: Sequence[str]) -> list[float]:
         raise InputError(msg) from None
 
 
-def _print_error(message: str) -> None:
-    from rich.console import Console
-    from rich.text import Text as Line
-
-    Console(stderr=True, soft_wrap=True).print(Line.assemble(("Error: ", "bold red"), message))
-
-
-def _range(interval: Interval) -> str:
-    upper = f"{interval.upper:.4f}" if math.isfinite(interval.upper) else "no upper bound"
-    return f"{interval.lower:.4f} to {upper}"
-
-
-def _verdict_line(result: AuditResult) -> str:
-    delta, alpha = f"δ = {result.delta:g}", f"{result.alpha:.0%}"
-    lower, upper = f"lower bound {result.lower_bound:.4f}", f"upper bound {result.upper_bound:.4f}"
-    if result.verdict == "rejected":
-        return f"δ-fairness rejected at level {alpha}: {delta}, {lower}, p = {result.pvalue:.2g}."
-    if result.verdict == "certified":
-        return f"δ-fairness certified at level {alpha}: {delta}, {upper}."
-    known = upper if math.isfinite(result.upper_bound) else "no upper bound"
-    return f"Inconclusive at level {alpha}: {delta}, {lower}, {known}."
-
-
-def _print_written(paths: Sequence[Path]) -> None:
-    from rich.console import Console
-
-    for path in paths:
-        Console(soft_wrap=True).print(f"Wrote {path}", markup=False, highlight=False)
-
-
-def _print_result(result: AuditResult, title: str) -> None:
-    from rich.console import Console
-    from rich.panel import Panel
-    from rich.table import Table
-    from rich.text import Text as Line
-
-    share = "{:.1%}".format if result.loss.name == "zero-one" else "{:.4f}".format
-    what = "Errors" if result.loss.name == "zero-one" else f"The mean {result.loss.name} loss"
-    lines = Table.grid(padding=(0, 2))
-    lines.add_row("FaiTH statistic", f"{result.statistic:.4f}")
-    lines.add_row(
-        "Points", f"{result.points} distinct, {int(result.space.observed.sum())} of them observed"
-    )
-    lines.add_row(
-        "Questions asked", f"{result.queried}" if result.queried else "none (predictions only)"
-    )
-    lines.add_row("Compared with", result.target_scope)
-    lines.add_row("Budget", f"{result.problem.budget:g}, price {result.price:g}")
-    lines.add_row("Interval", f"{_range(result.interval)} at level {1 - result.alpha:.0%}")
-    lines.add_row("Method", f"{result.method} ({result.guarantee}), seed {result.seed}")
-    console = Console()
-    console.print(Panel(lines, title=Line(title), title_align="left", expand=False))
-    console.print(
-        f"{what} would go from {share(result.baseline_risk)} to {share(result.worst_case_risk)} "
-        "if people were swapped with similar people."
-    )
-    if result.delta is not None:
-        console.print(_verdict_line(result), highlight=False)
-    for warning in (*result.warnings, *result.law.notes):
-        console.print(Line.assemble(("Note: ", "bold yellow"), warning))
-
-
-def _print_evidence(monitor: Monitor, title: str) -> None:
-    from rich.console import Console
-    from rich.panel import Panel
-    from rich.table import Table
-    from rich.text import Text as Line
-
-    state, settings = monitor.state, monitor.settings
-    certificate = state.e_value_certificate
-    upper = "" if state.upper is None else f" and at most {state.upper:.4f}"
-    lines = Table.grid(padding=(0, 2))
-    lines.add_row("FaiTH statistic", f"{state.statistic:.4f}")
-    lines.add_row("At all times", f"at least {state.lower:.4f}{upper}")
-    lines.add_row("Evidence of bias", f"{state.e_value:.4g}, enough at {1 / settings.alpha:g}")
-    if certificate is not None:
-        lines.add_row("Evidence of fairness", f"{certificate:.4g}")
-    lines.add_row("Compared with", state.target_scope)
-    console = Console()
-    heading = Line(f"{title}, {state.n} cases")
-    console.print(Panel(lines, title=heading, title_align="left", expand=False))
-    when = "" if state.stopped_at is None else f", since case {state.stopped_at}"
-    words = {
-        "rejected": f"δ-fairness rejected at level {settings.alpha:g}",
-        "certified": f"certified at level {settings.alpha:g}",
-        "inconclusive": "inconclusive",
-    }
-    console.print(f"δ = {settings.delta:g}: {words[state.verdict]}{when}.")
-    for warning in state.warnings:
-        console.print(Line.assemble(("Note: ", "bold yellow"), warning))
-
-
 def _pilot_notes(result: AuditResult, goal: str) -> tuple[str, ...]:
     estimate = (
         f"The pilot's value {result.statistic:.4f} is itself an estimate, from {result.n} cases: "
@@ -540,24 +452,3 @@ def _pilot_notes(result: AuditResult, goal: str) -> tuple[str, ...]:
         "reference frame."
     )
     return estimate, scope
-
-
-def _print_plan(plan: SamplePlan, notes: Sequence[str]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text as Line
-
-    curve = plan.curve
-    # a few sizes around the answer, which is one of them
-    parts = (0.5, 0.75, 1, 1.25, 1.5)
-    around = sorted({int(abs(curve.n - plan.n * part).argmin()) for part in parts})
-    table = Table("n", "power", "", title_justify="left")
-    for at in around:
-        error = f" ± {curve.error[at]:.1%}" if curve.error[at] else ""
-        mark = "planned" if curve.n[at] == plan.n else ""
-        table.add_row(f"{curve.n[at]:,}", f"{curve.power[at]:.1%}{error}", mark)
-    console = Console()
-    console.print(Line(plan.words))
-    console.print(table)
-    for note in (*plan.notes, *notes):
-        console.print(Line.assemble(("Note: ", "bold yellow"), note))

@@ -15,6 +15,7 @@ from fairtransport.inference.clopper_pearson import (
     share_at_least,
     share_at_most,
 )
+from fairtransport.inference.ladder import Ladder
 from fairtransport.inference.laws import SamplingLaw
 from fairtransport.inference.orders import Orders, draw_orders, no_order
 from fairtransport.inference.prices import (
@@ -40,14 +41,8 @@ LOWER_WEIGHT, UPPER_WEIGHT = 5.0, 2.0
 """Records that the prior guess of a variance counts for."""
 CAP = 0.75
 """Largest share of wealth that one record can lose."""
-STEP = 0.04
-"""Width of a rung in √δ, in units of 1/√n."""
 SURE = 6.0
 """Standard errors from the estimate at which the search for a start begins."""
-STRIDE = 16
-"""Rungs between those that are looked at for a start."""
-HEAD_START = 0.03
-"""Share of α that is spent on finding a rung to start from."""
 SMALLEST_LEVEL = 1e-6
 RUNG_POINTS = 17
 MOST_HINTS = 6
@@ -144,12 +139,12 @@ class FiniteSampleLaw(SamplingLaw):
 
     def _search_level(self, log_wealth: Callable[[float], float]) -> float:
         """Return α/2^k for the last k up to which the test at that level rejects; else 1/wealth."""
-        at_alpha = log_wealth(self._main_level(self.alpha))
-        if at_alpha < -math.log(self._main_level(self.alpha)):
+        at_alpha = log_wealth(Ladder.main_level(self.alpha))
+        if at_alpha < -math.log(Ladder.main_level(self.alpha)):
             return min(1.0, max(math.exp(-at_alpha), self.alpha))
         level = self.alpha
         while level / 2 >= SMALLEST_LEVEL:
-            smaller = self._main_level(level / 2)
+            smaller = Ladder.main_level(level / 2)
             if log_wealth(smaller) < -math.log(smaller):
                 break
             level /= 2
@@ -222,68 +217,27 @@ class FiniteSampleLaw(SamplingLaw):
             self.__dict__[key] = compute(alpha)
         return float(self.__dict__[key])
 
-    # -- the ladder of thresholds, which depends on n and the largest gain only
-
-    def _main_level(self, alpha: float) -> float:
-        return alpha * (1 - HEAD_START)
-
-    @property
-    def _rung_width(self) -> float:
-        return STEP / math.sqrt(self.n)
-
-    def _threshold(self, rung: int, width: float) -> float:
-        """Return δ at the bottom of a rung: rungs are equally wide in √δ."""
-        return min(self.most_gain, self.most_gain * (rung * width) ** 2)
-
-    def _rung(self, delta: float, width: float) -> int:
-        return int(math.sqrt(max(delta, 0.0) / self.most_gain) / width + 1e-9)
+    @cached_property
+    def _ladder(self) -> Ladder:
+        return Ladder(self.n, self.most_gain)
 
     # -- the lower bound
 
     def _climb(self, alpha: float) -> float:
-        level, width = self._main_level(alpha), self._rung_width
-        rung = self._head_start(alpha, self._rejects_below, self._guesses[0])
-        while self._rejects_below(rung + 1, level):
-            rung += 1
-        bottom, top = (self._threshold(at, width) for at in (rung, rung + 1))
+        ladder, level = self._ladder, Ladder.main_level(alpha)
+        rung = ladder.climb(alpha, self._rejects_below, self._guesses[0])
+        bottom, top = ladder.threshold(rung), ladder.threshold(rung + 1)
         if top >= self.most_gain:
             return bottom
         return self._within(self._stakes(top, level), bottom, top, level)
 
     def _rejects_below(self, rung: int, level: float) -> bool:
         """Whether ψ <= δ is rejected for all δ below the given rung."""
-        top = self._threshold(rung, self._rung_width)
+        top = self._ladder.threshold(rung)
         if top >= self.most_gain:
             return False
         stakes = self._stakes(top, level)
         return self._least(stakes, top, -math.log(level)).value >= -math.log(level)
-
-    def _head_start(self, alpha: float, rejects: Callable[[int, float], bool], guess: int) -> int:
-        """Return a rung up to which everything is rejected at a small share of α.
-
-        Every ``STRIDE``-th rung gets an equal part of half that share, so that any of them may be
-        looked at in any order, here from a guess outwards. With the other half, steps of a
-        quarter stride go on from there.
-        """
-        stops = math.ceil(1 / (STRIDE * self._rung_width))
-        level = alpha * HEAD_START / 2 / stops
-        low, high, step = 0, stops + 1, 1
-        at = min(max(guess // STRIDE, 1), stops)
-        while low == 0 or high == stops + 1:
-            if rejects(at * STRIDE, level):
-                low, at = at, min(at + step, high - 1)
-            else:
-                high, at = at, max(at - step, low + 1)
-            step *= 2
-            if high - low <= 1:
-                break
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if rejects(middle * STRIDE, level) else (low, middle)
-        rung, stride = low * STRIDE, STRIDE // 4
-        while rejects(rung + stride, alpha * HEAD_START / 2):
-            rung += stride
-        return rung
 
     @cached_property
     def _guesses(self) -> tuple[int, int]:
@@ -295,7 +249,7 @@ class FiniteSampleLaw(SamplingLaw):
         means, spreads = (offset + sweep.mean)[usable], sweep.spread()[usable]
         slack = SURE * spreads / math.sqrt(self.n)
         low, high = float(np.min(means - slack)), float(np.min(means + slack))
-        return self._rung(low, self._rung_width), self._rung(high, self._rung_width) + 1
+        return self._ladder.below(low), self._ladder.below(high) + 1
 
     def _within(self, stakes: FloatArray, bottom: float, top: float, level: float) -> float:
         """Return the largest δ of a rung up to which all prices are rejected, from below."""
@@ -316,10 +270,7 @@ class FiniteSampleLaw(SamplingLaw):
         return bottom
 
     def _log_wealth_against_fair(self, delta: float, level: float) -> float:
-        width = self._rung_width
-        rung = self._rung(delta, width)
-        top = min(self._threshold(rung + 1, width), self.most_gain)
-        stakes = self._stakes(top, level)
+        stakes = self._stakes(self._ladder.threshold(self._ladder.below(delta) + 1), level)
         target = -math.log(level)
         while (least := self._least(stakes, delta, target)).value < target:
             # what was found is no limit yet: ask for a little less
@@ -393,29 +344,25 @@ class FiniteSampleLaw(SamplingLaw):
 
     def _descend(self, alpha: float) -> float:
         """Climb down the same ladder, counted from its top."""
-        level, width = self._main_level(alpha), self._rung_width
-        last = math.ceil(1 / width)
-        rung = last - self._head_start(
+        ladder, level = self._ladder, Ladder.main_level(alpha)
+        last = ladder.rungs
+        rung = last - ladder.climb(
             alpha,
-            lambda down, tiny: self._rejects_above(last - down, tiny),
+            lambda down, at_level: self._rejects_above(last - down, at_level),
             last - self._guesses[1],
         )
-        best = min(self._data_free_bound, self._threshold(rung, width))
-        while rung > 1 and self._rejects_above(rung - 1, level):
-            rung -= 1
-            best = min(best, self._threshold(rung, width))
         # on the rung that was not rejected as a whole, the lowest point that is
-        bottom, top = (self._threshold(at, width) for at in (rung - 1, rung))
+        bottom, top = ladder.threshold(rung - 1), ladder.threshold(rung)
         deltas = np.linspace(bottom, top, RUNG_POINTS + 1)[1:-1]
         rows = self._certificate(bottom, deltas, level)
         passed = np.array([log_mean(row) >= -math.log(level) for row in rows])
-        return float(min([best, *deltas[passed]]))
+        return float(min([self._data_free_bound, top, *deltas[passed]]))
 
     def _rejects_above(self, rung: int, level: float) -> bool:
         """Whether ψ >= δ is rejected for all δ above the given rung."""
         if rung <= 0:
             return False
-        bottom = self._threshold(rung, self._rung_width)
+        bottom = self._ladder.threshold(rung)
         if bottom > self._data_free_bound:
             return True
         (row,) = self._certificate(bottom, np.array([bottom]), level)
@@ -437,9 +384,7 @@ class FiniteSampleLaw(SamplingLaw):
         return result
 
     def _log_wealth_for_certificate(self, delta: float, level: float) -> float:
-        width = self._rung_width
-        rung = self._rung(delta * (1 - 1e-12), width)
-        bottom = self._threshold(max(rung, 1), width)
+        bottom = self._ladder.threshold(max(self._ladder.below(delta * (1 - 1e-12)), 1))
         (row,) = self._certificate(bottom, np.array([delta]), level)
         return log_mean(row)
 

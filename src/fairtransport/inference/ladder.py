@@ -1,0 +1,85 @@
+"""The ladder of thresholds δ on which bounds are found, one rung after the other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+STEP = 0.04
+"""Width of a rung in √δ, in units of 1/√n."""
+STRIDE = 16
+"""Rungs between those that are looked at for a start."""
+HEAD_START = 0.03
+"""Share of α that is spent on finding a rung to start from."""
+
+Rejects: TypeAlias = Callable[[int, float], bool]
+"""Whether everything up to a rung is rejected at a level."""
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """Thresholds between 0 and the largest gain, equally spaced in √δ.
+
+    They depend on the sample size and the largest gain only, never on the data. Hypotheses about
+    ψ(f*) along the ladder are nested, so testing them in order at level α and stopping at the
+    first that is not rejected is wrong with probability at most α (fixed-sequence testing).
+    """
+
+    n: int
+    most: float
+
+    @property
+    def width(self) -> float:
+        """The width of a rung in √(δ/most)."""
+        return STEP / math.sqrt(self.n)
+
+    @property
+    def rungs(self) -> int:
+        """The number of rungs."""
+        return math.ceil(1 / self.width)
+
+    def threshold(self, rung: int) -> float:
+        """Return δ at a rung."""
+        return min(self.most, self.most * (rung * self.width) ** 2)
+
+    def below(self, delta: float) -> int:
+        """Return the highest rung that does not lie above δ."""
+        return int(math.sqrt(max(delta, 0.0) / self.most) / self.width + 1e-9)
+
+    @staticmethod
+    def main_level(alpha: float) -> float:
+        """Return what is left of α when a start was found."""
+        return alpha * (1 - HEAD_START)
+
+    def climb(self, alpha: float, rejects: Rejects, guess: int) -> int:
+        """Return the last rung up to which everything is rejected at level α in all."""
+        rung = self._start(alpha, rejects, guess)
+        while rejects(rung + 1, self.main_level(alpha)):
+            rung += 1
+        return rung
+
+    def _start(self, alpha: float, rejects: Rejects, guess: int) -> int:
+        """Return a rung up to which everything is rejected at a small share of α.
+
+        Every ``STRIDE``-th rung gets an equal part of half that share, so that any of them may be
+        looked at in any order, here from a guess outwards. With the other half, steps of a
+        quarter stride go on from there.
+        """
+        stops = math.ceil(self.rungs / STRIDE)
+        level = alpha * HEAD_START / 2 / stops
+        low, high, step = 0, stops + 1, 1
+        at = min(max(guess // STRIDE, 1), stops)
+        while high - low > 1:
+            if rejects(at * STRIDE, level):
+                low, at = at, at + step
+            else:
+                high, at = at, at - step
+            step *= 2
+            if not low < at < high:
+                at = (low + high) // 2
+        rung, stride = low * STRIDE, STRIDE // 4
+        while rejects(rung + stride, alpha * HEAD_START / 2):
+            rung += stride
+        return rung
