@@ -212,3 +212,61 @@ def test_arguments_default_to_those_of_the_process(monkeypatch, capsys):
 
     assert not main()
     assert ft.__version__ in capsys.readouterr().out
+
+
+# -- verdicts and their exit codes
+
+
+@pytest.fixture(scope="module")
+def biased(tmp_path_factory):
+    """400 people; in group b the model errs on a tenth of those it gets right in group a."""
+    rows = ["group,skill,good,said"]
+    for skill in range(40):
+        wrong = skill % 10 == 0
+        rows += [f"a,{skill},1,1"] * 5 + [f"b,{skill},1,{0 if wrong else 1}"] * 5
+    path = tmp_path_factory.mktemp("biased") / "people.csv"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return [str(path), "--label", "good", "--prediction", "said", "--sensitive", "group"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "code", "words"),
+    [
+        (["--delta", "0.01"], 3, "δ-fairness rejected at level 5%: δ = 0.01"),
+        (["--delta", "0.01", "--fail-on", "never"], 0, "δ-fairness rejected"),
+        (["--delta", "0.2"], 0, "Inconclusive at level 5%: δ = 0.2"),
+        (["--delta", "0.2", "--fail-on", "not-certified"], 4, "no upper bound"),
+        ([], 0, "Errors would go from"),
+        (["--delta", "0.01", "--method", "limit-law", "--alpha", "0.1"], 3, "at level 10%"),
+    ],
+)
+def test_exit_codes_follow_the_verdict(biased, flags, code, words, capsys):
+    assert main(["audit", *biased, "--seed", "1", *flags]) == code
+    assert words in capsys.readouterr().out
+
+
+def test_a_certificate_is_said_in_words(capsys):
+    from dataclasses import replace
+
+    from fairtransport import console
+    from fairtransport.audit import audit
+
+    people = pd.DataFrame({"group": ["a", "b"] * 200, "good": [1, 1] * 200})
+    result = audit(
+        people, "good", model=lambda x: [1] * len(x), features=["group"],
+        sensitive_features="group", delta=0.05, rng=0,
+    )  # fmt: skip
+    assert result.verdict == "certified"
+    console.print_result(result, "people")
+    assert "δ-fairness certified at level 5%: δ = 0.05" in capsys.readouterr().out
+    assert replace(result, delta=0.001).verdict == "inconclusive"
+
+
+def test_overwhelming_evidence_is_shown_as_such(biased, capsys):
+    main(["audit", *biased, "--delta", "0", "--seed", "1"])
+    assert "p < 0.0001" in capsys.readouterr().out
+
+
+def test_an_unknown_rule_to_fail_on_is_wrong_usage(biased, capsys):
+    assert main(["audit", *biased, "--fail-on", "sometimes"]) == 2
+    assert "`fail-on` must be one of 'rejected'" in capsys.readouterr().err

@@ -2,6 +2,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+import ville
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -19,6 +20,7 @@ from fairtransport.inference.clopper_pearson import (
 from fairtransport.inference.orders import draw_orders
 from fairtransport.inference.prices import least_log_wealth, log_mean, observed_frontiers
 from fairtransport.inference.verdict import reach_verdict
+from fairtransport.reproduce.populations import Population
 
 KERNELS = [name for name, value in vars(bets).items() if hasattr(value, "py_func")]
 
@@ -112,20 +114,82 @@ def test_bets_over_prices_and_certificates_are_fair_at_the_true_price(budget):
     assert np.exp(result[0]) @ chance <= 1 + 1e-12
 
 
-@pytest.mark.parametrize("make", [cases.regular, cases.exact_corner, cases.heavy_ties])
+def fractional():
+    """Free moves with gains between 0 and 1: no prices, but bets all the same."""
+    losses = np.array([0.0, 0.3, 0.2, 1.0, 0.0, 0.6])
+    problem = AuditProblem(losses, Geometry(np.array([0, 0, 1, 1, 2, 2])))
+    return Population("fractional", problem, np.array([0.3, 0.2, 0.1, 0.1, 0.2, 0.1]))
+
+
+def test_fractional_gains_are_bet_on_directly():
+    case = fractional()
+    counts = np.random.default_rng(0).multinomial(2000, case.frequencies)
+    law = sampling_law(case.problem, counts, rng=0)
+    normal = sampling_law(case.problem, counts, method="plug-in")
+    down, up = law.estimate - law.lower_bound(), law.upper_bound() - law.estimate
+    assert 1 < down / (normal.estimate - normal.lower_bound()) < 1.35
+    assert 1 < up / (normal.upper_bound() - normal.estimate) < 1.35
+    assert law.pvalue(law.lower_bound() - 1e-3) <= 0.05 < law.pvalue(law.estimate)
+
+
+@pytest.mark.parametrize("make", [cases.regular, cases.exact_corner, cases.heavy_ties, fractional])
 def test_kernels_as_plain_python_equal_compiled_ones(make, monkeypatch):
     case = make()
     counts = np.random.default_rng(3).multinomial(30, case.frequencies)
+    monkeypatch.setattr("fairtransport.inference.orders.MOST_ORDERS", 2)
+    monkeypatch.setattr("fairtransport.inference.finite.MOST_BLOCKS", 4)
+    monkeypatch.setattr("fairtransport.inference.finite.FEWEST_BLOCKS", 4)
 
     def bounds():
         law = sampling_law(case.problem, counts, rng=5)
         return law.lower_bound(0.2), law.upper_bound(0.2)
 
     compiled = bounds()
-    monkeypatch.setattr("fairtransport.inference.orders.MOST_ORDERS", 32)
     for name in KERNELS:
         monkeypatch.setattr(bets, name, getattr(bets, name).py_func)
     assert bounds() == pytest.approx(compiled, abs=1e-9)
+
+
+# -- beside an independent implementation of betting
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_wealth_at_a_fixed_price_is_that_of_another_package(side):
+    case = cases.regular()
+    price = case.problem.solve(case.frequencies).price
+    outcomes = case.problem.frontiers.net_gains(price) + case.problem.budget * price
+    top = float(outcomes.max())
+    rng = np.random.default_rng(2)
+    cells = rng.choice(12, 400, p=case.frequencies)
+    delta = 0.9 * case.truth if side > 0 else 1.05 * case.truth
+    other = ville.BettingTest(
+        delta, bounds=(0.0, top), alternative="greater" if side > 0 else "less"
+    ).update(outcomes[cells])
+    steps = np.diff(np.r_[0.0, other.log_e_values_])
+    # their stakes, read off the growth of their wealth, on our books
+    stakes = (np.expm1(steps) / (outcomes[cells] - delta))[None, :]
+    assert (side * stakes >= 0).all()
+    ours = np.empty((1, 1))
+    start = np.arange(401)[None, :]
+    bets.log_wealths(start, cells, np.ones(400), stakes, outcomes[None, :], delta, ours)
+    assert ours[0, 0] == pytest.approx(other.log_e_values_[-1], abs=1e-9)
+
+
+def test_bounds_at_known_n_are_narrower_than_a_confidence_sequence_and_agree_with_it():
+    case = fractional()
+    counts = np.random.default_rng(4).multinomial(1000, case.frequencies)
+    law = sampling_law(case.problem, counts, rng=0)
+    gains = np.repeat(case.problem.frontiers.base_gain, counts)
+    sequence = ville.BettingCS(bounds=(0.0, law.most_gain), alpha=0.05, intersect=False)
+    ends = []
+    for seed in range(10):
+        found = sequence.fit(np.random.default_rng(seed).permutation(gains))
+        ends.append((found.lower_[-1], found.upper_[-1]))
+    lower, upper = np.mean(ends, axis=0)
+    ours = law.interval(0.05)
+    assert lower < ours.lower < law.estimate < ours.upper < upper
+    # theirs pays for being valid at all times
+    assert 1.3 < (upper - lower) / (ours.upper - ours.lower) < 2.2
 
 
 # -- the minimum over prices
