@@ -1,33 +1,52 @@
-"""Write the coverage table of docs/validity.md from docs/validity.json."""
+"""Write the tables of docs/validity.md from docs/validity.json."""
 
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 DOCS = Path(__file__).parents[1] / "docs"
-START, END = "<!-- table: start -->", "<!-- table: end -->"
+NORMAL = "plug-in"
+Row = dict[str, Any]
 
 
-def table(rows: list[dict[str, object]]) -> str:
-    """Return one Markdown table: a row a case and size, a column a method."""
-    methods = list(dict.fromkeys(str(row["method"]) for row in rows))
+def coverage_table(rows: list[Row]) -> str:
+    """Return the coverage of interval, lower bound and upper bound."""
+    return _table(rows, lambda row, _: _join(row, ("two_sided", "lower", "upper"), _share))
+
+
+def width_table(rows: list[Row]) -> str:
+    """Return how far the bounds are from the estimate, over the plug-in normal law's distance."""
+
+    def cell(row: Row, normal: Row) -> str:
+        sides = ("lower_distance", "upper_distance")
+        return " / ".join(_ratio(row[side], normal[side]) for side in sides)
+
+    return _table(rows, cell, without=NORMAL)
+
+
+def _table(rows: list[Row], cell: Callable[[Row, Row], str], without: str = "") -> str:
+    methods = [m for m in dict.fromkeys(row["method"] for row in rows) if m != without]
     found = {(row["case"], row["n"], row["method"]): row for row in rows}
     keys = list(dict.fromkeys((row["case"], row["n"]) for row in rows))
-    lines = [
-        "| case | n | " + " | ".join(methods) + " |",
-        "|---|---|" + "---|" * len(methods),
-    ]
+    lines = ["| case | n | " + " | ".join(methods) + " |", "|---|---|" + "---|" * len(methods)]
     for case, n in keys:
-        cells = [_cell(found.get((case, n, method))) for method in methods]
+        normal = found[case, n, NORMAL]
+        cells = [
+            cell(found[case, n, method], normal) if (case, n, method) in found else "–"
+            for method in methods
+        ]
         lines.append(f"| {case} | {n} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
-def _cell(row: dict[str, object] | None) -> str:
-    if row is None:
-        return "–"
-    return " / ".join(_share(float(str(row[side]))) for side in ("two_sided", "lower", "upper"))
+def _join(row: Row, sides: tuple[str, ...], show: Callable[[float], str]) -> str:
+    return " / ".join(show(row[side]) for side in sides)
 
 
 def _share(value: float) -> str:
@@ -36,14 +55,26 @@ def _share(value: float) -> str:
     return f"**{text}**" if value < 0.95 - 0.01 - 2 * (0.05 * 0.95 / 1000) ** 0.5 else text
 
 
-def page(text: str, rows: list[dict[str, object]]) -> str:
-    """Return the page with its table made anew."""
-    before, rest = text.split(START)
-    _, after = rest.split(END)
-    return f"{before}{START}\n{table(rows)}\n{END}{after}"
+def _ratio(ours: float, normal: float) -> str:
+    if normal <= 0:
+        return "–"
+    return f"{ours / normal:.2f}" if math.isfinite(ours) else "∞"
+
+
+TABLES = {"coverage": coverage_table, "width": width_table}
+
+
+def page(text: str, rows: list[Row]) -> str:
+    """Return the page with its tables made anew."""
+    for name, make in TABLES.items():
+        start, end = f"<!-- {name}: start -->", f"<!-- {name}: end -->"
+        before, rest = text.split(start)
+        _, after = rest.split(end)
+        text = f"{before}{start}\n{make(rows)}\n{end}{after}"
+    return text
 
 
 if __name__ == "__main__":
     target = DOCS / "validity.md"
-    rows = json.loads((DOCS / "validity.json").read_text("utf-8"))
-    target.write_text(page(target.read_text("utf-8"), rows), encoding="utf-8")
+    content = json.loads((DOCS / "validity.json").read_text("utf-8"))
+    target.write_text(page(target.read_text("utf-8"), content), encoding="utf-8")

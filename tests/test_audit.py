@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairtransport as ft
-from fairtransport.datasets.compas import FEATURES, LABEL, SENSITIVE, load_compas
+from fairtransport.datasets.compas import FEATURES, LABEL, LEVELS, SENSITIVE, load_compas
 from fairtransport.reproduce.compas_study import logistic_regression, split_compas
 
 
@@ -310,3 +310,10 @@ def test_unbounded_losses_need_a_range_for_finite_samples():
 def test_bad_levels_thresholds_and_seeds_are_refused(settings, message):
     with pytest.raises(ft.InputError, match=message):
         compas_audit(**settings)
+
+
+def test_undeclared_levels_are_named_where_a_certificate_is_asked_for():
+    (note,) = compas_audit(delta=0.1, rng=0).warnings
+    assert "levels of race, sex that occur in the data" in note
+    assert compas_audit(delta=0.1, levels=LEVELS, rng=0).warnings == ()
+    assert compas_audit(rng=0).warnings == ()

@@ -20,7 +20,7 @@ from fairtransport.space import SampleSpace, build_space
 from fairtransport.transport import AuditProblem, BudgetCurve, Solution
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from scipy.sparse import csr_array
 
@@ -323,7 +323,8 @@ def audit(
         space, answers.loss, chosen_similarity, problem.solve(space.frequencies),
         answers.queried, scope, threshold, level, method, n_resamples, _seed(rng),
     )  # fmt: skip
-    return replace(result, warnings=tuple(_warnings(result)))
+    declared = {*(levels or {}), *(bins or {})}
+    return replace(result, warnings=tuple(_warnings(result, declared)))
 
 
 def _seed(rng: Any) -> int:
@@ -342,8 +343,14 @@ def _target_scope(space: SampleSpace, similarity: Similarity) -> str:
     return "observed" if space.targets is None else "reference"
 
 
-def _warnings(result: AuditResult) -> Iterator[str]:
+def _warnings(result: AuditResult, declared: Collection[str]) -> Iterator[str]:
     space = result.space
+    open_ended = [name for name in space.sensitive if name not in declared]
+    if result.target_scope == "twins" and result.delta is not None and open_ended:
+        yield (
+            f"Twins take the levels of {', '.join(open_ended)} that occur in the data, and a "
+            "certificate covers no others; declare `levels` if there are any."
+        )
     unseen = [name for name in space.sensitive if name not in space.features]
     blind = len(unseen) == len(space.sensitive) and result.similarity.moves_only_to_twins
     if space.has_twins and blind:

@@ -56,7 +56,7 @@ def demo(*, seed: int = 0) -> int:
         Which random split to take.
     """
     from fairtransport.audit import audit as run
-    from fairtransport.datasets.compas import DELTA, LABEL, SENSITIVE
+    from fairtransport.datasets.compas import DELTA, LABEL, LEVELS, SENSITIVE
     from fairtransport.reproduce.compas_study import logistic_regression, split_compas
 
     split = split_compas(seed)
@@ -65,6 +65,7 @@ def demo(*, seed: int = 0) -> int:
         LABEL,
         model=logistic_regression(split.training),
         sensitive_features=list(SENSITIVE),
+        levels=LEVELS,
         delta=DELTA,
         rng=seed,
     )

@@ -16,7 +16,7 @@ from pathlib import Path
 os.environ.setdefault("NUMBA_NUM_THREADS", "1")
 TARGET = Path(__file__).parents[2] / "docs" / "validity.json"
 SIZES = (50, 200, 1000, 5000)
-FINITE_SIZES = (50, 200, 1000)
+FINITE_SIZES = (50, 200, 1000, 5000)
 """Sizes for the finite-sample method, whose simulation takes longest."""
 REPETITIONS, RESAMPLES = 1000, 1000
 

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 SENSITIVE = ("race", "sex")
 FEATURES = ("sex", "race", "age_cat", "priors", "charge")
 LABEL = "two_year_recid"
+LEVELS = {"race": ("African-American", "Caucasian"), "sex": ("Female", "Male")}
+"""All levels of the sensitive features, for audits that declare them."""
 DELTA = 0.0365
 """The paper's δ: the midpoint of published rates of innocent prisoners in the United States."""
 

@@ -67,6 +67,22 @@ def digital_hedge(log_wealth: float, alpha: float) -> float:
     return float(math.exp(-0.5 * z * z) / (math.sqrt(2.0 * math.pi) * p))
 
 
+@njit(cache=True)
+def digital_stake(
+    log_wealth: float, alpha: float, variance: float, left: float, drift: float
+) -> float:
+    """Return the option's hedge; once it is won, what is above 1/α goes on betting.
+
+    ``drift`` is the past mean of what is bet on. Half of Kelly's stake on the surplus lets
+    wealth grow where the evidence is overwhelming, at little risk to 1/α.
+    """
+    hedge = digital_hedge(log_wealth, alpha)
+    if hedge > 0.0:
+        return float(hedge / math.sqrt(variance * left))
+    surplus = 1.0 - math.exp(-max(log_wealth + math.log(alpha), 0.0))
+    return float(0.5 * surplus * max(drift, 0.0) / variance)
+
+
 @njit(cache=True, parallel=True)
 def log_wealths(
     start: IntArray, cell: IntArray, count: FloatArray, stakes: FloatArray,
@@ -113,16 +129,18 @@ def stakes_on_gains(
     """
     orders, blocks = stakes.shape
     for s in prange(orders):
-        log_wealth, squares = 0.0, prior * weight
+        log_wealth, squares, total = 0.0, prior * weight, 0.0
         for e in range(blocks):
             seen = before[s, e]
             variance = squares / (weight + seen)
-            stake = digital_hedge(log_wealth, alpha) / math.sqrt(variance * (HORIZON * n - seen))
+            drift = sign * total / (weight + seen)
+            stake = digital_stake(log_wealth, alpha, variance, HORIZON * n - seen, drift)
             stake = sign * min(stake, most)
             stakes[s, e] = stake
             for a in range(start[s, e], start[s, e + 1]):
                 excess = outcomes[cell[a]] - delta
                 squares += count[a] * excess * excess
+                total += count[a] * excess
                 if stake != 0.0:
                     log_wealth += count[a] * math.log(max(1.0 + stake * excess, 1e-300))
 
@@ -162,12 +180,12 @@ def stakes_over_prices(
     points = len(base)
     for s in prange(orders):
         linear, square, past = np.zeros(points), np.zeros(points), np.zeros(points)
-        missed, price, offset, log_wealth, squares = 0.0, 0.0, 0.0, 0.0, 0.0
+        missed, price, offset, log_wealth, squares, total = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for e in range(blocks):
             seen = before[s, e]
             # often at first, while little is known
             if e < OFTEN or e % every == 0:
-                least, squares = _least_wealth(
+                least, squares, total = _least_wealth(
                     linear, square, past, row, cost, gain, far_cost, far_gain, slope, base,
                     budget, delta,
                 )  # fmt: skip
@@ -177,7 +195,8 @@ def stakes_over_prices(
             prior = 0.5 * (delta - offset) * max(most_gain + offset - delta, 1e-3 * most_gain)
             variance = (weight * prior + squares) / (weight + seen)
             variance = max(variance, 1e-12 * most_gain * most_gain)
-            stake = digital_hedge(log_wealth, alpha) / math.sqrt(variance * (HORIZON * n - seen))
+            drift = total / (weight + seen)
+            stake = digital_stake(log_wealth, alpha, variance, HORIZON * n - seen, drift)
             stake = min(stake, most)
             stakes[s, e] = stake
             for a in range(start[s, e], start[s, e + 1]):
@@ -186,6 +205,7 @@ def stakes_over_prices(
                 net = _net_gain(i, price, first, own_cost, own_gain, own_slope, base)
                 excess = net + offset - delta
                 squares += many * excess * excess
+                total += many * excess
                 if stake > 0.0:
                     linear[i] += stake * many
                     square[i] += stake * stake * many
@@ -199,8 +219,8 @@ def _least_wealth(
     linear: FloatArray, square: FloatArray, past: FloatArray, row: IntArray, cost: FloatArray,
     gain: FloatArray, far_cost: FloatArray, far_gain: FloatArray, slope: FloatArray,
     base: FloatArray, budget: float, delta: float,
-) -> tuple[tuple[float, float], float]:  # fmt: skip
-    """Return (price, expanded log-wealth) where that is least, and Σ past (Y − δ)² there."""
+) -> tuple[tuple[float, float], float, float]:  # fmt: skip
+    """Return (price, expanded log-wealth) where that is least, Σ past (Y − δ)² and Σ (Y − δ)."""
     la = lg = sa = sg = sgg = pa = pg = pgg = 0.0
     for i in range(len(base)):
         b = base[i]
@@ -262,7 +282,7 @@ def _least_wealth(
                 + 2.0 * o * (pg - price * pc)
                 + o * o * pa
             )
-    return (best_price, best), max(best_squares, 0.0)
+    return (best_price, best), max(best_squares, 0.0), best_mean
 
 
 @njit(cache=True, parallel=True)
@@ -286,18 +306,19 @@ def certificate_wealths(
     points = len(base)
     for s in prange(orders):
         past = np.zeros(points)
-        aimed, price, variance, top = 0.0, 0.0, 1.0, 1.0
+        aimed, price, variance, top, drift = 0.0, 0.0, 1.0, 1.0, 0.0
         wealth = np.zeros(len(deltas))
         for e in range(blocks):
             seen = before[s, e]
             if seen > 0.0:
-                scale = digital_hedge(aimed, alpha) / math.sqrt(HORIZON * n - seen)
+                left = HORIZON * n - seen
+                scale = digital_hedge(aimed, alpha) / math.sqrt(left)
                 if e < OFTEN or e % every == 0:
-                    price, variance, top = _best_price(
+                    price, variance, top, drift = _best_price(
                         past, seen, row, cost, gain, far_cost, far_gain, slope, base, budget,
                         bound_prices, bounds, aim, weight, scale / cap,
                     )  # fmt: skip
-                stake = scale / math.sqrt(variance)
+                stake = digital_stake(aimed, alpha, variance, left, drift)
                 offset = 0.0 if budget == 0.0 else budget * price
                 if stake > 0.0:
                     own = min(stake, cap / max(top - aim, 1e-300))
@@ -344,8 +365,8 @@ def _best_price(  # noqa: C901
     far_cost: FloatArray, far_gain: FloatArray, slope: FloatArray, base: FloatArray,
     budget: float, bound_prices: FloatArray, bounds: FloatArray, aim: float, weight: float,
     scale: float,
-) -> tuple[float, float, float]:  # fmt: skip
-    """Return the price with the best past score, E(Y − aim)² there and the top of Y there.
+) -> tuple[float, float, float, float]:  # fmt: skip
+    """Return the price with the best past score; E(Y − aim)², the top of Y, aim − E Y there.
 
     A variance so small that the stake it asks for, ``scale``/√v, exceeds the cap 1/(top − aim)
     is of no use: it counts as that at which the stake meets the cap.
@@ -354,7 +375,7 @@ def _best_price(  # noqa: C901
     for i in range(len(base)):
         g += past[i] * base[i]
         gg += past[i] * base[i] * base[i]
-    best_price, best, best_variance, best_top = 0.0, -np.inf, 1.0, 1.0
+    best_price, best, best_variance, best_top, best_drift = 0.0, -np.inf, 1.0, 1.0, 0.0
     segments = len(row)
     at = len(bounds) - 1
     for k in range(segments + 2):
@@ -397,4 +418,5 @@ def _best_price(  # noqa: C901
         if score > best:
             best_price, best = price, score
             best_variance, best_top = max(variance, 1e-12 * top * top), top
-    return best_price, best_variance, best_top
+            best_drift = -(mean / seen + o)
+    return best_price, best_variance, best_top, best_drift
