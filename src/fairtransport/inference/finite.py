@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from fairtransport.transport import AuditProblem
 
 MOST_BLOCKS, FEWEST_BLOCKS = 60, 20
-"""Times that stakes (and, for certificates, prices) are chosen anew; fewer with many points."""
-MOST_CELLS = 200_000
-"""Cells of all blocks of an order together, as far as the number of blocks can help."""
+"""Times that stakes are chosen anew, in samples up to and beyond ``LARGE``."""
+LARGE, MEDIUM = 100_000, 10_000
+"""Beyond the one blocks are fewer; beyond the other prices are searched for less often."""
 LOWER_WEIGHT, UPPER_WEIGHT = 5.0, 2.0
 """Records that the prior guess of a variance counts for."""
 CAP = 0.75
@@ -173,15 +173,16 @@ class FiniteSampleLaw(SamplingLaw):
         sweeps = self._blocks // self._every * len(self._frontiers.row)
         return draw_orders(counts, self._blocks, sweeps, self.rng)
 
+    # how stakes are chosen must not depend on the data but through earlier records: n is known
+
     @property
     def _blocks(self) -> int:
-        wanted = MOST_CELLS // len(self._occupied)
-        return int(np.clip(wanted, FEWEST_BLOCKS, MOST_BLOCKS))
+        return MOST_BLOCKS if self.n <= LARGE else FEWEST_BLOCKS
 
     @property
     def _every(self) -> int:
         """The number of blocks for which a price that was searched for is kept."""
-        return int(np.clip(len(self._frontiers.row) // 1000, 1, 5))
+        return 1 if self.n <= MEDIUM else 4
 
     @cached_property
     def _is_linear(self) -> bool:

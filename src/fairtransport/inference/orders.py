@@ -45,11 +45,11 @@ def draw_orders(
 
     ``further_work`` is what an order costs beside its entries; it tells how many are affordable.
 
-    Small samples are shuffled. Where blocks hold more records than there are cells, each
-    record falls into a block at random, independently of the others, so that the blocks'
-    counts are multinomial splits of the cells' counts and the cost grows with the number of
-    cells, not with that of records. Either way the records of a block are independent draws
-    from the population given its size.
+    With as many blocks as records the sample is shuffled. Otherwise each record falls into a
+    block at random, independently of the others, so that the blocks' counts are multinomial
+    splits of the cells' counts and the cost grows with the number of cells, not with that of
+    records. Either way the records of a block are independent draws from the population given
+    its size. Which way it is depends on n only, so that the sample cannot choose its order.
     """
     n = int(counts.sum())
     blocks = min(blocks, n)
@@ -57,7 +57,7 @@ def draw_orders(
     entries = min(n, blocks * len(occupied))
     work = entries + further_work
     number = int(np.clip(MOST_WORK // work, FEWEST_ORDERS, MOST_ORDERS))
-    make = _shuffled if n <= blocks * len(occupied) else _split
+    make = _shuffled if n <= blocks else _split
     parts = [make(counts, occupied, n, blocks, stream) for stream in rng.spawn(number)]
     shift = np.cumsum([0, *(len(part[1]) for part in parts)])
     sizes = np.array([part[3] for part in parts])
