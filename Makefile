@@ -9,10 +9,10 @@ demo: .venv/installed
 	$(BIN)/fairtransport demo
 
 test: .venv/installed-dev
-	$(BIN)/python -m pytest -n auto -m "not slow" --cov --cov-report=term
+	NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m "not slow" --cov --cov-report=term
 
 slow: .venv/installed-dev
-	$(BIN)/python -m pytest -n auto -m slow
+	NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m slow
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .
