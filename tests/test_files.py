@@ -13,7 +13,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "state"
     write_text(path, "old")
     monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(OSError("no")))
-    with pytest.raises(FairtransportError, match="`state` could not be written to .*: no"):
+    with pytest.raises(FairtransportError, match=r"`state` could not be written to .*: no"):
         write_text(path, "new", "state")
 
     assert path.read_text() == "old"
