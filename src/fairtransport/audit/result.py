@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -270,6 +270,11 @@ class AuditResult:
     def budget_curve(self) -> BudgetCurve:
         """The statistic at every budget."""
         return self.problem.budget_curve(self.space.frequencies)
+
+    def at_budget(self, budget: float) -> AuditResult:
+        """Return the whole result at another budget, from the same frontiers."""
+        problem = self.problem.with_budget(budget)
+        return replace(self, solution=problem.solve(self.space.frequencies))
 
     @cached_property
     def disagreement(self) -> float:
