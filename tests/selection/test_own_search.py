@@ -80,6 +80,8 @@ def test_when_nobody_passes_the_nearest_is_named():
     with pytest.raises(ft.NoCandidateError, match=r"nearest is \{'C': 3\}.* 0.2 is 0.1 above it"):
         delta_fair_refit(0.1)(results)
     assert delta_fair_refit(0.25)(results) == 2
+    unscored = {**results, "mean_test_accuracy": [np.nan, 0.8, 0.7]}
+    assert delta_fair_refit(0.3)(unscored) == 2
     assert delta_fair_refit(0.3)(results) == 0
 
 

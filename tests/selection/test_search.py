@@ -234,6 +234,11 @@ def test_a_scorer_replaces_the_error():
     assert done.score(*GIVEN) == pytest.approx(-errors[done.best_index_])
 
 
+def test_a_score_must_be_a_number():
+    with pytest.raises(ft.InputError, match="`scoring` must be a finite number, got nan"):
+        fitted(scoring=lambda *_: float("nan"))
+
+
 def test_it_answers_as_its_chosen_model_does():
     done = fitted()
     model = done.best_estimator_

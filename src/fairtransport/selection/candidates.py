@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtransport.checks import number
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -44,7 +46,7 @@ def try_candidate(
     """Fit one candidate on the training part and audit it on the validation part."""
     model = with_params(estimator, params).fit(training.X, training.y)
     result = settings.audit(model, validation)
-    error = mean_loss(result) if scorer is None else -float(scorer(model, *_pair(validation)))
+    error = mean_loss(result) if scorer is None else -score(scorer, model, validation)
     return Candidate(
         params,
         model,
@@ -63,6 +65,12 @@ def with_params(estimator: Any, params: Mapping[str, Any]) -> Any:
 
     copies = {name: clone(value, safe=False) for name, value in params.items()}
     return clone(estimator).set_params(**copies)
+
+
+def score(scorer: Any, model: Any, people: Rows) -> float:
+    """Return a finite score."""
+    value = scorer(model, people.X, people.y)
+    return number("scoring", float(value))
 
 
 def mean_loss(result: AuditResult) -> float:
@@ -86,7 +94,3 @@ def results_table(
     }
     rank = pd.array(list(ranks), dtype="Int64")
     return pd.DataFrame({**columns, "passes": passes, "rank": rank})
-
-
-def _pair(rows: Rows) -> tuple[Any, Any]:
-    return rows.X, rows.y

@@ -82,6 +82,8 @@ class DeltaFairRefit:
         """Return the index of the chosen candidate."""
         scores = self._column(cv_results, "score", self.score)
         bounds = -self._column(cv_results, "faith", self.faith)
+        # a candidate that could not be scored does not pass
+        bounds[np.isnan(scores)] = np.nan
         words = f"mean {self.faith} (sign changed)"
         return choose(-scores, bounds, self.delta, cv_results["params"], words)
 

@@ -103,10 +103,10 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
 
     Notes
     -----
-    The verdicts of ``results_`` hold at level α for each candidate alone. They were used to
-    choose, so that the chosen candidate's own is too good: among m candidates that are not
+    The verdicts of ``results_`` hold at level α for each candidate alone. They serve to choose
+    and do not keep that level for the one that is chosen: among m candidates that are not
     δ-fair one is certified by mistake with probability up to mα. ``alpha=0.05 / m`` makes all m
-    hold together. The final part is used by nobody before the final audit, which therefore needs no
+    hold together. Nobody uses the final part before the final audit, which therefore needs no
     correction, however many candidates there were.
 
     Examples
@@ -146,7 +146,7 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
         n_resamples: int = 2000,
         audit_options: Any = None,
         scoring: Any = None,
-        refit: bool = False,
+        refit: Any = False,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -246,9 +246,9 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
             return None
         result = settings.audit(self.best_estimator_, parts.final)
         note = (
-            f"The model was selected among {tried} on other data than this audit's, which so "
-            f"holds at its level without a correction. The {tried} verdicts on the validation "
-            "data were used to select; the selected model's own there is too good."
+            f"The model was selected among {tried} on other data than this audit's, so the audit "
+            f"keeps its level without a correction. The {tried} verdicts on the validation data "
+            "served to select and do not keep theirs for the selected model."
         )
         return replace(result, warnings=(*result.warnings, note))
 
