@@ -1,6 +1,7 @@
 """DeltaFairSearch chooses by its rule, as a loop by hand does."""
 
 import pickle
+from functools import cache
 
 import joblib
 import numpy as np
@@ -44,6 +45,12 @@ def fitted(**settings):
     return search(**settings).fit(TRAINING[COLUMNS], TRAINING[LABEL])
 
 
+@cache
+def plain():
+    """Return the search with no setting changed; tests only look at it."""
+    return fitted()
+
+
 @pytest.fixture(scope="module")
 def by_hand():
     """Return each candidate's model, audit and error, from a plain loop."""
@@ -81,7 +88,7 @@ def test_it_chooses_what_a_loop_by_hand_chooses(by_hand, rule, passes):
 
 
 def test_its_table_holds_the_figures_of_the_audits(by_hand):
-    table = fitted().results_
+    table = plain().results_
 
     assert table.columns.tolist() == [
         "params", "validation_error", "statistic", "lower_bound", "upper_bound", "pvalue",
@@ -137,7 +144,7 @@ def test_without_an_upper_bound_nothing_is_certified():
 
 
 def test_by_default_the_chosen_model_is_the_very_fit_that_was_audited(by_hand):
-    done = fitted()
+    done = plain()
     model = by_hand[done.best_index_][0]
     coefficients = [one[-1].coef_ for one in (done.best_estimator_, model)]
     np.testing.assert_array_equal(*coefficients)
@@ -152,7 +159,7 @@ def test_refitting_uses_training_and_validation_people(frame):
     both = pd.concat([TRAINING, VALIDATION])
     model = clone(lasso()).set_params(**done.best_params_).fit(both[COLUMNS], both[LABEL])
     np.testing.assert_array_equal(done.best_estimator_[-1].coef_, model[-1].coef_)
-    assert done.results_.equals(fitted().results_)
+    assert done.results_.equals(plain().results_)
 
 
 def test_shares_are_parted_at_random_without_overlap():
@@ -195,7 +202,7 @@ def test_the_final_audit_is_of_the_chosen_model_and_says_that_it_was_selected():
     assert done.final_audit_.verdict == plain.verdict
     assert done.final_audit_.warnings[:-1] == plain.warnings
     assert "selected among 5 on other data" in done.final_audit_.warnings[-1]
-    assert fitted().final_audit_ is None
+    assert plain().final_audit_ is None
 
 
 def test_a_polars_frame_gives_what_a_pandas_frame_gives():
@@ -203,7 +210,7 @@ def test_a_polars_frame_gives_what_a_pandas_frame_gives():
     given = (pl.DataFrame(GIVEN[0]), pl.Series(GIVEN[1].to_numpy()))
     done = search(validation=given).fit(people, labels)
 
-    expected = fitted()
+    expected = plain()
     pd.testing.assert_frame_equal(done.results_, expected.results_)
     assert done.feature_names_in_.tolist() == COLUMNS
     assert (done.predict(people) == expected.predict(TRAINING[COLUMNS])).all()
@@ -240,7 +247,7 @@ def test_a_score_must_be_a_number():
 
 
 def test_it_answers_as_its_chosen_model_does():
-    done = fitted()
+    done = plain()
     model = done.best_estimator_
     for method in ("predict", "predict_proba", "decision_function"):
         np.testing.assert_array_equal(
@@ -279,7 +286,7 @@ def test_it_clones_and_keeps_its_parameters():
     assert copy.get_params()["estimator__logisticregression__solver"] == "liblinear"
     assert copy.set_params(estimator__logisticregression__tol=0.5).estimator[-1].tol == 0.5
     assert made.estimator[-1].tol != 0.5
-    assert pickle.loads(pickle.dumps(fitted())).best_params_ == fitted().best_params_  # noqa: S301
+    assert pickle.loads(pickle.dumps(plain())).best_params_ == plain().best_params_  # noqa: S301
 
 
 @pytest.mark.parametrize(
@@ -310,6 +317,11 @@ def test_wrong_settings_are_named_before_anything_is_fitted(settings, message):
     })  # fmt: skip
     with pytest.raises(ft.InputError, match=message):
         unfit.set_params(estimator=lasso()).fit(TRAINING[COLUMNS], TRAINING[LABEL])
+
+
+def test_labels_are_needed():
+    with pytest.raises(ft.InputError, match="`y` must be given"):
+        search().fit(TRAINING[COLUMNS])
 
 
 @pytest.mark.slow
