@@ -193,14 +193,14 @@ def test_shares_are_parted_at_random_without_overlap():
 
 def test_the_final_audit_is_of_the_chosen_model_and_says_that_it_was_selected():
     done = fitted(final=(SPLIT.audit[COLUMNS], SPLIT.audit[LABEL]))
-    plain = ft.audit(
+    alone = ft.audit(
         SPLIT.audit[[*COLUMNS, LABEL]], LABEL, model=done.best_estimator_, delta=DELTA,
         levels=LEVELS, sensitive_features=list(SENSITIVE), rng=0,
     )  # fmt: skip
 
-    assert done.final_audit_.statistic == plain.statistic
-    assert done.final_audit_.verdict == plain.verdict
-    assert done.final_audit_.warnings[:-1] == plain.warnings
+    assert done.final_audit_.statistic == alone.statistic
+    assert done.final_audit_.verdict == alone.verdict
+    assert done.final_audit_.warnings[:-1] == alone.warnings
     assert "selected among 5 on other data" in done.final_audit_.warnings[-1]
     assert plain().final_audit_ is None
 
