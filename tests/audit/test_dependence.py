@@ -1,10 +1,10 @@
 """What a verdict depends on, against audits done anew."""
 
 import pytest
+from tests.localise.audits import compas_audit, priced_audit, random_people
 
 import fairtransport as ft
 from fairtransport.audit.dependence import find_flips, without_each_feature
-from tests.localise.audits import compas_audit, priced_audit, random_people
 
 
 @pytest.mark.parametrize("budget", [0.0, 0.02, 0.3])
