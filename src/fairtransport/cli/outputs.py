@@ -1,0 +1,108 @@
+"""The files an audit writes: report and JSON."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cyclopts import Group, Parameter
+
+from fairtransport.cli.values import Lists, Switch
+from fairtransport.errors import FairtransportError, InputError
+
+if TYPE_CHECKING:
+    from fairtransport.audit import AuditResult
+
+HTML, MARKDOWN = (".html", ".htm"), (".md", ".markdown")
+STDOUT = "-"
+FEWEST = 5
+"""Cells with fewer people are suppressed in what is shared."""
+
+
+@Parameter(name="*", group=Group("Output", sort_key=4))
+@dataclass(frozen=True, kw_only=True)
+class Outputs:
+    """What an audit writes.
+
+    Parameters
+    ----------
+    report
+        A file for the report: .html or .md.
+    json
+        A file for the result as JSON; "-" prints it instead of the screen.
+    share
+        Make files that can be handed over: cells with few people are suppressed and the data's
+        hash is left out.
+    share_at_least
+        The fewest people in a cell that is shared; default 5. It implies --share.
+    favourable
+        The favourable label, for the group metrics.
+    privileged
+        The privileged group, as in --privileged.race Caucasian, for the group metrics.
+    """
+
+    report: Path | None = None
+    json: Path | None = None
+    share: Switch = False
+    share_at_least: int | None = None
+    favourable: str | None = None
+    privileged: Lists = None
+
+    @property
+    def fills_stdout(self) -> bool:
+        """Whether standard output belongs to the JSON document."""
+        return str(self.json) == STDOUT
+
+    def check(self, *inputs: Path | None) -> None:
+        """Refuse, before any work, files that could not be written or would replace an input."""
+        if self.report is not None and self.report.suffix.lower() not in (*HTML, *MARKDOWN):
+            msg = f"`--report` must end in .html or .md, got {self.report.name!r}"
+            raise InputError(msg)
+        least = self.share_at_least
+        if least is not None and least < 1:
+            msg = f"`--share-at-least` must be a whole number >= 1, got {least}"
+            raise InputError(msg)
+        taken = {path.resolve() for path in inputs if path is not None}
+        for flag, path in (("--report", self.report), ("--json", self.json)):
+            if path is None or str(path) == STDOUT:
+                continue
+            if not path.parent.is_dir():
+                msg = f"`{flag}` must be in an existing folder, got {str(path)!r}"
+                raise InputError(msg)
+            if path.is_dir() or path.resolve() in taken:
+                what = "a folder" if path.is_dir() else "another file of this command"
+                msg = f"`{flag}` must not be {what}, got {str(path)!r}"
+                raise InputError(msg)
+            taken.add(path.resolve())
+
+    def write(self, result: AuditResult) -> list[Path]:
+        """Write what was asked for and return the paths."""
+        # the documents are looked up by name: a result offers those it can make
+        made: Any = result
+        share = self._share()
+        written = [path for path in (self.report, self.json) if path and str(path) != STDOUT]
+        try:
+            if self.report is not None and self.report.suffix.lower() in HTML:
+                made.to_html(self.report, **share)
+            elif self.report is not None:
+                from fairtransport.monitor.statefile import write_atomically
+
+                write_atomically(self.report, made.to_markdown(**share))
+            if self.fills_stdout:
+                sys.stdout.write(made.to_json(**share))
+            elif self.json is not None:
+                made.to_json(self.json, **share)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            path = error.filename or "the output"
+            msg = f"{str(path)!r} could not be written: {error.strerror or error}"
+            raise FairtransportError(msg) from error
+        return written
+
+    def _share(self) -> dict[str, int]:
+        if self.share_at_least is not None:
+            return {"share": self.share_at_least}
+        return {"share": FEWEST} if self.share else {}
