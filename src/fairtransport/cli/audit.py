@@ -9,7 +9,7 @@ from fairtransport.cli.exits import FailOn, check_fail_on, exit_code
 from fairtransport.cli.flags import Answers, Cases, Comparison, MethodName, Running
 from fairtransport.cli.naming import naming
 from fairtransport.cli.outputs import Outputs
-from fairtransport.cli.values import literal
+from fairtransport.cli.values import Seed, literal
 
 # shared flags without any given
 CASES, ANSWERS, COMPARISON, OUTPUTS, RUNNING = (
@@ -29,7 +29,7 @@ def audit(
     alpha: float = 0.05,
     method: MethodName = "finite-sample",
     resamples: int = 2000,
-    seed: int | None = None,
+    seed: Seed | None = None,
     fail_on: FailOn = "rejected",
     outputs: Outputs = OUTPUTS,
     running: Running = RUNNING,
@@ -65,7 +65,7 @@ def audit(
 
     check_fail_on(fail_on, delta)
     outputs.check(data, targets, answers.model, running.config)
-    with naming():
+    with naming(), running.hushed():
         result = run(
             data,
             cases.label,

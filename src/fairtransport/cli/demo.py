@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairtransport.cli.exits import RAN
-from fairtransport.cli.outputs import Outputs
-from fairtransport.cli.values import Switch
+from fairtransport.cli.outputs import Outputs, check_report_ending, check_target
+from fairtransport.cli.values import Seed, Switch
 
 if TYPE_CHECKING:
     from fairtransport.audit import AuditResult
 
 
-def demo(*, seed: int = 0, output: Path = Path("report.html"), quiet: Switch = False) -> int:
+def demo(*, seed: Seed = 0, output: Path = Path("report.html"), quiet: Switch = False) -> int:
     """Audit a logistic regression on the embedded COMPAS counts.
 
     It is trained on 70 % of 5278 people; the other 30 % are the audit data.
@@ -29,10 +29,10 @@ def demo(*, seed: int = 0, output: Path = Path("report.html"), quiet: Switch = F
     """
     from fairtransport.console import print_result, print_written
 
-    outputs = Outputs(report=output)
-    outputs.check()
+    check_report_ending("--output", output)
+    check_target("--output", output)
     result = _audit_compas(seed)
-    written = outputs.write(result) if _can_report(result) else []
+    written = Outputs(report=output).write(result) if _can_report(result) else []
     if not quiet:
         print_result(result, f"A logistic regression on COMPAS, audited with {result.n} people")
         print_written(written)

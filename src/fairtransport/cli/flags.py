@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -10,6 +11,7 @@ from cyclopts import Group, Parameter
 
 from fairtransport.cli.values import Lists, Names, Switch, literal, numbers, one_or_many
 from fairtransport.errors import InputError
+from fairtransport.progress import silence
 
 LossName: TypeAlias = Literal["zero-one", "log", "brier", "absolute", "squared", "outcome"]
 MethodName: TypeAlias = Literal[
@@ -179,6 +181,10 @@ class Running:
     quiet: Switch = False
     config: Path | None = None
     debug: Switch = False
+
+    def hushed(self) -> AbstractContextManager[None]:
+        """Return a context without progress bars, if nothing is to be printed."""
+        return silence() if self.quiet else nullcontext()
 
 
 def _is_address(path: Path) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 from fairtransport.cli.exits import FailOn, exit_code
 from fairtransport.cli.flags import Answers, Cases, Comparison, Running
 from fairtransport.cli.naming import naming
+from fairtransport.cli.outputs import check_target
 from fairtransport.cli.values import Names, literal
 
 CASES, ANSWERS, COMPARISON, RUNNING = Cases(), Answers(), Comparison(), Running()
@@ -47,7 +48,8 @@ def monitor(
     from fairtransport.console import print_evidence
     from fairtransport.monitor.following import follow
 
-    with naming(path="--state", FILE="DATA"):
+    check_target("--state", state, {data.resolve()})
+    with naming(path="--state", FILE="DATA"), running.hushed():
         found = follow(
             data,
             state,

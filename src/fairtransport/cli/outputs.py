@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
@@ -13,6 +13,8 @@ from fairtransport.cli.values import Lists, Switch
 from fairtransport.errors import FairtransportError, InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from fairtransport.audit import AuditResult
 
 HTML, MARKDOWN = (".html", ".htm"), (".md", ".markdown")
@@ -44,7 +46,7 @@ class Outputs:
     """
 
     report: Path | None = None
-    json: Path | None = None
+    json: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None
     share: Switch = False
     share_at_least: int | None = None
     favourable: str | None = None
@@ -57,8 +59,10 @@ class Outputs:
 
     def check(self, *inputs: Path | None) -> None:
         """Refuse, before any work, files that could not be written or would replace an input."""
-        if self.report is not None and self.report.suffix.lower() not in (*HTML, *MARKDOWN):
-            msg = f"`--report` must end in .html or .md, got {self.report.name!r}"
+        if self.report is not None:
+            check_report_ending("--report", self.report)
+        if self.json is not None and str(self.json).startswith("-") and not self.fills_stdout:
+            msg = f"`--json` must be a file or -, got {str(self.json)!r}"
             raise InputError(msg)
         least = self.share_at_least
         if least is not None and least < 1:
@@ -66,16 +70,9 @@ class Outputs:
             raise InputError(msg)
         taken = {path.resolve() for path in inputs if path is not None}
         for flag, path in (("--report", self.report), ("--json", self.json)):
-            if path is None or str(path) == STDOUT:
-                continue
-            if not path.parent.is_dir():
-                msg = f"`{flag}` must be in an existing folder, got {str(path)!r}"
-                raise InputError(msg)
-            if path.is_dir() or path.resolve() in taken:
-                what = "a folder" if path.is_dir() else "another file of this command"
-                msg = f"`{flag}` must not be {what}, got {str(path)!r}"
-                raise InputError(msg)
-            taken.add(path.resolve())
+            if path is not None and not (flag == "--json" and self.fills_stdout):
+                check_target(flag, path, taken)
+                taken.add(path.resolve())
 
     def write(self, result: AuditResult) -> list[Path]:
         """Write what was asked for and return the paths."""
@@ -106,3 +103,21 @@ class Outputs:
         if self.share_at_least is not None:
             return {"share": self.share_at_least}
         return {"share": FEWEST} if self.share else {}
+
+
+def check_report_ending(flag: str, path: Path) -> None:
+    """Refuse a report that is neither HTML nor Markdown."""
+    if path.suffix.lower() not in (*HTML, *MARKDOWN):
+        msg = f"`{flag}` must end in .html or .md, got {path.name!r}"
+        raise InputError(msg)
+
+
+def check_target(flag: str, path: Path, taken: Collection[Path] = ()) -> None:
+    """Refuse a file that could not be written, or that the command reads or writes already."""
+    if not path.parent.is_dir():
+        msg = f"`{flag}` must be in an existing folder, got {str(path)!r}"
+        raise InputError(msg)
+    if path.is_dir() or path.resolve() in taken:
+        what = "a folder" if path.is_dir() else "another file of this command"
+        msg = f"`{flag}` must not be {what}, got {str(path)!r}"
+        raise InputError(msg)

@@ -10,12 +10,13 @@ from pathlib import Path
 from cyclopts import App
 
 from fairtransport.cli.exits import RAN
+from fairtransport.cli.values import Seed
 
-reproduce = App(name="reproduce", help="Remake the paper's figures.")
+reproduce = App(name="reproduce", help="Remake the paper's figures and tables.")
 
 
 @reproduce.command
-def figure1(*, output: Path = Path(), seed: int = 0) -> int:
+def figure1(*, output: Path = Path(), seed: Seed = 0) -> int:
     """Write Figure 1: the sampling law beside its limit and beside the bootstrap.
 
     Parameters

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from fairtransport.cli.exits import RAN
 from fairtransport.cli.flags import Answers, Cases, Comparison, MethodName, Running
 from fairtransport.cli.naming import naming
+from fairtransport.cli.outputs import check_target
+from fairtransport.cli.values import Seed
 from fairtransport.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ def sample_size(
     method: MethodName = "finite-sample",
     simulations: int = 200,
     resamples: int = 1000,
-    seed: int = 0,
+    seed: Seed = 0,
     plot: Path | None = None,
     running: Running = RUNNING,
 ) -> int:
@@ -67,9 +69,11 @@ def sample_size(
     from fairtransport.inference import sample_size as plan_for
     from fairtransport.report.charts import check_ending
 
-    with naming():
+    with naming(), running.hushed():
         if plot is not None:
-            check_ending(plot)  # before a simulation that may take minutes
+            # before a simulation that may take minutes
+            check_ending(plot)
+            check_target("--plot", plot, set() if pilot is None else {pilot.resolve()})
         if (pilot is None) == (value is None):
             got = "neither" if pilot is None else "both"
             msg = f"`PILOT` or `value` must be given, and not both, got {got}"

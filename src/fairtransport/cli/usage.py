@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
-from cyclopts import exceptions
+from cyclopts import CycloptsError, exceptions
 
 if TYPE_CHECKING:
-    from cyclopts import CycloptsError, Token
+    from collections.abc import Callable
+
+    from cyclopts import Token
 
 KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false"}
 
@@ -16,20 +19,38 @@ KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false"}
 def usage_sentence(error: CycloptsError) -> str:
     """Return what was wrong, in one sentence that names the flag."""
     command = " ".join(("fairtransport", *(error.command_chain or ())))
-    if isinstance(error, exceptions.UnknownOptionError):
-        return _unknown(error, command)
-    if isinstance(error, exceptions.CoercionError):
-        return _not_converted(error)
-    if isinstance(error, exceptions.MissingArgumentError):
-        name = _called(error.keyword or (error.argument.name if error.argument else "a flag"))
-        given = bool(error.keyword)
-        return f"`{name}` needs a value" if given else f"`{name}` must be given to `{command}`"
-    if isinstance(error, exceptions.RepeatArgumentError):
-        return f"`{error.token.keyword}` must be given once"
-    if isinstance(error, exceptions.UnusedCliTokensError):
-        rest = " ".join(error.unused_tokens or ())
-        return f"`{command}` takes no further argument, got {rest!r}"
+    for kind, sentence in SENTENCES:
+        if isinstance(error, kind):
+            return sentence(error, command)
     return str(error)
+
+
+def _missing(error: exceptions.MissingArgumentError, command: str) -> str:
+    if error.keyword:
+        return f"`{error.keyword}` needs a value"
+    return f"`{_called(_argument(error))}` must be given to `{command}`"
+
+
+def _repeated(error: exceptions.RepeatArgumentError, _: str) -> str:
+    return f"`{error.token.keyword}` must be given once"
+
+
+def _left_over(error: exceptions.UnusedCliTokensError, command: str) -> str:
+    rest = " ".join(error.unused_tokens or ())
+    return f"`{command}` takes no further argument, got {rest!r}"
+
+
+def _invalid(error: exceptions.ValidationError, _: str) -> str:
+    got = [token.value for token in error.argument.tokens] if error.argument else []
+    return f"`{_called(_argument(error))}` {error.exception_message}, got {' '.join(got)}"
+
+
+def _unknown_command(error: exceptions.UnknownCommandError, command: str) -> str:
+    typed = (error.unused_tokens or ["?"])[0]
+    names = [] if error.app is None else [name for name in error.app if name[0] != "-"]
+    found = get_close_matches(typed, names, n=1)
+    known = f"did you mean {found[0]}?" if found else f"there are {', '.join(names)}"
+    return f"{typed!r} is no command of `{command}`; {known}"
 
 
 def _unknown(error: exceptions.UnknownOptionError, command: str) -> str:
@@ -40,8 +61,6 @@ def _unknown(error: exceptions.UnknownOptionError, command: str) -> str:
 
 
 def _nearest(error: exceptions.UnknownOptionError) -> str:
-    from difflib import get_close_matches
-
     typed = (error.token.keyword or error.token.value).split("=")[0].strip("-[]")
     names = {name.lstrip("-"): name for one in error.argument_collection for name in one.names}
     found = get_close_matches(typed, names, n=1)
@@ -49,7 +68,7 @@ def _nearest(error: exceptions.UnknownOptionError) -> str:
     return f"; did you mean {names[found[0]] if is_flag else found[0]}?" if found else ""
 
 
-def _not_converted(error: exceptions.CoercionError) -> str:
+def _not_converted(error: exceptions.CoercionError, _: str) -> str:
     token = error.token
     if token is None:
         return str(error)
@@ -83,3 +102,15 @@ def _key(token: Token) -> str:
     """Return a key as it is written in a file: a.b instead of [a][b]."""
     parts = re.findall(r"\[([^\]]*)\]", token.keyword or "")
     return ".".join(parts) or token.keyword or token.value
+
+
+SENTENCES: tuple[tuple[type[CycloptsError], Callable[[Any, str], str]], ...] = (
+    (exceptions.UnknownCommandError, _unknown_command),
+    (exceptions.UnknownOptionError, _unknown),
+    (exceptions.CoercionError, _not_converted),
+    (exceptions.ValidationError, _invalid),
+    (exceptions.MissingArgumentError, _missing),
+    (exceptions.RepeatArgumentError, _repeated),
+    (exceptions.UnusedCliTokensError, _left_over),
+)
+"""What to say of each kind of wrong usage, with the command it was meant for."""

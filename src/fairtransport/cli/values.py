@@ -30,6 +30,13 @@ def tables(_: Any, tokens: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def not_negative(_: Any, value: int | None) -> None:
+    """Refuse a negative number."""
+    if value is not None and value < 0:
+        msg = "must be a whole number >= 0"
+        raise ValueError(msg)
+
+
 def _parts(token: Token) -> Iterable[str]:
     if token.source != "cli":
         return (token.value,)
@@ -43,6 +50,8 @@ Lists: TypeAlias = Annotated[
 ]
 """Comma lists by dotted names, or a table of lists in a file."""
 
+Seed: TypeAlias = Annotated[int, Parameter(validator=not_negative)]
+"""The seed of everything random."""
 Switch: TypeAlias = Annotated[bool, Parameter(show_default=False)]
 """A flag without a value."""
 

@@ -28,7 +28,8 @@ FLAGS = {
 """The flag that stands for each parameter."""
 
 NAMED = re.compile(r"`(?P<name>\w+)(?:\[(?P<quote>['\"])(?P<key>.*?)(?P=quote)\])?`")
-PHRASES = {"missing='level'": "--missing level"}
+PHRASES = {"missing='level'": "--missing level", " or a similarity object": ""}
+"""What only a caller from Python can do, and how a line says it."""
 
 
 def in_flags(message: str, renamed: dict[str, str] | None = None) -> str:

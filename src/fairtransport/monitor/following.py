@@ -42,8 +42,8 @@ def _refuse_other_model(position: Any, mark: dict[str, str | None]) -> None:
     saved, given = (position or {}).get("model_sha256"), mark["model_sha256"]
     if saved != given:
         msg = (
-            f"`model` must be the file of the saved state, SHA-256 {shown(saved)}, "
-            f"got {shown(given)}"
+            f"`model` must be the file of the saved state, SHA-256 {shown(saved, 16)}, "
+            f"got {shown(given, 16)}"
         )
         raise InputError(msg)
 
