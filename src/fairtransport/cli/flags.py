@@ -15,7 +15,7 @@ from fairtransport.progress import silence
 
 LossName: TypeAlias = Literal["zero-one", "log", "brier", "absolute", "squared", "outcome"]
 MethodName: TypeAlias = Literal[
-    "finite-sample", "m-out-of-n", "numerical", "subsampling", "limit-law", "efron"
+    "finite-sample", "m-out-of-n", "numerical", "subsampling", "limit-law", "plug-in", "efron"
 ]
 
 

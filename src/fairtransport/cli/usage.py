@@ -74,6 +74,8 @@ def _not_converted(error: exceptions.CoercionError, _: str) -> str:
         return str(error)
     where = "" if token.source in {"", "cli"} else f" in {token.source!r}"
     name = _key(token) if where else _called(token.keyword or _argument(error))
+    if error.target_type is dict:
+        return f"`{name}`{where} needs a column's name after a dot, as in --{name.lstrip('-')}.NAME"
     if error.msg is not None:
         return f"`{name}`{where} cannot be read: {error.msg}"
     return f"`{name}`{where} must be {_rule(error.target_type)}, got {token.value!r}"
@@ -84,8 +86,6 @@ def _rule(kind: Any) -> str:
     if get_origin(kind) is Literal:
         return f"one of {', '.join(repr(word) for word in kinds)}"
     name = getattr(kinds[0], "__name__", str(kinds[0]))
-    if get_origin(kinds[0]) is dict or name == "dict":
-        return "given with a name after a dot, as in --bins.age 25,45"
     return KINDS.get(name, "one value" if name == "str" else f"of type {name}")
 
 

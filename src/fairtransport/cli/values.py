@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from cyclopts import Parameter
+from cyclopts import CoercionError, Parameter
 
 from fairtransport.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from cyclopts import Token
 
@@ -19,11 +19,10 @@ def words(_: Any, tokens: Sequence[Token]) -> tuple[str, ...]:
     return tuple(part for token in tokens for part in _parts(token))
 
 
-def tables(_: Any, tokens: Mapping[str, Any]) -> dict[str, Any]:
+def tables(_: Any, tokens: Any) -> dict[str, Any]:
     """Return the lists under each dotted name, as in --bins.age 25,45."""
     if not isinstance(tokens, dict):
-        msg = "a name must follow after a dot, as in --bins.age"
-        raise ValueError(msg)  # noqa: TRY004 - what the library turns into a usage error
+        raise CoercionError(target_type=dict, token=tokens[0])
     return {
         name: tables(_, below) if isinstance(below, dict) else words(_, below)
         for name, below in tokens.items()
