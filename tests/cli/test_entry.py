@@ -68,12 +68,12 @@ def test_the_monitor_follows_a_file_from_run_to_run(shell, folder, tmp_path):
     codes = []
     for end in (10, len(lines)):
         cases.write_text("".join(lines[:end]))
-        done = shell("monitor", cases, "--state", tmp_path / "s", *settings, "--delta", "0.01")
+        done = shell("monitor", cases, "--state", tmp_path / "s", *settings, "--delta", "0.001")
         codes.append(done.code)
 
     assert codes == [0, 3]
     assert "δ-fairness rejected" in done.words
-    again = shell("monitor", cases, "--state", tmp_path / "s", *settings, "--delta", "0.01",
+    again = shell("monitor", cases, "--state", tmp_path / "s", *settings, "--delta", "0.001",
                   "--fail-on", "never", "--quiet")  # fmt: skip
     assert again == (0, "", "")
 

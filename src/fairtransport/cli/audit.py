@@ -72,7 +72,7 @@ def audit(
             **cases.options(),
             **answers.options(),
             **comparison.options(),
-            **_group_options(outputs),
+            **group_options(outputs),
             counts=counts,
             targets=targets,
             delta=delta,
@@ -92,7 +92,7 @@ def audit(
     return code
 
 
-def _group_options(outputs: Outputs) -> dict[str, Any]:
+def group_options(outputs: Outputs) -> dict[str, Any]:
     """Return what group metrics need, as far as it was given."""
     options = {
         "favourable": literal(outputs.favourable),

@@ -34,7 +34,7 @@ def demo(*, seed: Seed = 0, output: Path = Path("report.html"), quiet: Switch = 
     result = _audit_compas(seed)
     written = Outputs(report=output).write(result) if _can_report(result) else []
     if not quiet:
-        print_result(result, f"A logistic regression on COMPAS, audited with {result.n} people")
+        print_result(result, f"A logistic regression on COMPAS, {result.n} people")
         print_written(written)
     return RAN
 

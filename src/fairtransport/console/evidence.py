@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairtransport.console.flagwords import in_flags
-from fairtransport.console.results import COLOURS, two_columns
+from fairtransport.console.results import COLOURS, framed, two_columns
 from fairtransport.console.screen import line, print_note, screen
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 def print_evidence(monitor: Monitor, title: str) -> None:
     """Print the verdict on a stream so far, its numbers and its notes."""
     from rich.console import Group
-    from rich.panel import Panel
 
     state, settings = monitor.state, monitor.settings
     certificate = state.e_value_certificate
@@ -30,10 +29,7 @@ def print_evidence(monitor: Monitor, title: str) -> None:
         rows["Evidence of fairness"] = f"{certificate:.4g}"
     colour = COLOURS[state.verdict]
     content = Group(line((_verdict(monitor), f"bold {colour}")), line(""), two_columns(rows))
-    heading = line(f"{title}, {state.n} cases")
-    screen().print(
-        Panel(content, title=heading, title_align="left", border_style=colour, expand=False)
-    )
+    screen().print(framed(content, f"{title}, {state.n} cases", colour))
     for warning in state.warnings:
         print_note(in_flags(warning))
 

@@ -9,6 +9,8 @@ from fairtransport.console.flagwords import in_flags
 from fairtransport.console.screen import line, print_note, screen
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.panel import Panel
     from rich.table import Table
 
     from fairtransport.audit import AuditResult
@@ -25,13 +27,11 @@ COLOURS = {"rejected": "red", "certified": "green", "inconclusive": "yellow", No
 def print_result(result: AuditResult, title: str) -> None:
     """Print the verdict of an audit and its numbers, then moves and notes."""
     from rich.console import Group
-    from rich.panel import Panel
 
     colour = COLOURS[result.verdict]
     head = [] if result.verdict is None else [line((_verdict(result), f"bold {colour}"))]
     content = Group(*head, line(_meaning(result)), line(""), _numbers(result))
-    panel = Panel(content, title=line(title), title_align="left", border_style=colour, expand=False)
-    screen().print(panel)
+    screen().print(framed(content, title, colour))
     print_moves(getattr(result, "moves", None))
     for warning in (*result.warnings, *result.law.notes):
         print_note(in_flags(warning))
@@ -71,6 +71,14 @@ def _numbers(result: AuditResult) -> Table:
         "Method": f"{result.method}, seed {result.seed}; guarantee: {result.guarantee}",
     }
     return two_columns(rows)
+
+
+def framed(content: RenderableType, title: str, colour: str) -> Panel:
+    """Return content in a frame as wide as it needs, its title cut if that is wider."""
+    from rich.panel import Panel
+
+    heading = line(title, short=True)
+    return Panel(content, title=heading, title_align="left", border_style=colour, expand=False)
 
 
 def two_columns(rows: dict[str, str]) -> Table:

@@ -47,11 +47,11 @@ def screen(*, error: bool = False, soft_wrap: bool = False) -> Console:
     return Screen(stderr=error, soft_wrap=soft_wrap, highlight=False, markup=False, emoji=False)
 
 
-def line(*parts: str | tuple[str, str]) -> Text:
-    """Return a line of text, parts of it with a style, all of it readable."""
+def line(*parts: str | tuple[str, str], short: bool = False) -> Text:
+    """Return text, parts of it with a style, all of it readable; cut with … if ``short``."""
     from rich.text import Text
 
-    made = Text()
+    made = Text(overflow="ellipsis" if short else None)
     for part in parts:
         text, style = (part, "") if isinstance(part, str) else part
         made.append(readable(text), style or None)
