@@ -1,10 +1,8 @@
 """The installed script: every command, every exit code, and nothing that ends in a traceback."""
 
 import os
-import signal
 import subprocess
 import sys
-import time
 from importlib import import_module
 from pathlib import Path
 
@@ -60,6 +58,17 @@ def test_errors_and_their_exit_codes(line, code, message, shell):
     assert done.err.count("\n") == 1
 
 
+def test_the_monitor_and_its_exit_codes(shell, tmp_path):
+    line = ["monitor", "people.csv", *TOLD, "--delta", "0.001", "--state", tmp_path / "s"]
+
+    first, again = shell(*line), shell(*line, "--quiet", "--fail-on", "never")
+
+    assert (first.code, first.err) == (3, "")
+    assert "δ = 0.001: δ-fairness rejected at level 0.05, since case" in first.words
+    assert again == (0, "", "")
+
+
+@pytest.mark.slow
 def test_the_monitor_follows_a_file_from_run_to_run(shell, folder, tmp_path):
     lines = (folder / "people.csv").read_text().splitlines(keepends=True)
     cases = tmp_path / "growing.csv"
@@ -158,15 +167,27 @@ def test_what_the_system_does_not_allow_is_one_sentence(error, code, message, ru
     assert "Traceback" not in done.err
 
 
-def test_an_interrupt_from_the_keyboard_is_quiet(folder):
-    line = ["sample-size", "people.csv", *TOLD, "--delta", "0.01", "--method", "m-out-of-n",
-            "--simulations", "100000"]  # fmt: skip
-    with subprocess.Popen([SCRIPT, *line], cwd=folder, stderr=subprocess.PIPE) as process:
-        time.sleep(3)
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+INTERRUPTED = """
+import os, signal, sys, time
+from importlib import import_module
 
-    assert (process.returncode, err) == (130, b"")
+def interrupted(*_, **__):
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(60)
+
+import_module("fairtransport.audit").audit = interrupted
+from fairtransport.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_an_interrupt_from_the_keyboard_is_quiet(folder):
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, "audit", "people.csv", *TOLD], capture_output=True,
+        check=False, cwd=folder,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
 
 
 def test_a_closed_pipe_is_quiet(folder):
