@@ -1,5 +1,8 @@
 """fairtransport.toml: an audit that can be run again; flags override it."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 import fairtransport as ft
@@ -150,3 +153,16 @@ def test_settings_of_a_similarity_have_a_table_of_their_own(run, config, monkeyp
         ("ignore-sensitive", {"k": 5, "for": ["a", "b"], "scale": {"age": 2.5}}),
         ("ignore-sensitive", {"k": 7}),
     ]
+
+
+def test_the_example_of_the_documentation_runs(shell, tmp_path):
+    page = Path(__file__).parents[2] / "docs" / "command-line.md"
+    (example,) = re.findall(r"```toml\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    (tmp_path / "fairtransport.toml").write_text(example, encoding="utf-8")
+    rows = ["a,f,20,1,1", "b,f,20,1,0", "a,m,50,0,0", "b,m,50,0,0"] * 5
+    text = "\n".join(["race,sex,age,reoffended,high_risk", *rows, ""])
+    (tmp_path / "cases.csv").write_text(text, encoding="utf-8")
+
+    assert shell("audit", cwd=tmp_path).code == 3
+    assert shell("monitor", "cases.csv", cwd=tmp_path).code in {0, 3}
+    assert (tmp_path / "audit.state").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +14,7 @@ from fairtransport.cli.values import Lists, Switch
 from fairtransport.errors import FairtransportError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
     from fairtransport.audit import AuditResult
 
@@ -76,27 +77,24 @@ class Outputs:
 
     def write(self, result: AuditResult) -> list[Path]:
         """Write what was asked for and return the paths."""
+        from fairtransport.monitor.statefile import write_atomically
+
         # the documents are looked up by name: a result offers those it can make
         made: Any = result
-        share = self._share()
-        written = [path for path in (self.report, self.json) if path and str(path) != STDOUT]
-        try:
-            if self.report is not None and self.report.suffix.lower() in HTML:
-                made.to_html(self.report, **share)
-            elif self.report is not None:
-                from fairtransport.monitor.statefile import write_atomically
-
-                write_atomically(self.report, made.to_markdown(**share))
-            if self.fills_stdout:
-                sys.stdout.write(made.to_json(**share))
-            elif self.json is not None:
+        share, written = self._share(), []
+        if self.report is not None:
+            with _writing(self.report):
+                if self.report.suffix.lower() in HTML:
+                    made.to_html(self.report, **share)
+                else:
+                    write_atomically(self.report, made.to_markdown(**share))
+            written.append(self.report)
+        if self.fills_stdout:
+            sys.stdout.write(made.to_json(**share))
+        elif self.json is not None:
+            with _writing(self.json):
                 made.to_json(self.json, **share)
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            path = error.filename or "the output"
-            msg = f"{str(path)!r} could not be written: {error.strerror or error}"
-            raise FairtransportError(msg) from error
+            written.append(self.json)
         return written
 
     def _share(self) -> dict[str, int]:
@@ -121,3 +119,13 @@ def check_target(flag: str, path: Path, taken: Collection[Path] = ()) -> None:
         what = "a folder" if path.is_dir() else "another file of this command"
         msg = f"`{flag}` must not be {what}, got {str(path)!r}"
         raise InputError(msg)
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Say which file could not be written, not which draft of it."""
+    try:
+        yield
+    except OSError as error:
+        msg = f"{str(path)!r} could not be written: {error.strerror or error}"
+        raise FairtransportError(msg) from error
