@@ -47,9 +47,9 @@ REVIEWED = frozenset(
 )
 """Parts of ordinary scikit-learn models that skops leaves to its user to trust.
 
-Each one was read: it holds numbers, names or other parts, and making it imports nothing, calls
-nothing that the file chose, and opens no file. (A forged tree can still point outside its own
-nodes, which may end the process.)
+How scikit-learn 1.9 makes each one was read: it takes over numbers, names or other parts, and
+calls nothing that the file chose. Scikit-learn does not check the indices inside trees against
+their bounds, so asking a forged one can read foreign memory or end the process.
 """
 
 
