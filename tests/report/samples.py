@@ -166,8 +166,7 @@ def sample(**changes):
         budget_curve=(CurvePoint(0.0, statistic),),
         law=_law(statistic),
         warnings=(
-            "Twins take the levels of race, sex that occur in the data, and a certificate covers "
-            "no others; declare `levels` if there are any.",
+            "Twins take the levels of race, sex that occur in the data; declare `levels`.",
         ),
         suppression=None,
         provenance=Provenance(

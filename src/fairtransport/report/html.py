@@ -12,8 +12,16 @@ from fairtransport.report import tables, words
 from fairtransport.report.glossary import GLOSSARY
 from fairtransport.report.pictures import chart_specs
 from fairtransport.report.text import (
-    decimal, group_text, people, percent, profile_text, shorten, value_text, visible,
-)  # fmt: skip
+    decimal,
+    group_text,
+    people,
+    percent,
+    profile_text,
+    pvalue,
+    shorten,
+    value_text,
+    visible,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -54,7 +62,7 @@ def render_html(summary: AuditSummary, *, title: str = "Audit for individual bia
             facts=tables.facts(summary),
             notes=words.notes(summary),
             glossary=GLOSSARY,
-            charts={key: spec["description"] for key, spec in specs.items()},
+            charts=specs,
             charts_json=_safe_json(specs),
             style=style,
             scripts=scripts,
@@ -83,6 +91,7 @@ def environment() -> Environment:
         "people": people,
         "percent": percent,
         "profile": profile_text,
+        "pvalue": pvalue,
         "shorten": shorten,
         "value": value_text,
         "visible": visible,
@@ -102,7 +111,7 @@ def javascript_bundle() -> str:
     """Return Vega, Vega-Lite and Vega-Embed as one script."""
     import vl_convert
 
-    bundle: str = vl_convert.javascript_bundle()
+    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     # inside a script element these would end or hide it
     return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--").replace("\r\n", "\n")
 

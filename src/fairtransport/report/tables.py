@@ -6,15 +6,29 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairtransport.report.text import (
-    decimal, group_text, people, percent, pvalue, shorten, signed, value_text, visible,
-)  # fmt: skip
+    decimal,
+    group_text,
+    people,
+    percent,
+    pvalue,
+    shorten,
+    signed,
+    value_text,
+    visible,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from fairtransport.summary import (
-        Affected, AuditSummary, Flow, FlowTable, GroupComparison, Move, Value,
-    )  # fmt: skip
+        Affected,
+        AuditSummary,
+        Flow,
+        FlowTable,
+        GroupComparison,
+        Move,
+        Value,
+    )
 
 ARROW = " → "
 
@@ -83,9 +97,7 @@ def _pairs(pairs: Iterable[tuple[str, str]]) -> Cell:
 
 def _profile(profile: Mapping[str, Value], without: tuple[str, ...] = ()) -> Cell:
     return _pairs(
-        (visible(name), value_text(value))
-        for name, value in profile.items()
-        if name not in without
+        (visible(name), value_text(value)) for name, value in profile.items() if name not in without
     )
 
 
@@ -272,7 +284,7 @@ def curve_table(summary: AuditSummary) -> Table:
 def facts(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
     """Return how the audit was done, name by name."""
     made = summary.provenance
-    limits = "" if made.loss_range is None else f", between {_range(*made.loss_range, digits=2)}"
+    limits = "" if made.loss_range is None else ", from {:.4g} to {:.4g}".format(*made.loss_range)
     asked = f"{summary.queried:,} questions" if summary.queried else "none (predictions only)"
     known = [
         ("Model", visible(made.model)),

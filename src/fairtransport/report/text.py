@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from fairtransport.summary import Value
 
 LONGEST = 120
 """Longer texts from the data are shortened where they stand in a line."""
 SMALLEST_PVALUE = 0.0001
 MOST_DIGITS = 9
+ROUNDING = 1e-6
+"""Sums of shares miss whole numbers of people by less."""
 NONE = "none"
 MISSING = "missing"
 MINUS = "−"
@@ -23,19 +26,17 @@ _HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
 def visible(text: object) -> str:
-    """Return text with control and direction characters spelled out.
+    r"""Return text with control and direction characters spelled out.
 
     A name with a right-to-left override could otherwise make a table say the opposite of
     what is in it.
 
     Examples
     --------
-    >>> visible("a\\u202eb\\n")
+    >>> visible("a\u202eb\n")
     'a⟨U+202E⟩b⟨U+000A⟩'
     """
-    return "".join(
-        f"⟨U+{ord(sign):04X}⟩" if _is_hidden(sign) else sign for sign in str(text)
-    )
+    return "".join(f"⟨U+{ord(sign):04X}⟩" if _is_hidden(sign) else sign for sign in str(text))
 
 
 def _is_hidden(sign: str) -> bool:
@@ -123,7 +124,7 @@ def people(number: float | None) -> str:
     """
     if number is None:
         return NONE
-    text = f"{number:,.0f}" if abs(number - round(number)) < 1e-6 else f"{number:,.1f}"
+    text = f"{number:,.0f}" if abs(number - round(number)) < ROUNDING else f"{number:,.1f}"
     return "0" if text in {"-0", "-0.0"} else text.replace("-", MINUS)
 
 

@@ -9,6 +9,7 @@ from fairtransport.report.text import decimal, people, percent, pvalue, told_apa
 if TYPE_CHECKING:
     from fairtransport.summary import AuditSummary
 
+MOST_DIGITS = 6
 VERDICTS = {
     "rejected": "δ-fairness rejected",
     "certified": "δ-fairness certified",
@@ -123,7 +124,13 @@ def meaning(summary: AuditSummary) -> str:
 
 
 def _percents(first: float, second: float) -> tuple[str, str]:
-    digits = next(d for d in (1, 2, 3, 4, 8) if round(second - first, d + 2) != 0 or d == 8)
+    digits = 1
+    while (
+        digits < MOST_DIGITS
+        and first != second
+        and percent(first, digits) == percent(second, digits)
+    ):
+        digits += 1
     return percent(first, digits), percent(second, digits)
 
 

@@ -6,8 +6,15 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from fairtransport.report.charts.style import (
-    BLUE, HEIGHT, INK, VERMILLION, WIDTH, data_of, finish, rows_of,
-)  # fmt: skip
+    BLUE,
+    HEIGHT,
+    INK,
+    VERMILLION,
+    WIDTH,
+    data_of,
+    finish,
+    rows_of,
+)
 
 if TYPE_CHECKING:
     from fairtransport.report.charts.style import Table
@@ -87,8 +94,7 @@ def _tangent(budget: float, statistic: float, price: float, end: float, y: Any, 
 
     half = min(TANGENT * end, end - budget)
     ends = [
-        {"budget": at, "value": statistic + price * (at - budget)}
-        for at in (budget, budget + half)
+        {"budget": at, "value": statistic + price * (at - budget)} for at in (budget, budget + half)
     ]
     return (
         alt.Chart(data_of(ends))

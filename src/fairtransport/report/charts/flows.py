@@ -20,6 +20,7 @@ NARROWEST, WIDEST = 60, 110
 LINE = 11
 """Longer names of groups go on in a new line where they have a space or a hyphen."""
 MOST_LINES = 3
+TITLE_LIMIT = 300
 LETTER = 5.6
 """About the width of a letter on an axis, in pixels."""
 
@@ -48,8 +49,12 @@ def flow_heatmaps(table: Table, *, feature: str, label: str | None = None) -> An
     groups = _distinct(row["group"] for row in rows)
     levels = _distinct(row["level"] for row in rows)
     maps = [
-        _heatmap([row for row in rows if row["label"] == value], levels, groups, largest).properties(
-            title=alt.Title(_map_title(label, value), fontSize=13, anchor="start")
+        _heatmap(
+            [row for row in rows if row["label"] == value], levels, groups, largest
+        ).properties(
+            title=alt.Title(
+                _map_title(label, value), fontSize=13, anchor="start", limit=TITLE_LIMIT
+            )
         )
         for value in _distinct(row["label"] for row in rows)
     ]
@@ -62,12 +67,12 @@ def flow_heatmaps(table: Table, *, feature: str, label: str | None = None) -> An
 
 
 def wrapped(text: str) -> str:
-    """Return a name in a few short lines; without its line feeds it is the name again.
+    r"""Return a name in a few short lines; without its line feeds it is the name again.
 
     Examples
     --------
     >>> wrapped("African-American")
-    'African-\\nAmerican'
+    'African-\nAmerican'
     """
     lines = [""]
     for part in re.findall(r"[^\s-]*[\s-]?", text):
@@ -106,7 +111,9 @@ def _map_title(label: str | None, value: str) -> str:
     return "Everybody" if label is None or value == EVERYBODY else f"{visible(label)} = {value}"
 
 
-def _heatmap(rows: list[dict[str, Any]], levels: list[str], groups: list[str], largest: float) -> Any:
+def _heatmap(
+    rows: list[dict[str, Any]], levels: list[str], groups: list[str], largest: float
+) -> Any:
     import altair as alt
 
     longest = max(len(line) for group in groups for line in group.split("\n"))
@@ -122,7 +129,7 @@ def _heatmap(rows: list[dict[str, Any]], levels: list[str], groups: list[str], l
             ("shown", "Change")]  # fmt: skip
     if any("range" in row for row in rows):
         tips.append(("range", "Interval of the change"))
-    base = alt.Chart(data_of(rows)).encode(
+    base = alt.Chart().encode(
         x=across,
         y=down,
         tooltip=[
@@ -135,13 +142,14 @@ def _heatmap(rows: list[dict[str, Any]], levels: list[str], groups: list[str], l
     )
     # all colours of the scale are light, so that dark numbers can be read on every one
     return alt.layer(
-        base.mark_rect(stroke="#FFFFFF", strokeWidth=2).encode(color=colour),
+        base.mark_rect(stroke="#FFFFFF", strokeWidth=2, aria=False).encode(color=colour),
         base.transform_filter("datum.change != 0")
         .mark_text(fontSize=14, fontWeight="bold", color=INK, aria=False)
         .encode(text="shown:N"),
         base.transform_filter("datum.change == 0")
         .mark_text(fontSize=12, color=MARK, aria=False)
         .encode(text="shown:N"),
+        data=data_of(rows),
     ).properties(width=alt.Step(step), height=alt.Step(CELL_HEIGHT))
 
 

@@ -56,9 +56,7 @@ def methods_chart(table: Table, *, estimate: float, delta: float | None = None) 
     layers = [base.mark_bar(color=BLUE, opacity=0.55, height=14).encode(x=x("from"), x2="to:Q")]
     for end in ("lower_bound", "upper_bound"):
         ticks = alt.Chart(data_of([row for row in rows if row[end] is not None]))
-        layers.append(
-            ticks.mark_tick(color=INK, thickness=2.5, size=24).encode(x=x(end), y=down)
-        )
+        layers.append(ticks.mark_tick(color=INK, thickness=2.5, size=24).encode(x=x(end), y=down))
     layers.append(lines(marks, "x", x("at")))
     return finish(
         alt.layer(*layers).properties(width=WIDTH, height=ROW * len(rows)),
@@ -70,7 +68,6 @@ def methods_chart(table: Table, *, estimate: float, delta: float | None = None) 
             + f". Lines: {in_words(marks)}."
         ),
     )
-
 
 
 def _row(row: dict[str, Any]) -> dict[str, Any]:

@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from fairtransport.report.charts.marks import in_words, lines, named
 from fairtransport.report.charts.style import (
-    HEIGHT, INK, SKY, WIDTH, data_of, finish, rows_of,
-)  # fmt: skip
+    HEIGHT,
+    INK,
+    SKY,
+    WIDTH,
+    data_of,
+    finish,
+    rows_of,
+)
 from fairtransport.report.text import decimal
 
 if TYPE_CHECKING:
@@ -41,10 +47,12 @@ def confidence_sequence_chart(table: Table, *, delta: float | None = None) -> An
         + [
             alt.Tooltip(f"{name}:Q", title=title, format=".4f")
             for name, title in (
-                ("lower", "Lower bound"), ("statistic", "Statistic"), ("upper", "Upper bound"),
+                ("lower", "Lower bound"),
+                ("statistic", "Statistic"),
+                ("upper", "Upper bound"),
             )
         ],
-    )  # fmt: skip
+    )
     layers = [base.mark_line(color=INK, strokeWidth=2).encode(y=y("statistic"))]
     if bounded:
         layers.insert(0, base.mark_area(color=SKY, opacity=0.45).encode(y=y("lower"), y2="upper:Q"))

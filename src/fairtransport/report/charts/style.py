@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairtransport.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
     import pandas as pd
 
     Table: TypeAlias = pd.DataFrame | Iterable[Mapping[str, Any]]
@@ -40,10 +41,13 @@ def rows_of(table: Table, needed: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def data_of(rows: list[dict[str, Any]]) -> Any:
-    """Return rows as data that stand in the chart itself."""
-    import altair as alt
+    """Return rows as data that stand in the chart itself.
 
-    return alt.Data(values=rows)
+    Altair copies lists again with every layer and setting, frames never.
+    """
+    import pandas as pd
+
+    return pd.DataFrame(rows)
 
 
 def padded(values: Sequence[float], share: float = 0.04) -> list[float]:
@@ -56,10 +60,9 @@ def finish(chart: Any, *, title: str, description: str, subtitle: str = "") -> A
     """Give a chart its title, its alternative text and the shared look."""
     import altair as alt
 
-    words = {"subtitle": subtitle} if subtitle else {}
     return (
         chart.properties(
-            title=alt.Title(title, anchor="start", **words),
+            title=alt.Title(title, anchor="start", subtitle=subtitle or alt.Undefined),
             description=description,
             usermeta={"embedOptions": {"actions": False}},
         )

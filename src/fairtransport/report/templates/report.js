@@ -70,10 +70,10 @@
     return [...row.cells].map((cell) => `${cell.textContent} ${cell.title}`).join(" ").toLowerCase();
   }
 
-  function fit(spec, width, titled) {
+  // headings and captions of the page say what the chart's own title says
+  function fit({ title, ...spec }, width) {
     const fitted = { ...spec };
-    if (titled) delete fitted.title;
-    if ("concat" in spec) {
+    if ("concat" in fitted) {
       // two heat maps side by side only where both are seen whole
       if (width < 900) fitted.columns = 1;
     } else {
@@ -85,7 +85,7 @@
 
   async function draw(specs, place) {
     const name = place.dataset.chart;
-    const spec = fit(specs[name], place.clientWidth, "titled" in place.dataset);
+    const spec = fit(specs[name], place.clientWidth);
     await window.vegaEmbed(place, spec, {
       mode: "vega-lite",
       renderer: "svg",
