@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -103,7 +104,7 @@ def environment() -> Environment:
 
 def _keep_together(value: Any) -> Any:
     # a line must not break between a number and its percent sign
-    return value.replace(" %", "\u00a0%") if type(value) is str else value
+    return re.sub(r"(?<=\d) %", "\u00a0%", value) if type(value) is str else value
 
 
 @cache

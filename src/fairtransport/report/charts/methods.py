@@ -55,8 +55,10 @@ def methods_chart(table: Table, *, estimate: float, delta: float | None = None) 
     )
     layers = [base.mark_bar(color=BLUE, opacity=0.55, height=14).encode(x=x("from"), x2="to:Q")]
     for end in ("lower_bound", "upper_bound"):
-        ticks = alt.Chart(data_of([row for row in rows if row[end] is not None]))
-        layers.append(ticks.mark_tick(color=INK, thickness=2.5, size=24).encode(x=x(end), y=down))
+        known = [row for row in rows if row[end] is not None]
+        if known:
+            ticks = alt.Chart(data_of(known)).mark_tick(color=INK, thickness=2.5, size=24)
+            layers.append(ticks.encode(x=x(end), y=down))
     layers.append(lines(marks, "x", x("at")))
     return finish(
         alt.layer(*layers).properties(width=WIDTH, height=ROW * len(rows)),

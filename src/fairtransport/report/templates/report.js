@@ -67,7 +67,7 @@
 
   // cells that were shortened are found by their full text too
   function textOf(row) {
-    return [...row.cells].map((cell) => `${cell.textContent} ${cell.title}`).join(" ").toLowerCase();
+    return [...row.cells].map((cell) => `${cell.textContent} ${cell.title}`).join(" ").replaceAll("\u00a0", " ").toLowerCase();
   }
 
   // headings and captions of the page say what the chart's own title says
