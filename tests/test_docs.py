@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -16,6 +18,15 @@ def test_the_readmes_python_runs_as_shown():
         str(ROOT / "README.md"), module_relative=False, encoding="utf-8"
     )
     assert tried >= 8
+    assert failures == 0
+
+
+@pytest.mark.parametrize("page", ["datasets.md", "selection.md"])
+def test_the_python_of_the_docs_runs_as_shown(page):
+    failures, tried = doctest.testfile(
+        str(ROOT / "docs" / page), module_relative=False, encoding="utf-8"
+    )
+    assert tried >= 3
     assert failures == 0
 
 

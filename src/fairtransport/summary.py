@@ -7,13 +7,42 @@ import math
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
+from fairtransport.localise import (
+    Affected,
+    Flow,
+    FlowTable,
+    GroupFlow,
+    Move,
+    Profile,
+    Suppression,
+    Value,
+    WorstPair,
+)
+
+__all__ = [
+    "SCHEMA",
+    "Affected",
+    "AuditSummary",
+    "CurvePoint",
+    "Flow",
+    "FlowTable",
+    "GroupComparison",
+    "GroupFlow",
+    "Law",
+    "LawBin",
+    "Limits",
+    "MethodLimits",
+    "Move",
+    "Profile",
+    "Provenance",
+    "Suppression",
+    "Value",
+    "WorstPair",
+    "to_plain",
+]
+
 SCHEMA = "fairtransport-audit/1"
 """The name and version of the JSON document's schema."""
-
-Value = str | int | float | bool | None
-"""What a cell of the audit data becomes in the document."""
-Profile = dict[str, Value]
-"""A person's columns by name."""
 
 
 @dataclass(frozen=True)
@@ -37,138 +66,24 @@ class MethodLimits:
 
 
 @dataclass(frozen=True)
-class Move:
-    """People of one profile who are swapped with those of another.
-
-    Attributes
-    ----------
-    from_profile, to_profile
-        Who they are, and who they are compared with.
-    changed
-        The columns in which the two differ.
-    label
-        The true label, the same for both; None where the loss does without.
-    people
-        How many are moved; no whole number where the budget ends half way.
-    prediction, prediction_after, loss, loss_after
-        What the model says of the one and of the other, and what it costs.
-    cost
-        The squared distance between the two.
-    tied
-        Whether another target would have been as bad for them.
-    """
-
-    from_profile: Profile
-    to_profile: Profile
-    changed: tuple[str, ...]
-    label: Value
-    people: float
-    prediction: Value | tuple[float, ...]
-    prediction_after: Value | tuple[float, ...]
-    loss: float
-    loss_after: float
-    cost: float
-    tied: bool
-
-
-@dataclass(frozen=True)
-class Flow:
-    """The change in the number of people in one cell: a level of a feature and a group.
-
-    ``people`` are in the cell, ``out`` of them are moved to another cell, ``into`` it come
-    others, and ``change`` is the difference. ``lower`` and ``upper`` bound the change that is
-    expected of as many people, and ``pvalue`` tests that there is none, all cells of the
-    table at once; they are None where the flows only describe the sample.
-    """
-
-    label: Value
-    level: Value
-    group: Profile
-    people: float | None
-    out: float
-    into: float
-    change: float
-    lower: float | None = None
-    upper: float | None = None
-    pvalue: float | None = None
-
-
-@dataclass(frozen=True)
-class FlowTable:
-    """The flows by one feature: the paper's Figure 2.
-
-    ``kind`` is "simultaneous intervals" or "descriptive".
-    """
-
-    feature: str
-    kind: str
-    cells: tuple[Flow, ...]
-
-
-@dataclass(frozen=True)
-class Affected:
-    """People at one point who do worse as someone similar.
-
-    ``gain`` is how much worse each of them does, ``contribution`` what all of them add to
-    the statistic.
-    """
-
-    profile: Profile
-    label: Value
-    people: float
-    moved: float
-    gain: float
-    contribution: float
-
-
-@dataclass(frozen=True)
-class GroupFlow:
-    """How many people are moved out of a group and into it, and what that adds."""
-
-    group: Profile
-    people: float
-    out: float
-    into: float
-    change: float
-    contribution: float
-    risk: float
-    risk_after: float
-
-
-@dataclass(frozen=True)
 class GroupComparison:
     """Group metrics by one sensitive feature.
 
     With a favourable label and a privileged group the differences are unprivileged minus
     privileged, else the largest difference between two groups. What a group cannot tell
-    (no positives, say) is None.
+    (no positives, say), or may not in a document that is shared, is None.
     """
 
     feature: str
     favourable: Value
     privileged: Value
-    accuracy: float
+    accuracy: float | None
     accuracy_by_group: dict[str, float | None]
     statistical_parity_difference: float | None
     equal_opportunity_difference: float | None
     average_odds_difference: float | None
     demographic_parity_difference: float | None
     equalized_odds_difference: float | None
-
-
-@dataclass(frozen=True)
-class WorstPair:
-    """The two comparable people whose predictions differ most for their distance.
-
-    ``ratio`` is the empirical Lipschitz constant of the paper's Definition 1.
-    """
-
-    first: Profile
-    second: Profile
-    prediction: Value | tuple[float, ...]
-    prediction_of_second: Value | tuple[float, ...]
-    distance: float
-    ratio: float
 
 
 @dataclass(frozen=True)
@@ -197,18 +112,6 @@ class Law:
 
 
 @dataclass(frozen=True)
-class Suppression:
-    """What was left out so that the document can be handed over.
-
-    ``moved_hidden`` is how many people are in moves that are not shown.
-    """
-
-    at_least: int
-    moves_hidden: int
-    moved_hidden: float
-
-
-@dataclass(frozen=True)
 class Provenance:
     """How the audit was done.
 
@@ -234,7 +137,8 @@ class Provenance:
 class AuditSummary:
     """Everything an audit says.
 
-    The fields are those of the published JSON schema. An infinite number is None.
+    The fields are those of the published JSON schema. An infinite number is None. ``moved``
+    people are in ``moves_found`` moves, of which ``moves`` are the largest.
     """
 
     schema: str
@@ -263,6 +167,7 @@ class AuditSummary:
     duality_gap: float
     disagreement: float
     moved: float
+    moves_found: int
     moves: tuple[Move, ...]
     flows: tuple[FlowTable, ...]
     most_affected: tuple[Affected, ...]

@@ -138,6 +138,7 @@ def sample(**changes):
         duality_gap=0.0,
         disagreement=0.0,
         moved=moved,
+        moves_found=len(moves),
         moves=moves,
         flows=tuple(_flows(feature, moves) for feature in LEVELS),
         most_affected=tuple(

@@ -126,7 +126,7 @@ def test_flows_without_labels_or_changes():
 
     assert document["concat"][0]["title"]["text"] == "Everybody"
     assert "Nothing changes" in document["description"]
-    assert data(document)[0]["people"] == "none"
+    assert data(document)[0]["people"] == "not told"
 
 
 def test_tables_may_be_frames():

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 500
 """More moves than these are left to the JSON document."""
+MOST_AFFECTED = 20
 
 
 def render_html(summary: AuditSummary, *, title: str = "Audit for individual bias") -> str:
@@ -146,7 +147,7 @@ def _tables(summary: AuditSummary) -> dict[str, Any]:
     return {
         "moves": tables.moves_table(summary, MOST_ROWS),
         "flows": [tables.flow_table(table, at) for at, table in enumerate(summary.flows, 1)],
-        "affected": tables.affected_table(summary),
+        "affected": tables.affected_table(summary, MOST_AFFECTED),
         "groups": tables.groups_table(summary),
         "metrics": tables.metrics_table(summary),
         "methods": tables.methods_table(summary),

@@ -6,7 +6,6 @@ import types
 from dataclasses import fields, is_dataclass
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from fairtransport import summary
 from fairtransport.report.descriptions import DESCRIPTIONS, TITLES
 from fairtransport.summary import SCHEMA, AuditSummary
 
@@ -41,7 +40,7 @@ def audit_schema() -> dict[str, Any]:
 
 
 def _object(kind: type, definitions: dict[str, Any]) -> dict[str, Any]:
-    hints = get_type_hints(kind, vars(summary))
+    hints = get_type_hints(kind)
     properties = {}
     for field in fields(kind):
         key = f"{kind.__name__}.{field.name}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairtransport.report.text import (
+    NOT_TOLD,
     decimal,
     group_text,
     people,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         Flow,
         FlowTable,
         GroupComparison,
+        GroupFlow,
         Move,
         Value,
     )
@@ -132,6 +134,8 @@ def moves_table(summary: AuditSummary, most: int | None = None) -> Table:
 
 
 def _changed(move: Move) -> Cell:
+    if not move.changed:
+        return _text("nothing but the prediction")
     return _pairs(
         (
             visible(name),
@@ -144,7 +148,8 @@ def _changed(move: Move) -> Cell:
 def flow_table(table: FlowTable, number: int) -> Table:
     """Return the cells of a heat map as a table."""
     sure = any(cell.lower is not None for cell in table.cells)
-    titles = ["Level", "Group", "People", "Moved out", "Moved in", "Change"]
+    told = any(cell.people is not None for cell in table.cells)
+    titles = ["Level", "Group", *["People"] * told, "Moved out", "Moved in", "Change"]
     labelled = any(cell.label is not None for cell in table.cells)
     titles = ["True label"] * labelled + titles
     titles += ["Interval", "p-value"] * sure
@@ -152,7 +157,8 @@ def flow_table(table: FlowTable, number: int) -> Table:
     def row(cell: Flow) -> tuple[Cell, ...]:
         cells = [_text(value_text(cell.label))] * labelled
         cells += [_text(value_text(cell.level)), _text(group_text(cell.group))]
-        cells += [_people(number) for number in (cell.people, cell.out, cell.into)]
+        cells += [_people(cell.people)] * told
+        cells += [_people(number) for number in (cell.out, cell.into)]
         cells.append(_number(signed(cell.change), cell.change))
         if sure:
             cells.append(_number(_range(cell.lower, cell.upper, 1), cell.lower))
@@ -179,7 +185,7 @@ def _range(lower: float | None, upper: float | None, digits: int = 4) -> str:
     return f"{decimal(lower, digits)} to {decimal(upper, digits)}"
 
 
-def affected_table(summary: AuditSummary) -> Table:
+def affected_table(summary: AuditSummary, most: int | None = None) -> Table:
     """Return the profiles that add most to the statistic."""
     labelled = any(one.label is not None for one in summary.most_affected)
     titles = ["Who they are", *["True label"] * labelled]
@@ -197,26 +203,32 @@ def affected_table(summary: AuditSummary) -> Table:
         "affected",
         "Most affected profiles",
         _columns([*titles, *numeric], numeric),
-        tuple(map(row, summary.most_affected)),
+        tuple(map(row, summary.most_affected[:most])),
     )
 
 
 def groups_table(summary: AuditSummary) -> Table:
     """Return how many people are moved out of each group and into it."""
-    share = percent if summary.provenance.loss_is_error else decimal
-    what = "Errors" if summary.provenance.loss_is_error else "Mean loss"
-    numeric = ["People", "Moved out", "Moved in", "Change", f"{what} before", f"{what} after",
-               "Added to the statistic"]  # fmt: skip
-    rows = tuple(
-        (
+    is_error = summary.provenance.loss_is_error
+    what = "Errors" if is_error else "Mean loss"
+    told = any(one.risk is not None for one in summary.groups)
+    numeric = ["People", "Moved out", "Moved in", "Change"]
+    numeric += [f"{what} before", f"{what} after"] * told + ["Added to the statistic"]
+
+    def mean(loss: float | None) -> Cell:
+        shown = NOT_TOLD if loss is None else percent(loss) if is_error else decimal(loss)
+        return _number(shown, loss)
+
+    def row(one: GroupFlow) -> tuple[Cell, ...]:
+        return (
             _text(group_text(one.group)), _people(one.people), _people(one.out),
             _people(one.into), _number(signed(one.change), one.change),
-            _number(share(one.risk), one.risk), _number(share(one.risk_after), one.risk_after),
+            *([mean(one.risk), mean(one.risk_after)] * told),
             _number(decimal(one.contribution), one.contribution),
-        )
-        for one in summary.groups
-    )  # fmt: skip
-    return Table("groups", "Groups", _columns(["Group", *numeric], numeric), rows)
+        )  # fmt: skip
+
+    columns = _columns(["Group", *numeric], numeric)
+    return Table("groups", "Groups", columns, tuple(map(row, summary.groups)))
 
 
 METRICS = {
@@ -234,7 +246,7 @@ def metrics_table(summary: AuditSummary) -> Table:
     def rows(one: GroupComparison) -> Iterable[tuple[Cell, ...]]:
         feature = _text(visible(one.feature))
         for group, accuracy in one.accuracy_by_group.items():
-            shown = "none" if accuracy is None else percent(accuracy)
+            shown = NOT_TOLD if accuracy is None else percent(accuracy)
             yield feature, _text(f"Accuracy, {visible(group)}"), _number(shown, accuracy)
         for name, title in METRICS.items():
             value = getattr(one, name)

@@ -18,6 +18,7 @@ MOST_DIGITS = 9
 ROUNDING = 1e-6
 """Sums of shares miss whole numbers of people by less."""
 NONE = "none"
+NOT_TOLD = "not told"
 MISSING = "missing"
 MINUS = "−"
 # joiners are part of Persian, Indic scripts and emoji and change no order of reading
@@ -120,10 +121,10 @@ def people(number: float | None) -> str:
     Examples
     --------
     >>> people(1584), people(12.5), people(None)
-    ('1,584', '12.5', 'none')
+    ('1,584', '12.5', 'not told')
     """
     if number is None:
-        return NONE
+        return NOT_TOLD
     text = f"{number:,.0f}" if abs(number - round(number)) < ROUNDING else f"{number:,.1f}"
     return "0" if text in {"-0", "-0.0"} else text.replace("-", MINUS)
 

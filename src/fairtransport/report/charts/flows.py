@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from fairtransport.report.charts.style import INK, MARK, ORANGE, PALE, SKY, data_of, finish, rows_of
-from fairtransport.report.text import decimal, people, signed, value_text, visible
+from fairtransport.report.text import NOT_TOLD, decimal, people, signed, value_text, visible
 
 if TYPE_CHECKING:
     from fairtransport.report.charts.style import Table
@@ -21,6 +21,15 @@ LINE = 11
 """Longer names of groups go on in a new line where they have a space or a hyphen."""
 MOST_LINES = 3
 TITLE_LIMIT = 300
+TIPS = {
+    "of": "Group",
+    "level": "Level",
+    "people": "People",
+    "out": "Moved out",
+    "into": "Moved in",
+    "shown": "Change",
+    "range": "Interval of the change",
+}
 LETTER = 5.6
 """About the width of a letter on an axis, in pixels."""
 
@@ -125,15 +134,15 @@ def _heatmap(
     down = alt.Y("level:N", sort=levels, title=None, scale=alt.Scale(domain=levels)).axis(
         domain=False, ticks=False, labelPadding=8, labelLimit=150
     )
-    tips = [("level", "Level"), ("people", "People"), ("out", "Moved out"), ("into", "Moved in"),
-            ("shown", "Change")]  # fmt: skip
-    if any("range" in row for row in rows):
-        tips.append(("range", "Interval of the change"))
+    tips = [
+        (name, title)
+        for name, title in TIPS.items()
+        if any(row.get(name, NOT_TOLD) != NOT_TOLD for row in rows)
+    ]
     base = alt.Chart().encode(
         x=across,
         y=down,
         tooltip=[
-            alt.Tooltip("of:N", title="Group"),
             *(alt.Tooltip(f"{name}:N", title=title) for name, title in tips),
         ],
     )
