@@ -119,7 +119,7 @@ def test_what_has_no_number_is_sorted_last(visit):
 
     for _ in range(2):
         button.click()
-        assert column(page, "metrics", 3)[-1] == "none"
+        assert column(page, "metrics", 3)[-1] == "not told"
 
 
 def test_tables_are_filtered_and_counted(visit):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from fairtransport.report import render_fragment, render_html
+from fairtransport.report import audit_schema, render_fragment, render_html
 from fairtransport.report.html import MOST_ROWS
 from tests.report.golden import FOLDER, documents
 from tests.report.samples import hostile, sample, with_budget
@@ -178,3 +178,24 @@ def test_a_fragment_has_no_script_and_escapes_the_data():
     assert "&lt;script&gt;" in text
     assert not set(text) & set(BIDI)
     assert "and 1 more move." in render_fragment(sample())
+
+
+@pytest.mark.slow
+def test_a_real_audit_has_a_valid_document_and_a_report():
+    import jsonschema
+
+    from fairtransport import audit
+    from fairtransport.datasets.compas import DELTA, LABEL, LEVELS, SENSITIVE
+    from fairtransport.reproduce.compas_study import logistic_regression, split_compas
+
+    split = split_compas(0)
+    result = audit(
+        split.audit.drop(columns="high_risk"), LABEL, model=logistic_regression(split.training),
+        sensitive_features=list(SENSITIVE), levels=LEVELS, delta=DELTA, rng=0,
+    )  # fmt: skip
+    page = render_html(result.summary)
+
+    jsonschema.validate(json.loads(result.summary.to_json()), audit_schema())
+    assert f"{result.statistic:.4f}" in page
+    assert f"{result.summary.moved:.0f} of {result.n:,} people" in page
+    assert page == render_html(result.summary)

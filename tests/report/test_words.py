@@ -105,7 +105,7 @@ def test_what_is_left_out_is_said_once():
     shared = with_budget()
     assert words.notes(shared)[0].startswith("This report is made to be shared.")
     one = replace(shared, suppression=replace(shared.suppression, moves_hidden=1))
-    assert "so were 1 move of 7 people" in words.notes(one)[0]
+    assert "Not shown: 1 move of 7 people" in words.notes(one)[0]
     assert words.notes(sample()) == sample().warnings
     assert words.suppression_sentence(sample()) is None
 

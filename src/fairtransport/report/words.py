@@ -180,8 +180,8 @@ def budget_sentence(summary: AuditSummary) -> str:
     """Return what the budget is and what more of it would do."""
     if len(summary.budget_curve) < 2:  # noqa: PLR2004
         return (
-            f"The budget is ε = {summary.budget:g}. A larger one changes nothing: between "
-            "comparable people moves are free."
+            f"The budget is ε = {summary.budget:g}. A larger one changes nothing: all that can "
+            "be found is found with free moves."
         )
     return (
         f"The budget is ε = {summary.budget:g}: so far may people be moved on average, as a "

@@ -73,6 +73,7 @@ def finish(chart: Any, *, title: str, description: str, subtitle: str = "") -> A
             labelColor=INK,
             titleColor=INK,
             labelLimit=LABEL_LIMIT,
+            labelFlush=False,
             gridColor="#E4E4E0",
             domainColor="#8A8A86",
             tickColor="#8A8A86",
