@@ -30,16 +30,17 @@ def test_the_python_of_the_docs_runs_as_shown(page):
     assert failures == 0
 
 
-def test_the_readmes_demo_output_is_real():
+def test_the_readmes_demo_output_is_real(tmp_path):
     shown = re.search(
         r"\$ make demo\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL
     )[1]
     run = subprocess.run(
         [sys.executable, "-m", "fairtransport", "demo"],
-        capture_output=True, check=True, encoding="utf-8",
+        capture_output=True, check=True, encoding="utf-8", cwd=tmp_path,
         env={"PYTHONIOENCODING": "utf-8", "COLUMNS": "100", "PATH": ""},
     )  # fmt: skip
     assert run.stdout.strip() == shown.strip()
+    assert (tmp_path / "report.html").stat().st_size < 1_200_000
 
 
 def test_the_coverage_table_is_that_of_the_simulation():

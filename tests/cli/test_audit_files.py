@@ -64,94 +64,96 @@ def test_targets_are_people_to_compare_with(run, folder):
     assert f"FaiTH statistic {expected.statistic:.4f}" in done.words
 
 
-@pytest.fixture
-def documents(monkeypatch):
-    """Let a result note which documents it was asked for, and write something."""
-    asked = []
-
-    def to_html(self, path, **options):
-        asked.append(("html", options))
-        path.write_text(f"<p>{self.statistic}</p>")
-
-    def to_json(self, path=None, **options):
-        asked.append(("json", options))
-        text = json.dumps({"statistic": self.statistic}) + "\n"
-        return text if path is None else path.write_text(text)
-
-    def to_markdown(self, **options):
-        asked.append(("markdown", options))
-        return f"# {self.statistic}\n"
-
-    for method in (to_html, to_json, to_markdown):
-        monkeypatch.setattr(ft.AuditResult, method.__name__, method, raising=False)
-    return asked
-
-
-def test_a_report_and_json_are_written(run, documents, tmp_path):
+def test_a_report_and_json_are_written(run, folder, tmp_path):
     report, result = tmp_path / "report.html", tmp_path / "audit.json"
+    expected = ft.audit(
+        folder / "people.csv", "good", y_pred="guess", sensitive_features=["race"], rng=1
+    )
 
     done = run("audit", "people.csv", *TOLD, "--report", report, "--json", result)
 
     assert done.code == 0
-    assert documents == [("html", {}), ("json", {})]
-    assert report.exists()
+    assert report.read_text("utf-8").startswith("<!DOCTYPE html>")
+    assert json.loads(result.read_text("utf-8")) == expected.summary.as_json()
     assert f"Wrote {report}\nWrote {result}\n" in done.out
 
 
-def test_markdown_is_written_by_its_ending(run, documents, tmp_path):
-    assert run("audit", "people.csv", *TOLD, "--report", tmp_path / "report.md").code == 0
-    assert documents == [("markdown", {})]
-    assert (tmp_path / "report.md").read_text().startswith("# 0.")
+def test_markdown_is_written_by_its_ending(run, tmp_path):
+    report = tmp_path / "report.md"
+    assert run("audit", "people.csv", *TOLD, "--report", report, "--delta", "0.001").code == 3
+    assert "δ-fairness rejected" in report.read_text("utf-8")
 
 
-@pytest.mark.usefixtures("documents")
 def test_json_on_standard_output_stands_alone(run):
     done = run("audit", "people.csv", *TOLD, "--json", "-", "--delta", "0.001")
 
     assert (done.code, done.err) == (3, "")
-    assert json.loads(done.out)["statistic"] > 0
+    document = json.loads(done.out)
+    assert document["statistic"] > 0
+    assert document["verdict"] == "rejected"
 
 
 @pytest.mark.parametrize(
-    ("flags", "share"),
+    ("flags", "at_least"),
     [
-        ([], {}),
-        (["--share"], {"share": 5}),
-        (["--share-at-least", "8"], {"share": 8}),
-        (["--share", "--share-at-least", "8"], {"share": 8}),
+        (["--share"], 5),
+        (["--share-at-least", "8"], 8),
+        (["--share", "--share-at-least", "8"], 8),
     ],
 )
-def test_what_is_shared_hides_small_cells_in_every_document(flags, share, run, documents, tmp_path):
-    run("audit", "people.csv", *TOLD, *flags, "--json", "-", "--report", tmp_path / "a.html")
+def test_what_is_shared_hides_small_cells_in_every_document(flags, at_least, run, tmp_path):
+    report = tmp_path / "a.html"
+    plain = json.loads(run("audit", "people.csv", *TOLD, "--json", "-").out)
+    done = run("audit", "people.csv", *TOLD, *flags, "--json", "-", "--report", report)
+    shared = json.loads(done.out)
 
-    assert documents == [("html", share), ("json", share)]
+    assert shared["suppression"]["at_least"] == at_least
+    assert shared["provenance"]["data_sha256"] is None
+    assert all(move["people"] >= at_least for move in shared["moves"])
+    page = report.read_text("utf-8")
+    assert plain["provenance"]["data_sha256"] not in page
+    assert f"fewer than {at_least} people" in page
 
 
-def test_quiet_still_writes(run, documents, tmp_path):
-    done = run("audit", "people.csv", *TOLD, "--quiet", "--report", tmp_path / "a.html")
+def test_quiet_still_writes(run, tmp_path):
+    report = tmp_path / "a.html"
+    done = run("audit", "people.csv", *TOLD, "--quiet", "--report", report)
 
     assert done == (0, "", "")
-    assert documents == [("html", {})]
+    assert report.exists()
 
 
-def test_a_file_that_cannot_be_written_is_said(run, documents, monkeypatch, tmp_path):
-    def full(_, path, **__):
-        raise OSError(28, "No space left on device", str(path))
+def test_a_file_that_cannot_be_written_is_said(run, monkeypatch, tmp_path):
+    def full(*_):
+        raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(ft.AuditResult, "to_html", full)
+    monkeypatch.setattr("os.fsync", full)
     done = run("audit", "people.csv", *TOLD, "--report", tmp_path / "a.html")
 
     assert done.code == 1
-    assert done.err == f"Error: '{tmp_path}/a.html' could not be written: No space left on device\n"
-    assert documents == []
+    assert done.err.startswith("Error: ")
+    assert f"could not be written to '{tmp_path}/a.html': No space left on device" in done.err
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_group_metrics_learn_the_favourable_label_and_the_privileged_group():
-    from fairtransport.cli.audit import group_options
-    from fairtransport.cli.outputs import Outputs
+def test_group_metrics_learn_the_favourable_label_and_the_privileged_group(run):
+    line = ["audit", "people.csv", *TOLD, "--json", "-"]
+    plain = json.loads(run(*line).out)["group_metrics"]
+    signed = json.loads(run(*line, "--favourable", "1", "--privileged.race", "a").out)
 
-    assert group_options(Outputs()) == {}
-    given = Outputs(favourable="1", privileged={"race": ("Caucasian",), "age": ("1", "'2'")})
-    assert group_options(given) == {
-        "favourable": 1, "privileged": {"race": ["Caucasian"], "age": [1, "2"]},
-    }  # fmt: skip
+    assert plain[0]["statistical_parity_difference"] is None
+    (race,) = signed["group_metrics"]
+    assert (race["favourable"], race["privileged"]) == (1, "a")
+    assert race["statistical_parity_difference"] < 0
+    done = run(*line, "--favourable", "1", "--privileged.race", "z")
+    assert done.code == 2
+    assert "must be one of 'a', 'b', got 'z'" in done.err
+
+
+def test_the_same_audit_writes_the_same_bytes(shell, tmp_path):
+    pages = []
+    for seed in ("1", "2"):
+        report = tmp_path / f"{seed}.html"
+        shell("audit", "people.csv", *TOLD, "--report", report, env={"PYTHONHASHSEED": seed})
+        pages.append(report.read_bytes())
+    assert pages[0] == pages[1]

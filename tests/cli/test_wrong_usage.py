@@ -139,7 +139,7 @@ LINES = [
     (f"audit cases.csv {TOLD} --json .", 2, "`--json` must not be a folder, got '.'"),
     (f"audit cases.csv {TOLD} --json --quiet", 2, "`--json` must be a file or -, got '--quiet'"),
     (f"audit cases.csv {TOLD} --share-at-least 0", 2,
-     "`--share-at-least` must be a whole number >= 1, got 0"),
+     "`--share-at-least` must be a whole number >= 2, got 0"),
     # models
     (f"{ASK} absent.skops", 2, "`--model` must be an existing file, got 'absent.skops'"),
     (f"{ASK} cases.txt", 2, f"`--model` must end in {KINDS}, got 'cases.txt'"),

@@ -64,19 +64,34 @@ def test_strings_of_the_data_are_shown_and_not_obeyed(capsys, wide):
     assert err.count("\n") == 1
 
 
+def hostile_moves(rows):
+    """As many profiles as rows, each with a twin who is treated otherwise."""
+    people = pd.DataFrame(
+        {
+            "x": [f"{HOSTILE}{at}" for at in range(rows)] * 2,
+            "race": ["a"] * rows + ["b"] * rows,
+            "good": [1] * rows + [0] * rows,
+        }
+    )
+    return ft.audit(people, "good", model=lambda points: (points["race"] == "a").astype(int),
+                    sensitive_features="race", features=["x", "race"], rng=0)  # fmt: skip
+
+
 def test_moves_are_shown_and_not_obeyed(capsys, wide):
     wide(300)
-    print_moves(pd.DataFrame({HOSTILE: [HOSTILE] * 12, "people": range(12), "loss": [0.5] * 12}))
+    result = hostile_moves(6)
+    print_moves(result)
     out = capsys.readouterr().out
 
     refuse_controls(out)
-    assert out.count("[red]a[/red]") == 11  # the heading and ten rows
+    assert len(result.moved) == 12
+    assert out.count("[red]a[/red]") == 10
     assert "and 2 more" in out
 
 
-@pytest.mark.parametrize("moves", [None, pd.DataFrame({"people": []})])
-def test_without_moves_there_is_no_table(moves, capsys):
-    print_moves(moves)
+def test_without_moves_there_is_no_table(capsys):
+    people = pd.DataFrame({"race": ["a", "b"], "good": [1, 0]})
+    print_moves(ft.audit(people, "good", y_pred="good", sensitive_features="race"))
 
     assert capsys.readouterr().out == ""
 
@@ -90,7 +105,8 @@ def test_screens_fit(width, delta, capsys, wide):
     lines = capsys.readouterr().out.splitlines()
 
     assert max(map(len, lines)) <= width
-    frame = [line for line in lines if line.startswith(("│", "╭", "╰"))]
+    end = next(at for at, line in enumerate(lines) if line.startswith("╰"))
+    frame = lines[: end + 1]
     assert len({len(line) for line in frame}) == 1
     words = " ".join(" ".join(lines).replace("│", " ").split())
     assert f"FaiTH statistic {result.statistic:.4f}" in words

@@ -14,7 +14,7 @@ from fairtransport.files import write_text
 from fairtransport.geometry import Geometry
 from fairtransport.inference import Interval, SamplingLaw, sampling_law
 from fairtransport.inference.verdict import Verdict, reach_verdict
-from fairtransport.localise import Moved, describe_moves, find_moved, flow_table
+from fairtransport.localise import Move, Moved, describe_moves, find_moved, flow_table
 from fairtransport.localise.moves import moves_columns
 from fairtransport.transport import AuditProblem, BudgetCurve, Solution
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 COMPARED = ("finite-sample", "limit-law", "m-out-of-n")
 """The methods that a result shows side by side."""
+PLOTS = ("flows", "law", "budget", "methods")
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,10 +147,13 @@ class AuditResult:
         with (``to_…``), what changed, the label, how many people, prediction and loss before
         and after, the cost, and whether another target would have been as bad (``tied``).
         """
-        described = describe_moves(
-            self.moved, self.space, self.answers.predictions, self.problem.losses
+        return self._table(moves_columns(self.largest_moves(), self.space))
+
+    def largest_moves(self, most: int | None = None) -> tuple[Move, ...]:
+        """Return the moves in people's terms, or the largest of them."""
+        return describe_moves(
+            self.moved.take(slice(most)), self.space, self.answers.predictions, self.problem.losses
         )
-        return self._table(moves_columns(described, self.space))
 
     def flows(self, feature: str) -> Any:
         """Return the change in counts by a feature against the sensitive groups.
@@ -184,8 +188,8 @@ class AuditResult:
         """Everything the audit says, as one document."""
         return summarise(self)
 
-    def to_json(self, path: str | Path, *, share: int | None = None) -> Path:
-        """Write the document as JSON.
+    def to_html(self, path: str | Path, *, share: int | None = None) -> Path:
+        """Write the report, one file that needs nothing else.
 
         Parameters
         ----------
@@ -193,11 +197,48 @@ class AuditResult:
             Where to.
         share
             Leave out cells with fewer people than this, and the hash of the data, so that
-            the document can be handed over without the audit data; None leaves out nothing.
+            the report can be handed over without the audit data; None leaves out nothing.
         """
-        return write_text(Path(path), self._document(share).to_json())
+        from fairtransport.report.html import render_html
 
-    def _document(self, share: int | None) -> AuditSummary:
+        return write_text(Path(path), render_html(self.document(share)))
+
+    def to_json(self, path: str | Path, *, share: int | None = None) -> Path:
+        """Write the document as JSON; ``share`` as in `to_html`."""
+        return write_text(Path(path), self.document(share).to_json())
+
+    def to_markdown(self, *, share: int | None = None) -> str:
+        """Return a short report for a model card or a pull request; ``share`` as in `to_html`."""
+        from fairtransport.report.markdown import render_markdown
+
+        return render_markdown(self.document(share))
+
+    def plot(self, kind: str = "flows", feature: str | None = None) -> Any:
+        """Return an Altair chart.
+
+        Parameters
+        ----------
+        kind
+            "flows" (the change in counts by a feature), "law" (the sampling law with the
+            bounds), "budget" (the statistic at every budget) or "methods" (bounds side by
+            side).
+        feature
+            The feature of the flows; default: the first that is not sensitive.
+        """
+        from fairtransport.report.pictures import picture
+
+        choice("kind", kind, PLOTS)
+        if feature is not None:
+            choice("feature", feature, [table.feature for table in self.summary.flows])
+        return picture(self.summary, kind, feature)
+
+    def _repr_html_(self) -> str:
+        from fairtransport.report.fragment import render_fragment
+
+        return render_fragment(self.summary)
+
+    def document(self, share: int | None = None) -> AuditSummary:
+        """Return everything the audit says; ``share`` as in `to_html`."""
         if share is None:
             return self.summary
         return summarise(self, at_least=whole("share", share, at_least=2))

@@ -96,9 +96,6 @@ def group_options(outputs: Outputs) -> dict[str, Any]:
     """Return what group metrics need, as far as it was given."""
     options = {
         "favourable": literal(outputs.favourable),
-        "privileged": {
-            name: [literal(one) for one in values]
-            for name, values in (outputs.privileged or {}).items()
-        },
+        "privileged": {name: literal(value) for name, value in (outputs.privileged or {}).items()},
     }
     return {name: value for name, value in options.items() if value not in (None, {})}

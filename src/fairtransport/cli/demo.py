@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from fairtransport.cli.exits import RAN
 from fairtransport.cli.outputs import Outputs, check_report_ending, check_target
 from fairtransport.cli.values import Seed, Switch
-
-if TYPE_CHECKING:
-    from fairtransport.audit import AuditResult
 
 
 def demo(*, seed: Seed = 0, output: Path = Path("report.html"), quiet: Switch = False) -> int:
@@ -28,33 +24,13 @@ def demo(*, seed: Seed = 0, output: Path = Path("report.html"), quiet: Switch = 
         Print nothing but errors.
     """
     from fairtransport.console import print_result, print_written
+    from fairtransport.reproduce.compas_study import audit_of_split
 
     check_report_ending("--output", output)
     check_target("--output", output)
-    result = _audit_compas(seed)
-    written = Outputs(report=output).write(result) if _can_report(result) else []
+    result = audit_of_split(seed)
+    written = Outputs(report=output).write(result)
     if not quiet:
         print_result(result, f"A logistic regression on COMPAS, {result.n} people")
         print_written(written)
     return RAN
-
-
-def _audit_compas(seed: int) -> AuditResult:
-    from fairtransport.audit import audit
-    from fairtransport.datasets.compas import DELTA, LABEL, LEVELS, SENSITIVE
-    from fairtransport.reproduce.compas_study import logistic_regression, split_compas
-
-    split = split_compas(seed)
-    return audit(
-        split.audit.drop(columns="high_risk"),
-        LABEL,
-        model=logistic_regression(split.training),
-        sensitive_features=list(SENSITIVE),
-        levels=LEVELS,
-        delta=DELTA,
-        rng=seed,
-    )
-
-
-def _can_report(result: Any) -> bool:
-    return hasattr(result, "to_html")

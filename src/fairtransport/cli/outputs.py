@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
 
-from fairtransport.cli.values import Lists, Switch
-from fairtransport.errors import FairtransportError, InputError
+from fairtransport.checks import whole
+from fairtransport.cli.values import Switch
+from fairtransport.errors import InputError
+from fairtransport.files import write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection
 
     from fairtransport.audit import AuditResult
 
@@ -51,7 +52,7 @@ class Outputs:
     share: Switch = False
     share_at_least: int | None = None
     favourable: str | None = None
-    privileged: Lists = None
+    privileged: Annotated[dict[str, str] | None, Parameter(negative=())] = None
 
     @property
     def fills_stdout(self) -> bool:
@@ -66,9 +67,8 @@ class Outputs:
             msg = f"`--json` must be a file or -, got {str(self.json)!r}"
             raise InputError(msg)
         least = self.share_at_least
-        if least is not None and least < 1:
-            msg = f"`--share-at-least` must be a whole number >= 1, got {least}"
-            raise InputError(msg)
+        if least is not None:
+            whole("--share-at-least", least, at_least=2)
         taken = {path.resolve() for path in inputs if path is not None}
         for flag, path in (("--report", self.report), ("--json", self.json)):
             if path is not None and not (flag == "--json" and self.fills_stdout):
@@ -77,30 +77,22 @@ class Outputs:
 
     def write(self, result: AuditResult) -> list[Path]:
         """Write what was asked for and return the paths."""
-        from fairtransport.monitor.statefile import write_atomically
-
-        # the documents are looked up by name: a result offers those it can make
-        made: Any = result
         share, written = self._share(), []
         if self.report is not None:
-            with _writing(self.report):
-                if self.report.suffix.lower() in HTML:
-                    made.to_html(self.report, **share)
-                else:
-                    write_atomically(self.report, made.to_markdown(**share))
-            written.append(self.report)
+            if self.report.suffix.lower() in HTML:
+                written.append(result.to_html(self.report, share=share))
+            else:
+                written.append(write_text(self.report, result.to_markdown(share=share)))
         if self.fills_stdout:
-            sys.stdout.write(made.to_json(**share))
+            sys.stdout.write(result.document(share).to_json())
         elif self.json is not None:
-            with _writing(self.json):
-                made.to_json(self.json, **share)
-            written.append(self.json)
+            written.append(result.to_json(self.json, share=share))
         return written
 
-    def _share(self) -> dict[str, int]:
+    def _share(self) -> int | None:
         if self.share_at_least is not None:
-            return {"share": self.share_at_least}
-        return {"share": FEWEST} if self.share else {}
+            return self.share_at_least
+        return FEWEST if self.share else None
 
 
 def check_report_ending(flag: str, path: Path) -> None:
@@ -119,13 +111,3 @@ def check_target(flag: str, path: Path, taken: Collection[Path] = ()) -> None:
         what = "a folder" if path.is_dir() else "another file of this command"
         msg = f"`{flag}` must not be {what}, got {str(path)!r}"
         raise InputError(msg)
-
-
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    """Say which file could not be written, not which draft of it."""
-    try:
-        yield
-    except OSError as error:
-        msg = f"{str(path)!r} could not be written: {error.strerror or error}"
-        raise FairtransportError(msg) from error

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairtransport.console.flagwords import in_flags
 from fairtransport.console.screen import line, print_note, screen
+from fairtransport.localise.moves import words_of_change
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -32,28 +33,29 @@ def print_result(result: AuditResult, title: str) -> None:
     head = [] if result.verdict is None else [line((_verdict(result), f"bold {colour}"))]
     content = Group(*head, line(_meaning(result)), line(""), _numbers(result))
     screen().print(framed(content, title, colour))
-    print_moves(getattr(result, "moves", None))
+    print_moves(result)
     for warning in (*result.warnings, *result.law.notes):
         print_note(in_flags(warning))
 
 
-def print_moves(moves: Any) -> None:
-    """Print the first rows of the moves table, a data frame of any library."""
-    if moves is None:
-        return
-    import narwhals as nw
+def print_moves(result: AuditResult) -> None:
+    """Print the largest moves: how many people, who they are, who they would have to be."""
     from rich.table import Table
 
-    frame = nw.from_native(moves, eager_only=True)
-    if not len(frame):
+    if not len(result.moved):
         return
     table = Table(title=line("Who would be swapped with whom"), title_justify="left")
-    for name in frame.columns:
-        is_number = frame[name].dtype.is_numeric()
-        table.add_column(line(name), justify="right" if is_number else "left", overflow="fold")
-    for row in frame.head(MOST_MOVES).iter_rows():
-        table.add_row(*(line(_cell(value)) for value in row))
-    hidden = len(frame) - MOST_MOVES
+    table.add_column("people", justify="right")
+    for name in ("who", "would have to be", "label", "prediction"):
+        table.add_column(name, overflow="fold")
+    for move in result.largest_moves(MOST_MOVES):
+        kept = [value for name, value in move.from_profile.items() if name not in move.changed]
+        change = words_of_change(move) + (" (or another)" if move.tied else "")
+        said = f"{_cell(move.prediction)} → {_cell(move.prediction_after)}"
+        who = ", ".join(map(_cell, kept))
+        cells = (f"{move.people:.6g}", who, change, _cell(move.label), said)
+        table.add_row(*map(line, cells))
+    hidden = len(result.moved) - MOST_MOVES
     if hidden > 0:
         table.caption = line(f"and {hidden} more")
     screen().print(table)
@@ -125,6 +127,8 @@ def _small(pvalue: float | None) -> str:
 
 
 def _cell(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(_cell, value))
     if isinstance(value, float):
         return f"{value:.4g}"
-    return "" if value is None else str(value)
+    return "missing" if value is None else str(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fairtransport.errors import InputError
 from fairtransport.report.charts import (
     budget_curve_chart,
     flow_heatmaps,
@@ -18,12 +19,31 @@ if TYPE_CHECKING:
     from fairtransport.summary import AuditSummary
 
 FEWEST_CORNERS = 2
+EMPTY = {
+    "flows": "there is no feature to show them by",
+    "law": "there is no sampling law to draw",
+    "methods": "there is no method to compare",
+    "budget": "the statistic is the same at every budget",
+}
 
 
 def chart_specs(summary: AuditSummary) -> dict[str, dict[str, Any]]:
     """Return the charts of a report as Vega-Lite documents by their keys."""
     # the tests check all charts against the schema; here it would take most of the time
     return {key: chart.to_dict(validate=False) for key, chart in _charts(summary)}
+
+
+def picture(summary: AuditSummary, kind: str, feature: str | None = None) -> Any:
+    """Return one chart: "flows" (by a feature; default: the first), "law", "methods", "budget"."""
+    keys = {"law": "law", "methods": "methods", "budget": "curve"}
+    if kind == "flows":
+        names = [table.feature for table in summary.flows]
+        keys["flows"] = f"flows-{1 if feature is None else names.index(feature) + 1}"
+    found = dict(_charts(summary))
+    if keys[kind] not in found:
+        msg = f"`kind` must be something this audit can show, got {kind!r}: {EMPTY[kind]}"
+        raise InputError(msg)
+    return found[keys[kind]]
 
 
 def _charts(summary: AuditSummary) -> Iterable[tuple[str, Any]]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtransport.datasets.compas import FEATURES, LABEL, load_compas
+from fairtransport.audit import AuditResult, audit
+from fairtransport.datasets.compas import DELTA, FEATURES, LABEL, LEVELS, SENSITIVE, load_compas
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,3 +42,19 @@ def logistic_regression(training: pd.DataFrame) -> Any:
 
     model = make_pipeline(OneHotEncoder(drop="first"), LogisticRegression())
     return model.fit(training[list(FEATURES)], training[LABEL])
+
+
+def audit_of_split(seed: int) -> AuditResult:
+    """Audit the logistic regression of one 70/30 split with the people it was not trained on."""
+    split = split_compas(seed)
+    return audit(
+        split.audit.drop(columns="high_risk"),
+        LABEL,
+        model=logistic_regression(split.training),
+        sensitive_features=list(SENSITIVE),
+        levels=LEVELS,
+        delta=DELTA,
+        rng=seed,
+        favourable=0,
+        privileged={"race": "Caucasian"},
+    )
