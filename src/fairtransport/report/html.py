@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from fairtransport.report import tables, words
+from fairtransport.report.facts import facts
 from fairtransport.report.glossary import GLOSSARY
 from fairtransport.report.pictures import chart_specs
 from fairtransport.report.text import (
@@ -61,7 +62,7 @@ def render_html(summary: AuditSummary, *, title: str = "Audit for individual bia
             s=summary,
             words=words,
             tables=_tables(summary),
-            facts=tables.facts(summary),
+            facts=facts(summary),
             notes=words.notes(summary),
             glossary=GLOSSARY,
             charts=specs,

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from fairtransport.report import tables, words
+from fairtransport.report.facts import facts
 from fairtransport.report.text import decimal, percent, pvalue, shorten, visible
 
 if TYPE_CHECKING:
@@ -46,9 +47,7 @@ def render_markdown(
         "\n".join(f"- {sentence}" for sentence in words.delta_sentences(summary)),
         words.budget_sentence(summary),
         "## How it was done",
-        "\n".join(
-            f"- {name}: {escape(shorten(value, 400))}" for name, value in tables.facts(summary)
-        ),
+        "\n".join(f"- {name}: {escape(shorten(value, 400))}" for name, value in facts(summary)),
         words.CAUTION,
     ]
     notes = words.notes(summary)

@@ -1,0 +1,43 @@
+"""How an audit was done, name by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairtransport.report.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairtransport.summary import AuditSummary
+
+
+def facts(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
+    """Return how the audit was done, name by name."""
+    made = summary.provenance
+    limits = "" if made.loss_range is None else ", from {:.4g} to {:.4g}".format(*made.loss_range)
+    asked = f"{summary.queried:,} questions" if summary.queried else "none (predictions only)"
+    known = [
+        ("Model", visible(made.model)),
+        ("Questions asked of the model", asked),
+        ("People", f"{summary.n:,}"),
+        ("Distinct points", f"{summary.points:,}, {summary.observed_points:,} of them observed"),
+        ("Features", _listed(made.features)),
+        ("Sensitive features", _listed(made.sensitive)),
+        ("Label", "none" if made.label is None else visible(made.label)),
+        ("Loss", visible(made.loss) + limits),
+        ("Similarity", visible(made.similarity)),
+        ("Budget", f"{summary.budget:g}"),
+        ("Method", f"{visible(summary.method)}, {made.resamples:,} resamples where it draws any"),
+        ("Guarantee", visible(summary.guarantee)),
+        ("Seed", f"{made.seed}"),
+        ("Data, SHA-256", made.data_sha256 or "left out"),
+        ("Versions", _listed(f"{name} {version}" for name, version in
+                             {"fairtransport": made.version, **made.libraries}.items())),
+        ("Duality gap of the solution", f"{summary.duality_gap:.1e}"),
+    ]  # fmt: skip
+    return tuple(known)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(map(visible, names)) or "none"
