@@ -188,7 +188,13 @@ class AuditSummary:
 
     def to_json(self) -> str:
         """Return the document as JSON text, the same bytes for the same audit."""
-        return json.dumps(self.as_json(), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+        document = self.as_json()
+        text = json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False)
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:  # half a character in the data has no bytes, but an escape
+            text = json.dumps(document, indent=1, allow_nan=False)
+        return text + "\n"
 
 
 def to_plain(value: Any) -> Any:

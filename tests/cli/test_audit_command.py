@@ -152,12 +152,12 @@ def biased(tmp_path_factory):
 @pytest.mark.parametrize(
     ("flags", "code", "words"),
     [
-        (["--delta", "0.01"], 3, "δ-fairness rejected at level 5%: δ = 0.01"),
+        (["--delta", "0.01"], 3, "δ-fairness rejected at level 5 %: δ = 0.01"),
         (["--delta", "0.01", "--fail-on", "never"], 0, "δ-fairness rejected"),
-        (["--delta", "0.2"], 0, "Inconclusive at level 5%: δ = 0.2"),
+        (["--delta", "0.2"], 0, "Inconclusive at level 5 %: δ = 0.2"),
         (["--delta", "0.2", "--fail-on", "not-certified"], 4, "no upper bound"),
         ([], 0, "Errors would go from"),
-        (["--delta", "0.01", "--method", "limit-law", "--alpha", "0.1"], 3, "at level 10%"),
+        (["--delta", "0.01", "--method", "limit-law", "--alpha", "0.1"], 3, "at level 10 %"),
     ],
 )
 def test_exit_codes_follow_the_verdict(biased, flags, code, words, capsys):
@@ -178,7 +178,7 @@ def test_a_certificate_is_said_in_words(capsys):
     )  # fmt: skip
     assert result.verdict == "certified"
     console.print_result(result, "people")
-    assert "δ-fairness certified at level 5%: δ = 0.05" in capsys.readouterr().out
+    assert "δ-fairness certified at level 5 %: δ = 0.05" in capsys.readouterr().out
     assert replace(result, delta=0.001).verdict == "inconclusive"
 
 

@@ -23,11 +23,11 @@ ASKED = ["--label", "good", "--model", "model.skops", "--sensitive", "race", "--
         (["--help"], 0, "Audit machine-learning models for individual bias."),
         (["audit", "--help"], 0, "--sensitive"),
         (["audit", "people.csv", *TOLD], 0, "Errors would go from"),
-        (["audit", "people.csv", *TOLD, "--delta", "0.01"], 3, "δ-fairness rejected at level 5%"),
+        (["audit", "people.csv", *TOLD, "--delta", "0.01"], 3, "δ-fairness rejected at level 5 %"),
         (["audit", "people.csv", *ASKED, "--delta", "0.3", "--levels.race", "a,b"], 0,
-         "δ-fairness certified at level 5%"),
+         "δ-fairness certified at level 5 %"),
         (["audit", "people.csv", *TOLD, "--delta", "0.3", "--fail-on", "not-certified"], 4,
-         "Inconclusive at level 5%"),
+         "Inconclusive at level 5 %"),
         (["sample-size", "--value", "0.06", "--delta", "0.03"], 0, "an audit rejects δ-fairness"),
         (["completion", "bash"], 0, "sample-size"),
         (["reproduce"], 0, "figure1"),
@@ -219,7 +219,7 @@ def test_a_terminal_without_greek_letters_gets_something_else(shell):
     done = shell("audit", "people.csv", *TOLD, "--delta", "0.01", env={"PYTHONIOENCODING": "ascii"})
 
     assert (done.code, done.err) == (3, "")
-    assert "?-fairness rejected at level 5%" in done.words
+    assert "?-fairness rejected at level 5 %" in done.words
 
 
 def test_warnings_are_notes(run, monkeypatch):

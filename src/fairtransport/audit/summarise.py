@@ -38,6 +38,7 @@ from fairtransport.summary import (
 
 if TYPE_CHECKING:
     from fairtransport.audit.result import AuditResult
+    from fairtransport.checks import FloatArray
     from fairtransport.inference import SamplingLaw
     from fairtransport.localise import Moved
 
@@ -192,9 +193,18 @@ def _law(result: AuditResult) -> Law | None:
     if not drawn or np.ptp(drawn[0].draws) == 0:
         return None
     values = drawn[0].estimate + drawn[0].draws / math.sqrt(result.n)
-    density, edges = np.histogram(values, LAW_BINS, density=True)
+    density, edges = np.histogram(values, _edges(values), density=True)
     bins = zip(edges[:-1].tolist(), edges[1:].tolist(), density.tolist(), strict=True)
     return Law(drawn[0].method, tuple(LawBin(*one) for one in bins))
+
+
+def _edges(values: FloatArray) -> FloatArray:
+    """Return the edges of bins; around each value where there are few, on a lattice."""
+    steps = np.diff(np.unique(values))
+    step = steps[steps > np.ptp(values) * 1e-9].min()
+    if np.ptp(values) / step < LAW_BINS:
+        return np.arange(values.min() - step / 2, values.max() + step, step)
+    return np.linspace(values.min(), values.max(), LAW_BINS + 1)
 
 
 def _provenance(result: AuditResult, gone: Suppression | None) -> Provenance:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fairtransport.console.flagwords import in_flags
 from fairtransport.console.screen import line, print_note, screen
 from fairtransport.localise.moves import words_of_change
+from fairtransport.report.text import percent
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -69,7 +70,7 @@ def _numbers(result: AuditResult) -> Table:
         "Questions asked": f"{result.queried}" if result.queried else "none (predictions only)",
         "Compared with": result.target_scope,
         "Budget": f"{result.problem.budget:g}, price {result.price:g}",
-        "Interval": f"{_range(result.interval)} at level {1 - result.alpha:.0%}",
+        "Interval": f"{_range(result.interval)} at level {percent(1 - result.alpha, 0)}",
         "Method": f"{result.method}, seed {result.seed}; guarantee: {result.guarantee}",
     }
     return two_columns(rows)
@@ -97,7 +98,7 @@ def two_columns(rows: dict[str, str]) -> Table:
 
 def _meaning(result: AuditResult) -> str:
     is_share = result.loss.name == "zero-one"
-    share = "{:.1%}".format if is_share else "{:.4f}".format
+    share = percent if is_share else "{:.4f}".format
     what = "Errors" if is_share else f"The mean {result.loss.name} loss"
     return (
         f"{what} would go from {share(result.baseline_risk)} to {share(result.worst_case_risk)} "
@@ -106,7 +107,7 @@ def _meaning(result: AuditResult) -> str:
 
 
 def _verdict(result: AuditResult) -> str:
-    delta, alpha = f"δ = {result.delta:g}", f"{result.alpha:.0%}"
+    delta, alpha = f"δ = {result.delta:g}", percent(result.alpha, 0)
     lower, upper = f"lower bound {result.lower_bound:.4f}", f"upper bound {result.upper_bound:.4f}"
     if result.verdict == "rejected":
         return f"δ-fairness rejected at level {alpha}: {delta}, {lower}, p {_small(result.pvalue)}."

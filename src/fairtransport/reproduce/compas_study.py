@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TRAINING_SHARE = 0.7
+ORDERS = {
+    "age_cat": ["Less than 25", "25 - 45", "Greater than 45"],
+    "priors": ["0", "1 to 3", "More than 3"],
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +52,7 @@ def audit_of_split(seed: int) -> AuditResult:
     """Audit the logistic regression of one 70/30 split with the people it was not trained on."""
     split = split_compas(seed)
     return audit(
-        split.audit.drop(columns="high_risk"),
+        _in_order(split.audit.drop(columns="high_risk")),
         LABEL,
         model=logistic_regression(split.training),
         sensitive_features=list(SENSITIVE),
@@ -57,4 +61,13 @@ def audit_of_split(seed: int) -> AuditResult:
         rng=seed,
         favourable=0,
         privileged={"race": "Caucasian"},
+    )
+
+
+def _in_order(people: pd.DataFrame) -> pd.DataFrame:
+    """Return the people with ages and prior crimes in their natural order, for tables."""
+    import pandas as pd
+
+    return people.assign(
+        **{name: pd.Categorical(people[name], levels) for name, levels in ORDERS.items()}
     )
