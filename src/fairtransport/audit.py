@@ -16,6 +16,7 @@ from fairtransport.inference import METHODS, Interval, SamplingLaw, sampling_law
 from fairtransport.inference.verdict import Verdict, reach_verdict
 from fairtransport.losses import Loss, as_loss
 from fairtransport.similarity import Similarity, as_similarity
+from fairtransport.similarity.base import Parameters
 from fairtransport.space import SampleSpace, build_space
 from fairtransport.transport import AuditProblem, BudgetCurve, Solution
 
@@ -345,6 +346,8 @@ def _target_scope(space: SampleSpace, similarity: Similarity) -> str:
 
 def _warnings(result: AuditResult, declared: Collection[str]) -> Iterator[str]:
     space = result.space
+    if isinstance(result.similarity, Parameters):
+        yield from result.similarity.warnings(space)
     open_ended = [name for name in space.sensitive if name not in declared]
     if result.target_scope == "twins" and result.delta is not None and open_ended:
         yield (
