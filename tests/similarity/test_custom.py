@@ -185,7 +185,7 @@ def test_files_that_do_not_fit_are_refused(write, error, message, tmp_path):
 def test_broken_archives_are_refused(tmp_path):
     path = tmp_path / "costs.npz"
     path.write_bytes(b"not an archive")
-    with pytest.raises(ft.DataError, match="'costs.npz' could not be read"):
+    with pytest.raises(ft.DataError, match=r"'costs\.npz' could not be read"):
         load_precomputed(path)
     np.savez(path, g=[1, 2])
     with pytest.raises(ft.DataError, match="must hold the array 'matrix', got g"):
@@ -194,7 +194,7 @@ def test_broken_archives_are_refused(tmp_path):
     with pytest.raises(ft.DataError, match="'g' must have one value for each of the 3 rows"):
         load_precomputed(path)
     np.savez(path, matrix=MATRIX, g=np.array([print, print, print], object))
-    with pytest.raises(ft.DataError, match="could not be read: .*pickle"):
+    with pytest.raises(ft.DataError, match=r"could not be read: .*pickle"):
         load_precomputed(path)
 
 

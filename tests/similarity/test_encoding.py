@@ -96,7 +96,7 @@ def test_tables_that_cannot_be_read_are_refused(tmp_path):
     with pytest.raises(ft.InputError, match="`X` must be an existing file"):
         read_table("nowhere.csv", "X")
     (tmp_path / "broken.parquet").write_bytes(b"PAR1")
-    with pytest.raises(ft.DataError, match="'broken.parquet' could not be read"):
+    with pytest.raises(ft.DataError, match=r"'broken\.parquet' could not be read"):
         read_table(tmp_path / "broken.parquet", "X")
     with pytest.raises(ft.InputError, match="`X` must have the column 'height', got age, job, ok"):
         coded_columns(read_table(PEOPLE, "X"), ["height"], "X")
