@@ -19,6 +19,14 @@ def test_the_readmes_python_runs_as_shown():
     assert failures == 0
 
 
+def test_the_similarity_pages_python_runs_as_shown():
+    failures, tried = doctest.testfile(
+        str(ROOT / "docs" / "similarity.md"), module_relative=False, encoding="utf-8"
+    )
+    assert tried >= 25
+    assert failures == 0
+
+
 def test_the_readmes_demo_output_is_real():
     shown = re.search(
         r"\$ make demo\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL

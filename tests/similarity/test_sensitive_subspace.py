@@ -111,6 +111,15 @@ def test_mixed_columns_and_twins():
     assert (costs[same[:, None] == same[None, :]] == 0).all()
 
 
+def test_rows_are_placed_as_points_are():
+    frame = people(50)
+    similarity = SensitiveSubspace(["group"]).fit(people())
+    space = build_space(frame, sensitive_features="group")
+    order = np.lexsort((frame["y"], frame["x"], frame["group"]))
+
+    np.testing.assert_array_equal(similarity.transform(frame)[order], similarity.embed(space))
+
+
 def test_the_statistic_does_not_change_when_the_embedding_is_turned():
     frame = people(80).assign(good=1)
     frame["guess"] = (frame["x"] > 0.5).astype(int)

@@ -110,13 +110,8 @@ class ComparablePairs(Learned):
     def probability(self, X: Any) -> FloatArray:  # noqa: N803
         """Return the probability that pairs are judged comparable; ``X`` as in `fit`."""
         self.check_fitted()
-        first, second = (
-            self.encoding_.coordinates(
-                coded_columns(read_table(frame, "X"), self.encoding_.columns, "X")
-            )
-            for frame in X
-        )
-        squared = (((first - second) @ self.matrix_) ** 2).sum(axis=1)
+        first, second = (self.transform(frame) for frame in X)
+        squared = ((first - second) ** 2).sum(axis=1)
         return np.asarray(2 / (1 + np.exp(np.minimum(squared, 700.0))))
 
     @classmethod

@@ -11,6 +11,7 @@ from fairtransport.errors import InputError
 from fairtransport.geometry import Embedding, Geometry
 from fairtransport.similarity.base import Parameters, label_columns, tie_breaking_codes
 from fairtransport.similarity.encoding import Encoding, fingerprint
+from fairtransport.similarity.tables import coded_columns, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from fairtransport.checks import FloatArray
     from fairtransport.space import SampleSpace
+    from fairtransport.space.columns import Column
 
 DECIMALS = 10
 """Embeddings are rounded, so that people who differ in nothing that counts are at distance 0."""
@@ -84,9 +86,20 @@ class Learned(Parameters):
                     f"sensitive, but {name!r} was not in the data of `fit`"
                 )
                 raise InputError(msg)
-        placed = np.round(self.encoding_.coordinates(space.columns) @ self.matrix_, DECIMALS)
+        return self._placed(space.columns)
+
+    def transform(self, X: Any) -> FloatArray:  # noqa: N803
+        """Return the coordinates of a frame's rows, between which squared distances are taken.
+
+        A model that is trained on these treats people alike who are at distance 0.
+        """
+        self.check_fitted()
+        return self._placed(coded_columns(read_table(X, "X"), self.encoding_.columns, "X"))
+
+    def _placed(self, columns: Mapping[str, Column]) -> FloatArray:
+        placed = np.round(self.encoding_.coordinates(columns) @ self.matrix_, DECIMALS)
         # with nothing left of the space everybody is in one place
-        return placed if placed.shape[1] else np.zeros((space.size, 1))
+        return placed if placed.shape[1] else np.zeros((len(placed), 1))
 
     def geometry(self, space: SampleSpace) -> Geometry:
         """Return squared distances between points of equal label."""
