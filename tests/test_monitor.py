@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 import fairtransport as ft
 from fairtransport.cli import main
-from fairtransport.monitor.statefile import write_atomically
 
 LEVELS = {"group": ["a", "b"]}
 
@@ -385,17 +384,6 @@ def test_a_saved_monitor_goes_on_as_if_nothing_had_happened(tmp_path, make):
     assert monitor.state == whole.state
     assert [entry.name for entry in tmp_path.iterdir()] == ["state"]
     assert "n=200" in repr(monitor)
-
-
-def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
-    path = tmp_path / "state"
-    write_atomically(path, "old")
-    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError("no")))
-    with pytest.raises(OSError, match="no"):
-        write_atomically(path, "new")
-
-    assert path.read_text() == "old"
-    assert [entry.name for entry in tmp_path.iterdir()] == ["state"]
 
 
 def test_values_that_json_cannot_hold_are_refused(tmp_path):

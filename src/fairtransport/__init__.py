@@ -11,13 +11,14 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fairtransport import access, datasets, inference, similarity
+    from fairtransport import access, datasets, inference, selection, similarity
     from fairtransport.audit import AuditResult, audit
     from fairtransport.errors import (
         DataError,
         FairtransportError,
         InputError,
         ModelError,
+        NoCandidateError,
     )
     from fairtransport.geometry import Embedding, Geometry
     from fairtransport.losses import Loss
@@ -38,10 +39,11 @@ _HOMES = {
     "Loss": "losses",
     "ModelError": "errors",
     "Monitor": "monitor",
+    "NoCandidateError": "errors",
     "SampleSpace": "space",
     "audit": "audit",
 }
-_MODULES = ("access", "datasets", "inference", "similarity")
+_MODULES = ("access", "datasets", "inference", "selection", "similarity")
 
 __all__ = [
     "AuditProblem",
@@ -54,11 +56,13 @@ __all__ = [
     "Loss",
     "ModelError",
     "Monitor",
+    "NoCandidateError",
     "SampleSpace",
     "access",
     "audit",
     "datasets",
     "inference",
+    "selection",
     "similarity",
 ]
 

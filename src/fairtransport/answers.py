@@ -34,6 +34,11 @@ class Access:
     given: Any = None
 
     @property
+    def name(self) -> str:
+        """How a report names what was audited."""
+        return "given predictions" if self.box is None else self.box.name
+
+    @property
     def features(self) -> tuple[str, ...] | None:
         """The columns the model asks for by name."""
         return None if self.box is None else self.box.features

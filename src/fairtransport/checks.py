@@ -61,13 +61,32 @@ def number(
     raise InputError(msg)
 
 
+def whole(name: str, value: Any, *, at_least: int = 1) -> int:
+    """Return ``value`` if it is a whole number, not below its limit."""
+    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if is_whole and value >= at_least:
+        return int(value)
+    msg = f"`{name}` must be a whole number >= {at_least}, got {shown(value)}"
+    raise InputError(msg)
+
+
 def choice(name: str, value: Any, allowed: Collection[str]) -> str:
     """Return ``value`` if it is one of the allowed words."""
     if isinstance(value, str) and value in allowed:
         return value
-    words = ", ".join(repr(word) for word in allowed)
-    msg = f"`{name}` must be one of {words}, got {shown(value)}"
-    raise InputError(msg)
+    raise _not_among(name, value, allowed)
+
+
+def one_of(name: str, value: Any, allowed: Collection[Any]) -> Any:
+    """Return ``value`` if it is one of the allowed values of any kind."""
+    if value in allowed:
+        return value
+    raise _not_among(name, value, allowed)
+
+
+def _not_among(name: str, value: Any, allowed: Collection[Any]) -> InputError:
+    words = ", ".join(repr(word) for word in allowed) or "(there are none)"
+    return InputError(f"`{name}` must be one of {words}, got {shown(value)}")
 
 
 def float_array(name: str, value: Any, shape: tuple[int | None, ...]) -> FloatArray:

@@ -11,7 +11,6 @@ import fairtransport as ft
 from fairtransport.geometry import CostFunction, Embedding, Geometry, Precomputed
 from fairtransport.transport import sensitivity
 from fairtransport.transport.sensitivity import (
-    held_fixed,
     largest_cost,
     lipschitz_constant,
     metric_sensitivity,
@@ -157,16 +156,6 @@ def test_a_large_embedding_has_a_bound_instead_of_a_search(monkeypatch):
     monkeypatch.setattr(sensitivity, "MOST_PAIRS", 0)
 
     assert exact <= largest_cost(problem.geometry) <= 3 * exact
-
-
-def test_what_is_held_fixed_does_not_change():
-    geometry = Geometry(np.array([0, 0, 0, 1]))
-    everyone = np.arange(4)
-    costs = held_fixed(geometry, np.array([5, 5, 7, 5])).costs(everyone, everyone)
-
-    np.testing.assert_array_equal(
-        np.isfinite(costs), [[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
-    )
 
 
 @pytest.mark.parametrize("eta", [-0.1, 1.0])

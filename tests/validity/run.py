@@ -16,7 +16,7 @@ from pathlib import Path
 os.environ.setdefault("NUMBA_NUM_THREADS", "1")
 TARGET = Path(__file__).parents[2] / "docs" / "validity.json"
 SIZES = (50, 200, 1000, 5000)
-REPETITIONS, FINITE_REPETITIONS, RESAMPLES = 1000, 500, 1000
+REPETITIONS, RESAMPLES = 1000, 1000
 
 Job = tuple[int, int, str]
 
@@ -26,8 +26,7 @@ def _row(job: Job) -> dict[str, object]:
     from tests.validity.simulation import measure
 
     at, n, method = job
-    repetitions = FINITE_REPETITIONS if method == "finite-sample" else REPETITIONS
-    return measure(CASES[at](), method, n, repetitions, RESAMPLES).as_json()
+    return measure(CASES[at](), method, n, REPETITIONS, RESAMPLES).as_json()
 
 
 def _key(row: dict[str, object]) -> tuple[object, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from fairtransport.checks import IntArray, choice, float_array, number, shown
+from fairtransport.checks import IntArray, choice, float_array, number, shown, whole
 from fairtransport.errors import InputError
 from fairtransport.inference.finite import FiniteSampleLaw, declared_gain_limits
 from fairtransport.inference.laws import DrawnLaw, LimitLaw, PlugInLaw, SamplingLaw
@@ -244,9 +244,9 @@ def sampling_law(
         Request(
             problem=problem,
             counts=_check_counts(counts, problem.size),
-            n_resamples=_check_whole("n_resamples", n_resamples),
+            n_resamples=whole("n_resamples", n_resamples),
             rng=np.random.default_rng(rng),
-            size=None if m is None else _check_whole("m", m),
+            size=None if m is None else whole("m", m),
             step=None if step is None else number("step", step, above=0),
             alpha=number("alpha", alpha, above=0, below=1),
             loss_range=None if loss_range is None else _check_range(loss_range, problem),
@@ -272,13 +272,6 @@ def _check_range(loss_range: Any, problem: AuditProblem) -> tuple[float, float]:
         msg = f"`loss_range` must be finite and hold all losses {seen}, got {shown(loss_range)}"
         raise InputError(msg)
     return low, high
-
-
-def _check_whole(name: str, value: Any) -> int:
-    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1:
-        return int(value)
-    msg = f"`{name}` must be a whole number >= 1, got {shown(value)}"
-    raise InputError(msg)
 
 
 def _resampled(request: Request, method: str, draw: Any, size: int) -> DrawnLaw:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtransport.checks import choice, finite, float_array, number, shown
+from fairtransport.checks import choice, finite, float_array, number, shown, whole
 from fairtransport.errors import InputError
 from fairtransport.inference.binomial_power import BinomialTest
 from fairtransport.inference.methods import METHODS
@@ -193,8 +193,8 @@ def sample_size(
         _check_side(problem.value(f), delta, goal, "the pilot's value")
         simulation = Simulation(
             problem, f, delta, alpha, goal == "certify", method,
-            _check_whole("n_resamples", n_resamples), loss_range,
-            _check_whole("n_simulations", n_simulations), np.random.default_rng(rng),
+            whole("n_resamples", n_resamples), loss_range,
+            whole("n_simulations", n_simulations), np.random.default_rng(rng),
         )  # fmt: skip
         plan = _simulated_plan(simulation, power, goal)
     return plan
@@ -311,10 +311,3 @@ def _check_pilot(problem: Any, frequencies: Any, counts: Any) -> FloatArray:
         msg = f"`{name}` must {rule}, got {total:g}"
         raise InputError(msg)
     return shares / total
-
-
-def _check_whole(name: str, value: Any) -> int:
-    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1:
-        return int(value)
-    msg = f"`{name}` must be a whole number >= 1, got {shown(value)}"
-    raise InputError(msg)

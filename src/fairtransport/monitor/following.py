@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from fairtransport.checks import shown
 from fairtransport.errors import InputError
+from fairtransport.monitor.growing import GrowingFile
 from fairtransport.monitor.monitor import Monitor
-from fairtransport.monitor.statefile import GrowingFile
 
 if TYPE_CHECKING:
     from pathlib import Path

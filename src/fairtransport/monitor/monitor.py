@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairtransport.checks import shown
 from fairtransport.errors import DataError, InputError
+from fairtransport.files import write_text
 from fairtransport.monitor.points import Points
 from fairtransport.monitor.settings import Settings, check_settings
-from fairtransport.monitor.statefile import write_atomically
 from fairtransport.monitor.streams import CostStream, FreeStream
 from fairtransport.similarity import IgnoreSensitive
 
@@ -224,7 +224,7 @@ class Monitor:
         except (TypeError, ValueError) as error:
             msg = f"a monitor can be saved if values are text, numbers or truth values: {error}"
             raise DataError(msg) from error
-        write_atomically(Path(path), text)
+        write_text(Path(path), text)
 
     @classmethod
     def resume(

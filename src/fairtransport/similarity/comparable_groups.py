@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from fairtransport.checks import shown
+from fairtransport.checks import whole
 from fairtransport.errors import DataError, InputError
 from fairtransport.similarity.base import column_names
 from fairtransport.similarity.encoding import fingerprint, fit_encoding
@@ -58,10 +58,7 @@ class ComparableGroups(Learned):
     explained_: FloatArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.dimensions, int | np.integer)
-        if not whole or isinstance(self.dimensions, bool) or self.dimensions < 1:
-            msg = f"`dimensions` must be a whole number >= 1, got {shown(self.dimensions)}"
-            raise InputError(msg)
+        whole("dimensions", self.dimensions)
         if self.features is not None:
             column_names("features", self.features)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtransport.checks import number
+from fairtransport.checks import number, whole
 from fairtransport.geometry import CostFunction, Embedding, Geometry, Precomputed, ZeroCost
 from fairtransport.transport.frontiers import CHUNK_ENTRIES
 from fairtransport.transport.problem import AuditProblem
@@ -98,6 +98,7 @@ def metric_sensitivity(
     ε/(1 + η) is so under c* with ε, and one under c* with ε is so under c with ε/(1 − η).
     """
     share = number("eta", eta, at_least=0, below=1)
+    number_of_draws = whole("draws", draws, at_least=0)
     generator = np.random.default_rng(rng)
     solution = problem.solve(frequencies)
     curve = problem.budget_curve(frequencies)
@@ -106,7 +107,7 @@ def metric_sensitivity(
     lipschitz = lipschitz_constant(problem.frontiers) / np.sqrt(1 - share)
     change = share * diameter**2
     reason = _why_not(problem.budget, diameter, lipschitz)
-    tried = [_changed(problem, frequencies, share, generator) for _ in range(draws)]
+    tried = [_changed(problem, frequencies, share, generator) for _ in range(number_of_draws)]
     prices = np.array([price for _, price in tried])
     return MetricSensitivity(
         value=solution.value,
@@ -166,13 +167,6 @@ def perturbed(geometry: Geometry, eta: float, rng: np.random.Generator) -> Geome
     elif isinstance(cost, CostFunction):
         cost = _scaled_function(cost, eta * rng.uniform(-0.5, 0.5, geometry.size))
     return replace(geometry, cost=cost)
-
-
-def held_fixed(geometry: Geometry, codes: IntArray) -> Geometry:
-    """Return the geometry in which a move must also keep what ``codes`` tell of a point."""
-    both = np.column_stack([geometry.blocks, codes])
-    blocks = np.unique(both, axis=0, return_inverse=True)[1].reshape(-1)
-    return replace(geometry, blocks=blocks.astype(np.int64))
 
 
 def _why_not(budget: float, diameter: float, lipschitz: float) -> str | None:

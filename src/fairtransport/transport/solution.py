@@ -13,7 +13,7 @@ from fairtransport.checks import FloatArray, number
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from fairtransport.checks import IntArray
+    from fairtransport.checks import BoolArray, IntArray
     from fairtransport.transport.frontiers import Frontiers
     from fairtransport.transport.problem import AuditProblem
 
@@ -160,8 +160,7 @@ class Solution:
         """
         lower, upper = self.price_interval
         moving = np.flatnonzero(self.frequencies > 0)
-        # above every slope the maximisers at price ∞ are taken, by free moves only
-        price = upper if np.isinf(upper) else (lower + upper) / 2
+        price = self._inner_price
         ties = self.problem.count_best_targets(price, moving)
         tied = np.flatnonzero(ties > 1)
         if not len(tied):
@@ -173,3 +172,16 @@ class Solution:
         targets = self.problem.best_targets(price, int(row))
         costs = self.problem.costs_of(np.full(2, row), targets)
         return bool(costs[0] != costs[1])
+
+    @property
+    def _inner_price(self) -> float:
+        """A price inside the interval of optimal ones."""
+        lower, upper = self.price_interval
+        # above every slope the maximisers at price ∞ are taken, by free moves only
+        return upper if np.isinf(upper) else (lower + upper) / 2
+
+    def tied(self, rows: IntArray) -> BoolArray:
+        """Tell for each of some points whether another target would have been as good."""
+        if self.plan_is_unique:
+            return np.zeros(len(rows), bool)
+        return np.asarray(self.problem.count_best_targets(self._inner_price, rows) > 1)

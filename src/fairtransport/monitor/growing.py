@@ -1,11 +1,9 @@
-"""Files of a monitor: a state written in one step, and an input that grows at its end."""
+"""The input of a monitor: a file that grows at its end."""
 
 from __future__ import annotations
 
 import csv
 import json
-import os
-import tempfile
 from contextlib import suppress
 from hashlib import sha256
 from io import StringIO
@@ -22,27 +20,6 @@ PIECE = 1 << 22
 """Bytes read at a time; the state is saved after each such piece."""
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 JSON_LINES = (".jsonl", ".ndjson")
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Replace a file as a whole: after a crash it is either the old one or the new one."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name, path)  # noqa: PTH105
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(name)  # noqa: PTH108
-        raise
-    # the new name itself must survive a power failure too
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 class GrowingFile:

@@ -1,0 +1,311 @@
+"""AuditResult: what an audit found, and the ways to show it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairtransport.audit.summarise import summarise
+from fairtransport.checks import choice, whole
+from fairtransport.errors import InputError
+from fairtransport.files import write_text
+from fairtransport.geometry import Geometry
+from fairtransport.inference import Interval, SamplingLaw, sampling_law
+from fairtransport.inference.verdict import Verdict, reach_verdict
+from fairtransport.localise import Moved, describe_moves, find_moved, flow_table
+from fairtransport.localise.moves import moves_columns
+from fairtransport.transport import AuditProblem, BudgetCurve, Solution
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from scipy.sparse import csr_array
+
+    from fairtransport.answers import Answers
+    from fairtransport.audit.dependence import Sensitivity
+    from fairtransport.losses import Loss
+    from fairtransport.similarity import Similarity
+    from fairtransport.space import SampleSpace
+    from fairtransport.summary import AuditSummary
+
+COMPARED = ("finite-sample", "limit-law", "m-out-of-n")
+"""The methods that a result shows side by side."""
+
+
+@dataclass(frozen=True, eq=False)
+class AuditResult:
+    """What an audit found.
+
+    Attributes
+    ----------
+    space, answers, similarity, solution
+        What was audited, what the model said at every point, who is comparable, and the
+        solution of the transport problem.
+    model
+        The model's name.
+    target_scope
+        "twins": mass moves between people who differ in sensitive features alone, all of
+        them asked about; "reference": to the points of a reference frame; "observed": to
+        points of the audit sample, so that the value may miss people who are not in it.
+    delta, alpha
+        The threshold of δ-fairness, if there is one, and the level of bounds and tests.
+    method, n_resamples, seed
+        How the bounds are made.
+    favourable, privileged
+        The label that is good to receive and, by sensitive feature, the group that others
+        are compared with, for group metrics.
+    warnings
+        What a reader of the numbers should know.
+    """
+
+    space: SampleSpace
+    answers: Answers
+    similarity: Similarity
+    solution: Solution
+    model: str
+    target_scope: str
+    delta: float | None = None
+    alpha: float = 0.05
+    method: str = "finite-sample"
+    n_resamples: int = 2000
+    seed: int = 0
+    favourable: Any = None
+    privileged: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def loss(self) -> Loss:
+        """The loss, with its range as far as it is known without the data."""
+        return self.answers.loss
+
+    @property
+    def queried(self) -> int:
+        """How many distinct questions the model was asked; 0 with predictions only."""
+        return self.answers.queried
+
+    @cached_property
+    def law(self) -> SamplingLaw:
+        """What the sample says about the population's value, by the chosen method."""
+        return self._law(self.method)
+
+    @cached_property
+    def interval(self) -> Interval:
+        """The two-sided confidence interval at level 1 − α."""
+        return self.law.interval(self.alpha)
+
+    @cached_property
+    def lower_bound(self) -> float:
+        """The one-sided lower confidence bound at level 1 − α."""
+        return self.law.lower_bound(self.alpha)
+
+    @cached_property
+    def upper_bound(self) -> float:
+        """The one-sided upper confidence bound at level 1 − α; infinite if there is none."""
+        return self.law.upper_bound(self.alpha)
+
+    @cached_property
+    def pvalue(self) -> float | None:
+        """The p-value of δ-fairness, H0: ψ <= δ; None without δ."""
+        return None if self.delta is None else self.law.pvalue(self.delta)
+
+    @cached_property
+    def verdict(self) -> Verdict | None:
+        """What the bounds say of δ-fairness (rejected, certified, inconclusive); None without δ."""
+        if self.delta is None:
+            return None
+        return reach_verdict(self.lower_bound, self.upper_bound, self.delta)
+
+    @property
+    def guarantee(self) -> str:
+        """What the bounds promise: "finite-sample" or "asymptotic"."""
+        return self.law.guarantee
+
+    @cached_property
+    def methods(self) -> Any:
+        """A table of several methods' bounds side by side, in the library of the audit data."""
+        rows = [vars(row) for row in self.summary.methods]
+        return self._table({name: [row[name] for row in rows] for name in rows[0]})
+
+    @cached_property
+    def compared_laws(self) -> tuple[SamplingLaw, ...]:
+        """The laws of the methods that can be compared; some need a loss with a known range."""
+        able = [name for name in COMPARED if name != "finite-sample" or self.loss.range is not None]
+        return tuple(self.law if name == self.method else self._law(name) for name in able)
+
+    @cached_property
+    def moved(self) -> Moved:
+        """Who the optimal plan moves, as arrays over the points."""
+        return find_moved(self.solution, self.n)
+
+    @cached_property
+    def moves(self) -> Any:
+        """A table of who is swapped with whom, the largest moves first.
+
+        Columns: the profile that people leave (``from_…``) and the one they are compared
+        with (``to_…``), what changed, the label, how many people, prediction and loss before
+        and after, the cost, and whether another target would have been as bad (``tied``).
+        """
+        described = describe_moves(
+            self.moved, self.space, self.answers.predictions, self.problem.losses
+        )
+        return self._table(moves_columns(described, self.space))
+
+    def flows(self, feature: str) -> Any:
+        """Return the change in counts by a feature against the sensitive groups.
+
+        One row for each label, level of the feature and combination of the sensitive
+        features: how many people there are, are moved out, are moved in, and the change, as
+        in the paper's Figure 2. With targets that do not depend on the sample and no budget
+        there are simultaneous limits of the change and Holm's p-values, else missing values.
+        """
+        choice("feature", feature, self.space.profile)
+        table = flow_table(
+            self.moved, self.space, feature, alpha=self.alpha, fixed=self.targets_are_fixed
+        )
+        cells = table.cells
+        columns: dict[str, list[Any]] = {}
+        if self.space.label is not None:
+            columns["label"] = [cell.label for cell in cells]
+        columns["level"] = [cell.level for cell in cells]
+        for name in self.space.sensitive:
+            columns[name] = [cell.group[name] for cell in cells]
+        for name in ("people", "out", "into", "change", "lower", "upper", "pvalue"):
+            columns[name] = [getattr(cell, name) for cell in cells]
+        return self._table(columns)
+
+    @property
+    def targets_are_fixed(self) -> bool:
+        """Whether each point's target depends neither on the sample nor on the budget."""
+        return self.target_scope != "observed" and self.problem.budget == 0
+
+    @cached_property
+    def summary(self) -> AuditSummary:
+        """Everything the audit says, as one document."""
+        return summarise(self)
+
+    def to_json(self, path: str | Path, *, share: int | None = None) -> Path:
+        """Write the document as JSON.
+
+        Parameters
+        ----------
+        path
+            Where to.
+        share
+            Leave out cells with fewer people than this, and the hash of the data, so that
+            the document can be handed over without the audit data; None leaves out nothing.
+        """
+        return write_text(Path(path), self._document(share).to_json())
+
+    def _document(self, share: int | None) -> AuditSummary:
+        if share is None:
+            return self.summary
+        return summarise(self, at_least=whole("share", share, at_least=2))
+
+    def _table(self, columns: dict[str, list[Any]]) -> Any:
+        import narwhals as nw
+
+        backend: Any = self.space.library
+        return nw.from_dict(columns, backend=backend).to_native()
+
+    def _law(self, method: str) -> SamplingLaw:
+        if method == "finite-sample" and self.loss.range is None:
+            msg = (
+                f"`loss_range` must be given for the loss {self.loss.name!r} with the method "
+                "'finite-sample', got None"
+            )
+            raise InputError(msg)
+        return sampling_law(
+            self.problem,
+            self.space.counts,
+            method=method,
+            n_resamples=self.n_resamples,
+            rng=self.seed,
+            alpha=self.alpha,
+            loss_range=self.loss.range,
+            fixed_targets=self.target_scope != "observed",
+        )
+
+    @property
+    def problem(self) -> AuditProblem:
+        """The transport problem behind the result."""
+        return self.solution.problem
+
+    @property
+    def statistic(self) -> float:
+        """The FaiTH statistic ψ(f_n): how much worse the model does when people are swapped."""
+        return self.solution.value
+
+    @property
+    def baseline_risk(self) -> float:
+        """The mean loss on the audit data."""
+        return float(self.space.frequencies @ self.problem.losses)
+
+    @property
+    def worst_case_risk(self) -> float:
+        """The mean loss after people were swapped with similar ones."""
+        return self.baseline_risk + self.statistic
+
+    @property
+    def n(self) -> int:
+        """The number of people in the audit data."""
+        return self.space.n
+
+    @property
+    def points(self) -> int:
+        """The number of distinct points, K, those that only are targets included."""
+        return self.space.size
+
+    @property
+    def price(self) -> float:
+        """What a little more budget would add to the statistic, per unit of budget."""
+        return self.solution.price
+
+    @property
+    def plan(self) -> csr_array[Any]:
+        """The optimal plan: the share of people moved from each point (row) to each target."""
+        return self.solution.plan
+
+    @cached_property
+    def budget_curve(self) -> BudgetCurve:
+        """The statistic at every budget."""
+        return self.problem.budget_curve(self.space.frequencies)
+
+    def at_budget(self, budget: float) -> AuditResult:
+        """Return the whole result at another budget, from the same frontiers."""
+        problem = self.problem.with_budget(budget)
+        return replace(self, solution=problem.solve(self.space.frequencies))
+
+    def sensitivity(self, *, eta: float = 0.1, draws: int = 20) -> Sensitivity:
+        """Return what the result depends on: metric, threshold, budget, features.
+
+        Parameters
+        ----------
+        eta
+            How wrong squared distances may be, as a share of each.
+        draws
+            The number of random metrics to try.
+        """
+        from fairtransport.audit.dependence import find_sensitivity
+
+        return find_sensitivity(self, eta, draws)
+
+    @cached_property
+    def disagreement(self) -> float:
+        """The part of the statistic that is different predictions for one and the same profile.
+
+        Only given predictions can disagree so; it is 0 with query access.
+        """
+        if not self.space.predictions:
+            return 0.0
+        label = () if self.space.label is None else (self.space.label,)
+        blocks = self.space.groups((*self.space.profile, *label))
+        same_profile = Geometry(blocks, targets=self.problem.geometry.targets)
+        return AuditProblem(self.problem.losses, same_profile).value(self.space.frequencies)
+
+    def __repr__(self) -> str:
+        return (
+            f"AuditResult(statistic={self.statistic:.4f}, n={self.n}, points={self.points}, "
+            f"budget={self.problem.budget:g}, target_scope={self.target_scope!r})"
+        )

@@ -1,0 +1,203 @@
+"""Flows: how the number of people changes by a feature and a group, as in the paper's Figure 2."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtransport.inference.clopper_pearson import share_at_least, share_at_most
+from fairtransport.localise.profiles import Profile, Profiles, Value, first_points, plain
+from fairtransport.space.columns import MISSING
+
+if TYPE_CHECKING:
+    from fairtransport.checks import FloatArray, IntArray
+    from fairtransport.localise.moves import Moved
+    from fairtransport.space import SampleSpace
+
+INTERVALS, DESCRIPTIVE = "simultaneous intervals", "descriptive"
+MOST_NUMBERS = 12
+"""A numeric feature with more levels is shown by quarters of the people."""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """The change in the number of people in one cell: a level of a feature and a group.
+
+    Attributes
+    ----------
+    label, level, group
+        The cell: the true label, the feature's level, the sensitive features' values.
+    people
+        How many people are in the cell; None where that is not told.
+    out, into, change
+        How many of them are moved to other cells, how many come from there, the difference.
+    lower, upper
+        Limits of the change expected of as many people, for all cells of the table at once;
+        None where the flows only describe the sample.
+    pvalue
+        Holm's p-value of the hypothesis that as many leave the cell as enter it.
+    """
+
+    label: Value
+    level: Value
+    group: Profile
+    people: float | None
+    out: float
+    into: float
+    change: float
+    lower: float | None = None
+    upper: float | None = None
+    pvalue: float | None = None
+
+
+@dataclass(frozen=True)
+class FlowTable:
+    """The flows by one feature; ``kind`` is "simultaneous intervals" or "descriptive"."""
+
+    feature: str
+    kind: str
+    cells: tuple[Flow, ...]
+
+
+def flow_table(
+    moved: Moved, space: SampleSpace, feature: str, *, alpha: float, fixed: bool
+) -> FlowTable:
+    """Return the change in counts by a feature against the sensitive groups, for each label.
+
+    Parameters
+    ----------
+    moved, space
+        Who is moved, and the points.
+    feature
+        Any column of the profile.
+    alpha
+        The level of the intervals, over the whole table.
+    fixed
+        Whether each point's target depends neither on the sample nor on the budget, so that
+        numbers of moved people are binomial.
+
+    Notes
+    -----
+    With fixed targets the people who leave a cell and those who enter it are two binomial
+    counts. Exact limits for both (Clopper and Pearson), each of the four at level α/(4m) in
+    a table of m cells, bound all changes at once. Given how many cross a cell's border, the
+    number of those who enter is binomial with share 1/2 where the expected change is 0; the
+    p-values of this test are Holm's.
+    """
+    levels, level_of = _levels(space, feature)
+    firsts, group_of = first_points(space.groups(space.sensitive))
+    label_of, labels = np.zeros(space.size, np.int64), 1
+    if space.label is not None:
+        column = space.columns[space.label]
+        label_of, labels = column.codes, len(column.levels)
+    shape = (labels, len(levels), len(firsts))
+    cell_of = np.ravel_multi_index((label_of, level_of, group_of), shape)
+    size = int(np.prod(shape))
+    cross = cell_of[moved.sources] != cell_of[moved.targets]
+
+    def total(points: IntArray, people: FloatArray) -> FloatArray:
+        return np.bincount(cell_of[points], people, size).astype(np.float64)
+
+    people = total(np.arange(space.size), space.counts.astype(np.float64))
+    out = total(moved.sources[cross], moved.people[cross])
+    into = total(moved.targets[cross], moved.people[cross])
+    exact = fixed and len(levels) == len(space.columns[feature].levels) + _has_missing(
+        space, feature
+    )
+    limits = _limits(out, into, space.n, alpha) if exact else None
+    profiles = Profiles(space)
+    groups = [profiles.group(int(point)) for point in firsts]
+    names = [None] if space.label is None else space.columns[space.label].levels.tolist()
+    cells = []
+    for at in range(size):
+        label, level, group = np.unravel_index(at, shape)
+        flow = Flow(
+            plain(names[label]), levels[level], groups[group], float(people[at]), float(out[at]),
+            float(into[at]), float(into[at] - out[at]),
+            *(() if limits is None else (float(limit[at]) for limit in limits)),
+        )  # fmt: skip
+        cells.append(flow)
+    return FlowTable(feature, INTERVALS if exact else DESCRIPTIVE, tuple(cells))
+
+
+def _has_missing(space: SampleSpace, feature: str) -> bool:
+    return space.columns[feature].has_missing
+
+
+def _levels(space: SampleSpace, feature: str) -> tuple[list[Value], IntArray]:
+    """Return a feature's levels, as few as can be shown, and each point's place among them."""
+    column = space.columns[feature]
+    values: list[Value] = [plain(value) for value in column.levels.tolist()]
+    codes = column.codes
+    is_number = np.issubdtype(column.levels.dtype, np.number)
+    if is_number and len(values) > MOST_NUMBERS:
+        values, quarter = _quarters(column.levels, codes, space.counts)
+        codes = np.where(codes == MISSING, MISSING, quarter[codes])
+    elif column.categories:
+        values, codes = _in_declared_order(values, codes, column.categories)
+    if (codes == MISSING).any():
+        codes = np.where(codes == MISSING, len(values), codes)
+        values = [*values, None]
+    return values, codes
+
+
+def _quarters(
+    levels: FloatArray, codes: IntArray, counts: IntArray
+) -> tuple[list[Value], IntArray]:
+    there = codes != MISSING
+    people = np.bincount(codes[there], counts[there], len(levels))
+    below = np.cumsum(people) / people.sum()
+    quarter = np.minimum((4 * np.r_[0, below[:-1]]).astype(np.int64), 3)
+    used, quarter = np.unique(quarter, return_inverse=True)
+    ends = [levels[quarter == part][[0, -1]] for part in range(len(used))]
+    return [f"{low:g} to {high:g}" for low, high in ends], quarter.reshape(-1)
+
+
+def _in_declared_order(
+    values: list[Value], codes: IntArray, categories: tuple[object, ...]
+) -> tuple[list[Value], IntArray]:
+    rank = {plain(value): at for at, value in enumerate(categories)}
+    order = sorted(range(len(values)), key=lambda at: (rank.get(values[at], len(rank)), at))
+    place = np.r_[np.argsort(order), MISSING]
+    return [values[at] for at in order], place[codes]
+
+
+def _limits(
+    out: FloatArray, into: FloatArray, n: int, alpha: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return simultaneous limits of the expected change and Holm's p-values."""
+    level = alpha / (4 * len(out))
+    counts = [(round(leave), round(enter)) for leave, enter in zip(out, into, strict=True)]
+    lower = [
+        n * (share_at_least(enter, n, level) - share_at_most(leave, n, level))
+        for leave, enter in counts
+    ]
+    upper = [
+        n * (share_at_most(enter, n, level) - share_at_least(leave, n, level))
+        for leave, enter in counts
+    ]
+    return np.array(lower), np.array(upper), holm(np.array([_sign_test(*pair) for pair in counts]))
+
+
+def _sign_test(leave: int, enter: int) -> float:
+    from scipy.special import bdtr
+
+    crossing = leave + enter
+    return 1.0 if not crossing else min(1.0, 2 * float(bdtr(min(leave, enter), crossing, 0.5)))
+
+
+def holm(pvalues: FloatArray) -> FloatArray:
+    """Return Holm's adjusted p-values, valid for all hypotheses together.
+
+    Examples
+    --------
+    >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    order = np.argsort(pvalues, kind="stable")
+    factors = len(pvalues) - np.arange(len(pvalues))
+    adjusted = np.empty(len(pvalues))
+    adjusted[order] = np.minimum(np.maximum.accumulate(pvalues[order] * factors), 1.0)
+    return adjusted

@@ -1,0 +1,99 @@
+"""The worst pair: comparable people whose predictions differ most for their distance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtransport.localise.moves import Prediction, prediction_at
+from fairtransport.localise.profiles import Profile, Profiles
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fairtransport.checks import FloatArray, IntArray
+    from fairtransport.geometry import Geometry
+    from fairtransport.space import SampleSpace
+
+CHUNK_ENTRIES = 1 << 20
+MOST_PAIRS = 10**8
+"""More pairs than this are not searched."""
+
+
+@dataclass(frozen=True)
+class WorstPair:
+    """Two comparable people, apart from each other, and what the model says of them.
+
+    Attributes
+    ----------
+    first, second
+        Who they are.
+    prediction, prediction_of_second
+        What the model says.
+    distance
+        How far apart they are.
+    ratio
+        How far apart the predictions are, over the distance: the largest such ratio is the
+        empirical Lipschitz constant of the paper's Definition 1.
+    """
+
+    first: Profile
+    second: Profile
+    prediction: Prediction
+    prediction_of_second: Prediction
+    distance: float
+    ratio: float
+
+
+def worst_pair(
+    space: SampleSpace, geometry: Geometry, predictions: NDArray[Any]
+) -> WorstPair | None:
+    """Return the pair with the largest ratio; None where no distance is positive.
+
+    Labels are 0 or 1 apart, numbers by their difference, scores by total variation.
+    """
+    pairs = sum(len(members) ** 2 for members in geometry.members)
+    if geometry.is_free or pairs > MOST_PAIRS:
+        return None
+    best, found = 0.0, (0, 0)
+    for members in geometry.members:
+        step = max(1, CHUNK_ENTRIES // len(members))
+        for at in range(0, len(members), step):
+            rows = members[at : at + step]
+            ratios = _ratios(geometry.costs(rows, members), _apart(predictions, rows, members))
+            top = int(ratios.argmax())
+            if ratios.flat[top] > best:
+                best = float(ratios.flat[top])
+                row, col = divmod(top, len(members))
+                found = (int(rows[row]), int(members[col]))
+    if not best:
+        return None
+    profiles = Profiles(space)
+    first, second = found
+    cost = geometry.costs(np.array([first]), np.array([second]))[0, 0]
+    return WorstPair(
+        profiles.profile(first),
+        profiles.profile(second),
+        prediction_at(predictions, first),
+        prediction_at(predictions, second),
+        float(np.sqrt(cost)),
+        best,
+    )
+
+
+def _ratios(costs: FloatArray, apart: FloatArray) -> FloatArray:
+    positive = (costs > 0) & np.isfinite(costs)
+    return np.divide(apart, np.sqrt(costs), out=np.zeros_like(costs), where=positive)
+
+
+def _apart(predictions: NDArray[Any], rows: IntArray, cols: IntArray) -> FloatArray:
+    if predictions.ndim > 1:
+        return np.asarray(
+            np.abs(predictions[rows][:, None] - predictions[cols][None]).sum(axis=2) / 2
+        )
+    one, other = predictions[rows][:, None], predictions[cols][None]
+    if np.issubdtype(predictions.dtype, np.floating):
+        return np.asarray(np.abs(one - other))
+    return np.asarray(one != other, dtype=np.float64)

@@ -1,0 +1,69 @@
+"""Points in people's terms: plain values by the names of the columns."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairtransport.checks import IntArray
+    from fairtransport.space import SampleSpace
+
+Value = str | int | float | bool | None
+"""What a cell of the audit data becomes in a document."""
+Profile = dict[str, Value]
+"""A person's columns by name."""
+
+
+def plain(value: Any) -> Value:
+    """Return a value of the audit data as text, number, truth value or None."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+class Profiles:
+    """The points of a space, each as a profile, a label and a group."""
+
+    def __init__(self, space: SampleSpace) -> None:
+        self._space = space
+
+    @cached_property
+    def _levels(self) -> dict[str, list[Value]]:
+        return {
+            name: [*map(plain, column.levels.tolist()), None]
+            for name, column in self._space.columns.items()
+        }
+
+    def part(self, point: int, names: Sequence[str]) -> Profile:
+        """Return some columns of a point."""
+        columns = self._space.columns
+        return {name: self._levels[name][columns[name].codes[point]] for name in names}
+
+    def profile(self, point: int) -> Profile:
+        """Return the columns that describe a person."""
+        return self.part(point, self._space.profile)
+
+    def group(self, point: int) -> Profile:
+        """Return the sensitive columns of a point."""
+        return self.part(point, self._space.sensitive)
+
+    def label(self, point: int) -> Value:
+        """Return the true label of a point; None where the loss does without."""
+        name = self._space.label
+        return None if name is None else self.part(point, (name,))[name]
+
+
+def first_points(numbers: IntArray) -> tuple[IntArray, IntArray]:
+    """Return one point of each group, and the place of each point's group among them."""
+    _, first, place = np.unique(numbers, return_index=True, return_inverse=True)
+    return first.astype(np.int64), place.reshape(-1).astype(np.int64)
+
+
+def name_of(group: Profile) -> str:
+    """Return a group in words: its values, separated by commas."""
+    return ", ".join("missing" if value is None else str(value) for value in group.values())

@@ -1,0 +1,96 @@
+"""A candidate: fitted on the training part, audited on the validation part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtransport.checks import number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+
+    from fairtransport.audit import AuditResult
+    from fairtransport.checks import BoolArray, FloatArray
+    from fairtransport.selection.auditing import AuditSettings
+    from fairtransport.selection.rows import Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """What the validation part says of one candidate, and its fit on the training part."""
+
+    params: Mapping[str, Any]
+    model: Any
+    validation_error: float
+    statistic: float
+    lower_bound: float
+    upper_bound: float
+    pvalue: float
+    verdict: str
+
+
+FIGURES = (
+    "params", "validation_error", "statistic", "lower_bound", "upper_bound", "pvalue", "verdict",
+)  # fmt: skip
+
+
+def try_candidate(
+    estimator: Any, params: Mapping[str, Any], training: Rows, validation: Rows,
+    settings: AuditSettings, scorer: Any,
+) -> Candidate:  # fmt: skip
+    """Fit one candidate on the training part and audit it on the validation part."""
+    model = with_params(estimator, params).fit(training.X, training.y)
+    result = settings.audit(model, validation)
+    error = mean_loss(result) if scorer is None else -score(scorer, model, validation)
+    return Candidate(
+        params,
+        model,
+        error,
+        result.statistic,
+        result.lower_bound,
+        result.upper_bound,
+        float("nan") if result.pvalue is None else result.pvalue,
+        str(result.verdict),
+    )
+
+
+def with_params(estimator: Any, params: Mapping[str, Any]) -> Any:
+    """Return an unfitted copy with the parameters set, they too copied."""
+    from sklearn.base import clone
+
+    copies = {name: clone(value, safe=False) for name, value in params.items()}
+    return clone(estimator).set_params(**copies)
+
+
+def score(scorer: Any, model: Any, people: Rows) -> float:
+    """Return a finite score."""
+    value = scorer(model, people.X, people.y)
+    return number("scoring", float(value))
+
+
+def mean_loss(result: AuditResult) -> float:
+    """Return the mean loss, summed so that equal numbers of errors are equal."""
+    return float(result.space.counts @ result.problem.losses / result.n)
+
+
+def column(candidates: Sequence[Candidate], name: str) -> FloatArray:
+    """Return one figure of all candidates."""
+    return np.array([getattr(candidate, name) for candidate in candidates], dtype=np.float64)
+
+
+def results_table(
+    candidates: Sequence[Candidate], passes: BoolArray, ranks: Sequence[int | None]
+) -> pd.DataFrame:
+    """Return one row a candidate, in the order of the grid."""
+    import pandas as pd
+
+    columns: dict[str, Any] = {
+        name: [getattr(candidate, name) for candidate in candidates] for name in FIGURES
+    }
+    rank = pd.array(list(ranks), dtype="Int64")
+    return pd.DataFrame({**columns, "passes": passes, "rank": rank})

@@ -1,0 +1,118 @@
+"""For people who keep their own search: a scorer, and a callable for ``GridSearchCV(refit=…)``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtransport.checks import choice, number
+from fairtransport.errors import InputError
+from fairtransport.selection.auditing import AuditSettings, recorded_seed
+from fairtransport.selection.rows import Rows
+from fairtransport.selection.rules import choose
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FIGURES = ("lower_bound", "upper_bound", "statistic")
+
+
+@dataclass(frozen=True, eq=False)
+class FaithScorer:
+    """A scikit-learn scorer: minus a figure of the audit, so that greater is better."""
+
+    figure: str
+    settings: AuditSettings
+
+    def __call__(self, estimator: Any, X: Any, y: Any) -> float:  # noqa: N803
+        """Audit a fitted estimator with the people of X."""
+        result = self.settings.audit(estimator, Rows(X, np.asarray(y)))
+        return -float(getattr(result, self.figure))
+
+
+def faith_scorer(
+    *,
+    sensitive_features: Any,
+    figure: str = "lower_bound",
+    alpha: float = 0.05,
+    method: str = "finite-sample",
+    similarity: Any = "ignore-sensitive",
+    loss: Any = "zero-one",
+    budget: float = 0.0,
+    levels: Any = None,
+    n_resamples: int = 2000,
+    audit_options: Mapping[str, Any] | None = None,
+    random_state: Any = None,
+) -> FaithScorer:
+    """Return a scorer ``scorer(estimator, X, y)`` for ``scoring=`` of scikit-learn's searches.
+
+    Parameters
+    ----------
+    sensitive_features
+        Columns of X: names, or places for an array.
+    figure
+        What is scored, with its sign changed: "lower_bound" (with `delta_fair_refit`: the
+        paper's rule), "upper_bound" (the rule "certified") or "statistic".
+    alpha, method, similarity, loss, budget, levels, n_resamples, audit_options
+        As in `DeltaFairSearch`. In a search with k splits, ``alpha=0.05 / k`` makes the mean of
+        the k bounds a bound at level 95 % for the mean of the k models' values.
+    random_state
+        A seed, a numpy RandomState or None; drawn from once, here.
+    """
+    choice("figure", figure, FIGURES)
+    settings = AuditSettings(
+        sensitive_features, None, alpha, method, similarity, loss, budget, levels, n_resamples,
+        recorded_seed(random_state), {} if audit_options is None else audit_options,
+    )  # fmt: skip
+    settings.check()
+    return FaithScorer(figure, settings)
+
+
+@dataclass(frozen=True)
+class DeltaFairRefit:
+    """Chooses from ``cv_results_`` the best score among candidates that are not above δ."""
+
+    delta: float
+    score: str
+    faith: str
+
+    def __call__(self, cv_results: Mapping[str, Any]) -> int:
+        """Return the index of the chosen candidate."""
+        scores = self._column(cv_results, "score", self.score)
+        bounds = -self._column(cv_results, "faith", self.faith)
+        # a candidate that could not be scored does not pass
+        bounds[np.isnan(scores)] = np.nan
+        words = f"mean {self.faith} (sign changed)"
+        return choose(-scores, bounds, self.delta, cv_results["params"], words)
+
+    def _column(self, cv_results: Mapping[str, Any], parameter: str, metric: str) -> Any:
+        column = f"mean_test_{metric}"
+        if column not in cv_results:
+            known = [name[10:] for name in cv_results if name.startswith("mean_test_")]
+            msg = (
+                f"`{parameter}` must be a metric of the search ({', '.join(known)}), got {metric!r}"
+            )
+            raise InputError(msg)
+        return np.asarray(cv_results[column], dtype=np.float64)
+
+
+def delta_fair_refit(
+    delta: float, *, score: str = "accuracy", faith: str = "faith"
+) -> DeltaFairRefit:  # fmt: skip
+    """Return a callable for ``refit=`` of a multi-metric ``GridSearchCV``.
+
+    It keeps the candidates whose bound, scored by `faith_scorer`, is at most δ, and returns the
+    index of the one with the highest score; equal scores go to the first. It raises
+    NoCandidateError if there is none. With one split and the lower bound this is the paper's
+    rule; with several, the bounds are averaged over the splits.
+
+    Parameters
+    ----------
+    delta
+        δ, how much worse a model may do when people are swapped with similar ones.
+    score, faith
+        The names that ``scoring`` gives to what is maximised and to the `faith_scorer`.
+    """
+    return DeltaFairRefit(number("delta", delta, at_least=0), score, faith)

@@ -1,0 +1,181 @@
+"""Rows of a data frame or an array: named, parted, stacked, and made ready for an audit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtransport.checks import IntArray, number, shown
+from fairtransport.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """People, one a row, and their labels."""
+
+    X: Any
+    y: NDArray[Any]
+
+    def __len__(self) -> int:
+        """Return the number of people."""
+        return len(self.y)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns, as an audit knows them."""
+        return [str(name) for name in audit_frame(self.X).columns]
+
+    def take(self, places: IntArray) -> Rows:
+        """Return some of the people, in the library they came in."""
+        from sklearn.utils import _safe_indexing
+
+        return Rows(_safe_indexing(self.X, places), self.y[places])
+
+    def stack(self, others: Rows) -> Rows:
+        """Return these people and others below them."""
+        import narwhals as nw
+
+        labels = np.concatenate([self.y, others.y])
+        frames = [nw.from_native(X, eager_only=True, pass_through=True) for X in (self.X, others.X)]
+        if all(isinstance(frame, nw.DataFrame) for frame in frames):
+            return Rows(nw.concat(frames).to_native(), labels)
+        return Rows(np.concatenate([np.asarray(self.X), np.asarray(others.X)]), labels)
+
+
+def is_frame(X: Any) -> bool:  # noqa: N803
+    """Say whether X is a data frame whose columns are named."""
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    return isinstance(frame, nw.DataFrame) and all(isinstance(name, str) for name in frame.columns)
+
+
+def audit_frame(X: Any) -> Any:  # noqa: N803
+    """Return X as a frame with named columns; those of an array are x0, x1 and so on."""
+    if is_frame(X):
+        return X
+    import pandas as pd
+
+    array = np.asarray(X)
+    return pd.DataFrame(array, columns=[f"x{at}" for at in range(array.shape[1])])
+
+
+def frame_library(X: Any) -> str:  # noqa: N803
+    """Return the library in which a model fitted on X wants its points."""
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    return str(frame.implementation.value) if isinstance(frame, nw.DataFrame) else "pandas"
+
+
+def column_names(parameter: str, columns: Any, known: Sequence[str]) -> list[str]:
+    """Return the names of columns that a user named or gave the places of."""
+    one = isinstance(columns, str | int | np.integer)
+    listed = [columns] if one else list(columns)
+    return [_column_name(parameter, column, known) for column in listed]
+
+
+def named_levels(levels: Any, known: Sequence[str]) -> Any:
+    """Return declared levels by the names of their columns."""
+    if not isinstance(levels, Mapping):
+        return levels
+    return {_column_name("levels", column, known): values for column, values in levels.items()}
+
+
+def _column_name(parameter: str, column: Any, known: Sequence[str]) -> str:
+    if isinstance(column, int | np.integer) and not isinstance(column, bool):
+        if 0 <= column < len(known):
+            return known[int(column)]
+    elif isinstance(column, str) and column in known:
+        return column
+    listed = ", ".join(known)
+    msg = (
+        f"`{parameter}` must hold names of columns ({listed}) or their places from 0 to "
+        f"{len(known) - 1}, got {shown(column)}"
+    )
+    raise InputError(msg)
+
+
+def checked_rows(estimator: Any, X: Any, y: Any) -> Rows:  # noqa: N803
+    """Return X and y as rows and let the estimator remember the columns.
+
+    A data frame stays what it is; anything else becomes an array.
+    """
+    from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
+
+    if y is None:
+        who = type(estimator).__name__
+        msg = f"`y` must be given: {who} requires y to be passed, but the target y is None"
+        raise InputError(msg)
+    framed = is_frame(X)
+    rows = validate_data(
+        estimator, X, **({"skip_check_array": True} if framed else {"dtype": None})
+    )
+    labels = column_or_1d(y, warn=True)
+    check_consistent_length(rows, labels)
+    return Rows(rows, labels)
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Who is trained on, who selects, and who was kept for the final audit."""
+
+    training: Rows
+    validation: Rows
+    final: Rows | None
+
+
+def part(rows: Rows, validation: Any, final: Any, seed: int) -> Parts:
+    """Draw the parts that are given as shares at random; take the others as they are.
+
+    Shares are of all rows. The final part is drawn first, so that it does not depend on the
+    size of the others; nothing is stratified, so that each part is a sample of the same people.
+    """
+    order = np.random.default_rng(seed).permutation(len(rows))
+    kept, order = _draw("final", final, rows, order)
+    chosen, order = _draw("validation", validation, rows, order)
+    if chosen is None:
+        msg = f"`validation` must be a share or data, got {shown(validation)}"
+        raise InputError(msg)
+    if not len(order):
+        msg = f"`validation` and `final` must leave rows to train on, got n_samples = {len(rows)}"
+        raise InputError(msg)
+    return Parts(rows.take(np.sort(order)), chosen, kept)
+
+
+def _draw(
+    parameter: str, wanted: Any, rows: Rows, order: IntArray
+) -> tuple[Rows | None, IntArray]:  # fmt: skip
+    """Return one part and the places that are left."""
+    if wanted is None:
+        return None, order
+    if isinstance(wanted, tuple | list):
+        return _given(parameter, wanted), order
+    count = round(number(parameter, wanted, above=0, below=1) * len(rows))
+    if not 0 < count <= len(order):
+        got = f"{wanted:g} of n_samples = {len(rows)}"
+        msg = f"`{parameter}` must be a share with rows in it, got {got}"
+        raise InputError(msg)
+    return rows.take(np.sort(order[:count])), order[count:]
+
+
+def _given(parameter: str, wanted: Any) -> Rows:
+    pair = 2
+    if len(wanted) != pair or np.ndim(wanted[1]) != 1:
+        msg = f"`{parameter}` must be a share or a pair (X, y), got {shown(wanted)}"
+        raise InputError(msg)
+    X, y = wanted  # noqa: N806
+    labels = np.asarray(y)
+    length = np.shape(X)[0]
+    if length != len(labels):
+        msg = f"`{parameter}` must have as many labels as rows, got {len(labels)} and {length}"
+        raise InputError(msg)
+    return Rows(X, labels)

@@ -1,0 +1,77 @@
+"""What a verdict depends on, against audits done anew."""
+
+import pytest
+from tests.localise.audits import compas_audit, priced_audit, random_people
+
+import fairtransport as ft
+from fairtransport.audit.dependence import find_flips, without_each_feature
+
+
+@pytest.mark.parametrize("budget", [0.0, 0.02, 0.3])
+def test_another_budget_gives_the_result_of_an_audit_with_that_budget(budget):
+    moved, anew = priced_audit(1, delta=0.2).at_budget(budget), priced_audit(1, budget, delta=0.2)
+
+    assert moved.statistic == anew.statistic
+    assert moved.summary.to_json() == anew.summary.to_json()
+
+
+def test_a_negative_budget_is_refused():
+    with pytest.raises(ft.InputError, match="`budget` must be a finite number >= 0, got -1"):
+        priced_audit(1).at_budget(-1)
+
+
+def test_a_feature_that_may_not_change_is_one_that_is_not_sensitive():
+    people = random_people(7, n=200)
+    both = ft.audit(people, "good", y_pred="guess", sensitive_features=["group", "sex"])
+    roles = {role.feature: role for role in without_each_feature(both)}
+    for held, free in (("group", "sex"), ("sex", "group")):
+        alone = ft.audit(people, "good", y_pred="guess", sensitive_features=[free])
+        assert roles[held].statistic == pytest.approx(alone.statistic)
+        assert roles[held].share == pytest.approx(1 - alone.statistic / both.statistic)
+
+
+def test_the_sensitivity_of_a_result_has_all_parts():
+    result = priced_audit(2, budget=0.01, delta=0.25)
+    found = result.sensitivity(eta=0.2, draws=5)
+
+    assert found.flips == find_flips(result)
+    assert found.features == without_each_feature(result)
+    assert found.metric.value == result.statistic
+    assert found.metric.lowest == result.at_budget(0.01 / 1.2).statistic
+    assert found.metric.highest == pytest.approx(result.at_budget(0.01 / 0.8).statistic)
+    assert len(found.metric.changes) == 5
+    again = result.sensitivity(eta=0.2, draws=5)
+    assert found.metric.changes.tolist() == again.metric.changes.tolist()
+
+
+def test_a_metric_of_free_moves_has_nothing_to_be_wrong_about():
+    metric = compas_audit().sensitivity().metric
+
+    assert metric.reason == "not applicable: the budget is 0"
+    assert metric.lowest == metric.highest == pytest.approx(metric.value)
+    assert not metric.changes.any()
+
+
+def test_the_verdict_flips_where_it_is_said_to():
+    result = priced_audit(2, budget=0.01, delta=0.25)
+    flips = find_flips(result)
+    step = float(result.budget_curve.budgets[-1]) / 2**12
+
+    assert flips.rejected_below == result.lower_bound
+    assert flips.certified_from is None
+    assert flips.budget_certified_until is None
+    assert flips.budget_rejected_from > 0
+    assert result.at_budget(flips.budget_rejected_from).verdict == "rejected"
+    assert result.at_budget(flips.budget_rejected_from - step).verdict == "inconclusive"
+
+
+def test_a_verdict_that_holds_at_every_budget_has_no_flip():
+    flips = find_flips(compas_audit())
+
+    assert flips.budget_rejected_from == 0
+    assert flips.certified_from == compas_audit().upper_bound
+
+
+def test_without_a_threshold_only_the_bounds_are_told():
+    flips = find_flips(priced_audit(0))
+    assert flips.budget_rejected_from is flips.budget_certified_until is None

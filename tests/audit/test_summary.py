@@ -1,0 +1,147 @@
+"""The document: every promised field, the same bytes every time, nothing that is not JSON."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from tests.localise.audits import compas_audit, priced_audit, random_people
+
+import fairtransport as ft
+from fairtransport.errors import FairtransportError
+from fairtransport.summary import to_plain
+
+PROMISED = {
+    "schema", "statistic", "baseline_risk", "worst_case_risk", "n", "points", "queried",
+    "target_scope", "budget", "price", "delta", "alpha", "method", "guarantee", "interval",
+    "lower_bound", "upper_bound", "pvalue", "verdict", "methods", "moves", "warnings",
+    "provenance",
+}  # fmt: skip
+
+
+def test_the_document_has_the_promised_fields():
+    document = json.loads(compas_audit().summary.to_json())
+
+    assert set(document) >= PROMISED
+    assert set(document["interval"]) == {"lower", "upper"}
+    assert [row["method"] for row in document["methods"]] == [
+        "finite-sample", "limit-law", "m-out-of-n",
+    ]  # fmt: skip
+    assert set(document["provenance"]) >= {
+        "version", "seed", "data_sha256", "similarity", "loss", "model",
+    }  # fmt: skip
+    assert document["verdict"] in {"rejected", "certified", "inconclusive"}
+
+
+def test_the_document_says_what_the_result_says():
+    result = compas_audit()
+    summary = result.summary
+
+    assert summary.statistic == result.statistic
+    assert (summary.lower_bound, summary.upper_bound) == (result.lower_bound, result.upper_bound)
+    assert summary.interval.lower == result.interval.lower
+    assert summary.moved == result.moves["people"].sum()
+    assert summary.methods[0].lower_bound == result.lower_bound
+    assert result.methods["lower_bound"].tolist() == [row.lower_bound for row in summary.methods]
+
+
+def test_what_is_infinite_is_null():
+    result = priced_audit(0, delta=0.1)
+    document = json.loads(result.summary.to_json())
+
+    assert result.upper_bound == np.inf
+    assert document["upper_bound"] is None
+    assert document["verdict"] in {"rejected", "inconclusive"}
+    assert to_plain({"a": (np.inf, 1.0)}) == {"a": [None, 1.0]}
+
+
+def test_without_a_threshold_there_is_no_verdict():
+    document = json.loads(priced_audit(0).summary.to_json())
+    assert document["delta"] is document["pvalue"] is document["verdict"] is None
+
+
+SCRIPT = """
+import sys
+from tests.localise.audits import compas_audit
+sys.stdout.write(compas_audit(3).summary.to_json())
+"""
+
+
+def test_the_same_audit_gives_the_same_bytes_in_another_process():
+    out = [
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT], capture_output=True, check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2")
+    ]  # fmt: skip
+    assert out[0] == out[1] == compas_audit(3).summary.to_json().encode()
+
+
+def test_the_hash_is_of_the_people_not_of_their_order_or_library():
+    import polars as pl
+
+    people = random_people(4)
+    options = {"y_pred": "guess", "sensitive_features": "group"}
+    shuffled = people.sample(frac=1, random_state=1)
+    hashes = {
+        ft.audit(frame, "good", **options).summary.provenance.data_sha256
+        for frame in (people, shuffled, pl.from_pandas(people))
+    }
+    changed = people.assign(good=1 - people["good"])
+    other = ft.audit(changed, "good", **options).summary.provenance.data_sha256
+
+    assert len(hashes) == 1
+    assert other not in hashes
+
+
+def test_a_loss_without_a_range_leaves_out_the_method_that_needs_one():
+    people = random_people(6)
+    result = ft.audit(
+        people, "good", y_pred="guess", sensitive_features="group", loss="squared",
+        method="m-out-of-n", rng=0,
+    )  # fmt: skip
+    assert [row.method for row in result.summary.methods] == ["limit-law", "m-out-of-n"]
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path):
+    result = compas_audit()
+    path = result.to_json(tmp_path / "audit.json")
+
+    assert json.loads(path.read_text("utf-8"))["n"] == result.n
+    assert list(tmp_path.iterdir()) == [path]
+    with pytest.raises(FairtransportError, match="`path` could not be written to"):
+        result.to_json(tmp_path / "nowhere" / "audit.json")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    with pytest.raises(FairtransportError, match="`path` could not be written to"):
+        result.to_json(folder)
+    assert sorted(tmp_path.iterdir()) == [path, folder]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"favourable": 1}, "`favourable` and `privileged` must be given together, got no priv"),
+        ({"privileged": {"group": "a"}}, "must be given together, got no favourable"),
+        ({"favourable": 1, "privileged": {"x": 0}}, "`privileged` must be one of 'group', got 'x'"),
+        ({"favourable": 1, "privileged": {"group": "z"}}, "one of 'a', 'b', 'c', got 'z'"),
+        ({"favourable": 7, "privileged": {"group": "a"}}, "`favourable` must be one of 0, 1"),
+    ],
+)
+def test_labels_and_groups_that_do_not_occur_are_refused(options, message):
+    with pytest.raises(ft.InputError, match=message):
+        ft.audit(random_people(0), "good", y_pred="guess", sensitive_features="group", **options)
+
+
+def test_group_metrics_stand_beside_the_individual_ones():
+    by_feature = {row.feature: row for row in compas_audit().summary.group_metrics}
+
+    assert by_feature["race"].privileged == "Caucasian"
+    assert by_feature["race"].statistical_parity_difference < 0
+    assert by_feature["sex"].privileged is None
+    assert by_feature["sex"].statistical_parity_difference is None
+    assert by_feature["sex"].demographic_parity_difference > 0
+    assert by_feature["race"].accuracy == pytest.approx(1 - compas_audit().baseline_risk)
