@@ -73,6 +73,22 @@ def test_all_become_json(similarity):
     assert json.loads(json.dumps(document, allow_nan=False)) == document
 
 
+@pytest.mark.parametrize(
+    ("similarity", "words"),
+    [
+        (IgnoreSensitive(), "the budget does not matter"),
+        (MADE[1], "equivalent of 2.5 of age, or another job for 0.25 of the people."),
+        (MixedTabular(default_scale=2), "squared distance of 0.25"),
+        (MADE[2], "0.5 standard deviations of a feature"),
+        # 2 / (1 + exp .25)
+        (MADE[3], "judged comparable with probability 0.876"),
+        (MADE[6], "squared distance of 0.25"),
+    ],
+)
+def test_all_say_what_a_budget_means(similarity, words):
+    assert words in similarity.describe_budget(0.25)
+
+
 def test_settings_come_back_from_json():
     for similarity in MADE[:2]:
         document = json.loads(json.dumps(similarity.to_json()))
@@ -147,7 +163,11 @@ def test_a_matrix_is_loaded_from_files(folder):
             "`comparable` must name a column of 'pairs.csv'",
         ),
         ("comparable-pairs", {"fit": "people.csv", "comparable": "case", "height": 1}, "`height`"),
-        ("sensitive-subspace", {"fit": "no.csv", "sensitive_features": ["race"]}, "existing file"),
+        (
+            "sensitive-subspace",
+            {"fit": "no.csv", "sensitive_features": ["race"]},
+            "`fit` must be an",
+        ),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(name, settings, message, folder):

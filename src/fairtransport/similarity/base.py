@@ -78,6 +78,10 @@ class Parameters:
         """Return what was learned from data; None where nothing is."""
         return None
 
+    def describe_budget(self, budget: float) -> str:
+        """Return what a budget means under this similarity, as a plain sentence."""
+        return f"On average, people may be moved by a squared distance of {budget:g}."
+
     def warnings(self, space: SampleSpace) -> tuple[str, ...]:  # noqa: ARG002
         """Return what a reader of an audit of this space should know of the similarity."""
         return ()

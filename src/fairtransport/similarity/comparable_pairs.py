@@ -154,6 +154,14 @@ class ComparablePairs(Learned):
             "probability of 2/(1 + exp d²) to be judged comparable."
         )
 
+    def describe_budget(self, budget: float) -> str:
+        """Say what a budget means in probabilities to be judged comparable."""
+        chance = 2 / (1 + np.exp(min(budget, 700.0)))
+        return (
+            f"On average, people may be moved as far as people are apart who are judged "
+            f"comparable with probability {chance:.3g}."
+        )
+
     def fitted(self) -> dict[str, Any] | None:
         """Return encoding, matrix and the likelihood."""
         document = super().fitted()

@@ -95,6 +95,10 @@ class IgnoreSensitive(Parameters):
             f" and have the same true label{near}; moving between them is free."
         )
 
+    def describe_budget(self, budget: float) -> str:  # noqa: ARG002
+        """Say that a budget buys nothing where every move is free or forbidden."""
+        return "Moves are free or not allowed, so the budget does not matter."
+
     def _within_tolerance(self, space: SampleSpace) -> WithinTolerance:
         columns: list[Any] = [
             numeric_values("tolerance", column, space) for column in self.tolerance

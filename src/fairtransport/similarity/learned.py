@@ -12,6 +12,7 @@ from fairtransport.geometry import Embedding, Geometry
 from fairtransport.similarity.base import Parameters, label_columns, tie_breaking_codes
 from fairtransport.similarity.encoding import Encoding, fingerprint
 from fairtransport.similarity.tables import coded_columns, read_table
+from fairtransport.space.counting import FileSource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -110,6 +111,13 @@ class Learned(Parameters):
             profiles=tie_breaking_codes(space),
         )
 
+    def describe_budget(self, budget: float) -> str:
+        """Say what a budget means in standard deviations."""
+        return (
+            f"On average, people may be moved by the equivalent of {budget**0.5:.3g} standard "
+            "deviations of a feature, in the directions that count."
+        )
+
     def warnings(self, space: SampleSpace) -> tuple[str, ...]:
         """Say so when the similarity was fitted on the audit data."""
         if self.fingerprint_ is None:
@@ -135,9 +143,11 @@ class Learned(Parameters):
         if not isinstance(settings.get("fit"), str):
             msg = f"`fit` must be the file that the similarity {cls.name!r} is fitted on"
             raise InputError(msg)
+        path = folder / settings["fit"]
+        FileSource(path, "fit")  # checks ending and existence
         rest = {name: value for name, value in settings.items() if name != "fit"}
         own, words = cls.split_settings(rest)
-        return super().from_settings(own, folder).fit_file(folder / settings["fit"], **words)
+        return super().from_settings(own, folder).fit_file(path, **words)
 
     @classmethod
     def split_settings(cls, settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -145,6 +145,18 @@ class MixedTabular(Parameters):
         words.append("sensitive features that are not named and equal people cost nothing")
         return f"Squared distances add up: {'; '.join(words)}."
 
+    def describe_budget(self, budget: float) -> str:
+        """Say what a budget means in each stated column."""
+        words = [f"{scale * budget**0.5:.3g} of {name}" for name, scale in self.scales.items()]
+        words += [
+            f"another {name} for {min(1.0, budget / cost):.3g} of the people"
+            for name, cost in self.mismatch.items()
+            if cost > 0
+        ]
+        if not words:
+            return super().describe_budget(budget)
+        return f"On average, people may be moved by the equivalent of {', or '.join(words)}."
+
     def _rules(
         self, space: SampleSpace
     ) -> tuple[dict[str, float], dict[str, float], tuple[str, ...]]:
