@@ -229,7 +229,7 @@ def zeros(points):
     ("options", "error", "message"),
     [
         ({}, ft.InputError, "exactly one of `model`, `y_pred` and `y_score` .* got none"),
-        ({"model": zeros, "y_pred": "good"}, ft.InputError, "exactly .* got model and y_pred"),
+        ({"model": zeros, "y_pred": "good"}, ft.InputError, "exactly .* got `model` and `y_pred`"),
         ({"y_score": "share"}, ft.InputError, "'zero-one' needs labels: threshold the scores"),
         ({"y_pred": "good", "loss": "log"}, ft.InputError, "'log' needs class scores: pass `y_sc"),
         ({"y_pred": "good", "y": None}, ft.InputError, "`y` must be given for .* 'zero-one'"),

@@ -531,7 +531,7 @@ def test_other_settings_than_the_saved_ones_are_refused(tmp_path, follow):
     with_guess(people(30)).to_csv(tmp_path / "cases.csv", index=False)
     follow()
 
-    assert follow(delta=0.2) == (2, "Error: `delta` must be as in the saved state, 0.05, got 0.2")
+    assert follow(delta=0.2) == (2, "Error: `--delta` must be as in the saved state, 0.05, got 0.2")
 
 
 @pytest.mark.parametrize(
@@ -541,8 +541,8 @@ def test_other_settings_than_the_saved_ones_are_refused(tmp_path, follow):
         ("cases.csv", b"group,x,good,guess\n\xff,1,1,1\n", 1, "must be UTF-8 text"),
         ("cases.jsonl", b"[1]\n", 1, "must be a JSON object, got '[1]'"),
         ("cases.jsonl", b"{\n", 1, "must be a JSON object, got '{'"),
-        ("cases.xlsx", b"", 2, "`FILE` must be of type .csv"),
-        ("absent.csv", None, 2, "`FILE` must be an existing file"),
+        ("cases.xlsx", b"", 2, "`DATA` must be of type .csv"),
+        ("absent.csv", None, 2, "`DATA` must be an existing file"),
     ],
 )
 def test_files_that_cannot_be_read(tmp_path, follow, name, content, code, message):

@@ -31,3 +31,16 @@ def test_long_work_shows_how_far_it_is(monkeypatch):
         done.append(item)
     assert done == [0, 1, 2, 3]
     assert "Work" in screen.getvalue()
+
+
+def test_silence_shows_no_bar_however_long_it_takes(monkeypatch):
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    with progress.silence():
+        for _ in progress.track(range(3), 3, "Work"):
+            time.sleep(0.01)
+    assert screen.getvalue() == ""
+    for _ in progress.track(range(3), 3, "Work"):
+        time.sleep(0.01)
+    assert "Work" in screen.getvalue()

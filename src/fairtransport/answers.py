@@ -71,7 +71,7 @@ def choose_access(model: Any, y_pred: Any, y_score: Any, loss: Loss) -> Access:
     ways = {"model": model, "y_pred": y_pred, "y_score": y_score}
     given = [name for name, value in ways.items() if value is not None]
     if len(given) != 1:
-        got = " and ".join(given) or "none"
+        got = " and ".join(f"`{name}`" for name in given) or "none"
         msg = f"exactly one of `model`, `y_pred` and `y_score` must be given, got {got}"
         raise InputError(msg)
     (parameter,) = given

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -15,9 +17,22 @@ PATIENCE = 1.0
 """Seconds of work before a bar appears."""
 
 
+_silent: ContextVar[bool] = ContextVar("silent", default=False)
+
+
+@contextmanager
+def silence() -> Iterator[None]:
+    """Show no bars inside."""
+    token = _silent.set(True)
+    try:
+        yield
+    finally:
+        _silent.reset(token)
+
+
 def track(items: Iterable[T], total: int, what: str) -> Iterator[T]:
     """Yield the items; if they take long and a person watches, show how far they are."""
-    if not sys.stderr.isatty():
+    if _silent.get() or not sys.stderr.isatty():
         yield from items
         return
     started, bar, task = time.monotonic(), None, None

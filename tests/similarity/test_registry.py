@@ -21,6 +21,7 @@ from fairtransport.similarity import (
     as_similarity,
     similarity_from_settings,
 )
+from fairtransport.space import build_space
 
 POINTS = pd.DataFrame({"g": ["a", "b"]})
 MADE = [
@@ -138,6 +139,20 @@ def test_learned_similarities_are_fitted_on_files(folder):
     frames = tuple(table[[f"age_{k}"]].rename(columns={f"age_{k}": "age"}) for k in (1, 2))
     again = ComparablePairs(penalty=0.01).fit(frames, table["same"])
     np.testing.assert_allclose(pairs.sigma_, again.sigma_)
+
+
+def test_a_single_name_stands_for_a_list_of_one(folder):
+    settings = {"sensitive_features": "race", "features": "age", "fit": "people.csv"}
+    subspace = similarity_from_settings("sensitive-subspace", settings, folder)
+    groups = {"features": "age", "fit": "people.csv", "group": "case"}
+    pairs = {"features": "age", "fit": "pairs.csv", "comparable": "same"}
+    space = build_space(pd.read_csv(folder / "people.csv"), sensitive_features="race")
+
+    assert subspace.encoding_.columns == ("age",)
+    assert similarity_from_settings("comparable-groups", groups, folder).is_fitted
+    assert similarity_from_settings("comparable-pairs", pairs, folder).is_fitted
+    exact = similarity_from_settings("mixed-tabular", {"exact": "case", "default_scale": 1})
+    assert len(exact.geometry(space).members) == 20
 
 
 def test_a_matrix_is_loaded_from_files(folder):

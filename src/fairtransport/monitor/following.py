@@ -16,22 +16,36 @@ if TYPE_CHECKING:
 def follow(file: Path, state: Path, **options: Any) -> Monitor:
     """Take in the records that were added to a file since the state was saved.
 
-    The state and the place in the file are written together, after every piece of the file.
+    The state and the place in the file are written together, after every piece of the file. A
+    model that was read from a file has to be the same one at every run.
     """
     monitor = Monitor(**options)
+    model = options.get("model")
+    mark = {"model_sha256": getattr(model, "sha256", None)}
     if state.exists():
-        saved = Monitor.resume(state)
+        saved = Monitor.resume(state, model=model, targets=options.get("targets"))
         _refuse_other_settings(saved, monitor)
+        _refuse_other_model(saved.position, mark)
         monitor = saved
     growing = GrowingFile(file, monitor.position)
     for records, position in growing.pieces():
         monitor.update(records)
-        monitor.position = position
+        monitor.position = position | mark
         monitor.save(state)
     if not state.exists():
-        monitor.position = growing.position
+        monitor.position = growing.position | mark
         monitor.save(state)
     return monitor
+
+
+def _refuse_other_model(position: Any, mark: dict[str, str | None]) -> None:
+    saved, given = (position or {}).get("model_sha256"), mark["model_sha256"]
+    if saved != given:
+        msg = (
+            f"`model` must be the file of the saved state, SHA-256 {shown(saved, 16)}, "
+            f"got {shown(given, 16)}"
+        )
+        raise InputError(msg)
 
 
 def _refuse_other_settings(saved: Monitor, given: Monitor) -> None:

@@ -76,7 +76,7 @@ class ComparableGroups(Learned):
         frame = read_table(X, "X")
         groups = _group_codes(frame, y)
         names = [name for name in frame.columns if not (isinstance(y, str) and name == y)]
-        names = names if self.features is None else list(self.features)
+        names = names if self.features is None else [*column_names("features", self.features)]
         if not names:
             msg = "`features` must name at least one column, got none"
             raise InputError(msg)

@@ -90,7 +90,8 @@ class ComparablePairs(Learned):
     def _fit(
         self, first: nw.DataFrame[Any], second: nw.DataFrame[Any], comparable: FloatArray
     ) -> Self:
-        names = list(first.columns if self.features is None else self.features)
+        named = first.columns if self.features is None else self.features
+        names = [*column_names("features", named)]
         if not names:
             msg = "`features` must name at least one column, got none"
             raise InputError(msg)

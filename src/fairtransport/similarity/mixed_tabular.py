@@ -162,8 +162,10 @@ class MixedTabular(Parameters):
     ) -> tuple[dict[str, float], dict[str, float], tuple[str, ...]]:
         """Return the scale or the mismatch cost of every column that has one."""
         exact = column_names("exact", self.exact)
-        for parameter in ("scales", "mismatch", "exact"):
-            known_columns(parameter, getattr(self, parameter), space)
+        for parameter, names in (
+            ("scales", self.scales), ("mismatch", self.mismatch), ("exact", exact),
+        ):  # fmt: skip
+            known_columns(parameter, names, space)
         scales, mismatch = dict(self.scales), dict(self.mismatch)
         for column in space.profile:
             if column in {*scales, *mismatch, *exact, *space.sensitive}:

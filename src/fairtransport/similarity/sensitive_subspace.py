@@ -97,7 +97,7 @@ class SensitiveSubspace(Learned):
             msg = "`sensitive_features` must name at least one column, got none"
             raise InputError(msg)
         others = [name for name in frame.columns if name not in sensitive]
-        names = others if self.features is None else list(self.features)
+        names = others if self.features is None else [*column_names("features", self.features)]
         if not names:
             msg = "`features` must name at least one column, got none"
             raise InputError(msg)

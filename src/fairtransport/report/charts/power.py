@@ -1,23 +1,18 @@
-"""Charts: each takes a table and draws it."""
+"""The power of an audit against its size."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from fairtransport.errors import FairtransportError, InputError
+from fairtransport.errors import InputError
+from fairtransport.report.charts.style import BLUE, HEIGHT, MARK, VERMILLION, WIDTH
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from fairtransport.inference import SamplePlan
 
-# Okabe and Ito's palette, which people with any colour vision can tell apart
-COLOURS = {"reject": "#0072B2", "certify": "#D55E00"}
-MARK = "#444444"
-HEIGHT = 300
-ENDINGS = (".png", ".svg")
+COLOURS = {"reject": BLUE, "certify": VERMILLION}
 
 
 def power_table(plan: SamplePlan) -> pd.DataFrame:
@@ -72,34 +67,12 @@ def power_chart(table: pd.DataFrame, *, wanted: float, chosen: int) -> Any:
     if (table["low"] < table["high"]).any():
         layers.append(curve.mark_point(filled=True, opacity=1).encode(y=y("power")))
     return alt.layer(*layers).properties(
-        width=480,
+        width=WIDTH,
         height=HEIGHT,
         title=f"Power of an audit with n cases (wanted: {wanted:.0%})",
         description=_description(table, goals, wanted, chosen),
         usermeta={"embedOptions": {"actions": False}},
     )
-
-
-def save_chart(chart: Any, path: Path) -> Path:
-    """Write a chart as PNG or SVG, after the ending of the path, whole or not at all."""
-    check_ending(path)
-    try:
-        # the draft lies beside its target, so that moving it is atomic
-        with TemporaryDirectory(dir=path.parent) as drafts:
-            draft = Path(drafts) / f"chart{path.suffix.lower()}"
-            chart.save(draft, **({"scale_factor": 2} if draft.suffix == ".png" else {}))
-            draft.replace(path)
-    except OSError as error:
-        msg = f"`plot` could not be written to {str(path)!r}: {error.strerror or error}"
-        raise FairtransportError(msg) from error
-    return path
-
-
-def check_ending(path: Path) -> None:
-    """Refuse a file that is neither PNG nor SVG."""
-    if path.suffix.lower() not in ENDINGS:
-        msg = f"`plot` must end in {' or '.join(ENDINGS)}, got {path.name!r}"
-        raise InputError(msg)
 
 
 def _check_table(table: pd.DataFrame) -> None:

@@ -86,17 +86,9 @@ def test_predictions_alone_certify_nothing(pilot, capsys):
     assert "Predictions alone certify nothing" in flat(capsys.readouterr().out)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (("--delta", 0.1), 2, "`PILOT` or `value` must be given"),
-        (("x.csv", "--value", 0.1, "--delta", 0.1), 2, "not both, got both"),
-        (("--value", 0.01, "--delta", 0.1), 2, '`delta` must be < `value` 0.01 for the goal "rej'),
-        (("--value", 0.2, "--delta", 0.1, "--plot", "a.pdf"), 2, "`plot` must end in"),
-        (("--value", 0.2, "--delta", 0.1, "--plot", "no/such/a.png"), 1, "could not be written"),
-        (("--value", 0.2), 2, ""),
-    ],
-)
-def test_exit_codes(arguments, code, message, capsys):
-    assert run(*arguments) == code
-    assert message in flat(capsys.readouterr().err)
+def test_quiet_prints_nothing_and_still_draws(capsys, tmp_path):
+    plot = tmp_path / "power.svg"
+
+    assert run("--value", 0.06, "--delta", 0.03, "--plot", plot, "--quiet") == 0
+    assert capsys.readouterr() == ("", "")
+    assert plot.exists()

@@ -1,0 +1,201 @@
+"""Models from files: skops files, and pickles where the user vouches for them."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairtransport.access.boxes import Estimator
+from fairtransport.checks import shown
+from fairtransport.errors import InputError, ModelError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+SKOPS = (".skops",)
+PICKLES = (".pkl", ".pickle", ".joblib")
+PIECE = 1 << 20
+
+REVIEWED = frozenset(
+    {
+        "numpy.dtype",
+        "sklearn.calibration._CalibratedClassifier",
+        "sklearn.calibration._SigmoidCalibration",
+        "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+        "sklearn.feature_selection._univariate_selection.chi2",
+        "sklearn.feature_selection._univariate_selection.f_classif",
+        "sklearn.feature_selection._univariate_selection.f_regression",
+        "sklearn.gaussian_process._gpc._BinaryGaussianProcessClassifierLaplace",
+        "sklearn.gaussian_process.kernels.ConstantKernel",
+        "sklearn.gaussian_process.kernels.Product",
+        "sklearn.gaussian_process.kernels.RBF",
+        "sklearn.metrics._dist_metrics.EuclideanDistance64",
+        "sklearn.metrics._scorer._PassthroughScorer",
+        "sklearn.model_selection._split.KFold",
+        "sklearn.model_selection._split.StratifiedKFold",
+        "sklearn.multiclass._ConstantPredictor",
+        "sklearn.neighbors._ball_tree.BallTree",
+        "sklearn.neighbors._kd_tree.KDTree",
+        "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
+        "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
+        "sklearn.tree._tree.Tree",
+        "sklearn.utils._bunch.Bunch",
+    }
+)
+"""Parts of ordinary scikit-learn models that skops leaves to its user to trust.
+
+How scikit-learn 1.9 makes each one was read: it takes over numbers, names or other parts, and
+calls nothing that the file chose. Scikit-learn does not check the indices inside trees against
+their bounds, so asking a forged one can read foreign memory or end the process.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class FileModel(Estimator):
+    """An estimator that was read from a file; where the file lay is not remembered.
+
+    Attributes
+    ----------
+    sha256
+        The hash of the file's bytes, in hexadecimal digits.
+    """
+
+    sha256: str = ""
+
+    @property
+    def description(self) -> str:
+        """The model's class and the beginning of the file's hash."""
+        return f"{self.name} (SHA-256 {self.sha256[:12]}…)"
+
+
+def load(path: str | Path, *, allow_pickle: bool = False, trusted: Iterable[str] = ()) -> FileModel:
+    """Read a model from a file.
+
+    Parameters
+    ----------
+    path
+        A skops file (.skops), or a pickle (.pkl, .pickle, .joblib).
+    allow_pickle
+        Whether pickles may be read. Reading one runs whatever code its author put in: allow it
+        for files that you made or whose author you trust as you trust a program.
+    trusted
+        Types beyond scikit-learn's own that a skops file may hold, by their full names.
+
+    Returns
+    -------
+    What `audit` takes as its ``model``; its ``sha256`` and ``description`` go into reports.
+    """
+    file = _existing_file(path)
+    ending = file.suffix.lower()
+    names = _names(trusted)
+    if ending in SKOPS:
+        model = _from_skops(file, names)
+    elif allow_pickle:
+        model = _from_pickle(file)
+    else:
+        msg = (
+            f"`allow_pickle` must be set to read {file.name!r}: a pickle runs any code that its "
+            "author put in, so allow it only for files you trust, or save the model with skops"
+        )
+        raise InputError(msg)
+    if isinstance(model, type) or not hasattr(model, "predict"):
+        msg = f"the model in {file.name!r} must have `predict`, got {_kind(model)}"
+        raise ModelError(msg)
+    return FileModel(model, sha256=_hash(file))
+
+
+def _existing_file(path: Any) -> Path:
+    if not isinstance(path, str | Path):
+        msg = f"`path` must be the path of a model file, got {shown(path)}"
+        raise InputError(msg)
+    kinds = ", ".join((*SKOPS, *PICKLES))
+    ending = Path(path).suffix.lower()
+    if str(path).lower().startswith(("http:", "https:")):
+        msg = f"`path` must be a file ({kinds}); endpoints are not supported yet, got {shown(path)}"
+        raise InputError(msg)
+    if ending == ".onnx":
+        name = Path(path).name
+        msg = f"`path` must end in {kinds}; ONNX files are not supported yet, got {shown(name)}"
+        raise InputError(msg)
+    if ending not in (*SKOPS, *PICKLES):
+        msg = f"`path` must end in {kinds}, got {shown(Path(path).name)}"
+        raise InputError(msg)
+    if not Path(path).is_file():
+        msg = f"`path` must be an existing file, got {shown(str(path))}"
+        raise InputError(msg)
+    return Path(path)
+
+
+def _names(trusted: Any) -> list[str]:
+    names = [trusted] if isinstance(trusted, str) else list(trusted)
+    for name in names:
+        if not isinstance(name, str) or "." not in name:
+            msg = f"`trusted` must hold full names of types like 'package.Class', got {shown(name)}"
+            raise InputError(msg)
+    return names
+
+
+def _from_skops(file: Path, trusted: list[str]) -> Any:
+    try:
+        from skops import io
+    except ImportError as error:
+        msg = "skops files need the package skops: pip install 'fairtransport[skops]'"
+        raise ModelError(msg) from error
+    data = _bytes(file)
+    with _reading(file):
+        found = io.get_untrusted_types(data=data)
+    unknown = sorted(set(found).difference(REVIEWED, trusted))
+    if unknown:
+        msg = (
+            f"{file.name!r} holds types that nobody has vouched for: {', '.join(unknown)}; name "
+            "them in `trusted` if you know what they do"
+        )
+        raise ModelError(msg)
+    with _reading(file):
+        return io.loads(data, trusted=found)
+
+
+def _from_pickle(file: Path) -> Any:
+    import joblib
+
+    with _reading(file):
+        return joblib.load(file)
+
+
+@contextmanager
+def _reading(file: Path) -> Iterator[None]:
+    """Turn whatever a damaged file makes its reader raise into one sentence."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        msg = f"the model in {file.name!r} needs the package {error.name!r}, which is not installed"
+        raise ModelError(msg) from error
+    except Exception as error:
+        reason = shown(str(error), 120)[1:-1] or "no reason given"
+        kind = type(error).__name__
+        msg = f"{file.name!r} could not be read as a model: {kind}, {reason}"
+        raise ModelError(msg) from error
+
+
+def _bytes(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        msg = f"{file.name!r} could not be read: {error.strerror or error}"
+        raise ModelError(msg) from error
+
+
+def _hash(file: Path) -> str:
+    digest = sha256()
+    with file.open("rb") as opened:
+        while piece := opened.read(PIECE):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def _kind(model: Any) -> str:
+    what = model if isinstance(model, type) else type(model)
+    return f"{'the class' if isinstance(model, type) else 'an object of type'} {what.__name__}"

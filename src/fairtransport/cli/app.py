@@ -1,0 +1,28 @@
+"""The commands and where they are found."""
+
+from __future__ import annotations
+
+from cyclopts import App, Parameter
+
+from fairtransport import __version__
+from fairtransport.cli.audit import audit
+from fairtransport.cli.completion import completion
+from fairtransport.cli.configfile import read_config
+from fairtransport.cli.demo import demo
+from fairtransport.cli.monitor import monitor
+from fairtransport.cli.reproduce import reproduce
+from fairtransport.cli.sample_size import sample_size
+
+app = App(
+    name="fairtransport",
+    help="Audit machine-learning models for individual bias.",
+    version=__version__,
+    default_parameter=Parameter(negative=()),
+    suppress_keyboard_interrupt=False,
+)
+app.command(demo)
+app.command(audit, config=read_config)
+app.command(monitor, config=read_config)
+app.command(sample_size, name="sample-size", config=read_config)
+app.command(reproduce)
+app.command(completion)

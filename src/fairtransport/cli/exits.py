@@ -1,0 +1,29 @@
+"""Exit codes, and which verdicts are failures."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from fairtransport.errors import InputError
+
+RAN, FAILED, WRONG_USAGE, REJECTED, NOT_CERTIFIED = 0, 1, 2, 3, 4
+INTERRUPTED, CLOSED_PIPE = 130, 141
+"""What shells say of a program that a signal ended."""
+
+FailOn: TypeAlias = Literal["rejected", "not-certified", "never"]
+
+
+def check_fail_on(fail_on: FailOn, delta: float | None) -> None:
+    """Refuse to wait for a certificate that cannot come, which would look like one."""
+    if fail_on == "not-certified" and delta is None:
+        msg = "`--delta` must be given with `--fail-on not-certified`: no verdict comes without it"
+        raise InputError(msg)
+
+
+def exit_code(verdict: str | None, fail_on: FailOn) -> int:
+    """Return the exit code of a verdict."""
+    if fail_on == "never" or verdict is None:
+        return RAN
+    if verdict == "rejected":
+        return REJECTED
+    return NOT_CERTIFIED if fail_on == "not-certified" and verdict != "certified" else RAN

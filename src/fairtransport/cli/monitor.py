@@ -1,0 +1,66 @@
+"""fairtransport monitor: evidence about a file of cases that grows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fairtransport.cli.exits import FailOn, exit_code
+from fairtransport.cli.flags import Answers, Cases, Comparison, Running
+from fairtransport.cli.naming import naming
+from fairtransport.cli.outputs import check_target
+from fairtransport.cli.values import Names, literal
+
+CASES, ANSWERS, COMPARISON, RUNNING = Cases(), Answers(), Comparison(), Running()
+
+
+def monitor(
+    data: Path,
+    *,
+    state: Path,
+    delta: float,
+    alpha: float = 0.05,
+    cases: Cases = CASES,
+    labels: Names = None,
+    answers: Answers = ANSWERS,
+    comparison: Comparison = COMPARISON,
+    fail_on: FailOn = "rejected",
+    running: Running = RUNNING,
+) -> int:
+    """Take in what was added to a file of cases, and say where the evidence stands.
+
+    Valid however often you look, and when you stop.
+
+    Parameters
+    ----------
+    data
+        A CSV, TSV or JSON-lines file that only grows, one case a line.
+    state
+        Where the evidence is kept from run to run.
+    delta
+        The largest bias that counts as fair.
+    alpha
+        The error probability over all time.
+    labels
+        All labels that can occur, where scores are given.
+    fail_on
+        When to exit with 3 or 4.
+    """
+    from fairtransport.console import print_evidence
+    from fairtransport.monitor.following import follow
+
+    check_target("--state", state, {data.resolve()})
+    with naming(path="--state", FILE="DATA"), running.hushed():
+        found = follow(
+            data,
+            state,
+            y=cases.label,
+            **cases.options(),
+            **answers.options(),
+            **comparison.options(),
+            labels=None if labels is None else [literal(one) for one in labels],
+            delta=delta,
+            alpha=alpha,
+        )
+    if not running.quiet:
+        print_evidence(found, data.name)
+    return exit_code(found.state.verdict, fail_on)

@@ -1,0 +1,21 @@
+"""Errors of the Python side, raised again in the words of the command line."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from fairtransport.console import in_flags
+from fairtransport.errors import FairtransportError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def naming(**renamed: str) -> Iterator[None]:
+    """Say flags instead of parameters; ``renamed`` adds what one command calls a parameter."""
+    try:
+        yield
+    except FairtransportError as error:
+        raise type(error)(in_flags(str(error), renamed)) from error

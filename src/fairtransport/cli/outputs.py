@@ -1,0 +1,131 @@
+"""The files an audit writes: report and JSON."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Group, Parameter
+
+from fairtransport.cli.values import Lists, Switch
+from fairtransport.errors import FairtransportError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from fairtransport.audit import AuditResult
+
+HTML, MARKDOWN = (".html", ".htm"), (".md", ".markdown")
+STDOUT = "-"
+FEWEST = 5
+"""Cells with fewer people are suppressed in what is shared."""
+
+
+@Parameter(name="*", group=Group("Output", sort_key=4))
+@dataclass(frozen=True, kw_only=True)
+class Outputs:
+    """What an audit writes.
+
+    Parameters
+    ----------
+    report
+        A file for the report: .html or .md.
+    json
+        A file for the result as JSON; "-" prints it instead of the screen.
+    share
+        Make files that can be handed over: cells with few people are suppressed and the data's
+        hash is left out.
+    share_at_least
+        The fewest people in a cell that is shared; default 5. It implies --share.
+    favourable
+        The favourable label, for the group metrics.
+    privileged
+        The privileged group, as in --privileged.race Caucasian, for the group metrics.
+    """
+
+    report: Path | None = None
+    json: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None
+    share: Switch = False
+    share_at_least: int | None = None
+    favourable: str | None = None
+    privileged: Lists = None
+
+    @property
+    def fills_stdout(self) -> bool:
+        """Whether standard output belongs to the JSON document."""
+        return str(self.json) == STDOUT
+
+    def check(self, *inputs: Path | None) -> None:
+        """Refuse, before any work, files that could not be written or would replace an input."""
+        if self.report is not None:
+            check_report_ending("--report", self.report)
+        if self.json is not None and str(self.json).startswith("-") and not self.fills_stdout:
+            msg = f"`--json` must be a file or -, got {str(self.json)!r}"
+            raise InputError(msg)
+        least = self.share_at_least
+        if least is not None and least < 1:
+            msg = f"`--share-at-least` must be a whole number >= 1, got {least}"
+            raise InputError(msg)
+        taken = {path.resolve() for path in inputs if path is not None}
+        for flag, path in (("--report", self.report), ("--json", self.json)):
+            if path is not None and not (flag == "--json" and self.fills_stdout):
+                check_target(flag, path, taken)
+                taken.add(path.resolve())
+
+    def write(self, result: AuditResult) -> list[Path]:
+        """Write what was asked for and return the paths."""
+        from fairtransport.monitor.statefile import write_atomically
+
+        # the documents are looked up by name: a result offers those it can make
+        made: Any = result
+        share, written = self._share(), []
+        if self.report is not None:
+            with _writing(self.report):
+                if self.report.suffix.lower() in HTML:
+                    made.to_html(self.report, **share)
+                else:
+                    write_atomically(self.report, made.to_markdown(**share))
+            written.append(self.report)
+        if self.fills_stdout:
+            sys.stdout.write(made.to_json(**share))
+        elif self.json is not None:
+            with _writing(self.json):
+                made.to_json(self.json, **share)
+            written.append(self.json)
+        return written
+
+    def _share(self) -> dict[str, int]:
+        if self.share_at_least is not None:
+            return {"share": self.share_at_least}
+        return {"share": FEWEST} if self.share else {}
+
+
+def check_report_ending(flag: str, path: Path) -> None:
+    """Refuse a report that is neither HTML nor Markdown."""
+    if path.suffix.lower() not in (*HTML, *MARKDOWN):
+        msg = f"`{flag}` must end in .html or .md, got {path.name!r}"
+        raise InputError(msg)
+
+
+def check_target(flag: str, path: Path, taken: Collection[Path] = ()) -> None:
+    """Refuse a file that could not be written, or that the command reads or writes already."""
+    if not path.parent.is_dir():
+        msg = f"`{flag}` must be in an existing folder, got {str(path)!r}"
+        raise InputError(msg)
+    if path.is_dir() or path.resolve() in taken:
+        what = "a folder" if path.is_dir() else "another file of this command"
+        msg = f"`{flag}` must not be {what}, got {str(path)!r}"
+        raise InputError(msg)
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Say which file could not be written, not which draft of it."""
+    try:
+        yield
+    except OSError as error:
+        msg = f"{str(path)!r} could not be written: {error.strerror or error}"
+        raise FairtransportError(msg) from error

@@ -1,0 +1,116 @@
+"""What the command line's library says of wrong usage, as one sentence of ours."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+
+from cyclopts import CycloptsError, exceptions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cyclopts import Token
+
+KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false"}
+
+
+def usage_sentence(error: CycloptsError) -> str:
+    """Return what was wrong, in one sentence that names the flag."""
+    command = " ".join(("fairtransport", *(error.command_chain or ())))
+    for kind, sentence in SENTENCES:
+        if isinstance(error, kind):
+            return sentence(error, command)
+    return str(error)
+
+
+def _missing(error: exceptions.MissingArgumentError, command: str) -> str:
+    if error.keyword:
+        return f"`{error.keyword}` needs a value"
+    return f"`{_called(_argument(error))}` must be given to `{command}`"
+
+
+def _repeated(error: exceptions.RepeatArgumentError, _: str) -> str:
+    return f"`{error.token.keyword}` must be given once"
+
+
+def _left_over(error: exceptions.UnusedCliTokensError, command: str) -> str:
+    rest = " ".join(error.unused_tokens or ())
+    return f"`{command}` takes no further argument, got {rest!r}"
+
+
+def _invalid(error: exceptions.ValidationError, _: str) -> str:
+    got = [token.value for token in error.argument.tokens] if error.argument else []
+    return f"`{_called(_argument(error))}` {error.exception_message}, got {' '.join(got)}"
+
+
+def _unknown_command(error: exceptions.UnknownCommandError, command: str) -> str:
+    typed = (error.unused_tokens or ["?"])[0]
+    names = [] if error.app is None else [name for name in error.app if name[0] != "-"]
+    found = get_close_matches(typed, names, n=1)
+    known = f"did you mean {found[0]}?" if found else f"there are {', '.join(names)}"
+    return f"{typed!r} is no command of `{command}`; {known}"
+
+
+def _unknown(error: exceptions.UnknownOptionError, command: str) -> str:
+    token = error.token
+    if token.source != "cli":
+        return f"{_key(token)!r} in {token.source!r} is no setting of `{command}`{_nearest(error)}"
+    return f"`{token.keyword or token.value}` is no flag of `{command}`{_nearest(error)}"
+
+
+def _nearest(error: exceptions.UnknownOptionError) -> str:
+    typed = (error.token.keyword or error.token.value).split("=")[0].strip("-[]")
+    names = {name.lstrip("-"): name for one in error.argument_collection for name in one.names}
+    found = get_close_matches(typed, names, n=1)
+    is_flag = error.token.source == "cli"
+    return f"; did you mean {names[found[0]] if is_flag else found[0]}?" if found else ""
+
+
+def _not_converted(error: exceptions.CoercionError, _: str) -> str:
+    token = error.token
+    if token is None:
+        return str(error)
+    where = "" if token.source in {"", "cli"} else f" in {token.source!r}"
+    name = _key(token) if where else _called(token.keyword or _argument(error))
+    if error.target_type is dict:
+        return f"`{name}`{where} needs a column's name after a dot, as in --{name.lstrip('-')}.NAME"
+    if error.msg is not None:
+        return f"`{name}`{where} cannot be read: {error.msg}"
+    return f"`{name}`{where} must be {_rule(error.target_type)}, got {token.value!r}"
+
+
+def _rule(kind: Any) -> str:
+    kinds = [one for one in (get_args(kind) or (kind,)) if one is not type(None)]
+    if get_origin(kind) is Literal:
+        return f"one of {', '.join(repr(word) for word in kinds)}"
+    name = getattr(kinds[0], "__name__", str(kinds[0]))
+    return KINDS.get(name, "one value" if name == "str" else f"of type {name}")
+
+
+def _argument(error: CycloptsError) -> str:
+    return error.argument.name if error.argument else "an argument"
+
+
+def _called(name: str) -> str:
+    """Return a flag as it is typed; arguments by position are written large."""
+    return name if name not in {"--data", "--pilot"} else name.lstrip("-").upper()
+
+
+def _key(token: Token) -> str:
+    """Return a key as it is written in a file: a.b instead of [a][b]."""
+    parts = re.findall(r"\[([^\]]*)\]", token.keyword or "")
+    return ".".join(parts) or token.keyword or token.value
+
+
+SENTENCES: tuple[tuple[type[CycloptsError], Callable[[Any, str], str]], ...] = (
+    (exceptions.UnknownCommandError, _unknown_command),
+    (exceptions.UnknownOptionError, _unknown),
+    (exceptions.CoercionError, _not_converted),
+    (exceptions.ValidationError, _invalid),
+    (exceptions.MissingArgumentError, _missing),
+    (exceptions.RepeatArgumentError, _repeated),
+    (exceptions.UnusedCliTokensError, _left_over),
+)
+"""What to say of each kind of wrong usage, with the command it was meant for."""

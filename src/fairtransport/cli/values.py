@@ -1,0 +1,96 @@
+"""From words on a command line, or values in a TOML file, to Python values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+from cyclopts import CoercionError, Parameter
+
+from fairtransport.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from cyclopts import Token
+
+
+def words(_: Any, tokens: Sequence[Token]) -> tuple[str, ...]:
+    """Return the parts of a comma list; a value in a file may hold a comma."""
+    return tuple(part for token in tokens for part in _parts(token))
+
+
+def tables(_: Any, tokens: Any) -> dict[str, Any]:
+    """Return the lists under each dotted name, as in --bins.age 25,45."""
+    if not isinstance(tokens, dict):
+        raise CoercionError(target_type=dict, token=tokens[0])
+    return {
+        name: tables(_, below) if isinstance(below, dict) else words(_, below)
+        for name, below in tokens.items()
+    }
+
+
+def not_negative(_: Any, value: int | None) -> None:
+    """Refuse a negative number."""
+    if value is not None and value < 0:
+        msg = "must be a whole number >= 0"
+        raise ValueError(msg)
+
+
+def _parts(token: Token) -> Iterable[str]:
+    if token.source != "cli":
+        return (token.value,)
+    return (part.strip() for part in token.value.split(",") if part.strip())
+
+
+Names: TypeAlias = Annotated[tuple[str, ...] | None, Parameter(converter=words, n_tokens=1)]
+"""A comma list, a repeated flag, or a list in a file."""
+Lists: TypeAlias = Annotated[
+    dict[str, tuple[str, ...]] | None, Parameter(converter=tables, accepts_keys=True)
+]
+"""Comma lists by dotted names, or a table of lists in a file."""
+
+Seed: TypeAlias = Annotated[int, Parameter(validator=not_negative)]
+"""The seed of everything random."""
+Switch: TypeAlias = Annotated[bool, Parameter(show_default=False)]
+"""A flag without a value."""
+
+
+def literal(text: str | None) -> Any:
+    """Read a value as a truth value or a number where it is one: files hold typed columns.
+
+    Quotes keep text text.
+
+    Examples
+    --------
+    >>> [literal(text) for text in ("True", "7", "0.5", "'7'", "seven")]
+    [True, 7, 0.5, '7', 'seven']
+    """
+    if text is None:
+        return None
+    if text.lower() in {"true", "false"}:
+        return text.lower() == "true"
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
+        return text[1:-1]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def numbers(flag: str, parts: Sequence[str]) -> list[float]:
+    """Return the numbers of a list."""
+    try:
+        return [float(part) for part in parts]
+    except ValueError:
+        msg = f"`{flag}` must be numbers separated by commas, got {','.join(parts)!r}"
+        raise InputError(msg) from None
+
+
+def one_or_many(parts: Any) -> Any:
+    """Return a settings tree with its leaves read: one value, or a list of several."""
+    if isinstance(parts, dict):
+        return {name: one_or_many(below) for name, below in parts.items()}
+    values = [literal(part) for part in parts]
+    return values[0] if len(values) == 1 else values

@@ -1,0 +1,22 @@
+"""Charts: each takes a table and draws it, the same for notebook, picture and report."""
+
+from fairtransport.report.charts.budget import budget_curve_chart
+from fairtransport.report.charts.flows import flow_heatmaps, flow_rows
+from fairtransport.report.charts.law import law_chart
+from fairtransport.report.charts.methods import methods_chart
+from fairtransport.report.charts.power import power_chart, power_table
+from fairtransport.report.charts.saving import check_ending, save_chart
+from fairtransport.report.charts.sequence import confidence_sequence_chart
+
+__all__ = [
+    "budget_curve_chart",
+    "check_ending",
+    "confidence_sequence_chart",
+    "flow_heatmaps",
+    "flow_rows",
+    "law_chart",
+    "methods_chart",
+    "power_chart",
+    "power_table",
+    "save_chart",
+]

@@ -1,0 +1,103 @@
+"""The statistic at every budget, with the price of a little more."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from fairtransport.report.charts.style import (
+    BLUE,
+    HEIGHT,
+    INK,
+    VERMILLION,
+    WIDTH,
+    data_of,
+    finish,
+    rows_of,
+)
+
+if TYPE_CHECKING:
+    from fairtransport.report.charts.style import Table
+
+TANGENT = 0.25
+"""How much of the picture's width the slope is drawn over."""
+
+
+def budget_curve_chart(
+    table: Table, *, budget: float, statistic: float, price: float | None
+) -> Any:
+    """Draw the budget curve, its corners, and where the audit stands on it.
+
+    Parameters
+    ----------
+    table
+        Columns ``budget`` and ``value``, one corner of the curve a row.
+    budget, statistic, price
+        The audit's budget, its statistic, and the slope of the curve to the right.
+    """
+    import altair as alt
+
+    corners = [
+        {"budget": float(row["budget"]), "value": float(row["value"])}
+        for row in rows_of(table, ("budget", "value"))
+    ]
+    last = corners[-1]
+    # behind its last corner the curve is flat
+    end = max(1.15 * last["budget"], 1.3 * budget) or 1.0
+    curve = [*corners, {"budget": end, "value": last["value"]}]
+
+    def x(name: str) -> Any:
+        return alt.X(f"{name}:Q", title="Budget, ε (squared distance)").scale(
+            domain=[0, end], nice=False
+        )
+
+    def y(name: str) -> Any:
+        return alt.Y(f"{name}:Q", title="FaiTH statistic").scale(zero=True)
+
+    tips = [
+        alt.Tooltip("budget:Q", title="Budget", format=".4g"),
+        alt.Tooltip("value:Q", title="Statistic", format=".4f"),
+    ]
+    here = f"budget {budget:g}, statistic {statistic:.4f}"
+    line = alt.Chart(data_of(curve)).encode(x=x("budget"), y=y("value"))
+    spot = alt.Chart(data_of([{"budget": budget, "value": statistic}]))
+    layers = [
+        line.mark_line(color=BLUE, strokeWidth=2.5),
+        alt.Chart(data_of(corners))
+        .mark_point(color=BLUE, fill="#FFFFFF", opacity=1, size=40)
+        .encode(x=x("budget"), y=y("value"), tooltip=tips),
+    ]
+    slope = ""
+    if price is not None and math.isfinite(price) and price > 0:
+        slope = f"price {price:.4g}"
+        layers.append(_tangent(budget, statistic, price, end, y, x))
+    layers.append(
+        spot.mark_point(shape="diamond", filled=True, size=150, color=VERMILLION, opacity=1).encode(
+            x=x("budget"), y=y("value"), tooltip=tips
+        )
+    )
+    words = ", ".join(part for part in (here, slope) if part)
+    return finish(
+        alt.layer(*layers).properties(width=WIDTH, height=HEIGHT * 0.8),
+        title="The statistic at every budget",
+        subtitle=f"Diamond: this audit ({words}); circles: corners of the curve",
+        description=(
+            f"Line chart of the FaiTH statistic against the budget, from {corners[0]['value']:.4f} "
+            f"at {corners[0]['budget']:g} to {last['value']:.4f} at {last['budget']:.4g}. "
+            f"This audit: {words}."
+        ),
+    )
+
+
+def _tangent(budget: float, statistic: float, price: float, end: float, y: Any, x: Any) -> Any:
+    import altair as alt
+
+    half = min(TANGENT * end, end - budget)
+    ends = [
+        {"budget": at, "value": statistic + price * (at - budget)} for at in (budget, budget + half)
+    ]
+    return (
+        alt.Chart(data_of(ends))
+        .mark_line(color=INK, strokeDash=[5, 3], strokeWidth=1.5, clip=True)
+        .encode(x=x("budget"), y=y("value"))
+    )

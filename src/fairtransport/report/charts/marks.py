@@ -1,0 +1,57 @@
+"""Named lines across a chart: estimate, bounds and δ, with their values in the legend."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from fairtransport.report.charts.style import BLUE, INK, VERMILLION, data_of
+from fairtransport.report.text import decimal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# told apart by dashes too, so that a grey print is enough
+LOOKS = {
+    "estimate": (INK, [1, 0]),
+    "lower bound": (BLUE, [8, 3]),
+    "upper bound": (BLUE, [3, 3]),
+    "δ": (VERMILLION, [8, 3, 2, 3]),
+}
+
+
+def named(pairs: Iterable[tuple[str, float | None]]) -> list[dict[str, Any]]:
+    """Return the lines that exist, each with the words of its legend."""
+    return [
+        {"kind": kind, "at": value, "words": f"{kind} {decimal(value)}"}
+        for kind, value in pairs
+        if value is not None and math.isfinite(value)
+    ]
+
+
+def lines(marks: list[dict[str, Any]], axis: str, channel: Any) -> Any:
+    """Draw named lines at right angles to an axis ("x" or "y")."""
+    import altair as alt
+
+    words = [mark["words"] for mark in marks]
+    looks = [LOOKS[mark["kind"]] for mark in marks]
+    legend = alt.Legend(orient="bottom", columns=2, symbolType="stroke", symbolSize=400)
+    return (
+        alt.Chart(data_of(marks))
+        .mark_rule(strokeWidth=2)
+        .encode(
+            **{axis: channel},
+            color=alt.Color("words:N", sort=words, legend=legend).scale(
+                domain=words, range=[colour for colour, _ in looks]
+            ),
+            strokeDash=alt.StrokeDash("words:N", sort=words, legend=legend).scale(
+                domain=words, range=[dash for _, dash in looks]
+            ),
+            tooltip=alt.Tooltip("words:N", title="Line"),
+        )
+    )
+
+
+def in_words(marks: list[dict[str, Any]]) -> str:
+    """Return the lines as part of an alternative text."""
+    return ", ".join(mark["words"] for mark in marks)

@@ -1,0 +1,87 @@
+"""Several methods' intervals side by side."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from fairtransport.report.charts.marks import in_words, lines, named
+from fairtransport.report.charts.style import BLUE, INK, WIDTH, data_of, finish, padded, rows_of
+from fairtransport.report.text import decimal, visible
+
+if TYPE_CHECKING:
+    from fairtransport.report.charts.style import Table
+
+NEEDED = ("method", "guarantee", "lower", "upper", "lower_bound", "upper_bound")
+ROW = 44
+ENDS = ("lower", "upper", "lower_bound", "upper_bound")
+TIPS = (
+    ("method", "Method"),
+    ("guarantee", "Guarantee"),
+    ("range", "Interval"),
+    ("bounds", "Bounds"),
+)
+
+
+def methods_chart(table: Table, *, estimate: float, delta: float | None = None) -> Any:
+    """Draw each method's interval as a bar and its one-sided bounds as ticks.
+
+    Parameters
+    ----------
+    table
+        Columns ``method``, ``guarantee``, ``lower``, ``upper``, ``lower_bound`` and
+        ``upper_bound``, one method a row; an end that does not exist is None or infinite.
+    estimate, delta
+        The statistic and the threshold.
+    """
+    import altair as alt
+
+    rows = [_row(row) for row in rows_of(table, NEEDED)]
+    marks = named((("estimate", estimate), ("δ", delta)))
+    known = [row[end] for row in rows for end in ENDS if row[end] is not None]
+    left, right = padded([*known, *(mark["at"] for mark in marks)])
+    for row in rows:
+        row["from"] = left if row["lower"] is None else row["lower"]
+        row["to"] = right if row["upper"] is None else row["upper"]
+
+    def x(name: str) -> Any:
+        return alt.X(f"{name}:Q", title="FaiTH statistic").scale(domain=[left, right], nice=False)
+
+    names = [row["method"] for row in rows]
+    down = alt.Y("method:N", sort=names, title=None).axis(domain=False, ticks=False)
+    base = alt.Chart(data_of(rows)).encode(
+        y=down,
+        tooltip=[alt.Tooltip(f"{name}:N", title=title) for name, title in TIPS],
+    )
+    layers = [base.mark_bar(color=BLUE, opacity=0.55, height=14).encode(x=x("from"), x2="to:Q")]
+    for end in ("lower_bound", "upper_bound"):
+        known = [row for row in rows if row[end] is not None]
+        if known:
+            ticks = alt.Chart(data_of(known)).mark_tick(color=INK, thickness=2.5, size=24)
+            layers.append(ticks.encode(x=x(end), y=down))
+    layers.append(lines(marks, "x", x("at")))
+    return finish(
+        alt.layer(*layers).properties(width=WIDTH, height=ROW * len(rows)),
+        title="Methods side by side",
+        subtitle="Bars: two-sided intervals; ticks: one-sided bounds",
+        description=(
+            "Intervals of the FaiTH statistic by method: "
+            + "; ".join(f"{row['method']} {row['range']}" for row in rows)
+            + f". Lines: {in_words(marks)}."
+        ),
+    )
+
+
+def _row(row: dict[str, Any]) -> dict[str, Any]:
+    ends = {name: _finite(row[name]) for name in ENDS}
+    return {
+        "method": visible(row["method"]),
+        "guarantee": visible(row["guarantee"]),
+        "range": f"{decimal(ends['lower'])} to {decimal(ends['upper'])}",
+        "bounds": f"{decimal(ends['lower_bound'])} and {decimal(ends['upper_bound'])}",
+        **ends,
+    }
+
+
+def _finite(value: Any) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)

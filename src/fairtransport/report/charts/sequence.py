@@ -1,0 +1,85 @@
+"""A monitor's confidence sequence: bounds that hold at all times at once."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from fairtransport.report.charts.marks import in_words, lines, named
+from fairtransport.report.charts.style import (
+    HEIGHT,
+    INK,
+    SKY,
+    WIDTH,
+    data_of,
+    finish,
+    rows_of,
+)
+from fairtransport.report.text import decimal
+
+if TYPE_CHECKING:
+    from fairtransport.report.charts.style import Table
+
+
+def confidence_sequence_chart(table: Table, *, delta: float | None = None) -> Any:
+    """Draw the bounds of a stream's statistic against the number of cases.
+
+    Parameters
+    ----------
+    table
+        Columns ``n``, ``lower``, ``statistic`` and ``upper``, one look a row; an upper bound
+        that does not exist is None or infinite.
+    delta
+        The threshold.
+    """
+    import altair as alt
+
+    rows = [_look(row) for row in rows_of(table, ("n", "lower", "statistic", "upper"))]
+    bounded = any(row["upper"] is not None for row in rows)
+    up = "FaiTH statistic"
+
+    def y(name: str) -> Any:
+        return alt.Y(f"{name}:Q", title=up).scale(zero=True)
+
+    base = alt.Chart(data_of(rows)).encode(
+        x=alt.X("n:Q", title="Number of cases, n").scale(zero=False, nice=False),
+        tooltip=[alt.Tooltip("n:Q", title="Cases", format=",")]
+        + [
+            alt.Tooltip(f"{name}:Q", title=title, format=".4f")
+            for name, title in (
+                ("lower", "Lower bound"),
+                ("statistic", "Statistic"),
+                ("upper", "Upper bound"),
+            )
+        ],
+    )
+    layers = [base.mark_line(color=INK, strokeWidth=2).encode(y=y("statistic"))]
+    if bounded:
+        layers.insert(0, base.mark_area(color=SKY, opacity=0.45).encode(y=y("lower"), y2="upper:Q"))
+    layers.insert(1, base.mark_line(color="#0072B2", strokeWidth=1.5).encode(y=y("lower")))
+    marks = named((("δ", delta),))
+    if marks:
+        layers.append(lines(marks, "y", y("at")))
+    last = rows[-1]
+    return finish(
+        alt.layer(*layers).properties(width=WIDTH, height=HEIGHT),
+        title="The evidence so far",
+        subtitle="Black: statistic; blue: bounds that hold at all times at once",
+        description=(
+            f"Line chart of the FaiTH statistic with its confidence sequence. After "
+            f"{last['n']:,} cases: statistic {decimal(last['statistic'])}, lower bound "
+            f"{decimal(last['lower'])}, upper bound {decimal(last['upper'])}"
+            f"{'; ' + in_words(marks) if marks else ''}."
+        ),
+    )
+
+
+def _look(row: dict[str, Any]) -> dict[str, Any]:
+    upper = row["upper"]
+    known = upper is not None and math.isfinite(upper)
+    return {
+        "n": int(row["n"]),
+        "lower": float(row["lower"]),
+        "statistic": float(row["statistic"]),
+        "upper": float(upper) if known else None,
+    }

@@ -1,0 +1,88 @@
+"""What all charts share: colours, sizes, and the reading of tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from fairtransport.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import pandas as pd
+
+    Table: TypeAlias = pd.DataFrame | Iterable[Mapping[str, Any]]
+
+# Okabe and Ito's palette, which people with any colour vision can tell apart
+BLUE, SKY, ORANGE, VERMILLION, GREEN = "#0072B2", "#56B4E9", "#E69F00", "#D55E00", "#009E73"
+INK, MARK, PALE = "#1A1A1A", "#444444", "#F4F4F2"
+WIDTH, HEIGHT = 480, 300
+LABEL_LIMIT = 220
+"""Longer names on an axis end in an ellipsis, in pixels."""
+
+
+def rows_of(table: Table, needed: Sequence[str]) -> list[dict[str, Any]]:
+    """Return a table's rows, or say which column is lacking."""
+    records: Any = table
+    if hasattr(table, "to_dict"):
+        records = table.to_dict(orient="records")
+    rows = [dict(row) for row in records]
+    for row in rows[:1]:
+        lacking = [name for name in needed if name not in row]
+        if lacking:
+            msg = (
+                f"`table` must have the columns {', '.join(needed)}, got none named {lacking[0]!r}"
+            )
+            raise InputError(msg)
+    if not rows:
+        msg = "`table` must have rows, got none"
+        raise InputError(msg)
+    return rows
+
+
+def data_of(rows: list[dict[str, Any]]) -> Any:
+    """Return rows as data that stand in the chart itself.
+
+    Altair copies lists again with every layer and setting, frames never.
+    """
+    import pandas as pd
+
+    return pd.DataFrame(rows)
+
+
+def padded(values: Sequence[float], share: float = 0.04) -> list[float]:
+    """Return the range of values with a little room on both sides."""
+    room = share * (max(values) - min(values) or 1.0)
+    return [min(values) - room, max(values) + room]
+
+
+def finish(chart: Any, *, title: str, description: str, subtitle: str = "") -> Any:
+    """Give a chart its title, its alternative text and the shared look."""
+    import altair as alt
+
+    return (
+        chart.properties(
+            title=alt.Title(title, anchor="start", subtitle=subtitle or alt.Undefined),
+            description=description,
+            usermeta={"embedOptions": {"actions": False}},
+        )
+        .configure_axis(
+            labelFontSize=12,
+            titleFontSize=12,
+            titleFontWeight="normal",
+            labelColor=INK,
+            titleColor=INK,
+            labelLimit=LABEL_LIMIT,
+            labelFlush=False,
+            gridColor="#E4E4E0",
+            domainColor="#8A8A86",
+            tickColor="#8A8A86",
+        )
+        .configure_title(
+            fontSize=14, color=INK, subtitleFontSize=12, subtitleColor=MARK, offset=14, limit=640
+        )
+        .configure_legend(
+            labelFontSize=12, labelColor=INK, labelLimit=LABEL_LIMIT, title=None, symbolOpacity=1
+        )
+        .configure_view(stroke=None)
+    )

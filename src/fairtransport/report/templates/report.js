@@ -1,0 +1,112 @@
+(() => {
+  "use strict";
+
+  const FEWEST_ROWS = 5;
+
+  function key(row, column) {
+    const cell = row.cells[column];
+    return "sort" in cell.dataset ? Number(cell.dataset.sort) : cell.textContent.trim();
+  }
+
+  function compare(first, second) {
+    // what has no number comes last, whatever the direction
+    if (typeof first === "number" && typeof second === "number") return first - second;
+    if (typeof first === "number") return -1;
+    if (typeof second === "number") return 1;
+    return first.localeCompare(second, "en", { numeric: true });
+  }
+
+  function sortBy(table, heading) {
+    const column = heading.cellIndex;
+    const numeric = heading.classList.contains("number");
+    const before = heading.getAttribute("aria-sort");
+    const falling = before === null ? numeric : before === "ascending";
+    const sign = falling ? -1 : 1;
+    const rows = [...table.tBodies[0].rows].map((row) => [key(row, column), row]);
+    rows.sort(([a], [b]) => (typeof a === typeof b ? sign * compare(a, b) : compare(a, b)));
+    table.tBodies[0].append(...rows.map(([, row]) => row));
+    for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+    heading.setAttribute("aria-sort", falling ? "descending" : "ascending");
+  }
+
+  function makeSortable(table) {
+    for (const heading of table.tHead.rows[0].cells) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(...heading.childNodes);
+      button.addEventListener("click", () => sortBy(table, heading));
+      heading.append(button);
+    }
+  }
+
+  function makeFilterable(box, table) {
+    const rows = [...table.tBodies[0].rows];
+    if (rows.length < FEWEST_ROWS) return;
+    const bar = document.createElement("div");
+    const label = document.createElement("label");
+    const input = document.createElement("input");
+    const count = document.createElement("output");
+    bar.className = "filter";
+    input.type = "search";
+    input.id = `filter-${table.id}`;
+    label.htmlFor = input.id;
+    label.textContent = "Show rows with";
+    input.setAttribute("aria-label", `Show rows with this text: ${table.caption.textContent}`);
+    count.htmlFor = input.id;
+    const texts = new Map(rows.map((row) => [row, textOf(row)]));
+    const update = () => {
+      const wanted = input.value.trim().toLowerCase();
+      for (const row of rows) row.hidden = !texts.get(row).includes(wanted);
+      count.textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} rows`;
+    };
+    input.addEventListener("input", update);
+    update();
+    bar.append(label, input, count);
+    box.prepend(bar);
+  }
+
+  // cells that were shortened are found by their full text too
+  function textOf(row) {
+    return [...row.cells].map((cell) => `${cell.textContent} ${cell.title}`).join(" ").replaceAll("\u00a0", " ").toLowerCase();
+  }
+
+  // headings and captions of the page say what the chart's own title says
+  function fit({ title, ...spec }, width) {
+    const fitted = { ...spec };
+    if ("concat" in fitted) {
+      // two heat maps side by side only where both are seen whole
+      if (width < 900) fitted.columns = 1;
+    } else {
+      fitted.width = Math.max(200, Math.min(560, width - 8));
+      fitted.autosize = { type: "fit-x", contains: "padding" };
+    }
+    return fitted;
+  }
+
+  async function draw(specs, place) {
+    const name = place.dataset.chart;
+    const spec = fit(specs[name], place.clientWidth);
+    await window.vegaEmbed(place, spec, {
+      mode: "vega-lite",
+      renderer: "svg",
+      ast: true,
+      actions: false,
+      defaultStyle: false,
+      tooltip: { disableDefaultStyle: true },
+      config: { font: "system-ui, sans-serif" },
+    });
+    const beside = document.querySelector(`details[data-beside="${name}"]`);
+    if (beside) beside.open = false;
+  }
+
+  for (const box of document.querySelectorAll("[data-table]")) {
+    const table = box.querySelector("table");
+    makeFilterable(box, table);
+    makeSortable(table);
+  }
+  const specs = JSON.parse(document.getElementById("charts").textContent);
+  const drawn = [...document.querySelectorAll("[data-chart]")].map((place) => draw(specs, place));
+  Promise.all(drawn).then(() => {
+    document.documentElement.dataset.ready = "yes";
+  });
+})();

@@ -1,0 +1,167 @@
+"""Values and numbers as text that a reader can trust: nothing invisible, nothing endless."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairtransport.summary import Value
+
+LONGEST = 120
+"""Longer texts from the data are shortened where they stand in a line."""
+SMALLEST_PVALUE = 0.0001
+MOST_DIGITS = 9
+ROUNDING = 1e-6
+"""Sums of shares miss whole numbers of people by less."""
+NONE = "none"
+NOT_TOLD = "not told"
+MISSING = "missing"
+MINUS = "−"
+# joiners are part of Persian, Indic scripts and emoji and change no order of reading
+_JOINERS = "\u200c\u200d"
+_HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
+
+def visible(text: object) -> str:
+    r"""Return text with control and direction characters spelled out.
+
+    A name with a right-to-left override could otherwise make a table say the opposite of
+    what is in it.
+
+    Examples
+    --------
+    >>> visible("a\u202eb\n")
+    'a⟨U+202E⟩b⟨U+000A⟩'
+    """
+    return "".join(f"⟨U+{ord(sign):04X}⟩" if _is_hidden(sign) else sign for sign in str(text))
+
+
+def _is_hidden(sign: str) -> bool:
+    return unicodedata.category(sign) in _HIDDEN and sign not in _JOINERS
+
+
+def shorten(text: str, longest: int = LONGEST) -> str:
+    """Return the text, or its beginning with an ellipsis."""
+    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+
+
+def value_text(value: Value | tuple[float, ...]) -> str:
+    """Return a cell of the audit data, or a prediction, as text.
+
+    Examples
+    --------
+    >>> value_text(0.25), value_text(None), value_text((0.2, 0.8)), value_text("Male")
+    ('0.25', 'missing', '0.2, 0.8', 'Male')
+    """
+    if value is None:
+        return MISSING
+    if isinstance(value, tuple | list):
+        return ", ".join(value_text(part) for part in value)
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return visible(value)
+
+
+def profile_text(profile: Mapping[str, Value]) -> str:
+    """Return a person's columns in a line.
+
+    Examples
+    --------
+    >>> profile_text({"race": "Caucasian", "priors": 0})
+    'race Caucasian, priors 0'
+    """
+    return ", ".join(f"{visible(name)} {value_text(value)}" for name, value in profile.items())
+
+
+def group_text(group: Mapping[str, Value]) -> str:
+    """Return the levels that make a group, without the names of their columns.
+
+    Examples
+    --------
+    >>> group_text({"race": "Caucasian", "sex": "Female"})
+    'Caucasian, Female'
+    """
+    return ", ".join(value_text(value) for value in group.values()) or "everybody"
+
+
+def decimal(number: float | None, digits: int = 4) -> str:
+    """Return a number with a fixed number of decimals; a minus is a minus sign.
+
+    Examples
+    --------
+    >>> decimal(-0.25, 2), decimal(None), decimal(-0.00001)
+    ('−0.25', 'none', '0.0000')
+    """
+    if number is None or not math.isfinite(number):
+        return NONE
+    text = f"{number:.{digits}f}"
+    bare = text.lstrip("-")
+    return bare if float(text) == 0 else text.replace("-", MINUS)
+
+
+def percent(share: float, digits: int = 1) -> str:
+    """Return a share as a percentage, with no more decimals than it needs.
+
+    Examples
+    --------
+    >>> percent(0.334), percent(0.05), percent(0.999)
+    ('33.4 %', '5 %', '99.9 %')
+    """
+    text = f"{100 * share:.{digits}f}".replace("-", MINUS)
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
+
+
+def people(number: float | None) -> str:
+    """Return a number of people; parts of a person only where a budget ends half way.
+
+    Examples
+    --------
+    >>> people(1584), people(12.5), people(None)
+    ('1,584', '12.5', 'not told')
+    """
+    if number is None:
+        return NOT_TOLD
+    text = f"{number:,.0f}" if abs(number - round(number)) < ROUNDING else f"{number:,.1f}"
+    return "0" if text in {"-0", "-0.0"} else text.replace("-", MINUS)
+
+
+def signed(number: float) -> str:
+    """Return a change in people with its sign.
+
+    Examples
+    --------
+    >>> signed(31), signed(-19), signed(0)
+    ('+31', '−19', '0')
+    """
+    text = people(number)
+    return f"+{text}" if number > 0 and text not in {"0", "0.0"} else text
+
+
+def pvalue(value: float) -> str:
+    """Return "p = …", or "p < …" for what is too small to be shown.
+
+    Examples
+    --------
+    >>> pvalue(0.034), pvalue(1e-9)
+    ('p = 0.034', 'p < 0.0001')
+    """
+    return f"p = {value:.2g}" if value >= SMALLEST_PVALUE else f"p < {SMALLEST_PVALUE}"
+
+
+def told_apart(first: float, second: float, digits: int = 4) -> tuple[str, str]:
+    """Return two numbers with as many decimals as it takes to see which one is larger.
+
+    Examples
+    --------
+    >>> told_apart(0.03652, 0.0365)
+    ('0.03652', '0.03650')
+    """
+    while digits < MOST_DIGITS and first != second:
+        if decimal(first, digits) != decimal(second, digits):
+            break
+        digits += 1
+    return decimal(first, digits), decimal(second, digits)

@@ -1,0 +1,185 @@
+"""fairtransport.toml: an audit that can be run again; flags override it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import fairtransport as ft
+
+WHOLE = """
+[audit]
+data = "people.csv"
+label = "good"
+prediction = "guess"
+sensitive = ["race"]
+features = ["race", "age"]
+bins.age = [22, 25]
+budget = 0
+delta = 0.01
+fail-on = "never"
+seed = 3
+
+[sample-size]
+value = 0.2
+delta = 0.1
+
+[monitor]
+label = "good"
+prediction = "guess"
+sensitive = "race"
+delta = 0.9
+"""
+
+
+@pytest.fixture
+def config(tmp_path):
+    """Write a TOML file elsewhere and return its path."""
+
+    def write(text):
+        path = tmp_path / "settings.toml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def expected(folder, **options):
+    return ft.audit(
+        folder / "people.csv", "good", y_pred="guess", sensitive_features=["race"],
+        features=["race", "age"], **options,
+    )  # fmt: skip
+
+
+def test_the_whole_audit_can_stand_in_the_file(run, config, folder):
+    done = run("audit", "--config", config(WHOLE))
+    result = expected(folder, bins={"age": [22, 25]}, rng=3, delta=0.01)
+
+    assert done.code == 0
+    assert result.verdict == "rejected"
+    assert "δ-fairness rejected" in done.words
+    assert f"FaiTH statistic {result.statistic:.4f}" in done.words
+    assert f"{result.points} distinct" in done.words
+    assert "seed 3;" in done.words
+
+
+@pytest.mark.parametrize(
+    ("flags", "code", "words"),
+    [
+        (["--fail-on", "rejected"], 3, "seed 3;"),
+        (["--seed", "8"], 0, "seed 8;"),
+        (["--delta", "0.9"], 0, "δ = 0.9"),
+        (["cases.csv"], 0, "cases.csv, 6 cases"),
+        (["--data", "cases.csv"], 0, "cases.csv, 6 cases"),
+    ],
+)
+def test_flags_override_it(flags, code, words, run, config):
+    done = run("audit", *flags, "--config", config(WHOLE))
+
+    assert done.code == code
+    assert words in done.words
+
+
+def test_bins_on_the_line_replace_those_of_the_file(run, config, folder):
+    done = run("audit", "--bins.age", "24", "--config", config(WHOLE))
+    result = expected(folder, bins={"age": [24]})
+
+    assert f"{result.points} distinct" in done.words
+    assert result.points != expected(folder, bins={"age": [22, 25]}).points
+
+
+def test_each_command_has_its_table(run, config, tmp_path):
+    path = config(WHOLE)
+
+    assert run("sample-size", "--config", path).code == 0
+    done = run("monitor", "people.csv", "--state", tmp_path / "state", "--config", path)
+    assert done.code == 0
+    assert "δ = 0.9: inconclusive." in done.words
+
+
+def test_the_file_in_the_working_directory_is_read(shell, folder, tmp_path):
+    (tmp_path / "fairtransport.toml").write_text(WHOLE.replace("people.csv", "mine.csv"))
+    (tmp_path / "mine.csv").write_bytes((folder / "people.csv").read_bytes())
+
+    done = shell("audit", cwd=tmp_path)
+
+    assert done.code == 0
+    assert "mine.csv, 400 cases" in done.out
+
+
+def test_a_given_file_replaces_the_usual_one(run, config, monkeypatch, tmp_path):
+    monkeypatch.setattr("fairtransport.cli.configfile.USUAL", tmp_path / "usual.toml")
+    (tmp_path / "usual.toml").write_text("[audit]\nno-such = 1\n")
+
+    assert run("audit").err == (
+        "Error: 'no-such' in 'usual.toml' is no setting of `fairtransport audit`\n"
+    )
+    assert run("audit", "--config", config(WHOLE)).code == 0
+
+
+def test_commands_without_a_table_do_not_read_it(run, monkeypatch, tmp_path):
+    monkeypatch.setattr("fairtransport.cli.configfile.USUAL", tmp_path / "usual.toml")
+    (tmp_path / "usual.toml").write_text("not TOML at all")
+
+    assert run("completion", "bash").code == 0
+
+
+def test_values_in_a_file_may_hold_commas(run, config, tmp_path):
+    cases = tmp_path / "cases.csv"
+    cases.write_text('"race, or so",good,guess\na,1,1\nb,1,0\n')
+    text = '[audit]\nlabel = "good"\nprediction = "guess"\nsensitive = ["race, or so"]\n'
+
+    assert run("audit", cases, "--config", config(text)).code == 0
+    assert "got 'race'" in run(
+        "audit", cases, "--sensitive", "race, or so", "--config", config(text)
+    ).err  # fmt: skip
+
+
+def test_settings_of_a_similarity_have_a_table_of_their_own(run, config, monkeypatch):
+    from fairtransport.similarity import IgnoreSensitive, registry
+
+    seen = []
+
+    def made(name, settings):
+        seen.append((name, settings))
+        return IgnoreSensitive()
+
+    monkeypatch.setattr(registry, "similarity_from_settings", made, raising=False)
+    text = WHOLE + '\n[audit.similarity-settings]\nk = 5\nfor = ["a", "b"]\nscale.age = 2.5\n'
+
+    assert run("audit", "--config", config(text)).code == 0
+    assert run("audit", "--config", config(WHOLE), "--similarity-settings.k", "7").code == 0
+    assert seen == [
+        ("ignore-sensitive", {"k": 5, "for": ["a", "b"], "scale": {"age": 2.5}}),
+        ("ignore-sensitive", {"k": 7}),
+    ]
+
+
+def test_a_similarity_is_made_from_its_settings(run, config, folder):
+    from fairtransport.similarity import MixedTabular
+
+    text = WHOLE.replace("bins.age = [22, 25]", 'similarity = "mixed-tabular"')
+    text = text.replace("budget = 0", "budget = 0.5")
+    text += "\n[audit.similarity-settings]\nscales.age = 5\n"
+    done = run("audit", "--config", config(text))
+    result = expected(folder, similarity=MixedTabular({"age": 5}), budget=0.5, rng=3, delta=0.01)
+
+    assert done.code == 0
+    assert result.statistic != expected(folder, budget=0.5, rng=3).statistic
+    assert f"{result.statistic:.4f}" in done.words
+    wrong = run("audit", "--config", config(text), "--similarity-settings.scale.age", "5")
+    assert wrong.code == 2
+    assert "`scale` must be a setting of the similarity 'mixed-tabular'" in wrong.err
+
+
+def test_the_example_of_the_documentation_runs(shell, tmp_path):
+    page = Path(__file__).parents[2] / "docs" / "command-line.md"
+    (example,) = re.findall(r"```toml\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    (tmp_path / "fairtransport.toml").write_text(example, encoding="utf-8")
+    rows = ["a,f,20,1,1", "b,f,20,1,0", "a,m,50,0,0", "b,m,50,0,0"] * 5
+    text = "\n".join(["race,sex,age,reoffended,high_risk", *rows, ""])
+    (tmp_path / "cases.csv").write_text(text, encoding="utf-8")
+
+    assert shell("audit", cwd=tmp_path).code == 3
+    assert shell("monitor", "cases.csv", cwd=tmp_path).code in {0, 3}
+    assert (tmp_path / "audit.state").exists()

@@ -1,0 +1,239 @@
+"""Everything that can be wrong with a line: one sentence that names the flag, and a code."""
+
+import shlex
+
+import pytest
+
+from fairtransport.inference import METHODS
+from fairtransport.losses import LOSSES
+
+TOLD = "--label good --prediction guess --sensitive race --features race,age"
+COLUMNS = "(race, age, good, word, guess, score, gap)"
+KINDS = ".skops, .pkl, .pickle, .joblib"
+ASK = "audit people.csv --label good --sensitive race --model"
+LIST_OF_METHODS = ", ".join(map(repr, METHODS))
+LIST_OF_LOSSES = ", ".join(map(repr, LOSSES))
+PICKLE = (
+    "`--allow-pickle` must be set to read 'model.pkl': a pickle runs any code that its author put "
+    "in, so allow it only for files you trust, or save the model with skops"
+)
+VOUCHED = (
+    "'own.skops' holds types that nobody has vouched for: random.Random; name them in `--trust` "
+    "if you know what they do"
+)
+GAP = "the column 'gap' must not have missing values, got 1; --missing level makes it a level of"
+TABLES = "must hold the tables [audit], [monitor], [sample-size] and nothing else"
+DISJOINT = (
+    "the true labels ['no', 'yes'] and the predicted ones [0, 1] have nothing in common; are they "
+    "of the same type?"
+)
+
+LINES = [
+    # commands and arguments
+    ("frobnicate", 2, ("'frobnicate' is no command of `fairtransport`; there are demo, audit, "
+     "monitor, sample-size, reproduce, completion")),
+    ("adit cases.csv", 2, "'adit' is no command of `fairtransport`; did you mean audit?"),
+    ("reproduce figure9", 2,
+     "'figure9' is no command of `fairtransport reproduce`; did you mean figure1?"),
+    ("audit", 2, "`DATA` must be given to `fairtransport audit`"),
+    (f"audit cases.csv more.csv {TOLD}", 2,
+     "`fairtransport audit` takes no further argument, got 'more.csv'"),
+    (f"audit cases.csv {TOLD} --frobnicate 1", 2,
+     "`--frobnicate` is no flag of `fairtransport audit`"),
+    (f"audit cases.csv {TOLD} --sensitve race", 2,
+     "`--sensitve` is no flag of `fairtransport audit`; did you mean --sensitive?"),
+    (f"audit cases.csv {TOLD} --budget", 2, "`--budget` needs a value"),
+    (f"audit cases.csv {TOLD} --budget 1 --budget 2", 2, "`--budget` must be given once"),
+    ("completion tcsh", 2, "`SHELL` must be one of 'bash', 'zsh', 'fish', got 'tcsh'"),
+    ("completion", 2, "`SHELL` must be given to `fairtransport completion`"),
+    # the file
+    (f"audit absent.csv {TOLD}", 2, "`DATA` must be an existing file, got 'absent.csv'"),
+    (f"audit cases.txt {TOLD}", 2, ("`DATA` must be a file of type .csv, .tsv, .parquet, .json, "
+     ".jsonl, .ndjson, got 'cases.txt'")),
+    (f"audit broken.parquet {TOLD}", 1, ("the file 'broken.parquet' could not be read: Invalid "
+     "Input Error: File 'broken.parquet' too small to be a Parquet file")),
+    # columns
+    ("audit cases.csv --label bad --prediction guess --sensitive race", 2,
+     f"`--label` must name columns of the data {COLUMNS}, got 'bad'"),
+    ("audit cases.csv --prediction guess --sensitive race", 2,
+     "`--label` must be given for the loss 'zero-one'"),
+    ("audit cases.csv --label good --prediction guess --sensitive height", 2,
+     f"`--sensitive` must name columns of the data {COLUMNS}, got 'height'"),
+    ("audit cases.csv --label good --prediction guess", 2,
+     "`--sensitive` must name at least one column, got none"),
+    (f"audit cases.csv {TOLD} --features good", 2,
+     "`--features` must not hold label, counts or predictions, got 'good'"),
+    ("audit cases.csv --label good --prediction guess --sensitive race --features age,gap", 1,
+     f"{GAP} its own"),
+    ("audit cases.csv --label word --prediction guess --sensitive race --features age", 1,
+     DISJOINT),
+    (f"audit cases.csv {TOLD} --counts score", 1,
+     "the counts in 'score' must be whole numbers >= 0; 6 rows break this"),
+    (f"audit cases.csv {TOLD} --counts people", 2,
+     f"`--counts` must name columns of the data {COLUMNS}, got 'people'"),
+    (f"audit cases.csv {TOLD} --targets absent.csv", 2,
+     "`--targets` must be an existing file, got 'absent.csv'"),
+    # where predictions come from
+    ("audit cases.csv --label good --sensitive race", 2,
+     "exactly one of `--model`, `--prediction` and `--score` must be given, got none"),
+    (f"audit cases.csv {TOLD} --score score", 2, ("exactly one of `--model`, `--prediction` and "
+     "`--score` must be given, got `--prediction` and `--score`")),
+    ("audit cases.csv --label good --sensitive race --score score", 2,
+     "the loss 'zero-one' needs labels: threshold the scores and pass `--prediction`"),
+    (f"audit cases.csv {TOLD} --loss log", 2,
+     "the loss 'log' needs class scores: pass `--score` instead of `--prediction`"),
+    ("audit cases.csv --label good --sensitive race --prediction nothing", 2,
+     f"`--prediction` must name columns of the data {COLUMNS}, got 'nothing'"),
+    # values
+    (f"audit cases.csv {TOLD} --bins.age young", 2,
+     "`--bins.age` must be numbers separated by commas, got 'young'"),
+    (f"audit cases.csv {TOLD} --bins.age 45,25", 2,
+     "`--bins.age` must be rising edges, at least one, got [45.0, 25.0]"),
+    (f"audit cases.csv {TOLD} --bins 3", 2,
+     "`--bins` needs a column's name after a dot, as in --bins.NAME"),
+    (f"audit cases.csv {TOLD} --bins.age", 2, "`--bins.age` needs a value"),
+    (f"audit cases.csv {TOLD} --bins.height 3", 2,
+     "`--bins` must name columns of the points, got 'height'"),
+    (f"audit cases.csv {TOLD} --bins.race 3", 1,
+     "`--bins.race` needs a numeric column, but 'race' is VARCHAR"),
+    (f"audit cases.csv {TOLD} --levels a,b", 2,
+     "`--levels` needs a column's name after a dot, as in --levels.NAME"),
+    (f"audit cases.csv {TOLD} --levels.race a,b", 2,
+     "`--levels` must be left out without query access: there are no twins to ask about"),
+    (f"audit cases.csv {TOLD} --loss-range 0,x", 2,
+     "`--loss-range` must be numbers separated by commas, got '0,x'"),
+    (f"audit cases.csv {TOLD} --loss absolute --loss-range 1,0", 2,
+     "`--loss-range` must be two finite numbers, low < high, got [1.0, 0.0]"),
+    (f"audit cases.csv {TOLD} --loss absolute", 2,
+     "`--loss-range` must be given for the loss 'absolute' with the method 'finite-sample'"),
+    (f"audit cases.csv {TOLD} --loss hinge", 2,
+     f"`--loss` must be one of {LIST_OF_LOSSES}, got 'hinge'"),
+    (f"audit cases.csv {TOLD} --method magic", 2,
+     f"`--method` must be one of {LIST_OF_METHODS}, got 'magic'"),
+    (f"audit cases.csv {TOLD} --missing drop", 2,
+     "`--missing` must be one of 'error', 'level', got 'drop'"),
+    (f"audit cases.csv {TOLD} --budget -1", 2,
+     "`--budget` must be a finite number >= 0, got -1.0"),
+    (f"audit cases.csv {TOLD} --budget lots", 2, "`--budget` must be a number, got 'lots'"),
+    (f"audit cases.csv {TOLD} --delta nan", 2,
+     "`--delta` must be a finite number >= 0, got nan"),
+    (f"audit cases.csv {TOLD} --alpha 0", 2,
+     "`--alpha` must be a finite number > 0 and < 1, got 0.0"),
+    (f"audit cases.csv {TOLD} --method limit-law --resamples 0", 2,
+     "`--resamples` must be a whole number >= 1, got 0"),
+    (f"audit cases.csv {TOLD} --seed -1", 2, "`--seed` must be a whole number >= 0, got -1"),
+    (f"audit cases.csv {TOLD} --seed one", 2, "`--seed` must be a whole number, got 'one'"),
+    (f"audit cases.csv {TOLD} --fail-on sometimes", 2,
+     "`--fail-on` must be one of 'rejected', 'not-certified', 'never', got 'sometimes'"),
+    (f"audit cases.csv {TOLD} --fail-on not-certified", 2,
+     "`--delta` must be given with `--fail-on not-certified`: no verdict comes without it"),
+    # files to write
+    (f"audit cases.csv {TOLD} --report out.pdf", 2,
+     "`--report` must end in .html or .md, got 'out.pdf'"),
+    (f"audit cases.csv {TOLD} --report no/such/out.html", 2,
+     "`--report` must be in an existing folder, got 'no/such/out.html'"),
+    (f"audit cases.csv {TOLD} --json cases.csv", 2,
+     "`--json` must not be another file of this command, got 'cases.csv'"),
+    (f"audit cases.csv {TOLD} --report a.md --json ./a.md", 2,
+     "`--json` must not be another file of this command, got 'a.md'"),
+    (f"audit cases.csv {TOLD} --json .", 2, "`--json` must not be a folder, got '.'"),
+    (f"audit cases.csv {TOLD} --json --quiet", 2, "`--json` must be a file or -, got '--quiet'"),
+    (f"audit cases.csv {TOLD} --share-at-least 0", 2,
+     "`--share-at-least` must be a whole number >= 1, got 0"),
+    # models
+    (f"{ASK} absent.skops", 2, "`--model` must be an existing file, got 'absent.skops'"),
+    (f"{ASK} cases.txt", 2, f"`--model` must end in {KINDS}, got 'cases.txt'"),
+    (f"{ASK} model.onnx", 2,
+     f"`--model` must end in {KINDS}; ONNX files are not supported yet, got 'model.onnx'"),
+    (f"{ASK} https://host/model", 2, (f"`--model` must be a file ({KINDS}); endpoints are not "
+     "supported yet, got 'https://host/model'")),
+    (f"{ASK} model.pkl", 2, PICKLE),
+    (f"{ASK} dict.pkl --allow-pickle", 1,
+     "the model in 'dict.pkl' must have `predict`, got an object of type dict"),
+    (f"{ASK} damaged.skops", 1,
+     "'damaged.skops' could not be read as a model: BadZipFile, File is not a zip file"),
+    (f"{ASK} own.skops", 1, VOUCHED),
+    (f"{ASK} own.skops --trust Random", 2,
+     "`--trust` must hold full names of types like 'package.Class', got 'Random'"),
+    (f"{ASK} other.skops", 2, ("`--features` must name columns of the data (race, age, good, "
+     "guess), got 'years'")),
+    # the TOML file
+    (f"audit cases.csv {TOLD} --config absent.toml", 2,
+     "`--config` must be an existing file, got 'absent.toml'"),
+    (f"audit cases.csv {TOLD} --config broken.toml", 2, ("'broken.toml' must be a TOML file: "
+     "Expected ']' at the end of a table declaration (at line 1, column 7)")),
+    (f"audit cases.csv {TOLD} --config table.toml", 2, f"'table.toml' {TABLES}, got 'adit'"),
+    (f"audit cases.csv {TOLD} --config top.toml", 2, f"'top.toml' {TABLES}, got 'audit'"),
+    (f"audit cases.csv {TOLD} --config key.toml", 2, ("'sensitve' in 'key.toml' is no setting of "
+     "`fairtransport audit`; did you mean sensitive?")),
+    (f"audit cases.csv {TOLD} --config nested.toml", 2,
+     "'bin.age' in 'nested.toml' is no setting of `fairtransport audit`"),
+    (f"audit cases.csv {TOLD} --config value.toml", 2,
+     "`budget` in 'value.toml' must be a number, got 'lots'"),
+    (f"audit cases.csv {TOLD} --config list.toml", 2,
+     """`counts` in 'list.toml' must be one value, got '["a", "b"]'"""),
+    (f"audit cases.csv {TOLD} --config choice.toml", 2,
+     f"`loss` in 'choice.toml' must be one of {LIST_OF_LOSSES}, got 'pain'"),
+    (f"audit cases.csv {TOLD} --config debug.toml", 2,
+     "'debug' must not be in the table [audit] of 'debug.toml': it is a flag"),
+    # other commands
+    (f"monitor cases.csv {TOLD} --delta 0.1", 2,
+     "`--state` must be given to `fairtransport monitor`"),
+    (f"monitor cases.csv {TOLD} --state s", 2,
+     "`--delta` must be given to `fairtransport monitor`"),
+    (f"monitor cases.xlsx {TOLD} --state s --delta 0.1", 2,
+     "`DATA` must be of type .csv, .tsv, .jsonl, .ndjson, got 'cases.xlsx'"),
+    (f"monitor cases.csv {TOLD} --state other.json --delta 0.1", 2,
+     "`--state` must be a state file of schema fairtransport-monitor/1, got 'other.json'"),
+    (f"monitor cases.csv {TOLD} --state no/such/s --delta 0.1", 2,
+     "`--state` must be in an existing folder, got 'no/such/s'"),
+    (f"monitor cases.csv {TOLD} --state cases.csv --delta 0.1", 2,
+     "`--state` must not be another file of this command, got 'cases.csv'"),
+    (f"monitor cases.csv {TOLD} --state s --delta 2", 2,
+     "`--delta` must be a finite number >= 0 and < 1, got 2.0"),
+    (f"monitor cases.csv {TOLD} --state s --delta 0.1 --counts people", 2,
+     "`--counts` is no flag of `fairtransport monitor`"),
+    ("monitor people.csv --label good --sensitive race --model model.skops --state s --delta 0.1",
+     2, ("`--levels.race` must list all values that a stream can bring, so that twins are known "
+     "beforehand")),
+    ("sample-size --delta 0.1", 2,
+     "`PILOT` or `--value` must be given, and not both, got neither"),
+    ("sample-size cases.csv --value 0.1 --delta 0.1", 2,
+     "`PILOT` or `--value` must be given, and not both, got both"),
+    ("sample-size --value 0.2", 2, "`--delta` must be given to `fairtransport sample-size`"),
+    ("sample-size --value 0.01 --delta 0.1", 2,
+     '`--delta` must be < `--value` 0.01 for the goal "reject", got 0.1'),
+    ("sample-size --value 2 --delta 0.1", 2, "`--value` must be a share, at most 1, got 2.0"),
+    ("sample-size --value 0.2 --delta 0.1 --goal win", 2,
+     "`--goal` must be one of 'reject', 'certify', got 'win'"),
+    ("sample-size --value 0.2 --delta 0.1 --power 1", 2,
+     "`--power` must be a finite number > 0 and < 1, got 1.0"),
+    ("sample-size --value 0.2 --delta 0.1 --plot a.pdf", 2,
+     "`--plot` must end in .png or .svg, got 'a.pdf'"),
+    ("sample-size --value 0.2 --delta 0.1 --plot no/such/a.png", 2,
+     "`--plot` must be in an existing folder, got 'no/such/a.png'"),
+    ("demo --seed x", 2, "`--seed` must be a whole number, got 'x'"),
+    ("demo --output report.pdf", 2, "`--output` must end in .html or .md, got 'report.pdf'"),
+    ("reproduce figure1 --seed -1", 2, "`--seed` must be a whole number >= 0, got -1"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("typed", "code", "message"), LINES, ids=[line[0] for line in LINES])
+def test_it_is_said_in_one_sentence(typed, code, message, run, folder):
+    before = sorted(folder.iterdir())
+
+    assert run(*shlex.split(typed)) == (code, "", f"Error: {message}\n")
+    assert sorted(folder.iterdir()) == before
+
+
+def test_there_are_lines_enough():
+    assert len({line[0] for line in LINES}) >= 40
+
+
+def test_the_similarities_are_listed(run):
+    done = run("audit", "cases.csv", *TOLD.split(), "--similarity", "near")
+
+    assert done.code == 2
+    assert done.err.startswith("Error: `--similarity` must be one of 'ignore-sensitive'")
+    assert done.err.endswith(", got 'near'\n")
+    assert "object" not in done.err

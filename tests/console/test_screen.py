@@ -1,0 +1,123 @@
+"""Nothing in the data can colour, move, hide or forge what is printed."""
+
+import io
+import unicodedata
+from importlib import import_module
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fairtransport as ft
+from fairtransport import console
+from fairtransport.console.results import print_moves
+from fairtransport.console.screen import DIRECTIONS, readable
+
+HOSTILE = "[red]a[/red]\x1b[31m\x1b]0;title\x07\u202e:smile:\r\nError: forged\x9b2J"
+
+
+@pytest.fixture
+def wide(monkeypatch):
+    """Make the screen as wide as asked for."""
+    return lambda width: monkeypatch.setenv("COLUMNS", str(width))
+
+
+def audited(**options):
+    people = pd.DataFrame({HOSTILE: ["a", "b"] * 60, "good": [1, 1, 0, 0] * 30})
+    return ft.audit(
+        people, "good", model=lambda x: [int(one == "a") for one in x[HOSTILE]],
+        features=[HOSTILE], sensitive_features=[HOSTILE], rng=0, **options,
+    )  # fmt: skip
+
+
+def refuse_controls(text):
+    for character in text.replace("\n", ""):
+        assert character not in DIRECTIONS
+        assert unicodedata.category(character) not in {"Cc", "Cs"}
+
+
+@given(st.text(st.characters()))
+def test_readable_text_holds_no_control(text):
+    refuse_controls(readable(text))
+    assert "\n" not in readable(text)
+    readable(text).encode("utf-8")
+
+
+@given(st.text(st.characters(categories=["L", "N", "P", "S", "Zs"])))
+def test_ordinary_text_stays_as_it_is(text):
+    assert readable(text) == text
+
+
+def test_strings_of_the_data_are_shown_and_not_obeyed(capsys, wide):
+    wide(300)
+    result = audited(delta=0.3)
+    console.print_result(result, HOSTILE + "\ud800")  # half a character, as in a file's name
+    console.print_error(HOSTILE)
+    console.print_note(HOSTILE)
+    out, err = capsys.readouterr()
+
+    refuse_controls(out + err)
+    assert "[red]a[/red]" in out
+    assert r"\x1b]0;title\x07" in out
+    assert r"\u202e:smile:" in out
+    assert err.count("\n") == 1
+
+
+def test_moves_are_shown_and_not_obeyed(capsys, wide):
+    wide(300)
+    print_moves(pd.DataFrame({HOSTILE: [HOSTILE] * 12, "people": range(12), "loss": [0.5] * 12}))
+    out = capsys.readouterr().out
+
+    refuse_controls(out)
+    assert out.count("[red]a[/red]") == 11  # the heading and ten rows
+    assert "and 2 more" in out
+
+
+@pytest.mark.parametrize("moves", [None, pd.DataFrame({"people": []})])
+def test_without_moves_there_is_no_table(moves, capsys):
+    print_moves(moves)
+
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("width", [60, 120])
+@pytest.mark.parametrize("delta", [None, 0.0, 0.3, 0.9])
+def test_screens_fit(width, delta, capsys, wide):
+    wide(width)
+    result = audited(delta=delta)
+    console.print_result(result, "people.csv, 120 cases")
+    lines = capsys.readouterr().out.splitlines()
+
+    assert max(map(len, lines)) <= width
+    frame = [line for line in lines if line.startswith(("│", "╭", "╰"))]
+    assert len({len(line) for line in frame}) == 1
+    words = " ".join(" ".join(lines).replace("│", " ").split())
+    assert f"FaiTH statistic {result.statistic:.4f}" in words
+    verdicts = {"rejected": "δ-fairness rejected", "certified": "δ-fairness certified",
+                "inconclusive": "Inconclusive"}  # fmt: skip
+    for verdict, said in verdicts.items():
+        assert (said in words) == (verdict == result.verdict)
+
+
+@pytest.mark.parametrize(
+    ("delta", "colour"), [(0.0, "\x1b[1;31m"), (0.9, "\x1b[1;32m"), (0.5, "\x1b[1;33m")]
+)
+def test_the_verdict_has_its_colour_on_a_terminal(delta, colour, monkeypatch):
+    from rich.console import Console
+
+    stream = io.StringIO()
+    terminal = Console(file=stream, force_terminal=True, width=100, color_system="standard")
+    for module in ("results", "screen"):
+        monkeypatch.setattr(
+            import_module(f"fairtransport.console.{module}"), "screen", lambda **_: terminal
+        )
+    console.print_result(audited(delta=delta), "people")
+
+    assert colour in stream.getvalue()
+
+
+def test_no_colour_without_a_terminal(capsys):
+    console.print_result(audited(delta=0.0), "people")
+
+    assert "\x1b" not in capsys.readouterr().out

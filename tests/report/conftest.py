@@ -1,0 +1,82 @@
+"""A real browser, and reports opened in it from disk."""
+
+import shutil
+from dataclasses import dataclass, field
+
+import pytest
+
+from fairtransport.report import render_html
+from tests.report import samples
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def browser():
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.fail("these tests need the program `chromium` on the PATH, and there is none")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS, headless=True)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="session")
+def reports(tmp_path_factory):
+    """Write each sample's report once."""
+    folder = tmp_path_factory.mktemp("reports")
+    paths = {}
+    for name in ("sample", "with_budget", "hostile"):
+        paths[name] = folder / f"{name}.html"
+        paths[name].write_text(render_html(getattr(samples, name)()), encoding="utf-8")
+    return paths
+
+
+@dataclass
+class Visit:
+    """An open page and all that went on while it was open."""
+
+    page: object
+    url: str
+    messages: list = field(default_factory=list)
+    requests: list = field(default_factory=list)
+
+
+@pytest.fixture
+def visit(browser, reports):
+    """Return a function that opens a sample's report and waits until it is drawn."""
+    contexts = []
+
+    def open_report(name="sample", *, width=1280, ready=True, **settings):
+        settings = {"viewport": {"width": width, "height": 900}, **settings}
+        context = browser.new_context(**settings)
+        contexts.append(context)
+        page = context.new_page()
+        seen = Visit(page, reports[name].as_uri())
+        page.on("console", lambda message: seen.messages.append(message.text))
+        page.on("pageerror", lambda error: seen.messages.append(str(error)))
+        page.on("request", lambda request: seen.requests.append(request.url))
+        page.add_init_script(
+            "window.violations = [];"
+            "document.addEventListener('securitypolicyviolation',"
+            " event => window.violations.push(event.effectiveDirective));"
+        )
+        page.goto(seen.url)
+        if ready:
+            page.wait_for_selector("html[data-ready]", timeout=60_000)
+        return seen
+
+    yield open_report
+    for context in contexts:
+        context.close()

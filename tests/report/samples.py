@@ -1,0 +1,321 @@
+"""A summary like that of COMPAS, made by hand, and one whose every string is an attack."""
+
+from dataclasses import replace
+from itertools import product
+from math import exp
+
+from fairtransport.summary import (
+    SCHEMA,
+    Affected,
+    AuditSummary,
+    CurvePoint,
+    Flow,
+    FlowTable,
+    GroupComparison,
+    GroupFlow,
+    Law,
+    LawBin,
+    Limits,
+    MethodLimits,
+    Move,
+    Provenance,
+    Suppression,
+    WorstPair,
+)
+
+RACES, SEXES = ("African-American", "Caucasian"), ("Female", "Male")
+LEVELS = {
+    "age_cat": ("Less than 25", "25 - 45", "Greater than 45"),
+    "priors": ("0", "1 to 3", "More than 3"),
+    "charge": ("F", "M"),
+}
+# age, priors, charge, label, from (race, sex), to (race, sex), people, tied
+SWAPS = (
+    ("Greater than 45", "More than 3", "F", 1, (0, 1), (1, 0), 31, False),
+    ("Less than 25", "0", "M", 0, (1, 1), (0, 1), 24, False),
+    ("Greater than 45", "More than 3", "F", 1, (1, 1), (1, 0), 19, False),
+    ("Less than 25", "0", "F", 0, (0, 0), (0, 1), 11, False),
+    ("Less than 25", "1 to 3", "M", 0, (1, 0), (0, 1), 7, True),
+    ("Greater than 45", "More than 3", "M", 1, (0, 0), (1, 0), 4, True),
+)
+
+
+def _profile(age, priors, charge, group):
+    return {
+        "sex": SEXES[group[1]],
+        "race": RACES[group[0]],
+        "age_cat": age,
+        "priors": priors,
+        "charge": charge,
+    }
+
+
+def _move(age, priors, charge, label, source, target, people, tied):
+    before, after = (_profile(age, priors, charge, group) for group in (source, target))
+    return Move(
+        from_profile=before,
+        to_profile=after,
+        changed=tuple(name for name in before if before[name] != after[name]),
+        label=label,
+        people=float(people),
+        prediction=label,
+        prediction_after=1 - label,
+        loss=0.0,
+        loss_after=1.0,
+        cost=0.0,
+        tied=tied,
+    )
+
+
+def _flows(feature, moves):
+    cells = []
+    for label, level, race, sex in product((0, 1), LEVELS[feature], RACES, SEXES):
+        group = {"race": race, "sex": sex}
+
+        def count(side, label=label, level=level, group=group):
+            return sum(
+                move.people
+                for move in moves
+                if move.label == label
+                and getattr(move, side)[feature] == level
+                and all(getattr(move, side)[name] == value for name, value in group.items())
+            )
+
+        out, into = count("from_profile"), count("to_profile")
+        size = 20.0 + 10 * len(race) + 5 * len(level) + out
+        change = into - out
+        cells.append(
+            Flow(label, level, group, size, out, into, change, change - 9.5, change + 9.5,
+                 0.004 if change else 1.0)
+        )  # fmt: skip
+    return FlowTable(feature, "simultaneous intervals", tuple(cells))
+
+
+def _law(centre):
+    width = 0.002
+    bins = []
+    for at in range(-12, 12):
+        left = centre + at * width
+        middle = (at + 0.5) / 4
+        bins.append(LawBin(left, left + width, round(50 * exp(-(middle**2) / 2), 6)))
+    return Law("m-out-of-n", tuple(bins))
+
+
+def sample(**changes):
+    """Return a summary with some of its fields changed."""
+    moves = tuple(_move(*swap) for swap in SWAPS)
+    moved = sum(move.people for move in moves)
+    n = 1584
+    statistic = moved / n
+    summary = AuditSummary(
+        schema=SCHEMA,
+        statistic=statistic,
+        baseline_risk=0.334,
+        worst_case_risk=0.334 + statistic,
+        n=n,
+        points=142,
+        observed_points=131,
+        queried=72,
+        target_scope="twins",
+        budget=0.0,
+        price=0.0,
+        price_interval=Limits(0.0, None),
+        delta=0.0365,
+        alpha=0.05,
+        method="finite-sample",
+        guarantee="finite-sample",
+        interval=Limits(0.0491, 0.0735),
+        lower_bound=0.0508,
+        upper_bound=0.0711,
+        pvalue=3.2e-6,
+        verdict="rejected",
+        methods=(
+            MethodLimits("finite-sample", "finite-sample", 0.0491, 0.0735, 0.0508, 0.0711),
+            MethodLimits("limit-law", "asymptotic", 0.0489, 0.0723, 0.0508, 0.0704),
+            MethodLimits("m-out-of-n", "asymptotic", 0.0475, 0.0719, 0.0499, 0.0699),
+        ),
+        plan_is_unique=False,
+        duality_gap=0.0,
+        disagreement=0.0,
+        moved=moved,
+        moves_found=len(moves),
+        moves=moves,
+        flows=tuple(_flows(feature, moves) for feature in LEVELS),
+        most_affected=tuple(
+            Affected(
+                move.from_profile, move.label, move.people + 3, move.people, 1.0, move.people / n
+            )
+            for move in moves[:4]
+        ),
+        groups=tuple(
+            GroupFlow({"race": race, "sex": sex}, 396.0, out, into, into - out, out / n, 0.3, 0.4)
+            for (race, sex), out, into in zip(
+                product(RACES, SEXES), (15.0, 31.0, 7.0, 43.0), (0.0, 42.0, 54.0, 0.0), strict=True
+            )
+        ),
+        group_metrics=(
+            GroupComparison(
+                "race", 0, "Caucasian", 0.666, {"African-American": 0.651, "Caucasian": 0.688},
+                -0.26, -0.19, -0.23, None, None,
+            ),
+            GroupComparison(
+                "sex", None, None, 0.666, {"Female": 0.7, "Male": None},
+                None, None, None, 0.21, 0.18,
+            ),
+        ),
+        worst_pair=None,
+        budget_curve=(CurvePoint(0.0, statistic),),
+        law=_law(statistic),
+        warnings=(
+            "Twins take the levels of race, sex that occur in the data; declare `levels`.",
+        ),
+        suppression=None,
+        provenance=Provenance(
+            version="0.1.0",
+            libraries={"numpy": "2.4.0", "scikit-learn": "1.9.0"},
+            seed=0,
+            data_sha256="9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+            similarity=(
+                "Two people are comparable when they differ in nothing but the sensitive features "
+                "and have the same true label; moving between them is free."
+            ),
+            loss="zero-one",
+            loss_range=(0.0, 1.0),
+            loss_is_error=True,
+            model="LogisticRegression(C=1.0)",
+            features=("sex", "race", "age_cat", "priors", "charge"),
+            sensitive=("race", "sex"),
+            label="two_year_recid",
+            resamples=2000,
+        ),
+    )  # fmt: skip
+    return replace(summary, **changes)
+
+
+def with_budget():
+    """Return a summary with distances, a budget, scores, and no upper bound."""
+    whole = sample()
+    moves = tuple(
+        replace(
+            move, prediction=(0.3, 0.7), prediction_after=(0.55, 0.45), loss=0.3567, loss_after=0.8,
+            cost=0.25, people=move.people / 2,
+        )
+        for move in whole.moves
+    )  # fmt: skip
+    return replace(
+        whole,
+        verdict="inconclusive",
+        lower_bound=0.0312,
+        upper_bound=None,
+        interval=Limits(0.0291, None),
+        pvalue=0.21,
+        target_scope="observed",
+        queried=0,
+        budget=0.01,
+        price=1.7,
+        price_interval=Limits(1.7, 2.4),
+        disagreement=0.0041,
+        methods=(
+            MethodLimits("finite-sample", "finite-sample", 0.0291, None, 0.0312, None),
+            MethodLimits("limit-law", "asymptotic", 0.04, None, 0.041, None),
+        ),
+        moves=moves,
+        flows=tuple(
+            replace(
+                table,
+                kind="descriptive",
+                cells=tuple(
+                    replace(cell, lower=None, upper=None, pvalue=None) for cell in table.cells
+                ),
+            )
+            for table in whole.flows
+        ),
+        worst_pair=WorstPair(
+            moves[0].from_profile, moves[0].to_profile, (0.3, 0.7), (0.9, 0.1), 0.5, 1.2
+        ),
+        budget_curve=(
+            CurvePoint(0.0, 0.02), CurvePoint(0.004, 0.05), CurvePoint(0.01, 0.0606),
+            CurvePoint(0.03, 0.08), CurvePoint(0.09, 0.1),
+        ),
+        provenance=replace(whole.provenance, loss="log", loss_is_error=False, data_sha256=None),
+        suppression=Suppression(at_least=5, moves_hidden=3, moved_hidden=7.0),
+    )  # fmt: skip
+
+
+HOSTILE = (
+    "<script>window.hacked = 1</script>",
+    "</script><script>window.hacked = 2</script>",
+    '"><img src=x onerror="window.hacked=3">',
+    "=cmd|' /C calc'!A0",
+    "{{7*7}} {% raw %} ${7*7}",
+    "\u202egnp.exe\u202c \u2066x\u2069 \u200e\u200f\u061c",
+    "a|b`c`\n| d | <b>e</b> [x](javascript:alert(1)) \\| ~~f~~",
+    "' onmouseover='window.hacked=4",
+    "line\u2028separator\u2029 \x00\x07\x1b[31m \ud800",
+    "x" * 10_000,
+    "very long words " * 700,
+    "<!-- --> ]]> &lt; &amp; &#x3c;",
+)
+
+
+def hostile():
+    """Return a summary in which every name, level, label and note is an attack."""
+    whole = sample()
+    turn = iter(range(10**6))
+
+    def attack(value):
+        if value is None or isinstance(value, bool | int | float):
+            return value
+        return HOSTILE[hash_of(value) % len(HOSTILE)] + f" {hash_of(value) % 97}"
+
+    def hash_of(value):
+        return sum(map(ord, str(value)))
+
+    def attacked(profile):
+        return {attack(name): attack(value) for name, value in profile.items()}
+
+    def swapped(move):
+        return replace(
+            move, from_profile=attacked(move.from_profile), to_profile=attacked(move.to_profile),
+            changed=tuple(map(attack, move.changed)), label=attack(f"label {move.label}"),
+            prediction=HOSTILE[0], prediction_after=HOSTILE[next(turn) % len(HOSTILE)],
+        )  # fmt: skip
+
+    def flowed(table):
+        cells = tuple(
+            replace(
+                cell, label=attack(f"label {cell.label}"), level=attack(cell.level),
+                group=attacked(cell.group),
+            )
+            for cell in table.cells
+        )  # fmt: skip
+        return replace(table, feature=attack(table.feature), cells=cells)
+
+    return replace(
+        whole,
+        moves=tuple(map(swapped, whole.moves)),
+        flows=tuple(map(flowed, whole.flows)),
+        most_affected=tuple(
+            replace(one, profile=attacked(one.profile), label=attack("label 1"))
+            for one in whole.most_affected
+        ),
+        groups=tuple(replace(one, group=attacked(one.group)) for one in whole.groups),
+        group_metrics=tuple(
+            replace(
+                one, feature=attack(one.feature), privileged=attack("Caucasian"),
+                accuracy_by_group={attack(name): 0.5 for name in one.accuracy_by_group},
+            )
+            for one in whole.group_metrics
+        ),
+        worst_pair=WorstPair(
+            attacked(whole.moves[0].from_profile), attacked(whole.moves[0].to_profile),
+            HOSTILE[0], HOSTILE[2], 0.5, 1.2,
+        ),
+        warnings=HOSTILE,
+        provenance=replace(
+            whole.provenance,
+            libraries={HOSTILE[0]: HOSTILE[1]}, similarity=HOSTILE[2], loss=HOSTILE[0],
+            loss_is_error=False, model=HOSTILE[9], features=HOSTILE, sensitive=HOSTILE[:3],
+            label=HOSTILE[1],
+        ),
+    )  # fmt: skip

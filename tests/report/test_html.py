@@ -1,0 +1,201 @@
+"""The report's bytes: the same for the same summary, with nothing of the data trusted."""
+
+import base64
+import hashlib
+import html
+import itertools
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fairtransport.report import audit_schema, render_fragment, render_html
+from fairtransport.report.html import MOST_ROWS
+from tests.report.golden import FOLDER, documents
+from tests.report.samples import hostile, sample, with_budget
+
+ROOT = Path(__file__).parents[2]
+BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
+
+
+@pytest.fixture(scope="module")
+def page():
+    return render_html(sample())
+
+
+@pytest.fixture(scope="module")
+def attacked():
+    return render_html(hostile())
+
+
+def scripts(page):
+    return re.findall(r"<script>(.*?)</script>", page, flags=re.DOTALL)
+
+
+def charts(page):
+    return re.search(r'<script type="application/json" id="charts">(.*?)</script>', page)[1]
+
+
+@pytest.fixture(scope="module")
+def made():
+    return documents()
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in FOLDER.iterdir()))
+def test_golden_documents(made, name):
+    assert made[name] == (FOLDER / name).read_text("utf-8")
+
+
+def test_there_is_a_golden_file_for_every_document(made):
+    assert sorted(made) == sorted(path.name for path in FOLDER.iterdir())
+
+
+@pytest.mark.slow
+def test_another_process_writes_the_same_bytes(page):
+    program = (
+        "import sys; from tests.report.samples import sample;"
+        "from fairtransport.report import render_html;"
+        "sys.stdout.buffer.write(render_html(sample()).encode())"
+    )
+    environment = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"}
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, check=True, env=environment, cwd=ROOT
+    )
+
+    assert run.stdout == page.encode()
+    assert render_html(sample()) == page
+
+
+def test_it_is_about_a_megabyte(page):
+    assert len(page.encode()) < 1.2e6
+
+
+def test_the_policy_allows_what_is_in_the_file_and_nothing_else(page):
+    policy = html.unescape(re.search(r'Security-Policy" content="([^"]*)"', page)[1])
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    style = re.search(r"<style>(.*?)</style>", page, flags=re.DOTALL)[1]
+
+    def source(text):
+        digest = hashlib.sha256(text.encode()).digest()
+        return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+    assert len(scripts(page)) == 2
+    assert rules == {
+        "default-src": "'none'",
+        "script-src": " ".join(map(source, scripts(page))),
+        "style-src": source(style),
+        "img-src": "data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    assert not re.search(
+        r"<[^>]+ (style|on\w+)=", re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
+    )
+
+
+def test_the_verdict_comes_first_and_headings_are_in_order(page):
+    levels = [int(level) for level in re.findall(r"<h([1-6])", page)]
+
+    assert page.index("δ-fairness rejected") < page.index("Who is affected</h2>")
+    order = ("who", "sure", "depends", "how", "warnings", "glossary")
+    places = [page.index(f'<h2 id="{name}"') for name in order]
+    assert places == sorted(places)
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+    assert "is fair" not in page
+
+
+def test_charts_are_embedded_as_json_that_cannot_leave_its_element(attacked):
+    text = charts(attacked)
+
+    assert not set(text) & set("<>&\u2028\u2029")
+    assert text.isascii()
+    assert "flows-1" in json.loads(text)
+    assert len(re.findall(r"</script", attacked)) == 3
+
+
+def test_hidden_characters_are_spelled_out_everywhere(attacked):
+    whole = attacked + json.dumps(json.loads(charts(attacked)), ensure_ascii=False)
+
+    assert not set(whole) & set(BIDI)
+    assert not set(whole) & set("\x00\x07\x1b\ud800")
+    assert "⟨U+202E⟩" in attacked
+    assert attacked.encode("utf-8")
+
+
+def test_no_tag_of_the_data_survives(attacked):
+    body = re.sub(r"<script.*?</script>", "", attacked, flags=re.DOTALL)
+
+    for tag in ("<img", "<b>", "<!--", "<script>window"):
+        assert tag not in body
+    assert "{{7*7}}" in body
+
+
+def test_the_title_is_data_too():
+    page = render_html(sample(), title='<b>"\u202e')
+
+    assert "<title>&lt;b&gt;&#34;⟨U+202E⟩</title>" in page
+
+
+def test_more_moves_than_a_page_holds_are_counted():
+    one = sample().moves[0]
+    page = render_html(sample(moves=(one,) * (MOST_ROWS + 12)))
+
+    assert page.count("<tr>") < MOST_ROWS + 150
+    assert "12 smaller moves are in the JSON document" in page
+
+
+def test_an_audit_that_found_nothing_has_a_report():
+    empty = replace(
+        sample(), statistic=0.0, worst_case_risk=0.334, moved=0.0, moves=(), flows=(), methods=(),
+        most_affected=(), groups=(), group_metrics=(), law=None, warnings=(), delta=None,
+        pvalue=None, verdict=None, plan_is_unique=True, budget_curve=(),
+    )  # fmt: skip
+    page = render_html(empty)
+
+    assert "No verdict" in page
+    assert "None of the 1,584 people" in page
+    # without charts there is no need for a library that draws them
+    assert len(page) < 60_000
+
+
+def test_a_shared_report_says_what_it_leaves_out():
+    page = render_html(with_budget())
+
+    assert "Cells with fewer than 5 people were left out" in page
+    assert "left out</bdi>" in page
+
+
+def test_a_fragment_has_no_script_and_escapes_the_data():
+    text = render_fragment(hostile())
+
+    assert "<script" not in text
+    assert "&lt;script&gt;" in text
+    assert not set(text) & set(BIDI)
+    assert "and 1 more move." in render_fragment(sample())
+
+
+@pytest.mark.slow
+def test_a_real_audit_has_a_valid_document_and_a_report():
+    import jsonschema
+
+    from fairtransport import audit
+    from fairtransport.datasets.compas import DELTA, LABEL, LEVELS, SENSITIVE
+    from fairtransport.reproduce.compas_study import logistic_regression, split_compas
+
+    split = split_compas(0)
+    result = audit(
+        split.audit.drop(columns="high_risk"), LABEL, model=logistic_regression(split.training),
+        sensitive_features=list(SENSITIVE), levels=LEVELS, delta=DELTA, rng=0,
+    )  # fmt: skip
+    page = render_html(result.summary)
+
+    jsonschema.validate(json.loads(result.summary.to_json()), audit_schema())
+    assert f"{result.statistic:.4f}" in page
+    assert f"{result.summary.moved:.0f} of {result.n:,} people" in page
+    assert page == render_html(result.summary)

@@ -1,0 +1,55 @@
+"""Text from the data is visible, and numbers read as a person writes them."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairtransport.report import text
+
+
+@given(st.text())
+def test_visible_text_hides_nothing(raw):
+    shown = text.visible(raw)
+    left = {unicodedata.category(sign) for sign in shown if sign not in "\u200c\u200d"}
+    assert not left & {"Cc", "Cf", "Cs", "Zl", "Zp"}
+    assert text.visible(shown) == shown
+
+
+@pytest.mark.parametrize(
+    "sign", "\u202a\u202e\u2066\u2069\u200e\u200f\u061c\x00\n\t\u2028\ufeff\ud800"
+)
+def test_every_hidden_sign_has_its_number(sign):
+    assert text.visible(f"a{sign}b") == f"a⟨U+{ord(sign):04X}⟩b"
+
+
+def test_joiners_and_scripts_stay():
+    for whole in ("می‌خواهم", "שלום", "naïve", "👩‍💻"):
+        assert text.visible(whole) == whole
+
+
+def test_long_text_ends_in_an_ellipsis():
+    assert text.shorten("x" * 10_000, 20) == "x" * 19 + "…"
+    assert text.shorten("short") == "short"
+
+
+@pytest.mark.parametrize(
+    ("made", "wanted"),
+    [
+        (text.people(-3.0), "−3"),
+        (text.people(-1e-9), "0"),
+        (text.people(12345.6), "12,345.6"),
+        (text.signed(1e-9), "0"),
+        (text.signed(0.5), "+0.5"),
+        (text.percent(-0.031), "−3.1 %"),
+        (text.percent(1.0), "100 %"),
+        (text.percent(0.9999, 1), "100 %"),
+        (text.decimal(float("inf")), "none"),
+        (text.group_text({}), "everybody"),
+        (text.pvalue(0.0001), "p = 0.0001"),
+        (text.told_apart(0.1, 0.1), ("0.1000", "0.1000")),
+    ],
+)
+def test_numbers(made, wanted):
+    assert made == wanted

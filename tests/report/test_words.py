@@ -1,0 +1,116 @@
+"""Sentences say what the numbers say, and never that a model is fair."""
+
+from dataclasses import replace
+
+import pytest
+
+from fairtransport.report import words
+from fairtransport.report.glossary import GLOSSARY
+from fairtransport.summary import CurvePoint
+from tests.report.samples import sample, with_budget
+
+
+def test_a_rejection():
+    assert words.verdict_title(sample()) == "δ-fairness rejected"
+    assert words.verdict_sentence(sample()) == (
+        "δ-fairness rejected at level 5 %: with 95 % confidence the statistic is at least 0.0508, "
+        "more than δ = 0.0365; p < 0.0001."
+    )
+
+
+def test_a_bound_that_hardly_exceeds_delta_is_told_apart_from_it():
+    close = sample(lower_bound=0.036502)
+    assert "at least 0.036502, more than δ = 0.036500" in words.verdict_sentence(close)
+
+
+def test_a_certificate():
+    certified = sample(verdict="certified", upper_bound=0.0211, lower_bound=0.01, alpha=0.1)
+    assert words.verdict_sentence(certified) == (
+        "δ-fairness certified at level 10 %: with 90 % confidence the statistic is at most 0.0211, "
+        "no more than δ = 0.0365."
+    )
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "said"),
+    [
+        (0.03, 0.07, ("the lower bound, 0.0300, does not exceed δ = 0.0365, and the upper bound, "
+                     "0.0700, does")),
+        (0.03, None, ("the lower bound, 0.0300, does not exceed δ = 0.0365, and there is no upper "
+                     "bound")),
+        (None, 0.07, "there is no lower bound, and the upper bound, 0.0700, does"),
+        (0.05, 0.02, ("the bounds contradict each other (at least 0.0500, at most 0.0200), so "
+                     "δ = 0.0365 is neither rejected nor certified")),
+    ],
+)  # fmt: skip
+def test_an_open_question(lower, upper, said):
+    summary = sample(verdict="inconclusive", lower_bound=lower, upper_bound=upper)
+    assert words.verdict_sentence(summary) == f"Inconclusive at level 5 %: {said}."
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "said"),
+    [
+        (0.03, 0.07, "at least 0.0300, and with as much confidence it is at most 0.0700."),
+        (0.03, None, "at least 0.0300; there is no upper bound."),
+        (None, 0.07, "at most 0.0700; there is no lower bound."),
+        (None, None, "not bounded."),
+    ],
+)
+def test_without_delta_there_are_bounds_only(lower, upper, said):
+    summary = sample(delta=None, verdict=None, pvalue=None, lower_bound=lower, upper_bound=upper)
+    sentence = words.verdict_sentence(summary)
+    assert sentence.startswith("No verdict: ")
+    assert sentence.endswith(said)
+
+
+def test_errors_are_percentages_and_other_losses_numbers():
+    assert words.meaning(sample()) == (
+        "Errors would go from 33.4 % to 39.5 % if people were swapped with similar people."
+    )
+    assert words.meaning(with_budget()) == (
+        "The mean log loss would go from 0.3340 to 0.3946 if people were swapped with similar "
+        "people."
+    )
+    small = sample(statistic=0.0001, worst_case_risk=0.3341)
+    assert "from 33.4 % to 33.41 %" in words.meaning(small)
+    none = sample(statistic=0.0, worst_case_risk=0.334)
+    assert "would stay at 33.4 %" in words.meaning(none)
+
+
+def test_for_which_delta_the_verdict_would_differ():
+    assert words.delta_sentences(sample()) == (
+        "For every δ below 0.0508: δ-fairness rejected.",
+        "For every δ from 0.0711 on: certified.",
+        "For δ from 0.0508 on and below 0.0711: inconclusive.",
+    )
+    assert words.delta_sentences(sample(lower_bound=0.0, upper_bound=None)) == (
+        "For no δ: δ-fairness rejected; the lower bound is not above 0.",
+        "For no δ: certified; there is no upper bound.",
+        "For δ from 0.0000 on: inconclusive.",
+    )
+
+
+def test_budget_and_scope_and_guarantee():
+    assert "adds 1.7 to the statistic per unit" in words.budget_sentence(with_budget())
+    assert "changes nothing" in words.budget_sentence(sample())
+    flat = sample(budget_curve=(CurvePoint(0.0, 0.1), CurvePoint(1.0, 0.2)), price=0.0)
+    assert "adds 0 to" in words.budget_sentence(flat)
+    assert "nothing can be certified" in words.scope_meaning(with_budget())
+    assert "approximate" in words.guarantee_meaning(sample(guarantee="asymptotic"))
+    assert "at every sample size" in words.guarantee_meaning(sample())
+
+
+def test_what_is_left_out_is_said_once():
+    shared = with_budget()
+    assert words.notes(shared)[0].startswith("This report is made to be shared.")
+    one = replace(shared, suppression=replace(shared.suppression, moves_hidden=1))
+    assert "Not shown: 1 move of 7 people" in words.notes(one)[0]
+    assert words.notes(sample()) == sample().warnings
+    assert words.suppression_sentence(sample()) is None
+
+
+def test_nothing_calls_a_model_fair():
+    said = [*GLOSSARY.values(), words.CAUTION, words.NOT_SAID, *words.SCOPES.values()]
+    said += [words.verdict_sentence(sample(verdict=v)) for v in ("rejected", "certified", None)]
+    assert not [sentence for sentence in said if "is fair" in sentence]
