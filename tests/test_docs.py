@@ -21,7 +21,7 @@ def test_the_readmes_python_runs_as_shown():
     assert failures == 0
 
 
-@pytest.mark.parametrize("page", ["datasets.md", "selection.md"])
+@pytest.mark.parametrize("page", ["datasets.md", "selection.md", "similarity.md"])
 def test_the_python_of_the_docs_runs_as_shown(page):
     failures, tried = doctest.testfile(
         str(ROOT / "docs" / page), module_relative=False, encoding="utf-8"

@@ -54,6 +54,35 @@ class Embedding:
 
 
 @dataclass(frozen=True, eq=False)
+class WithinTolerance:
+    """Moves are free between points that are close in every coordinate, else forbidden.
+
+    Attributes
+    ----------
+    values, limits
+        (K, columns) coordinates, and how far apart they may be in each.
+    """
+
+    values: FloatArray
+    limits: FloatArray
+
+    def __post_init__(self) -> None:
+        values = finite("values", float_array("values", self.values, (None, None)))
+        limits = float_array("limits", self.limits, (values.shape[1],))
+        object.__setattr__(self, "values", values)
+        # 0.4 and 0.3 are 0.1 apart, whatever their last bits say
+        slack = 4 * np.finfo(float).eps * np.abs(values).max(axis=0, initial=0)
+        object.__setattr__(self, "limits", limits + slack)
+
+    def between(self, rows: IntArray, cols: IntArray) -> FloatArray:
+        """Return 0 for close pairs, infinity for the others."""
+        part = np.zeros((len(rows), len(cols)))
+        for values, limit in zip(self.values.T, self.limits, strict=True):
+            part[np.abs(values[rows][:, None] - values[cols][None, :]) > limit] = np.inf
+        return part
+
+
+@dataclass(frozen=True, eq=False)
 class Precomputed:
     """Costs handed in: dense with infinity, or sparse, where an absent entry is forbidden.
 

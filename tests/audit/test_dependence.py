@@ -30,6 +30,28 @@ def test_a_feature_that_may_not_change_is_one_that_is_not_sensitive():
         assert roles[held].share == pytest.approx(1 - alone.statistic / both.statistic)
 
 
+def test_the_sensitivity_of_a_result_has_all_parts():
+    result = priced_audit(2, budget=0.01, delta=0.25)
+    found = result.sensitivity(eta=0.2, draws=5)
+
+    assert found.flips == find_flips(result)
+    assert found.features == without_each_feature(result)
+    assert found.metric.value == result.statistic
+    assert found.metric.lowest == result.at_budget(0.01 / 1.2).statistic
+    assert found.metric.highest == pytest.approx(result.at_budget(0.01 / 0.8).statistic)
+    assert len(found.metric.changes) == 5
+    again = result.sensitivity(eta=0.2, draws=5)
+    assert found.metric.changes.tolist() == again.metric.changes.tolist()
+
+
+def test_a_metric_of_free_moves_has_nothing_to_be_wrong_about():
+    metric = compas_audit().sensitivity().metric
+
+    assert metric.reason == "not applicable: the budget is 0"
+    assert metric.lowest == metric.highest == pytest.approx(metric.value)
+    assert not metric.changes.any()
+
+
 def test_the_verdict_flips_where_it_is_said_to():
     result = priced_audit(2, budget=0.01, delta=0.25)
     flips = find_flips(result)

@@ -155,6 +155,23 @@ def test_settings_of_a_similarity_have_a_table_of_their_own(run, config, monkeyp
     ]
 
 
+def test_a_similarity_is_made_from_its_settings(run, config, folder):
+    from fairtransport.similarity import MixedTabular
+
+    text = WHOLE.replace("bins.age = [22, 25]", 'similarity = "mixed-tabular"')
+    text = text.replace("budget = 0", "budget = 0.5")
+    text += "\n[audit.similarity-settings]\nscales.age = 5\n"
+    done = run("audit", "--config", config(text))
+    result = expected(folder, similarity=MixedTabular({"age": 5}), budget=0.5, rng=3, delta=0.01)
+
+    assert done.code == 0
+    assert result.statistic != expected(folder, budget=0.5, rng=3).statistic
+    assert f"{result.statistic:.4f}" in done.words
+    wrong = run("audit", "--config", config(text), "--similarity-settings.scale.age", "5")
+    assert wrong.code == 2
+    assert "`scale` must be a setting of the similarity 'mixed-tabular'" in wrong.err
+
+
 def test_the_example_of_the_documentation_runs(shell, tmp_path):
     page = Path(__file__).parents[2] / "docs" / "command-line.md"
     (example,) = re.findall(r"```toml\n(.*?)```", page.read_text("utf-8"), re.DOTALL)

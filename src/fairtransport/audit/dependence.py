@@ -1,4 +1,4 @@
-"""What a verdict depends on: the threshold, the budget, and which features may change freely."""
+"""What a verdict depends on: threshold, budget, metric, which features may change freely."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtransport.transport import AuditProblem
+from fairtransport.transport.sensitivity import MetricSensitivity, metric_sensitivity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,6 +51,33 @@ class Flips:
     certified_from: float | None
     budget_rejected_from: float | None
     budget_certified_until: float | None
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """How much an audit depends on what the auditor chose.
+
+    Attributes
+    ----------
+    metric
+        How much the statistic can change, and does change, with the metric.
+    flips
+        The thresholds and budgets at which the verdict changes.
+    features
+        The statistic with each sensitive feature in turn held fixed.
+    """
+
+    metric: MetricSensitivity
+    flips: Flips
+    features: tuple[FeatureRole, ...]
+
+
+def find_sensitivity(result: AuditResult, eta: float, draws: int) -> Sensitivity:
+    """Return what an audit depends on; metrics are drawn with the audit's seed."""
+    metric = metric_sensitivity(
+        result.problem, result.space.frequencies, eta=eta, draws=draws, rng=result.seed
+    )
+    return Sensitivity(metric, find_flips(result), without_each_feature(result))
 
 
 def without_each_feature(result: AuditResult) -> tuple[FeatureRole, ...]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from fairtransport.answers import Answers
+    from fairtransport.audit.dependence import Sensitivity
     from fairtransport.losses import Loss
     from fairtransport.similarity import Similarity
     from fairtransport.space import SampleSpace
@@ -316,6 +317,20 @@ class AuditResult:
         """Return the whole result at another budget, from the same frontiers."""
         problem = self.problem.with_budget(budget)
         return replace(self, solution=problem.solve(self.space.frequencies))
+
+    def sensitivity(self, *, eta: float = 0.1, draws: int = 20) -> Sensitivity:
+        """Return what the result depends on: metric, threshold, budget, features.
+
+        Parameters
+        ----------
+        eta
+            How wrong squared distances may be, as a share of each.
+        draws
+            The number of random metrics to try.
+        """
+        from fairtransport.audit.dependence import find_sensitivity
+
+        return find_sensitivity(self, eta, draws)
 
     @cached_property
     def disagreement(self) -> float:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairtransport.similarity.base import Parameters
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
 def find_warnings(result: AuditResult, declared: Collection[str]) -> Iterator[str]:
     """Yield one sentence for each thing that limits what the numbers mean."""
     space = result.space
+    if isinstance(result.similarity, Parameters):
+        yield from result.similarity.warnings(space)
     open_ended = [name for name in space.sensitive if name not in declared]
     if result.target_scope == "twins" and result.delta is not None and open_ended:
         yield (

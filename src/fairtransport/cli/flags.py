@@ -10,7 +10,6 @@ from typing import Any, Literal, TypeAlias
 from cyclopts import Group, Parameter
 
 from fairtransport.cli.values import Lists, Names, Switch, literal, numbers, one_or_many
-from fairtransport.errors import InputError
 from fairtransport.progress import silence
 
 LossName: TypeAlias = Literal["zero-one", "log", "brier", "absolute", "squared", "outcome"]
@@ -154,12 +153,8 @@ class Comparison:
             return self.similarity
         from fairtransport.similarity import registry
 
-        # similarities with settings are made by this function of the registry
-        make = getattr(registry, "similarity_from_settings", None)
-        if make is None:
-            msg = f"`--similarity-settings` must be left out for {self.similarity!r}: it has none"
-            raise InputError(msg)
-        return make(self.similarity, one_or_many(self.similarity_settings))
+        settings = one_or_many(self.similarity_settings)
+        return registry.similarity_from_settings(self.similarity, settings)
 
 
 @Parameter(name="*", group=Group("Running", sort_key=5))

@@ -14,6 +14,7 @@ from fairtransport.files import write_text
 from fairtransport.monitor.points import Points
 from fairtransport.monitor.settings import Settings, check_settings
 from fairtransport.monitor.streams import CostStream, FreeStream
+from fairtransport.similarity import IgnoreSensitive
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -152,7 +153,7 @@ class Monitor:
         self.position: Any = None
         self._points = Points(self.settings)
         self._history: list[Look] = []
-        free = self.settings.similarity.moves_only_to_twins and self.settings.targets is None
+        free = self.settings.similarity == IgnoreSensitive() and self.settings.targets is None
         self._stream: FreeStream | CostStream = (FreeStream if free else CostStream)(
             self.settings, self._points, self._watch
         )

@@ -1,8 +1,30 @@
 """Who is comparable, in a user's terms: each similarity makes a Geometry over a SampleSpace."""
 
 from fairtransport.similarity.base import Similarity
+from fairtransport.similarity.comparable_groups import ComparableGroups
+from fairtransport.similarity.comparable_pairs import ComparablePairs
+from fairtransport.similarity.custom import Custom
 from fairtransport.similarity.ignore_sensitive import IgnoreSensitive
-from fairtransport.similarity.precomputed import Precomputed
-from fairtransport.similarity.registry import SIMILARITIES, as_similarity
+from fairtransport.similarity.mixed_tabular import MixedTabular
+from fairtransport.similarity.precomputed import Precomputed, load_precomputed
+from fairtransport.similarity.registry import (
+    SIMILARITIES,
+    as_similarity,
+    similarity_from_settings,
+)
+from fairtransport.similarity.sensitive_subspace import SensitiveSubspace
 
-__all__ = ["SIMILARITIES", "IgnoreSensitive", "Precomputed", "Similarity", "as_similarity"]
+__all__ = [
+    "SIMILARITIES",
+    "ComparableGroups",
+    "ComparablePairs",
+    "Custom",
+    "IgnoreSensitive",
+    "MixedTabular",
+    "Precomputed",
+    "SensitiveSubspace",
+    "Similarity",
+    "as_similarity",
+    "load_precomputed",
+    "similarity_from_settings",
+]

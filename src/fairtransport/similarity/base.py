@@ -1,10 +1,19 @@
-"""What every similarity offers."""
+"""What every similarity offers, and scikit-learn's parameter conventions without its import."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
+
+import numpy as np
+
+from fairtransport.checks import shown
+from fairtransport.errors import InputError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from fairtransport.checks import IntArray
     from fairtransport.geometry import Geometry
     from fairtransport.space import SampleSpace
@@ -28,6 +37,85 @@ class Similarity(Protocol):
         ...
 
 
+class Parameters:
+    """Parameters by name, for dataclasses: what `sklearn.base.clone` and a record need.
+
+    A subclass is a dataclass whose fields are its parameters; it keeps them as they are given
+    and checks them in ``__post_init__``. What `fit` learns ends in an underscore.
+    """
+
+    name: ClassVar[str]
+    """What the similarity is called in settings and documents."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002, FBT001, FBT002
+        """Return the parameters by name."""
+        return {name: getattr(self, name) for name in parameter_names(type(self))}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters, all or none; what was fitted stays as it is."""
+        known = parameter_names(type(self))
+        for name in params:
+            if name not in known:
+                msg = f"`{name}` must be a parameter of {self.name!r} ({', '.join(known)})"
+                raise InputError(msg)
+        # made once for its checks
+        type(self)(**{**self.get_params(), **params})
+        for name, value in params.items():
+            setattr(self, name, value)
+        return self
+
+    def to_json(self) -> dict[str, Any]:
+        """Return name, settings and what was fitted as plain values, for the provenance."""
+        document = {"name": self.name, "settings": plain(self.settings())}
+        fitted = self.fitted()
+        return document if fitted is None else {**document, "fitted": plain(fitted)}
+
+    def settings(self) -> dict[str, Any]:
+        """Return the parameters as the provenance shows them."""
+        return self.get_params()
+
+    def fitted(self) -> dict[str, Any] | None:
+        """Return what was learned from data; None where nothing is."""
+        return None
+
+    def describe_budget(self, budget: float) -> str:
+        """Return what a budget means under this similarity, as a plain sentence."""
+        return f"On average, people may be moved by a squared distance of {budget:g}."
+
+    def warnings(self, space: SampleSpace) -> tuple[str, ...]:  # noqa: ARG002
+        """Return what a reader of an audit of this space should know of the similarity."""
+        return ()
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any], folder: Path) -> Self:  # noqa: ARG003
+        """Make the similarity from a settings file's table; paths are relative to ``folder``."""
+        known = parameter_names(cls)
+        for name in settings:
+            if name not in known:
+                listed = f"has {', '.join(known)}" if known else "has none"
+                msg = f"`{name}` must be a setting of the similarity {cls.name!r}, which {listed}"
+                raise InputError(msg)
+        return cls(**settings)
+
+
+def parameter_names(kind: Any) -> tuple[str, ...]:
+    """Return the names of a similarity's parameters."""
+    return tuple(field.name for field in fields(kind) if field.init)
+
+
+def plain(value: Any) -> Any:
+    """Return a value as what JSON knows: functions by name."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, np.generic | np.ndarray) and value.dtype.kind in "fiub":
+        return value.tolist()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return getattr(value, "__qualname__", str(value))
+
+
 def tie_breaking_codes(space: SampleSpace) -> IntArray:
     """Return the codes by which a geometry counts changed columns."""
     return space.codes(space.profile)
@@ -36,3 +124,53 @@ def tie_breaking_codes(space: SampleSpace) -> IntArray:
 def label_columns(space: SampleSpace) -> tuple[str, ...]:
     """Return the columns in which comparable points always agree: the true label."""
     return () if space.label is None else (space.label,)
+
+
+def known_columns(parameter: str, names: Any, space: SampleSpace) -> None:
+    """Refuse names that are no columns of the audit's profile."""
+    for name in names:
+        if name not in space.profile:
+            listed = ", ".join(space.profile)
+            msg = f"`{parameter}` must name columns of the profile ({listed}), got {name!r}"
+            raise InputError(msg)
+
+
+def numeric_values(parameter: str, name: str, space: SampleSpace) -> Any:
+    """Return a column as numbers, or say why it has none."""
+    column = space.columns[name]
+    where = f"`{parameter}` must name a numeric column without missing values, but {name!r}"
+    if name in space.bins:
+        msg = f"{where} was cut into bins"
+        raise InputError(msg)
+    if not is_numeric(column.levels):
+        msg = f"{where} is not numeric"
+        raise InputError(msg)
+    if column.has_missing:
+        msg = f"{where} has missing values"
+        raise InputError(msg)
+    return column.levels.astype(np.float64)[column.codes]
+
+
+def is_numeric(levels: Any) -> bool:
+    """Say whether levels are numbers; truth values are not."""
+    return len(levels) > 0 and bool(np.issubdtype(levels.dtype, np.number))
+
+
+def check_mapping(parameter: str, value: Any) -> None:
+    """Refuse what does not map columns to something."""
+    if not isinstance(value, Mapping):
+        msg = f"`{parameter}` must map columns to numbers, got {shown(value)}"
+        raise InputError(msg)
+
+
+def column_names(parameter: str, value: Any) -> tuple[str, ...]:
+    """Return a list of distinct column names, or refuse it."""
+    listed = [value] if isinstance(value, str) else value
+    if (
+        not isinstance(listed, list | tuple)
+        or not all(isinstance(name, str) for name in listed)
+        or len(set(listed)) < len(listed)
+    ):
+        msg = f"`{parameter}` must be distinct column names, got {shown(value)}"
+        raise InputError(msg)
+    return tuple(listed)

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from fairtransport.checks import shown
 from fairtransport.errors import DataError, InputError
 from fairtransport.geometry import CostFunction, Geometry
 from fairtransport.geometry import Precomputed as MatrixCost
-from fairtransport.similarity.base import label_columns, tie_breaking_codes
+from fairtransport.similarity.base import Parameters, label_columns, tie_breaking_codes
+from fairtransport.similarity.files import load_costs
+from fairtransport.similarity.tables import read_table
 from fairtransport.space.columns import encode_series
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from scipy.sparse import csr_array
+
     from fairtransport.checks import FloatArray, IntArray
     from fairtransport.space import SampleSpace
 
 
-@dataclass(frozen=True, eq=False)
-class Precomputed:
+@dataclass(eq=False)
+class Precomputed(Parameters):
     """Costs handed in as a matrix over profiles.
 
     Parameters
@@ -33,8 +40,15 @@ class Precomputed:
         ones or both) tell which profile a row is about.
     """
 
+    name: ClassVar[str] = "precomputed"
+
     matrix: Any
     points: Any
+
+    @classmethod
+    def from_file(cls, path: str | Path, points: Any = None) -> Precomputed:
+        """Load costs from a file; see `load_precomputed`."""
+        return load_precomputed(path, points)
 
     @property
     def moves_only_to_twins(self) -> bool:
@@ -54,7 +68,9 @@ class Precomputed:
 
         return Geometry(
             blocks=space.groups(label_columns(space)),
-            cost=CostFunction(between),
+            cost=MatrixCost(over_points(matrix.matrix, row_of))
+            if matrix.is_sparse
+            else CostFunction(between),
             targets=space.targets,
             profiles=tie_breaking_codes(space),
         )
@@ -64,15 +80,34 @@ class Precomputed:
         size = np.shape(self.matrix)[0]
         return f"Costs between {size} profiles were handed in as a matrix of squared distances."
 
+    def settings(self) -> dict[str, Any]:
+        """Return how large the matrix is, what it is about, and a digest of it."""
+        costs = MatrixCost(self.matrix).matrix
+        arrays = (
+            [costs] if isinstance(costs, np.ndarray) else [costs.indptr, costs.indices, costs.data]
+        )
+        return {
+            "profiles": costs.shape[0],
+            "columns": list(read_table(self.points, "points").columns),
+            "sha256": hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest(),
+        }
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any], folder: Path) -> Self:
+        """Load costs from the file ``path``; ``points`` may be another."""
+        for name in settings:
+            if name not in {"path", "points"}:
+                msg = f"`{name}` must be a setting of {cls.name!r}, which has path, points"
+                raise InputError(msg)
+        if not isinstance(settings.get("path"), str):
+            msg = f"`path` must be the file of costs of the similarity {cls.name!r}"
+            raise InputError(msg)
+        points = settings.get("points")
+        return cls(*load_costs(folder / settings["path"], points and folder / points))
+
     def _rows(self, space: SampleSpace, size: int) -> IntArray:
         """Return the matrix row of each point of the space."""
-        import narwhals as nw
-
-        try:
-            frame = nw.from_native(self.points, eager_only=True)
-        except TypeError:
-            msg = f"`points` must be an eager data frame, got {shown(self.points)}"
-            raise InputError(msg) from None
+        frame = read_table(self.points, "points")
         if len(frame) != size:
             msg = f"`points` must have one row for each of the matrix's {size}, got {len(frame)}"
             raise InputError(msg)
@@ -95,3 +130,48 @@ class Precomputed:
             msg = f"the matrix has no row for {found.count(-1)} points, one is {absent}"
             raise DataError(msg)
         return np.array(found, np.int64)
+
+
+def load_precomputed(path: str | Path, points: Any = None) -> Precomputed:
+    """Load costs that another program wrote.
+
+    Parameters
+    ----------
+    path
+        An ``.npz`` of `scipy.sparse.save_npz`; an ``.npz`` with the array ``matrix`` and, for
+        each column of the profile, one array of its values; or a table (Parquet, CSV, …) of
+        edges with a column ``cost`` and, for each column of the profile, two that end in
+        ``_from`` and ``_to``.
+    points
+        A data frame or a file with the profile of each row of the matrix, where the file
+        itself does not tell.
+    """
+    return Precomputed(*load_costs(Path(path), points))
+
+
+def over_points(matrix: Any, row_of: IntArray) -> csr_array[Any]:
+    """Return a sparse matrix over profiles as one over points, free inside a profile.
+
+    No arithmetic is done on it: scipy would drop the explicit zeros, which are free moves.
+    """
+    from scipy.sparse import csr_array
+
+    size = len(row_of)
+    order = np.argsort(row_of, kind="stable")
+    held = np.bincount(row_of, minlength=matrix.shape[0])
+    start = np.cumsum(held) - held
+    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    col, cost = matrix.indices.astype(np.int64), np.asarray(matrix.data)
+    other = row != col
+    row, col, cost = row[other], col[other], cost[other]
+    everyone = np.arange(matrix.shape[0])
+    row, col = np.r_[row, everyone], np.r_[col, everyone]
+    cost = np.r_[cost, np.zeros(len(everyone))]
+    # every edge between profiles becomes all edges between their points
+    copies = held[row] * held[col]
+    edge = np.repeat(np.arange(len(row)), copies)
+    within = np.arange(len(edge)) - np.repeat(np.cumsum(copies) - copies, copies)
+    width = held[col[edge]]
+    source = order[start[row[edge]] + within // width]
+    target = order[start[col[edge]] + within % width]
+    return csr_array((cost[edge], (source, target)), shape=(size, size))

@@ -1,26 +1,68 @@
-"""The similarities a user can name."""
+"""The similarities a user can name, alone or with settings."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairtransport.checks import shown
+from fairtransport.checks import choice, shown
 from fairtransport.errors import InputError
-from fairtransport.similarity.base import Similarity
+from fairtransport.similarity.base import Parameters, Similarity
+from fairtransport.similarity.comparable_groups import ComparableGroups
+from fairtransport.similarity.comparable_pairs import ComparablePairs
 from fairtransport.similarity.ignore_sensitive import IgnoreSensitive
+from fairtransport.similarity.mixed_tabular import MixedTabular
+from fairtransport.similarity.precomputed import Precomputed
+from fairtransport.similarity.sensitive_subspace import SensitiveSubspace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Mapping
 
-SIMILARITIES: dict[str, Callable[[], Similarity]] = {"ignore-sensitive": IgnoreSensitive}
+SIMILARITIES: dict[str, type[Parameters]] = {
+    kind.name: kind
+    for kind in (
+        IgnoreSensitive,
+        MixedTabular,
+        SensitiveSubspace,
+        ComparablePairs,
+        ComparableGroups,
+        Precomputed,
+    )
+}
 
 
 def as_similarity(value: Any) -> Similarity:
     """Return the similarity a user named or made."""
     if isinstance(value, str) and value in SIMILARITIES:
-        return SIMILARITIES[value]()
+        return similarity_from_settings(value)
     if isinstance(value, Similarity) and not isinstance(value, type):
         return value
     words = ", ".join(repr(name) for name in SIMILARITIES)
     msg = f"`similarity` must be one of {words} or a similarity object, got {shown(value)}"
     raise InputError(msg)
+
+
+def similarity_from_settings(
+    name: str, settings: Mapping[str, Any] | None = None, folder: str | Path = "."
+) -> Similarity:
+    """Make a similarity by name, from the table of a settings file.
+
+    Parameters
+    ----------
+    name
+        One of `SIMILARITIES`.
+    settings
+        The similarity's parameters. Learned ones also take ``fit``, the file they are fitted
+        on (with ``group``, the column of groups, and ``comparable``, the column of judgements);
+        "precomputed" takes ``path`` and ``points``.
+    folder
+        What relative paths start from.
+
+    Examples
+    --------
+    >>> similarity_from_settings("ignore-sensitive", {"tolerance": {"age": 2}})
+    IgnoreSensitive(exact=(), tolerance={'age': 2})
+    """
+    kind = SIMILARITIES[choice("similarity", name, SIMILARITIES)]
+    made: Any = kind.from_settings({} if settings is None else settings, Path(folder))
+    return made  # type: ignore[no-any-return]

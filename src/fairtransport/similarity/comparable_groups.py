@@ -1,0 +1,162 @@
+"""ComparableGroups (FACE): what varies inside groups of comparable people does not count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from fairtransport.checks import whole
+from fairtransport.errors import DataError, InputError
+from fairtransport.similarity.base import column_names
+from fairtransport.similarity.encoding import fingerprint, fit_encoding
+from fairtransport.similarity.learned import Learned, complement
+from fairtransport.similarity.tables import coded_columns, read_table
+from fairtransport.space.columns import encode, object_array, plain_list
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from fairtransport.checks import FloatArray, IntArray
+
+
+@dataclass(eq=False)
+class ComparableGroups(Learned):
+    """Squared distance in the directions that groups of comparable people agree in.
+
+    Parameters
+    ----------
+    dimensions
+        How many directions are taken out.
+    features
+        The columns that the distance is about; default: all of the data of `fit`. Sensitive
+        columns of an audit that are not among them change for free.
+
+    Attributes
+    ----------
+    directions_
+        (coordinates, dimensions) an orthonormal basis of the directions that are taken out.
+    explained_
+        (coordinates,) the share of the variance inside groups that lies in each direction, the
+        largest first: those before a sharp drop are the ones to take out.
+
+    Notes
+    -----
+    FACE of Mukherjee, Yurochkin, Banerjee and Sun (2020). In the factor model
+    z = A u + B v + noise, comparable people share what is relevant, v. Their differences
+    from the group's mean show the sensitive factor's loadings A, whose span is estimated by
+    the top right singular vectors of the centred data.
+    """
+
+    name: ClassVar[str] = "comparable-groups"
+
+    dimensions: int = 1
+    features: Sequence[str] | None = None
+    directions_: FloatArray = field(init=False, repr=False)
+    explained_: FloatArray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        whole("dimensions", self.dimensions)
+        if self.features is not None:
+            column_names("features", self.features)
+
+    def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
+        """Find the directions from groups of comparable people.
+
+        Parameters
+        ----------
+        X
+            A data frame or a file of people.
+        y
+            The group of each of them: a column's name or one value a row. People of one group
+            are comparable; nothing is said of people of different groups.
+        """
+        frame = read_table(X, "X")
+        groups = _group_codes(frame, y)
+        names = [name for name in frame.columns if not (isinstance(y, str) and name == y)]
+        names = names if self.features is None else [*column_names("features", self.features)]
+        if not names:
+            msg = "`features` must name at least one column, got none"
+            raise InputError(msg)
+        columns = coded_columns(frame, names, "X")
+        encoding = fit_encoding(columns)
+        points = encoding.coordinates(columns)
+        centred = points - group_means(points, groups)[groups]
+        spread = np.linalg.svd(centred, full_matrices=False)
+        least = 1e-8 * max(1.0, float(spread.S[0]))
+        rank = int(np.count_nonzero(least < spread.S))
+        if rank < self.dimensions:
+            msg = (
+                f"`dimensions` must be at most {rank}, the number of directions in which people "
+                f"of one group differ, got {self.dimensions}"
+            )
+            raise DataError(msg)
+        self.encoding_ = encoding
+        self.directions_, self.matrix_ = complement(spread.Vh[: self.dimensions], points.shape[1])
+        self.explained_ = spread.S**2 / (spread.S**2).sum()
+        self.fingerprint_ = fingerprint(points, np.ones(len(points), np.int64))
+        return self
+
+    @classmethod
+    def split_settings(cls, settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Set ``group`` apart, the column of the file that holds the groups."""
+        if not isinstance(settings.get("group"), str):
+            msg = "`group` must name the column that holds the groups"
+            raise InputError(msg)
+        rest = {name: value for name, value in settings.items() if name != "group"}
+        return rest, {"group": settings["group"]}
+
+    def fit_file(self, path: Path, **words: Any) -> Self:
+        """Fit on a file of people with a column ``group``."""
+        return self.fit(path, words["group"])
+
+    def describe(self) -> str:
+        """Return a plain sentence for the report."""
+        if not self.is_fitted:
+            return "What varies inside groups of comparable people does not count (not yet fitted)."
+        share = float(self.explained_[: self.dimensions].sum())
+        return (
+            f"People are as far apart as their features ({', '.join(self.encoding_.columns)}; "
+            f"numbers in standard deviations, a different level counts 1) after the "
+            f"{self.dimensions} directions in which comparable people differ most were taken "
+            f"out ({share:.0%} of the variance inside groups)."
+        )
+
+    def fitted(self) -> dict[str, Any] | None:
+        """Return encoding, matrix, the directions that were taken out and their shares."""
+        document = super().fitted()
+        if document is None:
+            return None
+        return {**document, "directions": self.directions_, "explained": self.explained_}
+
+
+def group_means(points: FloatArray, groups: IntArray) -> FloatArray:
+    """Return the mean of each group's points.
+
+    Examples
+    --------
+    >>> group_means(np.array([[0.0], [2.0], [5.0]]), np.array([0, 0, 1])).tolist()
+    [[1.0], [5.0]]
+    """
+    size = np.bincount(groups)
+    total = [np.bincount(groups, values, len(size)) for values in points.T]
+    return np.column_stack(total) / size[:, None]
+
+
+def _group_codes(frame: Any, groups: Any) -> IntArray:
+    if isinstance(groups, str):
+        column = coded_columns(frame, [groups], "X")[groups]
+    else:
+        if np.shape(groups) != (len(frame),):
+            msg = f"`y` must have one group a row, {len(frame)} in all, got {np.shape(groups)}"
+            raise InputError(msg)
+        listed = object_array(plain_list(groups))
+        # a group without a name is no group; NaN differs from itself
+        missing = np.array([value is None or value != value for value in listed])  # noqa: PLR0124
+        column = encode(listed, missing)
+    if column.has_missing:
+        msg = "`y` must not have missing groups"
+        raise DataError(msg)
+    return column.codes

@@ -1,0 +1,111 @@
+"""Custom: costs from a function of two people, or of two frames of people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from fairtransport.checks import choice, float_array, shown
+from fairtransport.errors import InputError
+from fairtransport.geometry import CostFunction, Geometry
+from fairtransport.similarity.base import Parameters, label_columns, tie_breaking_codes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fairtransport.checks import FloatArray, IntArray
+    from fairtransport.space import SampleSpace
+
+MOST_PAIRS = 500_000
+"""Pairs that a function of frames receives at a time."""
+
+
+@dataclass(eq=False)
+class Custom(Parameters):
+    """Costs from a function.
+
+    Parameters
+    ----------
+    function
+        ``function(first, second)`` returns squared distances; infinity forbids a move.
+    takes
+        "frames": two data frames of equal length whose rows are pairs, and one cost a row
+        comes back; "rows": two dictionaries, and a number comes back.
+    sentence
+        What the report says of it.
+
+    Examples
+    --------
+    >>> by_age = Custom(lambda a, b: (a["age"] - b["age"]) ** 2 / 25, sentence="Age alone counts.")
+    >>> by_age.describe()
+    'Age alone counts.'
+    """
+
+    name: ClassVar[str] = "custom"
+
+    function: Any
+    takes: str = "frames"
+    sentence: str | None = None
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            msg = f"`function` must be callable, got {shown(self.function)}"
+            raise InputError(msg)
+        choice("takes", self.takes, ("frames", "rows"))
+
+    @property
+    def moves_only_to_twins(self) -> bool:
+        """A function may connect anyone."""
+        return False
+
+    def geometry(self, space: SampleSpace) -> Geometry:
+        """Return the function's costs between points of equal label."""
+        profile = space.groups(space.profile)
+        pairs = self._frames(space) if self.takes == "frames" else self._rows(space)
+
+        def between(rows: IntArray, cols: IntArray) -> FloatArray:
+            # one row after another, so that the pairs of a piece are never too many
+            step = max(1, MOST_PAIRS // max(1, len(cols)))
+            parts = [
+                pairs(np.repeat(part, len(cols)), np.tile(cols, len(part)))
+                for part in np.split(rows, range(step, len(rows), step))
+            ]
+            costs = np.concatenate(parts).reshape(len(rows), len(cols))
+            # one profile with different predictions is a free move
+            costs[profile[rows][:, None] == profile[cols][None, :]] = 0.0
+            return costs
+
+        return Geometry(
+            blocks=space.groups(label_columns(space)),
+            cost=CostFunction(between),
+            targets=space.targets,
+            profiles=tie_breaking_codes(space),
+        )
+
+    def describe(self) -> str:
+        """Return a plain sentence for the report."""
+        called = getattr(self.function, "__name__", type(self.function).__name__)
+        return self.sentence or f"Squared distances come from the function {called}."
+
+    def _frames(self, space: SampleSpace) -> Callable[[IntArray, IntArray], FloatArray]:
+        def pairs(rows: IntArray, cols: IntArray) -> FloatArray:
+            first, second = (space.frame(space.profile, part) for part in (rows, cols))
+            costs = np.asarray(self.function(first, second))
+            return float_array("function(first, second)", costs, (len(rows),))
+
+        return pairs
+
+    def _rows(self, space: SampleSpace) -> Callable[[IntArray, IntArray], FloatArray]:
+        listed = zip(*(space.columns[name].to_list() for name in space.profile), strict=True)
+        people = [dict(zip(space.profile, values, strict=True)) for values in listed]
+
+        def pairs(rows: IntArray, cols: IntArray) -> FloatArray:
+            costs = [
+                self.function(people[i], people[j])
+                for i, j in zip(rows.tolist(), cols.tolist(), strict=True)
+            ]
+            return float_array("function(first, second)", costs, (len(rows),))
+
+        return pairs

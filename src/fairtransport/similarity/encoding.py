@@ -1,0 +1,144 @@
+"""Mixed columns as coordinates: numbers standardised, levels one-hot, and the record of both."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from fairtransport.errors import DataError
+from fairtransport.similarity.base import is_numeric
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairtransport.checks import FloatArray, IntArray
+    from fairtransport.space.columns import Column
+
+HALF = float(np.sqrt(0.5))
+"""The size of a one-hot coordinate: two different levels are then at squared distance 1."""
+
+
+@dataclass(frozen=True)
+class Standardised:
+    """A numeric column: (x − centre) / scale."""
+
+    centre: float
+    scale: float
+
+    def coordinates(self, name: str, column: Column) -> FloatArray:
+        """Return one coordinate a point."""
+        if len(column.levels) and not is_numeric(column.levels):
+            msg = f"the column {name!r} must be numeric, as in the data of `fit`"
+            raise DataError(msg)
+        if column.has_missing:
+            msg = f"the column {name!r} must not have missing values: it is used as a number"
+            raise DataError(msg)
+        return ((column.levels.astype(float) - self.centre) / self.scale)[column.codes][:, None]
+
+    def names(self, name: str) -> list[str]:
+        """Return the coordinate's name."""
+        return [name]
+
+    def record(self) -> dict[str, Any]:
+        """Return the standardisation as plain values."""
+        return {"centre": self.centre, "scale": self.scale}
+
+
+@dataclass(frozen=True)
+class OneHot:
+    """A column of levels: one coordinate each, so that any two are at squared distance 1."""
+
+    levels: tuple[Any, ...]
+
+    def coordinates(self, name: str, column: Column) -> FloatArray:
+        """Return one coordinate a level for each point."""
+        place = {level: at for at, level in enumerate(self.levels)}
+        # the missing value has the last code, -1
+        slot = np.array([place.get(level, -1) for level in [*column.levels.tolist(), None]])
+        at = slot[column.codes]
+        if (at < 0).any():
+            unknown = column.take(np.flatnonzero(at < 0)[:1]).to_list()[0]
+            msg = f"the column {name!r} has the level {unknown!r}, which the data of `fit` has not"
+            raise DataError(msg)
+        return np.asarray(np.eye(len(self.levels))[at] * HALF)
+
+    def names(self, name: str) -> list[str]:
+        """Return the coordinates' names."""
+        return [f"{name}={level}" for level in self.levels]
+
+    def record(self) -> dict[str, Any]:
+        """Return the levels as plain values."""
+        return {"levels": [*self.levels]}
+
+
+Part: TypeAlias = Standardised | OneHot
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How columns become coordinates.
+
+    Attributes
+    ----------
+    parts
+        For each column in order, how it is encoded.
+    """
+
+    parts: Mapping[str, Part]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The encoded columns."""
+        return tuple(self.parts)
+
+    @property
+    def names(self) -> list[str]:
+        """The name of each coordinate, as "age" or "job=clerk"."""
+        return [label for name, part in self.parts.items() for label in part.names(name)]
+
+    def coordinates(self, columns: Mapping[str, Column]) -> FloatArray:
+        """Return the (K, coordinates) array of some points."""
+        return np.column_stack(
+            [part.coordinates(name, columns[name]) for name, part in self.parts.items()]
+        )
+
+    def record(self) -> dict[str, Any]:
+        """Return what is done with each column, for the provenance."""
+        return {name: part.record() for name, part in self.parts.items()}
+
+
+def fit_encoding(columns: Mapping[str, Column]) -> Encoding:
+    """Return the encoding of columns by their own means, standard deviations and levels."""
+    return Encoding({name: _fitted_part(name, column) for name, column in columns.items()})
+
+
+def _fitted_part(name: str, column: Column) -> Part:
+    if not is_numeric(column.levels):
+        used = np.unique(column.codes[column.codes >= 0])
+        missing = (None,) if column.has_missing else ()
+        return OneHot((*column.levels[used].tolist(), *missing))
+    if column.has_missing:
+        msg = f"the column {name!r} must not have missing values: it is used as a number"
+        raise DataError(msg)
+    values = column.levels.astype(float)[column.codes]
+    # a column that does not vary says nothing of its scale
+    return Standardised(float(values.mean()), float(values.std()) or 1.0)
+
+
+def fingerprint(coordinates: FloatArray, counts: IntArray) -> str:
+    """Return a digest of distinct rows and how often each occurs, whatever their order.
+
+    Examples
+    --------
+    >>> once = fingerprint(np.array([[1.0], [2.0], [1.0]]), np.array([1, 1, 1]))
+    >>> once == fingerprint(np.array([[2.0], [1.0]]), np.array([1, 2]))
+    True
+    """
+    rows, inverse = np.unique(coordinates, axis=0, return_inverse=True)
+    total = np.bincount(inverse.reshape(-1), counts).astype(np.int64)
+    # 0.0 and -0.0 are equal but not the same bytes
+    content = (rows + 0.0).tobytes() + total.tobytes()
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,183 @@
+"""Learned: what the similarities that are fitted to data have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from fairtransport.errors import InputError
+from fairtransport.geometry import Embedding, Geometry
+from fairtransport.similarity.base import Parameters, label_columns, tie_breaking_codes
+from fairtransport.similarity.encoding import Encoding, fingerprint
+from fairtransport.similarity.tables import coded_columns, read_table
+from fairtransport.space.counting import FileSource
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from fairtransport.checks import FloatArray
+    from fairtransport.space import SampleSpace
+    from fairtransport.space.columns import Column
+
+DECIMALS = 10
+"""Embeddings are rounded, so that people who differ in nothing that counts are at distance 0."""
+
+SAME_DATA = (
+    "The similarity was fitted on the audit data, so that who is comparable depends on the "
+    "sample; the bounds do not allow for that. Fit it on other data."
+)
+
+
+@dataclass(eq=False)
+class Learned(Parameters):
+    """A squared distance |A'z(x) − A'z(x')|² with encoding z and matrix A from data.
+
+    Attributes
+    ----------
+    encoding_
+        How columns become coordinates.
+    matrix_
+        (coordinates, dimensions) A.
+    fingerprint_
+        A digest of the data of `fit`; None where it is not a sample of people.
+    """
+
+    encoding_: Encoding = field(init=False, repr=False)
+    matrix_: FloatArray = field(init=False, repr=False)
+    fingerprint_: str | None = field(init=False, repr=False, default=None)
+
+    @property
+    def moves_only_to_twins(self) -> bool:
+        """A learned distance may connect anyone."""
+        return False
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether `fit` was called."""
+        return "matrix_" in self.__dict__
+
+    def check_fitted(self) -> None:
+        """Refuse to go on without a fit."""
+        if not self.is_fitted:
+            msg = f"`similarity` {self.name!r} must be fitted first: call its fit(…)"
+            raise InputError(msg)
+
+    def free_columns(self, space: SampleSpace) -> tuple[str, ...]:
+        """Return the columns that may change for free without having been fitted on."""
+        return space.sensitive
+
+    def embed(self, space: SampleSpace) -> FloatArray:
+        """Return the points' coordinates, between which squared distances are the costs."""
+        self.check_fitted()
+        for name in self.encoding_.columns:
+            if name not in space.profile:
+                msg = (
+                    f"`similarity` was fitted on the column {name!r}, which the audit's profile "
+                    f"({', '.join(space.profile)}) has not"
+                )
+                raise InputError(msg)
+        known = (*self.encoding_.columns, *self.free_columns(space))
+        for name in space.profile:
+            if name not in known:
+                msg = (
+                    f"`similarity` must be fitted on every column of the profile that is not "
+                    f"sensitive, but {name!r} was not in the data of `fit`"
+                )
+                raise InputError(msg)
+        return self._placed(space.columns)
+
+    def transform(self, X: Any) -> FloatArray:  # noqa: N803
+        """Return the coordinates of a frame's rows, between which squared distances are taken.
+
+        A model that is trained on these treats people alike who are at distance 0.
+        """
+        self.check_fitted()
+        return self._placed(coded_columns(read_table(X, "X"), self.encoding_.columns, "X"))
+
+    def _placed(self, columns: Mapping[str, Column]) -> FloatArray:
+        placed = np.round(self.encoding_.coordinates(columns) @ self.matrix_, DECIMALS)
+        # with nothing left of the space everybody is in one place
+        return placed if placed.shape[1] else np.zeros((len(placed), 1))
+
+    def geometry(self, space: SampleSpace) -> Geometry:
+        """Return squared distances between points of equal label."""
+        return Geometry(
+            blocks=space.groups(label_columns(space)),
+            cost=Embedding(self.embed(space)),
+            targets=space.targets,
+            profiles=tie_breaking_codes(space),
+        )
+
+    def describe_budget(self, budget: float) -> str:
+        """Say what a budget means in standard deviations."""
+        return (
+            f"On average, people may be moved by the equivalent of {budget**0.5:.3g} standard "
+            "deviations of a feature, in the directions that count."
+        )
+
+    def warnings(self, space: SampleSpace) -> tuple[str, ...]:
+        """Say so when the similarity was fitted on the audit data."""
+        if self.fingerprint_ is None:
+            return ()
+        seen = space.observed
+        coordinates = self.encoding_.coordinates(space.columns)[seen]
+        same = fingerprint(coordinates, space.counts[seen]) == self.fingerprint_
+        return (SAME_DATA,) if same else ()
+
+    def fitted(self) -> dict[str, Any] | None:
+        """Return encoding and matrix, once there are any."""
+        if not self.is_fitted:
+            return None
+        return {
+            "encoding": self.encoding_.record(),
+            "matrix": self.matrix_,
+            "data_sha256": self.fingerprint_,
+        }
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any], folder: Path) -> Self:
+        """Make and fit the similarity; the setting ``fit`` is the file to fit on."""
+        if not isinstance(settings.get("fit"), str):
+            msg = f"`fit` must be the file that the similarity {cls.name!r} is fitted on"
+            raise InputError(msg)
+        path = folder / settings["fit"]
+        FileSource(path, "fit")  # checks ending and existence
+        rest = {name: value for name, value in settings.items() if name != "fit"}
+        own, words = cls.split_settings(rest)
+        return super().from_settings(own, folder).fit_file(path, **words)
+
+    @classmethod
+    def split_settings(cls, settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Split settings into the parameters and those that tell how to read the file."""
+        return settings, {}
+
+    def fit_file(self, path: Path, **words: Any) -> Self:
+        """Fit on a file."""
+        raise NotImplementedError
+
+
+def complement(directions: FloatArray, size: int) -> tuple[FloatArray, FloatArray]:
+    """Return orthonormal bases of the span of some rows, and of what is left of the space.
+
+    Parameters
+    ----------
+    directions
+        (any, size) rows; those of almost no length, and those that others span, add nothing.
+    size
+        The dimension of the space.
+
+    Examples
+    --------
+    >>> taken, left = complement(np.array([[0.0, 2.0], [0.0, 1.0]]), 2)
+    >>> np.abs(taken).round(6).tolist(), np.abs(left).round(6).tolist()
+    ([[0.0], [1.0]], [[1.0], [0.0]])
+    """
+    length = np.linalg.norm(directions, axis=1, keepdims=True)
+    usable = length[:, 0] > np.finfo(float).eps * max(1.0, float(length.max(initial=0)))
+    unit = directions[usable] / length[usable]
+    full = np.linalg.svd(np.r_[unit, np.zeros((1, size))], full_matrices=True)
+    rank = int((full.S > 1e-8).sum())  # noqa: PLR2004
+    return full.Vh[:rank].T, full.Vh[rank:].T

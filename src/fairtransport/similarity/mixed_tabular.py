@@ -1,0 +1,189 @@
+"""MixedTabular: what an auditor can state in words, column by column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from fairtransport.checks import number
+from fairtransport.errors import InputError
+from fairtransport.geometry import Embedding, Geometry
+from fairtransport.similarity.base import (
+    Parameters,
+    check_mapping,
+    column_names,
+    is_numeric,
+    known_columns,
+    label_columns,
+    numeric_values,
+    tie_breaking_codes,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fairtransport.checks import FloatArray
+    from fairtransport.space import SampleSpace
+
+
+@dataclass(eq=False)
+class MixedTabular(Parameters):
+    """Numeric columns by a scale, others by the cost of a mismatch, sensitive ones free.
+
+    Parameters
+    ----------
+    scales
+        Numeric columns: what difference counts 1, as in ``{"age": 5}``. Twice that counts 4:
+        costs are squared distances.
+    mismatch
+        Other columns: what different levels cost, as in ``{"job": 1.0}``; 0 is free. A missing
+        value is a level.
+    exact
+        Columns in which comparable people must agree.
+    default_scale, default_mismatch
+        The same for numeric and other columns that are not named. Sensitive columns are free
+        unless they are named.
+
+    Notes
+    -----
+    d²(x, x') = Σ_numeric ((x_k − x'_k) / scale_k)² + Σ_others cost_k·[x_k ≠ x'_k].
+
+    Each level's indicator times √(cost/2) makes this a squared Euclidean distance.
+
+    Examples
+    --------
+    >>> similarity = MixedTabular(scales={"age": 5}, mismatch={"job": 1.0})
+    >>> similarity.describe()
+    'Squared distances add up: 5 of age count 1 (twice as much counts 4); ...'
+    """
+
+    name: ClassVar[str] = "mixed-tabular"
+
+    scales: Mapping[str, float] = field(default_factory=dict)
+    mismatch: Mapping[str, float] = field(default_factory=dict)
+    exact: Sequence[str] = ()
+    default_scale: float | None = None
+    default_mismatch: float | None = None
+
+    def __post_init__(self) -> None:
+        for parameter in ("scales", "mismatch"):
+            check_mapping(parameter, getattr(self, parameter))
+        for column, scale in self.scales.items():
+            number(f"scales[{column!r}]", scale, above=0)
+        for column, cost in self.mismatch.items():
+            number(f"mismatch[{column!r}]", cost, at_least=0)
+        named = [*self.scales, *self.mismatch, *column_names("exact", self.exact)]
+        for column in named:
+            if named.count(column) > 1:
+                msg = (
+                    "`scales`, `mismatch` and `exact` must name a column once, "
+                    f"got {column!r} twice"
+                )
+                raise InputError(msg)
+        if self.default_scale is not None:
+            number("default_scale", self.default_scale, above=0)
+        if self.default_mismatch is not None:
+            number("default_mismatch", self.default_mismatch, at_least=0)
+
+    @property
+    def moves_only_to_twins(self) -> bool:
+        """At a price, anyone may be moved."""
+        return False
+
+    def geometry(self, space: SampleSpace) -> Geometry:
+        """Return the embedding's squared distances between points that agree where they must."""
+        scales, mismatch, exact = self._rules(space)
+        parts: list[Any] = [np.zeros((space.size, 0))]
+        for column, scale in scales.items():
+            parts.append(numeric_values(f"scales[{column!r}]", column, space)[:, None] / scale)
+        for column, cost in mismatch.items():
+            parts.append(_indicators(space, column) * np.sqrt(cost / 2))
+        coordinates = np.hstack(parts)
+        return Geometry(
+            blocks=space.groups((*exact, *label_columns(space))),
+            # without any priced column all moves inside a block are free
+            cost=Embedding(coordinates if coordinates.shape[1] else np.zeros((space.size, 1))),
+            targets=space.targets,
+            profiles=tie_breaking_codes(space),
+        )
+
+    def cost_table(self, space: SampleSpace | None = None) -> list[dict[str, str]]:
+        """Return what costs what, a row a column; with a space also by the defaults."""
+        exact: Sequence[str]
+        if space is None:
+            scales, mismatch = dict(self.scales), dict(self.mismatch)
+            exact, free = column_names("exact", self.exact), []
+        else:
+            scales, mismatch, exact = self._rules(space)
+            priced = {*scales, *mismatch, *exact}
+            free = [column for column in space.profile if column not in priced]
+        rows = [
+            {"column": column, "change": f"{scale:g}", "cost": "1 (grows with the square)"}
+            for column, scale in scales.items()
+        ]
+        rows += [
+            {"column": column, "change": "another level", "cost": f"{cost:g}" if cost else "free"}
+            for column, cost in mismatch.items()
+        ]
+        rows += [{"column": column, "change": "any", "cost": "not allowed"} for column in exact]
+        rows += [{"column": column, "change": "any", "cost": "free"} for column in free]
+        return rows
+
+    def describe(self) -> str:
+        """Return a plain sentence for the report."""
+        words = [f"{scale:g} of {column} count 1" for column, scale in self.scales.items()]
+        if self.default_scale is not None:
+            words.append(f"{self.default_scale:g} of any other number count 1")
+        if words:
+            words[-1] += " (twice as much counts 4)"
+        words += [f"another {column} costs {cost:g}" for column, cost in self.mismatch.items()]
+        if self.default_mismatch is not None:
+            words.append(f"another level of any other column costs {self.default_mismatch:g}")
+        words += [f"{column} must agree" for column in column_names("exact", self.exact)]
+        words.append("sensitive features that are not named and equal people cost nothing")
+        return f"Squared distances add up: {'; '.join(words)}."
+
+    def describe_budget(self, budget: float) -> str:
+        """Say what a budget means in each stated column."""
+        words = [f"{scale * budget**0.5:.3g} of {name}" for name, scale in self.scales.items()]
+        words += [
+            f"another {name} for {min(1.0, budget / cost):.3g} of the people"
+            for name, cost in self.mismatch.items()
+            if cost > 0
+        ]
+        if not words:
+            return super().describe_budget(budget)
+        return f"On average, people may be moved by the equivalent of {', or '.join(words)}."
+
+    def _rules(
+        self, space: SampleSpace
+    ) -> tuple[dict[str, float], dict[str, float], tuple[str, ...]]:
+        """Return the scale or the mismatch cost of every column that has one."""
+        exact = column_names("exact", self.exact)
+        for parameter, names in (
+            ("scales", self.scales), ("mismatch", self.mismatch), ("exact", exact),
+        ):  # fmt: skip
+            known_columns(parameter, names, space)
+        scales, mismatch = dict(self.scales), dict(self.mismatch)
+        for column in space.profile:
+            if column in {*scales, *mismatch, *exact, *space.sensitive}:
+                continue
+            numeric = is_numeric(space.columns[column].levels)
+            default = self.default_scale if numeric else self.default_mismatch
+            if default is None:
+                what = "scales" if numeric else "mismatch"
+                msg = (
+                    f"`{what}` must say what a change of {column!r} costs "
+                    f"(or `default_{'scale' if numeric else 'mismatch'}` must be given)"
+                )
+                raise InputError(msg)
+            (scales if numeric else mismatch)[column] = default
+        return scales, mismatch, exact
+
+
+def _indicators(space: SampleSpace, column: str) -> FloatArray:
+    """Return one-hot coordinates of the levels that occur, the missing one included."""
+    slot = np.unique(space.columns[column].codes, return_inverse=True)[1].reshape(-1)
+    return np.eye(int(slot.max(initial=0)) + 1)[slot]

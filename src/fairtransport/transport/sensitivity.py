@@ -1,0 +1,221 @@
+"""How much ψ can change when the metric does: Proposition 1, sharper bounds, and what happens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtransport.checks import number, whole
+from fairtransport.geometry import CostFunction, Embedding, Geometry, Precomputed, ZeroCost
+from fairtransport.transport.frontiers import CHUNK_ENTRIES
+from fairtransport.transport.problem import AuditProblem
+
+if TYPE_CHECKING:
+    from fairtransport.checks import FloatArray, IntArray
+    from fairtransport.transport.frontiers import Frontiers
+
+MOST_PAIRS = 400_000_000
+"""Pairs among which the largest cost is searched; beyond, a bound on it is used."""
+
+
+@dataclass(frozen=True, eq=False)
+class MetricSensitivity:
+    """What a relative error η of all squared distances can do to the audit value.
+
+    Attributes
+    ----------
+    value, budget, eta
+        ψ, ε, and the largest relative error of a squared distance.
+    lowest, highest
+        ψ at the budgets ε/(1 + η) and ε/(1 − η). With all costs inside (1 ± η) times what
+        they were, ψ stays between these; that also holds at ε = 0 and for 0/∞ metrics.
+    diameter, lipschitz
+        D, the largest distance (or a bound on it in very large spaces), and L, the loss's
+        Lipschitz constant under all such metrics; infinite where people at distance 0 have
+        different losses.
+    largest_change
+        η D², by how much a squared distance can change.
+    proposition
+        Proposition 1's bound L η D²/√ε; None where it does not apply.
+    price, rise
+        ν, what a unit of budget is worth, and ν η D²: the sharper bound of the proof on how
+        much larger ψ can become; None where it does not apply.
+    changes, price_bounds
+        For each random metric, how much ψ changed, and the proof's bound on its size, the
+        larger of both metrics' prices times η D².
+    reason
+        Why Proposition 1 does not apply; None where it does.
+    """
+
+    value: float
+    budget: float
+    eta: float
+    lowest: float
+    highest: float
+    diameter: float
+    lipschitz: float
+    largest_change: float
+    proposition: float | None
+    price: float
+    rise: float | None
+    changes: FloatArray
+    price_bounds: FloatArray
+    reason: str | None
+
+    @property
+    def applies(self) -> bool:
+        """Whether Proposition 1 does."""
+        return self.reason is None
+
+
+def metric_sensitivity(
+    problem: AuditProblem, frequencies: Any, *, eta: float = 0.1, draws: int = 20, rng: Any = 0
+) -> MetricSensitivity:
+    """Bound the change of ψ under an error of the metric, and try random errors.
+
+    Parameters
+    ----------
+    problem, frequencies
+        The audit problem and f.
+    eta
+        η in [0, 1): every squared distance may be off by this share of it.
+    draws
+        The number of random metrics to try.
+    rng
+        A seed or a numpy generator.
+
+    Notes
+    -----
+    Proposition 1 of the paper. By duality ψ = min over ν of εν + Σ f_i φ_ν(i), and φ_ν(i)
+    changes by at most ν max|Δc|; so ψ* − ψ <= ν max|Δc| with ν the price under the old metric,
+    and ψ − ψ* <= ν* max|Δc| with the price under the new one. Any optimal price is at most
+    L/√ε if |l_i − l_j| <= L min(d, d*), which gives the proposition. A2 as printed lacks the
+    bracket around the minimum, and "minimise over t" in the proof is a maximum.
+
+    If (1 − η) c <= c* <= (1 + η) c, a plan that is affordable under c with the budget
+    ε/(1 + η) is so under c* with ε, and one under c* with ε is so under c with ε/(1 − η).
+    """
+    share = number("eta", eta, at_least=0, below=1)
+    number_of_draws = whole("draws", draws, at_least=0)
+    generator = np.random.default_rng(rng)
+    solution = problem.solve(frequencies)
+    curve = problem.budget_curve(frequencies)
+    diameter = np.sqrt(largest_cost(problem.geometry))
+    # under the smallest of the metrics the loss is steepest
+    lipschitz = lipschitz_constant(problem.frontiers) / np.sqrt(1 - share)
+    change = share * diameter**2
+    reason = _why_not(problem.budget, diameter, lipschitz)
+    tried = [_changed(problem, frequencies, share, generator) for _ in range(number_of_draws)]
+    prices = np.array([price for _, price in tried])
+    return MetricSensitivity(
+        value=solution.value,
+        budget=problem.budget,
+        eta=share,
+        lowest=curve(problem.budget / (1 + share)),
+        highest=curve(problem.budget / (1 - share)),
+        diameter=float(diameter),
+        lipschitz=float(lipschitz),
+        largest_change=float(change),
+        proposition=None if reason else float(lipschitz * change / np.sqrt(problem.budget)),
+        price=solution.price,
+        rise=None if reason else float(solution.price * change),
+        changes=np.array([value for value, _ in tried]) - solution.value,
+        price_bounds=np.maximum(prices, solution.price) * change,
+        reason=reason,
+    )
+
+
+def lipschitz_constant(frontiers: Frontiers) -> float:
+    """Return the largest (l_j − l_i)/d_ij over all moves that gain.
+
+    The corners of the frontiers are enough: the moves under the curve L√c form a convex set,
+    so it holds all moves once it holds the corners.
+    """
+    if (frontiers.base_gain > 0).any():
+        return np.inf
+    steepest = frontiers.far_gain / np.sqrt(frontiers.far_cost)
+    return float(steepest.max(initial=0.0))
+
+
+def largest_cost(geometry: Geometry) -> float:
+    """Return the largest finite cost of a move, or a bound on it in a very large embedding."""
+    if isinstance(geometry.cost, ZeroCost):
+        return 0.0
+    if isinstance(geometry.cost, Precomputed) and geometry.cost.is_sparse:
+        data = np.asarray(geometry.cost.matrix.data)
+        return float(data[np.isfinite(data)].max(initial=0.0))
+    pairs = sum(len(members) ** 2 for members in geometry.members)
+    if isinstance(geometry.cost, Embedding) and pairs > MOST_PAIRS:
+        points = geometry.cost.coordinates
+        return max(float((np.ptp(points[part], axis=0) ** 2).sum()) for part in geometry.members)
+    return max((_largest_inside(geometry, part) for part in geometry.members), default=0.0)
+
+
+def perturbed(geometry: Geometry, eta: float, rng: np.random.Generator) -> Geometry:
+    """Return a geometry whose costs are within (1 ± η) times what they were, at random.
+
+    An embedding is stretched by a random linear map and so stays one; other costs are
+    multiplied one by one, or by a factor from each of the two points.
+    """
+    cost: Any = geometry.cost
+    if isinstance(cost, Embedding):
+        cost = Embedding(cost.coordinates @ _stretch(cost.coordinates.shape[1], eta, rng))
+    elif isinstance(cost, Precomputed):
+        cost = Precomputed(_scaled(cost.matrix, eta, rng))
+    elif isinstance(cost, CostFunction):
+        cost = _scaled_function(cost, eta * rng.uniform(-0.5, 0.5, geometry.size))
+    return replace(geometry, cost=cost)
+
+
+def _why_not(budget: float, diameter: float, lipschitz: float) -> str | None:
+    if budget == 0:
+        return "not applicable: the budget is 0"
+    if diameter == 0:
+        return "not applicable: every move is free or forbidden"
+    if np.isinf(lipschitz):
+        return "not applicable: people at distance 0 have different losses"
+    return None
+
+
+def _changed(
+    problem: AuditProblem, frequencies: Any, eta: float, rng: np.random.Generator
+) -> tuple[float, float]:
+    """Return ψ and the price under a random metric."""
+    geometry = perturbed(problem.geometry, eta, rng)
+    other = AuditProblem(problem.losses, geometry, budget=problem.budget).solve(frequencies)
+    return other.value, other.price
+
+
+def _stretch(size: int, eta: float, rng: np.random.Generator) -> FloatArray:
+    """Return a random map that changes no squared length by more than the share η."""
+    turn = np.linalg.qr(rng.normal(size=(size, size)))[0]
+    factors = np.sqrt(1 + eta * rng.uniform(-1, 1, size))
+    return np.asarray((turn * factors) @ turn.T)
+
+
+def _scaled(matrix: Any, eta: float, rng: np.random.Generator) -> Any:
+    if isinstance(matrix, np.ndarray):
+        return matrix * (1 + eta * rng.uniform(-1, 1, matrix.shape))
+    # arithmetic on the matrix itself would drop free moves, its explicit zeros
+    other = matrix.copy()
+    other.data = matrix.data * (1 + eta * rng.uniform(-1, 1, len(matrix.data)))
+    return other
+
+
+def _scaled_function(cost: CostFunction, weights: FloatArray) -> CostFunction:
+    def between(rows: IntArray, cols: IntArray) -> FloatArray:
+        return cost.between(rows, cols) * (1 + weights[rows][:, None] + weights[cols][None, :])
+
+    return CostFunction(between)
+
+
+def _largest_inside(geometry: Geometry, members: IntArray) -> float:
+    targets = geometry.targets_in(members)
+    step = max(1, CHUNK_ENTRIES // max(1, len(targets)))
+    most = 0.0
+    for at in range(0, len(members), step):
+        part = geometry.costs(members[at : at + step], targets)
+        most = max(most, float(part[np.isfinite(part)].max(initial=0.0)))
+    return most

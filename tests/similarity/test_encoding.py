@@ -1,0 +1,104 @@
+"""Mixed columns become the coordinates that are recorded."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fairtransport as ft
+from fairtransport.similarity.encoding import fingerprint, fit_encoding
+from fairtransport.similarity.tables import coded_columns, read_table
+
+PEOPLE = pd.DataFrame({
+    "age": [20, 30, 40, 30], "job": ["b", "a", None, "b"], "ok": [True, False, True, True]
+})  # fmt: skip
+
+
+def columns_of(frame):
+    return coded_columns(read_table(frame, "X"), list(frame.columns), "X")
+
+
+def test_numbers_are_standardised_and_levels_are_one_hot():
+    encoding = fit_encoding(columns_of(PEOPLE))
+    half, spread = np.sqrt(0.5), np.sqrt(50)
+
+    assert encoding.names == ["age", "job=a", "job=b", "job=None", "ok=False", "ok=True"]
+    np.testing.assert_allclose(
+        encoding.coordinates(columns_of(PEOPLE)),
+        [
+            [-10 / spread, 0, half, 0, 0, half],
+            [0, half, 0, 0, half, 0],
+            [10 / spread, 0, 0, half, 0, half],
+            [0, 0, half, 0, 0, half],
+        ],
+    )
+    assert encoding.record() == {
+        "age": {"centre": 30.0, "scale": spread},
+        "job": {"levels": ["a", "b", None]},
+        "ok": {"levels": [False, True]},
+    }
+
+
+def test_a_constant_number_keeps_its_scale():
+    encoding = fit_encoding(columns_of(pd.DataFrame({"age": [3.0, 3.0]})))
+
+    assert encoding.coordinates(columns_of(pd.DataFrame({"age": [3.0, 5.0]}))).tolist() == [
+        [0],
+        [2],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"job": ["c", "a", None, "b"]},
+            "'job' has the level 'c', which the data of `fit` has not",
+        ),
+        ({"age": ["x"] * 4}, "'age' must be numeric, as in the data of `fit`"),
+        ({"age": [1.0, None, 2.0, 3.0]}, "'age' must not have missing values: it is used as a"),
+    ],
+)
+def test_points_that_the_encoding_does_not_know_are_refused(change, message):
+    encoding = fit_encoding(columns_of(PEOPLE))
+
+    with pytest.raises(ft.DataError, match=message):
+        encoding.coordinates(columns_of(PEOPLE.assign(**change)))
+
+
+def test_a_missing_number_cannot_be_fitted():
+    with pytest.raises(ft.DataError, match="'age' must not have missing values"):
+        fit_encoding(columns_of(PEOPLE.assign(age=[1.0, None, 2.0, 3.0])))
+
+
+def test_the_same_people_have_one_fingerprint_in_any_order():
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 3, (20, 2)).astype(float)
+    once = np.ones(20, np.int64)
+
+    assert fingerprint(rows, once) == fingerprint(rows[::-1], once)
+    assert fingerprint(-0.0 * rows, once) == fingerprint(0.0 * rows, once)
+    assert fingerprint(rows, once) != fingerprint(rows[1:], once[1:])
+    assert fingerprint(rows, once) != fingerprint(rows, 2 * once)
+
+
+def test_tables_are_read_in_order_from_frames_and_files(tmp_path):
+    PEOPLE[["age", "job"]].to_csv(tmp_path / "people.csv", index=False)
+    frame = read_table(tmp_path / "people.csv", "X")
+    columns = coded_columns(frame, ["age", "job"], "X")
+
+    assert columns["age"].to_list() == [20, 30, 40, 30]
+    assert columns["job"].to_list() == ["b", "a", None, "b"]
+
+
+def test_tables_that_cannot_be_read_are_refused(tmp_path):
+    with pytest.raises(ft.InputError, match="`X` must be an eager data frame, got 3"):
+        read_table(3, "X")
+    with pytest.raises(ft.InputError, match="`X` must be an existing file"):
+        read_table("nowhere.csv", "X")
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1")
+    with pytest.raises(ft.DataError, match=r"'broken\.parquet' could not be read"):
+        read_table(tmp_path / "broken.parquet", "X")
+    with pytest.raises(ft.InputError, match="`X` must have the column 'height', got age, job, ok"):
+        coded_columns(read_table(PEOPLE, "X"), ["height"], "X")
+    with pytest.raises(ft.DataError, match="`X` must have at least one row, got none"):
+        coded_columns(read_table(PEOPLE[:0], "X"), ["age"], "X")
