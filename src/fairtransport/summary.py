@@ -23,7 +23,9 @@ __all__ = [
     "SCHEMA",
     "Affected",
     "AuditSummary",
+    "CostRule",
     "CurvePoint",
+    "FeatureRole",
     "Flow",
     "FlowTable",
     "GroupComparison",
@@ -87,6 +89,27 @@ class GroupComparison:
 
 
 @dataclass(frozen=True)
+class CostRule:
+    """What a change of one column costs, in words."""
+
+    column: str
+    change: str
+    cost: str
+
+
+@dataclass(frozen=True)
+class FeatureRole:
+    """The statistic when a sensitive feature may not change.
+
+    ``share`` of the statistic is lost then; None where the statistic is 0.
+    """
+
+    feature: str
+    statistic: float
+    share: float | None
+
+
+@dataclass(frozen=True)
 class CurvePoint:
     """The statistic at a budget."""
 
@@ -115,7 +138,8 @@ class Law:
 class Provenance:
     """How the audit was done.
 
-    ``data_sha256`` is of the canonical table of counts; None in a document that is shared.
+    ``data_sha256`` is of the canonical table of counts, ``similarity_record`` has the
+    similarity's settings and what it was fitted to; both are None in a document that is shared.
     """
 
     version: str
@@ -123,6 +147,7 @@ class Provenance:
     seed: int
     data_sha256: str | None
     similarity: str
+    similarity_record: dict[str, Any] | None
     loss: str
     loss_range: tuple[float, float] | None
     loss_is_error: bool
@@ -174,7 +199,10 @@ class AuditSummary:
     groups: tuple[GroupFlow, ...]
     group_metrics: tuple[GroupComparison, ...]
     worst_pair: WorstPair | None
+    budget_in_words: str
     budget_curve: tuple[CurvePoint, ...]
+    costs: tuple[CostRule, ...]
+    without_feature: tuple[FeatureRole, ...]
     law: Law | None
     warnings: tuple[str, ...]
     suppression: Suppression | None

@@ -8,7 +8,9 @@ from fairtransport.summary import (
     SCHEMA,
     Affected,
     AuditSummary,
+    CostRule,
     CurvePoint,
+    FeatureRole,
     Flow,
     FlowTable,
     GroupComparison,
@@ -164,7 +166,10 @@ def sample(**changes):
             ),
         ),
         worst_pair=None,
+        budget_in_words="Moves are free or not allowed, so the budget does not matter.",
         budget_curve=(CurvePoint(0.0, statistic),),
+        costs=(),
+        without_feature=(FeatureRole("race", 0.0246, 0.5357), FeatureRole("sex", 0.0, None)),
         law=_law(statistic),
         warnings=(
             "Twins take the levels of race, sex that occur in the data; declare `levels`.",
@@ -179,6 +184,7 @@ def sample(**changes):
                 "Two people are comparable when they differ in nothing but the sensitive features "
                 "and have the same true label; moving between them is free."
             ),
+            similarity_record={"name": "ignore-sensitive", "settings": {"exact": []}},
             loss="zero-one",
             loss_range=(0.0, 1.0),
             loss_is_error=True,
@@ -233,11 +239,14 @@ def with_budget():
         worst_pair=WorstPair(
             moves[0].from_profile, moves[0].to_profile, (0.3, 0.7), (0.9, 0.1), 0.5, 1.2
         ),
+        budget_in_words="On average, people may be moved by the equivalent of 0.5 of age.",
+        costs=(CostRule("age", "5", "1 (grows with the square)"), CostRule("sex", "any", "free")),
         budget_curve=(
             CurvePoint(0.0, 0.02), CurvePoint(0.004, 0.05), CurvePoint(0.01, 0.0606),
             CurvePoint(0.03, 0.08), CurvePoint(0.09, 0.1),
         ),
-        provenance=replace(whole.provenance, loss="log", loss_is_error=False, data_sha256=None),
+        provenance=replace(whole.provenance, loss="log", loss_is_error=False, data_sha256=None,
+                           similarity_record=None),
         suppression=Suppression(at_least=5, moves_hidden=3, moved_hidden=7.0),
     )  # fmt: skip
 
@@ -311,6 +320,9 @@ def hostile():
             attacked(whole.moves[0].from_profile), attacked(whole.moves[0].to_profile),
             HOSTILE[0], HOSTILE[2], 0.5, 1.2,
         ),
+        budget_in_words=HOSTILE[0],
+        costs=tuple(CostRule(text, text, text) for text in HOSTILE),
+        without_feature=tuple(FeatureRole(text, 0.1, 0.5) for text in HOSTILE),
         warnings=HOSTILE,
         provenance=replace(
             whole.provenance,

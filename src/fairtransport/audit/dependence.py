@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtransport.summary import FeatureRole
 from fairtransport.transport import AuditProblem
 from fairtransport.transport.sensitivity import MetricSensitivity, metric_sensitivity
 
@@ -17,18 +18,6 @@ if TYPE_CHECKING:
 
 BISECTIONS = 12
 """Halvings of the range of budgets in which a verdict flips: to 1/4096 of it."""
-
-
-@dataclass(frozen=True)
-class FeatureRole:
-    """The statistic when a sensitive feature may not change.
-
-    ``share`` of the statistic is lost then; None where the statistic is 0.
-    """
-
-    feature: str
-    statistic: float
-    share: float | None
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtransport.audit.dependence import without_each_feature
 from fairtransport.audit.grouping import compare_groups
 from fairtransport.inference import DrawnLaw
 from fairtransport.localise import (
@@ -24,6 +25,7 @@ from fairtransport.space.fingerprint import data_sha256
 from fairtransport.summary import (
     SCHEMA,
     AuditSummary,
+    CostRule,
     CurvePoint,
     FlowTable,
     GroupFlow,
@@ -95,7 +97,10 @@ def summarise(result: AuditResult, at_least: int | None = None) -> AuditSummary:
         groups=_groups(result, moved, gone),
         group_metrics=compare_groups(result, at_least),
         worst_pair=_worst_pair(result, gone),
+        budget_in_words=_budget_in_words(result),
         budget_curve=_curve(result, gone),
+        costs=_costs(result),
+        without_feature=without_each_feature(result),
         law=_law(result),
         warnings=(*result.warnings, *result.law.notes, *_omissions(result)),
         suppression=gone,
@@ -175,6 +180,17 @@ def _worst_pair(result: AuditResult, gone: Suppression | None) -> WorstPair | No
     return worst_pair(result.space, result.problem.geometry, result.answers.predictions)
 
 
+def _budget_in_words(result: AuditResult) -> str:
+    # a user's own similarity need not say more than who is comparable
+    describe = getattr(result.similarity, "describe_budget", None)
+    return "" if describe is None else str(describe(result.problem.budget))
+
+
+def _costs(result: AuditResult) -> tuple[CostRule, ...]:
+    table = getattr(result.similarity, "cost_table", None)
+    return () if table is None else tuple(CostRule(**row) for row in table(result.space))
+
+
 def _curve(result: AuditResult, gone: Suppression | None) -> tuple[CurvePoint, ...]:
     curve = result.budget_curve
     budgets, digits = curve.budgets, None
@@ -211,12 +227,14 @@ def _provenance(result: AuditResult, gone: Suppression | None) -> Provenance:
     from importlib.metadata import version
 
     loss: Any = result.loss
+    record = getattr(result.similarity, "to_json", None)
     return Provenance(
         version=version("fairtransport"),
         libraries={name: version(name) for name in LIBRARIES},
         seed=result.seed,
         data_sha256=None if gone is not None else data_sha256(result.space),
         similarity=result.similarity.describe(),
+        similarity_record=None if gone is not None or record is None else record(),
         loss=loss.name,
         loss_range=None if loss.range is None else (float(loss.range[0]), float(loss.range[1])),
         loss_is_error=loss.name == "zero-one",

@@ -13,6 +13,8 @@ TITLES = {
     "GroupFlow": "How many people are moved out of a group and into it, and what that adds.",
     "GroupComparison": "Group metrics by one sensitive feature; what cannot be told is null.",
     "WorstPair": "The two comparable people whose predictions differ most for their distance.",
+    "CostRule": "What a change of one column costs, in words.",
+    "FeatureRole": "The statistic when a sensitive feature may not change.",
     "CurvePoint": "The statistic at a budget.",
     "LawBin": "A bin of the sampling law's histogram.",
     "Law": "What the statistic could be in other samples, for a picture.",
@@ -54,7 +56,10 @@ _AUDIT = {
     "groups": "Flows by sensitive group.",
     "group_metrics": "Group metrics beside the individual ones.",
     "worst_pair": "The worst pair; null where no two comparable people are at a distance.",
+    "budget_in_words": "What the budget means under the similarity; empty if it does not say.",
     "budget_curve": "The corners of the statistic as a function of the budget.",
+    "costs": "What a change of each column costs; empty if the similarity does not say.",
+    "without_feature": "The statistic with each sensitive feature in turn held fixed.",
     "law": "The sampling law for a picture; null if there is none.",
     "warnings": "What a reader of the numbers should know.",
     "suppression": "What was left out of a document that is shared; null if nothing was.",
@@ -68,6 +73,16 @@ _BOUNDS = {
 
 _OTHERS = {
     "Limits": _BOUNDS,
+    "CostRule": {
+        "column": "The column.",
+        "change": "The change.",
+        "cost": "What it costs, as a squared distance.",
+    },
+    "FeatureRole": {
+        "feature": "The sensitive feature that may not change.",
+        "statistic": "The statistic then.",
+        "share": "The share of the statistic that is lost then; null where the statistic is 0.",
+    },
     "MethodLimits": {
         "method": "The method.",
         "guarantee": "What its bounds promise.",
@@ -157,6 +172,7 @@ _OTHERS = {
         "seed": "The seed of everything random.",
         "data_sha256": "Fingerprint of the canonical table of counts; null in a shared document.",
         "similarity": "Who is comparable, in words.",
+        "similarity_record": "The similarity's settings and what was fitted; null if shared.",
         "loss": "The loss.",
         "loss_range": "Its limits; null if there are none.",
         "loss_is_error": "Whether mean losses are shares of errors.",

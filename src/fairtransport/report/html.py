@@ -153,4 +153,5 @@ def _tables(summary: AuditSummary) -> dict[str, Any]:
         "metrics": tables.metrics_table(summary),
         "methods": tables.methods_table(summary),
         "curve": tables.curve_table(summary),
+        "costs": tables.costs_table(summary),
     }

@@ -73,6 +73,8 @@ def _type(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
         items = _type(parts[0], definitions)
         fixed = {} if parts[-1] is Ellipsis else {"minItems": len(parts), "maxItems": len(parts)}
         return {"type": "array", "items": items, **fixed}
+    if hint is Any:
+        return {}
     if is_dataclass(hint) and isinstance(hint, type):
         if hint.__name__ not in definitions:
             definitions[hint.__name__] = _object(hint, definitions)

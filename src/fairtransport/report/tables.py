@@ -283,6 +283,16 @@ def methods_table(summary: AuditSummary) -> Table:
     return Table("methods", "Methods side by side", columns, rows)
 
 
+def costs_table(summary: AuditSummary) -> Table:
+    """Return what a change of each column costs."""
+    rows = tuple(
+        (_text(visible(rule.column)), _text(visible(rule.change)), _text(visible(rule.cost)))
+        for rule in summary.costs
+    )
+    columns = _columns(["Column", "Change", "Squared distance"], [])
+    return Table("costs", "What costs what", columns, rows)
+
+
 def curve_table(summary: AuditSummary) -> Table:
     """Return the corners of the budget curve."""
     rows = tuple(

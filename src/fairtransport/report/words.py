@@ -185,8 +185,17 @@ def budget_sentence(summary: AuditSummary) -> str:
         )
     return (
         f"The budget is ε = {summary.budget:g}: so far may people be moved on average, as a "
-        f"squared distance. A little more of it adds {summary.price:.4g} to the statistic per "
-        "unit of budget."
+        f"squared distance. {visible(summary.budget_in_words)} A little more of it adds "
+        f"{summary.price:.4g} to the statistic per unit of budget."
+    ).replace("  ", " ")
+
+
+def feature_sentences(summary: AuditSummary) -> tuple[str, ...]:
+    """Return how the statistic changes when a sensitive feature may not change."""
+    return tuple(
+        f"If {visible(role.feature)} may not change, the statistic is {decimal(role.statistic)}"
+        + ("." if role.share is None else f", {percent(role.share, 0)} less.")
+        for role in summary.without_feature
     )
 
 

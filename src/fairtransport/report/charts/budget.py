@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 TANGENT = 0.25
 """How much of the picture's width the slope is drawn over."""
+SHOWN = 10
+"""The picture ends at so many times the audit's budget, if the curve goes on beyond."""
 
 
 def budget_curve_chart(
@@ -42,9 +44,10 @@ def budget_curve_chart(
         for row in rows_of(table, ("budget", "value"))
     ]
     last = corners[-1]
-    # behind its last corner the curve is flat
     end = max(1.15 * last["budget"], 1.3 * budget) or 1.0
-    curve = [*corners, {"budget": end, "value": last["value"]}]
+    if budget > 0:
+        end = min(end, SHOWN * budget)
+    curve, shown = _until(end, corners)
 
     def x(name: str) -> Any:
         return alt.X(f"{name}:Q", title="Budget, ε (squared distance)").scale(
@@ -63,14 +66,16 @@ def budget_curve_chart(
     spot = alt.Chart(data_of([{"budget": budget, "value": statistic}]))
     layers = [
         line.mark_line(color=BLUE, strokeWidth=2.5),
-        alt.Chart(data_of(corners))
+        alt.Chart(data_of(shown))
         .mark_point(color=BLUE, fill="#FFFFFF", opacity=1, size=40)
         .encode(x=x("budget"), y=y("value"), tooltip=tips),
     ]
     slope = ""
     if price is not None and math.isfinite(price) and price > 0:
         slope = f"price {price:.4g}"
-        layers.append(_tangent(budget, statistic, price, end, y, x))
+        rise = max(curve[-1]["value"] - statistic, 0.1 * curve[-1]["value"])
+        run = min(TANGENT * end, end - budget, rise / price)
+        layers.append(_tangent(budget, statistic, price, run, y, x))
     layers.append(
         spot.mark_point(shape="diamond", filled=True, size=150, color=VERMILLION, opacity=1).encode(
             x=x("budget"), y=y("value"), tooltip=tips
@@ -89,13 +94,22 @@ def budget_curve_chart(
     )
 
 
-def _tangent(budget: float, statistic: float, price: float, end: float, y: Any, x: Any) -> Any:
+def _until(
+    end: float, corners: list[dict[str, float]]
+) -> tuple[list[dict[str, float]], list[dict[str, float]]]:
+    """Return the curve up to a budget, behind its last corner flat, and the corners on it."""
+    shown = [corner for corner in corners if corner["budget"] <= end]
+    here, there = shown[-1], corners[min(len(shown), len(corners) - 1)]
+    width = there["budget"] - here["budget"]
+    part = (end - here["budget"]) / width if width > 0 else 0.0
+    value = here["value"] + part * (there["value"] - here["value"])
+    return [*shown, {"budget": end, "value": value}], shown
+
+
+def _tangent(budget: float, statistic: float, price: float, run: float, y: Any, x: Any) -> Any:
     import altair as alt
 
-    half = min(TANGENT * end, end - budget)
-    ends = [
-        {"budget": at, "value": statistic + price * (at - budget)} for at in (budget, budget + half)
-    ]
+    ends = [{"budget": budget + step, "value": statistic + price * step} for step in (0.0, run)]
     return (
         alt.Chart(data_of(ends))
         .mark_line(color=INK, strokeDash=[5, 3], strokeWidth=1.5, clip=True)
