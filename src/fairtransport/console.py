@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from fairtransport.audit import AuditResult
     from fairtransport.inference import Interval, SamplePlan
     from fairtransport.monitor import Monitor
+    from fairtransport.reproduce.table1 import Table1
 
 SMALLEST_SHOWN = 0.0001
 """Smaller p-values are shown as smaller than this."""
@@ -141,3 +142,24 @@ def print_plan(plan: SamplePlan, notes: Sequence[str]) -> None:
     console.print(table)
     for note in (*plan.notes, *notes):
         console.print(Line.assemble(("Note: ", "bold yellow"), note))
+
+
+def print_table1(table: Table1) -> None:
+    """Print Table 1, the paper's figures above ours, and its notes."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text as Line
+
+    from fairtransport.reproduce.table1_files import HEADER, MISS, lines, notes
+
+    drawn = Table(title="Table 1: the paper's figures and ours", title_justify="left")
+    for name in HEADER:
+        drawn.add_column(name, no_wrap=True)
+    for line in lines(table):
+        styled = (Line(cell, style="bold red" if MISS in cell else "") for cell in line)
+        drawn.add_row(*styled, end_section=line[0] == "")
+    console = Console()
+    # a table that is cut says nothing; a narrow window wraps it instead
+    console.print(drawn, soft_wrap=True)
+    for note in notes(table):
+        console.print(note, markup=False, highlight=False)
