@@ -212,6 +212,40 @@ def figure1(*, output: Path = Path(), seed: int = 0) -> int:
 
 
 @reproduce.command
+def figure3(*, output: Path = Path(), seed: int = 0) -> int:
+    """Write Figure 3: accuracy and FaiTH along the l1 path, and the chosen model.
+
+    Parameters
+    ----------
+    output
+        The folder for figure3.png, figure3.svg and figure3.csv.
+    seed
+        Which random split to take.
+    """
+    from fairtransport.reproduce.figure3 import write_figure3
+
+    print_written(write_figure3(output, seed))
+    return RAN
+
+
+@reproduce.command
+def figure4(*, output: Path = Path(), seed: int = 0) -> int:
+    """Write Figure 4: the coefficients along the l1 path.
+
+    Parameters
+    ----------
+    output
+        The folder for figure4.png, figure4.svg and figure4.csv.
+    seed
+        Which random split to take.
+    """
+    from fairtransport.reproduce.figure4 import write_figure4
+
+    print_written(write_figure4(output, seed))
+    return RAN
+
+
+@reproduce.command
 def table1(
     *,
     splits: int = 50,

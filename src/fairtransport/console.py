@@ -145,21 +145,19 @@ def print_plan(plan: SamplePlan, notes: Sequence[str]) -> None:
 
 
 def print_table1(table: Table1) -> None:
-    """Print Table 1, the paper's figures above ours, and its notes."""
+    """Print Table 1, the paper's figures beside ours, and its notes."""
     from rich.console import Console
     from rich.table import Table
-    from rich.text import Text as Line
 
-    from fairtransport.reproduce.table1_files import HEADER, MISS, lines, notes
+    from fairtransport.reproduce.table1_files import comparison, notes
 
-    drawn = Table(title="Table 1: the paper's figures and ours", title_justify="left")
-    for name in HEADER:
-        drawn.add_column(name, no_wrap=True)
-    for line in lines(table):
-        styled = (Line(cell, style="bold red" if MISS in cell else "") for cell in line)
-        drawn.add_row(*styled, end_section=line[0] == "")
+    drawn = Table("Method", "Column", "Paper", "Ours", "Agrees", title="Table 1")
+    for method, rows in comparison(table).items():
+        for place, (column, paper, ours, agrees) in enumerate(rows):
+            verdict = "yes" if agrees else "[bold red]no[/]"
+            last = place == len(rows) - 1
+            drawn.add_row("" if place else method, column, paper, ours, verdict, end_section=last)
     console = Console()
-    # a table that is cut says nothing; a narrow window wraps it instead
-    console.print(drawn, soft_wrap=True)
+    console.print(drawn)
     for note in notes(table):
         console.print(note, markup=False, highlight=False)

@@ -26,6 +26,7 @@ def details_of(model: Any) -> dict[str, Any]:
             "selected": list(model.selected),
             "entry_order": list(model.entry_order()),
             "candidates": int(model.candidates.sum()),
+            "rejected_at_the_weakest_penalty": bool(model.lower_bound[-1] > model.delta),
         }
     steps = getattr(model, "named_steps", None)
     if steps is None:
@@ -53,6 +54,9 @@ def path_claims(details: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "sex_unselected": share("female" not in one["selected"] for one in details),
         "race_unselected": share("race" not in one["selected"] for one in details),
         "all_six_selected": share(set(PAPER_ORDER) <= set(one["selected"]) for one in details),
+        "rejected_at_the_weakest_penalty": share(
+            one["rejected_at_the_weakest_penalty"] for one in details
+        ),
         "strength_mean": float(chosen.mean()),
         "strength_quartiles": np.quantile(chosen, [0.25, 0.5, 0.75]).tolist(),
         "strength_of_the_paper": PAPER_STRENGTH,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from importlib import import_module
 from typing import Any
 
@@ -15,6 +16,8 @@ def needed(module: str) -> Any:
     AIF360 warns on import of each optional package of its own that is absent; those are of no
     use here, so warnings are held back meanwhile.
     """
+    if module in sys.modules:
+        return sys.modules[module]
     before = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:

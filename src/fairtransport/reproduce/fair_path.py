@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from fairtransport.checks import BoolArray, FloatArray, IntArray
 
-STRENGTHS: FloatArray = np.arange(1, 101, dtype=np.float64) * 0.0005
+STRENGTHS: FloatArray = np.arange(1, 101) / 2000
 """The grid of 1/λ, scikit-learn's C."""
 FITTED_SHARE = 5 / 7
 """Of the 70 % that are not for the audit, 50 are fitted on and 20 are for validation."""
@@ -31,8 +31,11 @@ class PathModel:
 
     def __call__(self, people: pd.DataFrame) -> IntArray:
         """Return the predicted label of each person."""
-        scores = coded(people, SELECTABLE).to_numpy() @ self.coefficients + self.intercept
-        return (scores > 0).astype(np.int64)
+        return self.answers(coded(people, SELECTABLE).to_numpy())
+
+    def answers(self, coded_people: FloatArray) -> IntArray:
+        """Return the predicted label of each row of 0/1 columns."""
+        return (coded_people @ self.coefficients + self.intercept > 0).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,22 +95,26 @@ def fair_path(training: pd.DataFrame, seed: int, *, n_resamples: int = 1000) -> 
     """Fit the path on 5/7 of shuffled people and audit each model with the others."""
     cut = round(FITTED_SHARE * len(training))
     fitted, validation = training.iloc[:cut], training.iloc[cut:]
-    models = tuple(_path_model(fitted, strength) for strength in STRENGTHS)
-    accuracy = [float((model(validation) == validation[LABEL]).mean()) for model in models]
-    bounds = _audits(models, validation, seed, n_resamples)
-    statistic, lower = np.array(bounds).T
-    return FairPath(STRENGTHS, models, np.array(accuracy), statistic, lower, DELTA)
+    models = _path_models(fitted)
+    asked, truth = coded(validation, SELECTABLE).to_numpy(), validation[LABEL].to_numpy()
+    accuracy = np.array([np.mean(model.answers(asked) == truth) for model in models])
+    statistic, lower = np.array(_audits(models, validation, seed, n_resamples)).T
+    return FairPath(STRENGTHS, models, accuracy, statistic, lower, DELTA)
 
 
-def _path_model(fitted: pd.DataFrame, strength: float) -> PathModel:
+def _path_models(fitted: pd.DataFrame) -> tuple[PathModel, ...]:
     from sklearn.linear_model import LogisticRegression
 
     # newer versions of scikit-learn say l1_ratio=1 for the penalty that older ones name
     named = LogisticRegression().penalty == "l2"
     lasso: dict[str, Any] = {"penalty": "l1"} if named else {"l1_ratio": 1}
-    model = LogisticRegression(C=strength, solver="liblinear", random_state=0, **lasso)
-    model.fit(coded(fitted, SELECTABLE).to_numpy(), fitted[LABEL].to_numpy())
-    return PathModel(model.coef_[0], float(model.intercept_[0]))
+    features, labels = coded(fitted, SELECTABLE).to_numpy(), fitted[LABEL].to_numpy()
+    models = []
+    for strength in STRENGTHS:
+        model = LogisticRegression(C=strength, solver="liblinear", random_state=0, **lasso)
+        model.fit(features, labels)
+        models.append(PathModel(model.coef_[0], float(model.intercept_[0])))
+    return tuple(models)
 
 
 def _audits(
@@ -115,10 +122,10 @@ def _audits(
 ) -> list[tuple[float, float]]:
     """Return each model's statistic and lower bound; models that answer alike share theirs."""
     known: dict[bytes, tuple[float, float]] = {}
-    profiles = all_profiles()
+    profiles = coded(all_profiles(), SELECTABLE).to_numpy()
     found = []
     for model in models:
-        answers = model(profiles).tobytes()
+        answers = model.answers(profiles).tobytes()
         if answers not in known:
             result = audit_model(model, people, seed, n_resamples=n_resamples)
             known[answers] = result.statistic, result.lower_bound

@@ -15,20 +15,36 @@ if TYPE_CHECKING:
     from fairtransport.reproduce.table1 import Table1
 
 MISS = "✗"
+FEW = 20
+"""Fewer splits than this say little of agreement."""
 HEADER = ("Method", "", *COLUMNS.values(), "Agrees")
+
+
+def comparison(table: Table1) -> dict[str, list[tuple[str, str, str, bool]]]:
+    """Return each method's cells as words: the column, the paper's, ours, whether they agree."""
+    return {
+        method: [
+            (
+                title,
+                _words(cell["paper_mean"], cell["paper_sd"], 2),
+                _words(cell["mean"], cell["sd"], 3),
+                bool(cell["agrees"]),
+            )
+            for title, cell in (
+                (title, table.cell(method, column)) for column, title in COLUMNS.items()
+            )
+        ]
+        for method in table.methods
+    }
 
 
 def lines(table: Table1) -> list[tuple[str, ...]]:
     """Return two lines of words a method, the paper's and ours; a cross marks a disagreement."""
     found = []
-    for method in table.methods:
-        cells = [table.cell(method, column) for column in COLUMNS]
-        agreeing = sum(bool(cell["agrees"]) for cell in cells)
-        paper = (_words(cell["paper_mean"], cell["paper_sd"], 2) for cell in cells)
-        ours = (
-            _words(cell["mean"], cell["sd"], 3) + ("" if cell["agrees"] else f" {MISS}")
-            for cell in cells
-        )
+    for method, cells in comparison(table).items():
+        paper = [words for _, words, _, _ in cells]
+        ours = [words if agrees else f"{words} {MISS}" for _, _, words, agrees in cells]
+        agreeing = sum(agrees for *_, agrees in cells)
         verdict = "all" if agreeing == len(cells) else f"{agreeing} of {len(cells)}"
         found += [(method, "paper", *paper, ""), ("", "ours", *ours, verdict)]
     return found
@@ -40,6 +56,8 @@ def notes(table: Table1) -> list[str]:
     over = f"Mean ± standard deviation over {len(table.splits)} splits (seeds {first} to {last})"
     rule = "the means differ by at most two standard errors of their difference, or .01"
     told = [f"{over}; the paper's over 50.", f"Agrees: {rule}; {MISS} marks where not."]
+    if len(table.splits) < FEW:
+        told.append("So few splits are a look, not a comparison: their spread is itself rough.")
     if "LFR" in table.methods and not _all_agree(table, "LFR"):
         tried = table.settings["representation"]
         told.append(
