@@ -1,5 +1,7 @@
 """The baselines against what defines them, not against their own code."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -137,6 +139,26 @@ def test_the_adversarial_network_is_nearly_as_accurate_with_smaller_odds_differe
         for name, found in figures.items():
             differences[name].append(abs(found["aod"]))
     assert np.mean(differences["adversarial"]) < np.mean(differences["plain"]) / 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("column", ["faith", "accuracy", "aod", "eod", "spd"])
+def test_the_adversarial_network_does_as_aif360s_does(column, adversarial_pairs):
+    """AIF360's figures were written by scripts/compare_adversarial.py, on the same splits."""
+    theirs, ours = (table[column] for table in adversarial_pairs)
+    error = np.sqrt((theirs.var() + ours.var()) / len(ours))
+    assert abs(ours.mean() - theirs.mean()) <= 2 * error
+
+
+@pytest.fixture(scope="module")
+def adversarial_pairs():
+    pytest.importorskip("torch")
+    theirs = pd.read_json(Path(__file__).with_name("adversarial_aif360.json"))
+    ours = []
+    for seed in theirs["seed"]:
+        split = split_compas(seed)
+        ours.append(evaluate(adb(split.training, seed), split.audit, seed))
+    return theirs, pd.DataFrame(ours)
 
 
 def test_the_classifiers_step_gives_nothing_to_the_adversary(split):

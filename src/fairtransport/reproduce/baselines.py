@@ -52,7 +52,7 @@ def rwt(training: pd.DataFrame, seed: int) -> Any:  # noqa: ARG001
 def reweighing_weights(training: pd.DataFrame) -> FloatArray:
     """Return AIF360's weight of each person."""
     reweighing = needed("aif360.algorithms.preprocessing").Reweighing(**SIDES)
-    weighted = reweighing.fit_transform(_dataset(training))
+    weighted = reweighing.fit_transform(coded_dataset(training))
     return np.asarray(weighted.instance_weights, dtype=np.float64)
 
 
@@ -74,7 +74,7 @@ def lfr(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            learner.fit(_dataset(training))
+            learner.fit(coded_dataset(training))
     finally:
         np.random.set_state(state)  # noqa: NPY002
     return FairRepresentation(learner)
@@ -90,7 +90,7 @@ class FairRepresentation:
         """Return the predicted label of each person."""
         state = np.random.get_state()  # noqa: NPY002
         try:
-            transformed = self.learner.transform(_dataset(people))
+            transformed = self.learner.transform(coded_dataset(people))
         finally:
             np.random.set_state(state)  # noqa: NPY002
         return np.asarray(transformed.labels[:, 0], dtype=np.int64)
@@ -106,7 +106,8 @@ def rlr(training: pd.DataFrame, seed: int) -> FairPath:
     return fair_path(training, seed)
 
 
-def _dataset(people: pd.DataFrame) -> Any:
+def coded_dataset(people: pd.DataFrame) -> Any:
+    """Return people as AIF360's data set; those without a label get one, for it to be ignored."""
     frame = labelled(people)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -100,7 +100,11 @@ def strength_axis(data: pd.DataFrame) -> Any:
 def _fairness_lines(data: pd.DataFrame, across: Any) -> Any:
     import altair as alt
 
-    names = {"statistic": "FaiTH", "lower_bound": "one-sided 95 % lower bound", "delta": "δ"}
+    names = {
+        "statistic": "FaiTH",
+        "lower_bound": "one-sided 95 % lower bound",
+        "delta": f"δ = {data['delta'].iloc[0]:g}",
+    }
     long = data.melt("strength", list(names), var_name="series", value_name="value")
     long["series"] = long["series"].map(names)
     order = list(names.values())
