@@ -2,11 +2,10 @@
 
 Writes docs/reproduction/lfr_sweep.csv: for each setting the means of Table 1's columns over a
 few splits. Run by hand: `python scripts/sweep_lfr.py [splits]` (about 10 CPU seconds a split
-and setting); the tool needs the extra `reproduce`.
+and setting); it needs the extra `reproduce`.
 """
 
 import sys
-from itertools import product
 from pathlib import Path
 
 import pandas as pd
@@ -16,15 +15,18 @@ from fairtransport.reproduce.compas_study import split_compas
 from fairtransport.reproduce.evaluation import evaluate
 
 TARGET = Path(__file__).parents[1] / "docs" / "reproduction" / "lfr_sweep.csv"
-PARITY = (0.03, 0.1, 0.3, 1.0, 3.0, 50.0)
-PROTOTYPES = (5, 10)
+SETTINGS = ((5, 0.03), (5, 0.1), (5, 0.3), (5, 1.0), (5, 50.0), (10, 0.1), (10, 0.3), (10, 1.0))
+"""Numbers of prototypes, k, and weights of parity, Az."""
 
 
 def main(splits: int) -> None:
-    """Write a row a setting, after each so that nothing is lost."""
-    rows = []
+    """Write a row a setting, after each so that nothing is lost; rows that exist are kept."""
     TARGET.parent.mkdir(parents=True, exist_ok=True)
-    for prototypes, parity in product(PROTOTYPES, PARITY):
+    rows = pd.read_csv(TARGET).to_dict("records") if TARGET.exists() else []
+    done = {(row["k"], row["Az"]) for row in rows}
+    for prototypes, parity in SETTINGS:
+        if (prototypes, parity) in done:
+            continue
         settings = RepresentationSettings(prototypes=prototypes, parity=parity)
         found = []
         for seed in range(splits):

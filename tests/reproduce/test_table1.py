@@ -19,6 +19,7 @@ from fairtransport.console import print_table1
 from fairtransport.errors import FairtransportError, InputError
 from fairtransport.reproduce import extras, runs
 from fairtransport.reproduce.baselines import BASELINES, RepresentationSettings
+from fairtransport.reproduce.claims import path_claims, race_coefficient_claims
 from fairtransport.reproduce.evaluation import COLUMNS
 from fairtransport.reproduce.table1 import PAPER_MEANS, PAPER_SDS, Table1, summarise, table1
 from fairtransport.reproduce.table1_files import as_markdown, lines, notes, write_table1
@@ -185,6 +186,25 @@ def test_a_broken_extra_is_not_called_missing(monkeypatch):
     monkeypatch.delitem(sys.modules, "aif360.datasets", raising=False)
     with pytest.raises(ModuleNotFoundError):
         extras.needed("aif360.datasets")
+
+
+def test_the_published_table_is_that_of_its_splits():
+    folder = Path(__file__).parents[2] / "docs" / "reproduction"
+    document = json.loads((folder / "table1.json").read_text("utf-8"))
+    found, methods = document["splits"], tuple(BASELINES)
+    table = Table1(
+        tuple(found), methods, summarise(found, methods), document["claims"], document["settings"]
+    )
+    assert len(found) == 50
+    assert as_markdown(table) == (folder / "table1.md").read_text("utf-8")
+    details = {name: [one[name]["details"] for one in found] for name in methods}
+    assert document["claims"] == {
+        "l1_path": path_claims(details["RLR"]),
+        "race_coefficient": race_coefficient_claims(details["LR"], details["RWT"]),
+    }
+    # the pinned splits are the first of them
+    for one, golden in zip(found, json.loads(GOLDEN.read_text("utf-8")), strict=False):
+        assert one["RLR"]["figures"] == pytest.approx(golden["RLR"]["figures"], abs=1e-12)
 
 
 @pytest.mark.slow
