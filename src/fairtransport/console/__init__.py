@@ -5,6 +5,7 @@ from fairtransport.console.flagwords import in_flags
 from fairtransport.console.plan import print_plan
 from fairtransport.console.results import print_result
 from fairtransport.console.screen import print_error, print_note, print_written, readable
+from fairtransport.console.table1 import print_table1
 
 __all__ = [
     "in_flags",
@@ -13,6 +14,7 @@ __all__ = [
     "print_note",
     "print_plan",
     "print_result",
+    "print_table1",
     "print_written",
     "readable",
 ]

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtransport.audit import AuditResult, audit
+from fairtransport.audit import audit
 from fairtransport.datasets.compas import DELTA, FEATURES, LABEL, LEVELS, SENSITIVE, load_compas
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fairtransport.audit import AuditResult
+
 TRAINING_SHARE = 0.7
+N_RESAMPLES = 1000
 ORDERS = {
     "age_cat": ["Less than 25", "25 - 45", "Greater than 45"],
     "priors": ["0", "1 to 3", "More than 3"],
@@ -38,14 +41,43 @@ def split_compas(seed: int) -> Split:
     return Split(shuffled.iloc[:cut], shuffled.iloc[cut:])
 
 
-def logistic_regression(training: pd.DataFrame) -> Any:
+def logistic_regression(training: pd.DataFrame, weights: Any = None) -> Any:
     """Fit the paper's vanilla logistic regression on dummy-coded features."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder
 
     model = make_pipeline(OneHotEncoder(drop="first"), LogisticRegression())
-    return model.fit(training[list(FEATURES)], training[LABEL])
+    return model.fit(
+        training[list(FEATURES)], training[LABEL], logisticregression__sample_weight=weights
+    )
+
+
+def audit_model(
+    model: Any, people: pd.DataFrame, seed: int, *, n_resamples: int = N_RESAMPLES
+) -> AuditResult:
+    """Audit as the paper does: all twins are asked about, the bootstrap is m out of n."""
+    return audit(
+        people[[*FEATURES, LABEL]],
+        LABEL,
+        model=model,
+        features=list(FEATURES),
+        sensitive_features=list(SENSITIVE),
+        levels=LEVELS,
+        delta=DELTA,
+        method="m-out-of-n",
+        n_resamples=n_resamples,
+        rng=seed,
+    )
+
+
+def all_profiles() -> pd.DataFrame:
+    """Return the 72 profiles that the features can make, one a row."""
+    import pandas as pd
+
+    counts = load_compas()
+    levels = [sorted(counts[name].unique()) for name in FEATURES]
+    return pd.MultiIndex.from_product(levels, names=list(FEATURES)).to_frame(index=False)
 
 
 def audit_of_split(seed: int) -> AuditResult:

@@ -1,0 +1,182 @@
+"""The baselines against what defines them, not against their own code."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairtransport.datasets.compas import FEATURES, LABEL, load_compas
+from fairtransport.reproduce.adversarial import AdversarialDebiasing, AdversarialSettings
+from fairtransport.reproduce.baselines import (
+    RepresentationSettings,
+    adb,
+    lfr,
+    lr,
+    reweighing_weights,
+    rwt,
+)
+from fairtransport.reproduce.claims import details_of, path_claims, race_coefficient_claims
+from fairtransport.reproduce.coding import FULL_CODING, SELECTABLE, coded
+from fairtransport.reproduce.compas_study import all_profiles, split_compas
+from fairtransport.reproduce.evaluation import evaluate
+
+
+@pytest.fixture(scope="module")
+def split():
+    return split_compas(3)
+
+
+def test_the_coding_has_one_level_of_each_feature():
+    codes = coded(all_profiles())
+    assert len(codes) == 72
+    assert len(codes.drop_duplicates()) == 72
+    for stem in ("age", "priors"):
+        assert (codes[[name for name in codes if stem in name]].sum(axis=1) == 1).all()
+    assert (codes[["felony", "misdemeanor"]].sum(axis=1) == 1).all()
+    counts = load_compas()
+    assert all((counts[column] == level).any() for column, level in FULL_CODING.values())
+
+
+def test_the_selectable_columns_tell_all_profiles_apart():
+    assert len(coded(all_profiles(), SELECTABLE).drop_duplicates()) == 72
+
+
+def test_reweighing_makes_race_and_label_independent(split):
+    pytest.importorskip("aif360")
+    training = split.training
+    weights = reweighing_weights(training)
+    table = pd.crosstab(training["race"], training[LABEL], weights, aggfunc="sum").to_numpy()
+    rows, columns = table.sum(axis=1), table.sum(axis=0)
+    np.testing.assert_allclose(table, np.outer(rows, columns) / table.sum())
+    # Kamiran and Calders: share of the race times share of the label over share of both
+    race, label = training["race"], training[LABEL]
+    both = training.groupby(["race", LABEL])[LABEL].transform("size") / len(training)
+    product = race.map(race.value_counts(normalize=True)) * label.map(
+        label.value_counts(normalize=True)
+    )
+    np.testing.assert_allclose(weights, product / both)
+
+
+def test_reweighing_has_a_race_coefficient_of_its_own(split):
+    pytest.importorskip("aif360")
+    plain, reweighed = (details_of(fit(split.training, 0)) for fit in (lr, rwt))
+    found = race_coefficient_claims([plain], [reweighed])
+    assert found["plain_mean"] < 0 < found["reweighed_mean"]
+    assert found["variables"] == 7
+    assert 1 <= found["median_rank"] <= 7
+
+
+def test_the_race_coefficient_is_ranked_by_size():
+    one = {"coefficients": {"race_Caucasian": -2.0, "a": 1.0, "b": -3.0}}
+    plain = {"coefficients": {"race_Caucasian": 2.5, "a": 1.0}}
+    found = race_coefficient_claims([plain], [one])
+    assert (found["median_rank"], found["largest_of_all"], found["larger_than_plain"]) == (2, 0, 0)
+
+
+def test_path_claims_count_what_holds():
+    paper = ["no priors", "> 3 priors", "race", "age > 45", "misdemeanor", "age < 25", "female"]
+    swapped = ["> 3 priors", "no priors", *paper[2:]]
+    details = [
+        {"entry_order": order, "strength": strength, "selected": selected, "candidates": 3,
+         "rejected_at_the_weakest_penalty": weak}
+        for order, strength, selected, weak in (
+            (paper, 0.01, paper[:6], True),
+            (paper, 0.02, paper, False),
+            (swapped, 0.03, paper[:2], False),
+        )
+    ]  # fmt: skip
+    found = path_claims(details)
+    assert found["entry_order_as_in_the_paper"] == pytest.approx(2 / 3)
+    assert found["most_common_entry_order"] == paper[:6]
+    assert found["sex_enters_last"] == 1
+    assert found["sex_unselected"] == pytest.approx(2 / 3)
+    assert found["race_unselected"] == pytest.approx(1 / 3)
+    assert found["all_six_selected"] == pytest.approx(2 / 3)
+    assert found["rejected_at_the_weakest_penalty"] == pytest.approx(1 / 3)
+    assert found["strength_quartiles"][1] == 0.02
+
+
+def test_a_representation_answers_and_leaves_the_global_seed_alone(split):
+    pytest.importorskip("aif360")
+    few = split.training.iloc[:200]
+    state = np.random.get_state()[1].copy()  # noqa: NPY002
+    model = lfr(few, 0, RepresentationSettings(prototypes=2))
+    answers = model(split.audit[list(FEATURES)])
+    assert np.array_equal(np.random.get_state()[1], state)  # noqa: NPY002
+    assert set(answers) <= {0, 1}
+    assert np.array_equal(answers, lfr(few, 0, RepresentationSettings(prototypes=2))(split.audit))
+
+
+QUICK = AdversarialSettings(epochs=1)
+
+
+def test_the_adversarial_network_repeats_itself_and_depends_on_its_seed(split):
+    torch = pytest.importorskip("torch")
+    before = torch.get_rng_state(), torch.get_num_threads()
+    first, again, other = (
+        AdversarialDebiasing(QUICK, seed).fit(split.training) for seed in (1, 1, 2)
+    )
+    assert torch.equal(torch.get_rng_state(), before[0])
+    assert torch.get_num_threads() == before[1]
+    profiles = all_profiles()
+    assert np.array_equal(first(profiles), again(profiles))
+    assert not np.array_equal(first(profiles), other(profiles))
+
+
+@pytest.mark.slow
+def test_the_adversarial_network_is_nearly_as_accurate_with_smaller_odds_differences():
+    pytest.importorskip("torch")
+    differences = {"plain": [], "adversarial": []}
+    for seed in range(3):
+        split = split_compas(seed)
+        models = {"plain": lr, "adversarial": adb}
+        figures = {
+            name: evaluate(fit(split.training, seed), split.audit, seed)
+            for name, fit in models.items()
+        }
+        assert figures["adversarial"]["accuracy"] > figures["plain"]["accuracy"] - 0.04
+        for name, found in figures.items():
+            differences[name].append(abs(found["aod"]))
+    assert np.mean(differences["adversarial"]) < np.mean(differences["plain"]) / 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("column", ["faith", "accuracy", "aod", "eod", "spd"])
+def test_the_adversarial_network_does_as_aif360s_does(column, adversarial_pairs):
+    """AIF360's figures were written by scripts/compare_adversarial.py, on the same splits."""
+    theirs, ours = (table[column] for table in adversarial_pairs)
+    error = np.sqrt((theirs.var() + ours.var()) / len(ours))
+    assert abs(ours.mean() - theirs.mean()) <= 2 * error
+
+
+@pytest.fixture(scope="module")
+def adversarial_pairs():
+    pytest.importorskip("torch")
+    theirs = pd.read_json(Path(__file__).with_name("adversarial_aif360.json"))
+    ours = []
+    for seed in theirs["seed"]:
+        split = split_compas(seed)
+        ours.append(evaluate(adb(split.training, seed), split.audit, seed))
+    return theirs, pd.DataFrame(ours)
+
+
+def test_the_classifiers_step_gives_nothing_to_the_adversary(split):
+    """The gradient left to the classifier is against the adversary's, by the weight α alone."""
+    torch = pytest.importorskip("torch")
+    model = AdversarialDebiasing(AdversarialSettings(dropout=0.0))
+    torch.manual_seed(0)
+    classifier, adversary = model._networks(len(FULL_CODING))
+    features = torch.tensor(coded(split.training).to_numpy()[:128], dtype=torch.float32)
+    labels = torch.tensor(split.training[LABEL].to_numpy()[:128, None], dtype=torch.float32)
+    races = features[:, [1]]
+    model._set_gradients(classifier, adversary, features, labels, races)
+    loss = torch.nn.functional.binary_cross_entropy_with_logits(
+        adversary(classifier(features), labels), races
+    )
+    theirs = torch.autograd.grad(loss, [*classifier.parameters(), *adversary.parameters()])
+    for parameter, gradient in zip(classifier.parameters(), theirs, strict=False):
+        inner = float((parameter.grad * gradient).sum())
+        assert inner == pytest.approx(-0.1 * float((gradient**2).sum()), rel=1e-3, abs=1e-7)
+    for parameter, gradient in zip(adversary.parameters(), theirs[4:], strict=True):
+        assert torch.allclose(parameter.grad, gradient)
