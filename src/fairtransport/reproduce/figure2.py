@@ -40,24 +40,20 @@ def flows_of(result: AuditResult) -> pd.DataFrame:
 
 def figure2_chart(data: pd.DataFrame) -> Any:
     """Draw the table: for each feature a heat map of each label."""
-    import altair as alt
+    from fairtransport.report.charts import stacked_heatmaps
 
-    from fairtransport.report.charts import flow_heatmaps
-
-    rows = []
-    for feature in data["feature"].unique():
-        part = data[data["feature"] == feature].drop(columns="feature")
-        cells = [
+    def cells(part: pd.DataFrame) -> list[dict[str, Any]]:
+        rows: Any = part.to_dict("records")
+        return [
             {**row, "group": {name: row[name] for name in SENSITIVE}, "label": LABELS[row["label"]]}
-            for row in part.to_dict("records")
+            for row in rows
         ]
-        rows.append(flow_heatmaps(cells, feature=feature))
-    return alt.vconcat(*rows).properties(
-        usermeta={"embedOptions": {"actions": False}},
-        description="Heat maps of the change in the number of people of each race and sex under "
-        "the optimal plan, by age, prior crimes and charge, for people who reoffended and for "
-        "people who did not.",
-    )
+
+    features = data["feature"].unique()
+    # those who reoffended stand on the left, as in the paper
+    ordered = data.sort_values("label", ascending=False, kind="stable")
+    tables = {name: cells(ordered[ordered["feature"] == name]) for name in features}
+    return stacked_heatmaps(tables, label="true label")
 
 
 def write_figure2(folder: Path, seed: int = 0) -> list[Path]:

@@ -1,7 +1,7 @@
 """Charts: each takes a table and draws it, the same for notebook, picture and report."""
 
 from fairtransport.report.charts.budget import budget_curve_chart
-from fairtransport.report.charts.flows import flow_heatmaps, flow_rows
+from fairtransport.report.charts.flows import flow_heatmaps, flow_rows, stacked_heatmaps
 from fairtransport.report.charts.law import law_chart
 from fairtransport.report.charts.methods import methods_chart
 from fairtransport.report.charts.power import power_chart, power_table
@@ -19,4 +19,5 @@ __all__ = [
     "power_chart",
     "power_table",
     "save_chart",
+    "stacked_heatmaps",
 ]

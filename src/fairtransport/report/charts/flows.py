@@ -30,6 +30,7 @@ TIPS = {
     "shown": "Change",
     "range": "Interval of the change",
 }
+SUBTITLE = "People after the swaps minus people before: + more (blue), − fewer (orange)"
 LETTER = 5.6
 """About the width of a letter on an axis, in pixels."""
 
@@ -54,10 +55,40 @@ def flow_heatmaps(table: Table, *, feature: str, label: str | None = None) -> An
     import altair as alt
 
     rows = [_cell(row) for row in rows_of(table, NEEDED)]
+    return finish(
+        alt.concat(*_maps(rows, label), columns=2, spacing=28),
+        title=f"Change in people by {visible(feature)}",
+        subtitle=SUBTITLE,
+        description=_description(rows, feature),
+    )
+
+
+def stacked_heatmaps(tables: Mapping[str, Table], *, label: str | None = None) -> Any:
+    """Draw the heat maps of several features, one below the other, by the features' names."""
+    import altair as alt
+
+    parts, described = [], []
+    for feature, table in tables.items():
+        rows = [_cell(row) for row in rows_of(table, NEEDED)]
+        heading = alt.Title(visible(feature), fontSize=13, anchor="start")
+        parts.append(alt.hconcat(*_maps(rows, label), spacing=28).properties(title=heading))
+        described.append(_description(rows, feature))
+    return finish(
+        alt.vconcat(*parts, spacing=24),
+        title="Change in people",
+        subtitle=SUBTITLE,
+        description=" ".join(described),
+    )
+
+
+def _maps(rows: list[dict[str, Any]], label: str | None) -> list[Any]:
+    """Return a heat map for each label, all on one scale of colours."""
+    import altair as alt
+
     largest = max(1.0, *(abs(row["change"]) for row in rows))
     groups = _distinct(row["group"] for row in rows)
     levels = _distinct(row["level"] for row in rows)
-    maps = [
+    return [
         _heatmap(
             [row for row in rows if row["label"] == value], levels, groups, largest
         ).properties(
@@ -67,12 +98,6 @@ def flow_heatmaps(table: Table, *, feature: str, label: str | None = None) -> An
         )
         for value in _distinct(row["label"] for row in rows)
     ]
-    return finish(
-        alt.concat(*maps, columns=2, spacing=28),
-        title=f"Change in people by {visible(feature)}",
-        subtitle="People after the swaps minus people before: + more (blue), − fewer (orange)",
-        description=_description(rows, feature),
-    )
 
 
 def wrapped(text: str) -> str:
