@@ -15,7 +15,10 @@ from fairtransport.reproduce.compas_study import split_compas
 from fairtransport.reproduce.evaluation import evaluate
 
 TARGET = Path(__file__).parents[1] / "docs" / "reproduction" / "lfr_sweep.csv"
-SETTINGS = ((5, 0.03), (5, 0.1), (5, 0.3), (5, 1.0), (5, 50.0), (10, 0.1), (10, 0.3), (10, 1.0))
+SETTINGS = (
+    *((5, weight) for weight in (0.03, 0.1, 0.3, 1.0, 50.0)),
+    *((10, weight) for weight in (0.1, 0.3, 0.6, 1.0)),
+)
 """Numbers of prototypes, k, and weights of parity, Az."""
 
 
