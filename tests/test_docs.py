@@ -54,3 +54,9 @@ def test_links_between_pages_lead_somewhere():
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_page_on_the_paper_shows_the_table_that_was_made():
+    page = (ROOT / "docs" / "reproduction.md").read_text("utf-8")
+    shown = re.search(r"<!-- table1 -->\n(.*?)\n<!-- end of table1 -->", page, re.DOTALL)[1]
+    assert shown == (ROOT / "docs" / "reproduction" / "table1.md").read_text("utf-8").rstrip()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtransport.audit import AuditResult, audit
-from fairtransport.datasets.compas import DELTA, LABEL, SENSITIVE, load_compas
+from fairtransport.datasets.compas import DELTA, FEATURES, LABEL, SENSITIVE, load_compas
 from fairtransport.localise.profiles import Profiles, first_points, name_of
 from fairtransport.progress import track
 from fairtransport.reproduce.compas_study import audit_of_split
@@ -28,6 +28,29 @@ def audit_instrument(seed: int = 0) -> AuditResult:
     return audit(
         load_compas(), LABEL, y_pred="high_risk", counts="count", delta=DELTA, rng=seed,
         sensitive_features=list(SENSITIVE), favourable=0, privileged={"race": "Caucasian"},
+    )  # fmt: skip
+
+
+def audit_rates() -> AuditResult:
+    """Audit the share of high-risk scores among people with one profile, as if it were a model.
+
+    The shares are of the audit data themselves: the result describes these people, and its
+    bounds mean nothing. The loss is how far the share is from the label.
+    """
+    counts = load_compas()
+    keys = list(FEATURES)
+    people = counts.groupby(keys)["count"].sum()
+    rates = counts[counts["high_risk"] == 1].groupby(keys)["count"].sum().div(people).fillna(0.0)
+    overall = float(counts.loc[counts["high_risk"] == 1, "count"].sum() / counts["count"].sum())
+
+    def rate(points: pd.DataFrame) -> Any:
+        # a profile that nobody has gets the share of everybody
+        wanted = points.set_index(keys).index
+        return rates.reindex(wanted).fillna(overall).to_numpy()
+
+    return audit(
+        counts.drop(columns="high_risk"), LABEL, model=rate, counts="count", loss="absolute",
+        features=keys, sensitive_features=list(SENSITIVE), loss_range=(0, 1), rng=0,
     )  # fmt: skip
 
 
