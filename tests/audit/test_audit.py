@@ -317,3 +317,23 @@ def test_undeclared_levels_are_named_where_a_certificate_is_asked_for():
     assert "levels of race, sex that occur in the data" in note
     assert compas_audit(delta=0.1, levels=LEVELS, rng=0).warnings == ()
     assert compas_audit(rng=0).warnings == ()
+
+
+def test_people_who_could_be_in_the_training_data_are_counted(tmp_path):
+    split = split_compas(0)
+    people = split.audit[[*FEATURES, LABEL]]
+    training = split.training[[*FEATURES, LABEL]]
+    cells = set(map(tuple, training.to_numpy()))
+    expected = sum(tuple(person) in cells for person in people.to_numpy())
+    training.to_csv(tmp_path / "training.csv", index=False)
+    options = {"model": logistic_regression(split.training), "sensitive_features": list(SENSITIVE)}
+
+    assert 0 < expected < len(people)
+    for train in (training, pl.from_pandas(training), tmp_path / "training.csv"):
+        result = ft.audit(people, LABEL, train=train, **options)
+        assert f"{expected} of 1584 people have the same columns as" in result.warnings[-1]
+    strangers = training.assign(charge="none")
+    alone = ft.audit(people, LABEL, train=strangers, **options)
+    assert not [warning for warning in alone.warnings if "training data" in warning]
+    with pytest.raises(ft.InputError, match="`train` must have the columns of the profile, but"):
+        ft.audit(people, LABEL, train=training.drop(columns="sex"), **options)

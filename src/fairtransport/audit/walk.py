@@ -16,6 +16,7 @@ from fairtransport.inference import METHODS
 from fairtransport.losses import as_loss
 from fairtransport.similarity import Similarity, as_similarity
 from fairtransport.space import SampleSpace, build_space
+from fairtransport.space.overlap import people_also_in
 from fairtransport.transport import AuditProblem
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def audit(
     rng: Any = None,
     favourable: Any = None,
     privileged: Mapping[str, Any] | None = None,
+    train: Any = None,
 ) -> AuditResult:
     """Audit a model for individual bias.
 
@@ -106,6 +108,10 @@ def audit(
         For group metrics beside the individual ones: the label that is good to receive and,
         by sensitive feature, the group that others are compared with, as in
         ``{"race": "Caucasian"}``.
+    train
+        The data that the model was trained on, a frame or a path: a warning then tells how
+        many of the audit's people could be among them. The audit's guarantees are for people
+        whom the model has not seen.
 
     Examples
     --------
@@ -149,7 +155,8 @@ def audit(
     )  # fmt: skip
     _check_groups(result)
     declared = {*(levels or {}), *(bins or {})}
-    return replace(result, warnings=tuple(find_warnings(result, declared)))
+    shared = None if train is None else people_also_in(space, train)
+    return replace(result, warnings=tuple(find_warnings(result, declared, shared)))
 
 
 def _check_groups(result: AuditResult) -> None:

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from fairtransport.audit.result import AuditResult
 
 
-def find_warnings(result: AuditResult, declared: Collection[str]) -> Iterator[str]:
+def find_warnings(
+    result: AuditResult, declared: Collection[str], shared: int | None = None
+) -> Iterator[str]:
     """Yield one sentence for each thing that limits what the numbers mean."""
     space = result.space
     if isinstance(result.similarity, Parameters):
@@ -39,4 +41,9 @@ def find_warnings(result: AuditResult, declared: Collection[str]) -> Iterator[st
         yield (
             "People are compared only with people in the audit data, so the statistic may miss "
             "comparisons with others; nothing can be certified from it."
+        )
+    if shared:
+        yield (
+            f"{shared} of {result.n} people have the same columns as someone in the training data. "
+            "The guarantees hold only if they are other people."
         )

@@ -23,6 +23,7 @@ def audit(
     cases: Cases = CASES,
     counts: str | None = None,
     targets: Path | None = None,
+    train: Path | None = None,
     answers: Answers = ANSWERS,
     comparison: Comparison = COMPARISON,
     delta: float | None = None,
@@ -47,6 +48,8 @@ def audit(
         A column of whole numbers: how many cases a row stands for.
     targets
         A file of people with whom the cases are compared, instead of with each other.
+    train
+        A file with the model's training data: a note then says how many cases could be in it.
     delta
         How much worse the model may do; there is a verdict only with it.
     alpha
@@ -64,7 +67,7 @@ def audit(
     from fairtransport.console import print_result
 
     check_fail_on(fail_on, delta)
-    outputs.check(data, targets, answers.model, running.config)
+    outputs.check(data, targets, train, answers.model, running.config)
     with naming(), running.hushed():
         result = run(
             data,
@@ -75,6 +78,7 @@ def audit(
             **group_options(outputs),
             counts=counts,
             targets=targets,
+            train=train,
             delta=delta,
             alpha=alpha,
             method=method,

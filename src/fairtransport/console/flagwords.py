@@ -22,7 +22,7 @@ FLAGS = {
     for name in (
         "alpha", "bins", "budget", "counts", "delta", "favourable", "features", "goal", "labels",
         "levels", "loss", "method", "missing", "model", "plot", "power", "privileged", "share",
-        "similarity", "targets", "value",
+        "similarity", "targets", "train", "value",
     )
 }  # fmt: skip
 """The flag that stands for each parameter."""
