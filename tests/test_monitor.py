@@ -626,3 +626,19 @@ def test_combinations_that_are_not_offered():
         told(y_pred=["guess", "x"])
     with pytest.raises(ft.InputError, match="`bins` must be left out with `targets`"):
         told(targets=people(3), bins={"x": [1]})
+
+
+def test_the_picture_shows_the_statistic_and_the_bounds_at_each_look():
+    monitor = asking()
+    with pytest.raises(ft.InputError, match="a monitor can be drawn once it has taken in a record"):
+        monitor.plot()
+    state = monitor.update(people(200))
+    chart = monitor.plot().to_dict()
+    rows = max(chart["datasets"].values(), key=len)
+
+    looks = [look for look in state.history if look.n < 200]
+    assert [row["n"] for row in rows] == [*(look.n for look in looks), 200]
+    assert [row["statistic"] for row in rows] == [
+        *(look.statistic for look in looks), state.statistic,
+    ]  # fmt: skip
+    assert all(row["lower"] <= row["upper"] for row in rows)

@@ -6,24 +6,9 @@ import numpy as np
 import pandas as pd
 
 import fairtransport as ft
-from fairtransport.datasets.compas import DELTA, LABEL, LEVELS, SENSITIVE
-from fairtransport.reproduce.compas_study import logistic_regression, split_compas
+from fairtransport.reproduce.compas_study import audit_of_split
 
-
-@cache
-def compas_audit(seed=0):
-    split = split_compas(seed)
-    return ft.audit(
-        split.audit.drop(columns="high_risk"),
-        LABEL,
-        model=logistic_regression(split.training),
-        sensitive_features=list(SENSITIVE),
-        levels=LEVELS,
-        delta=DELTA,
-        rng=seed,
-        favourable=0,
-        privileged={"race": "Caucasian"},
-    )
+compas_audit = cache(audit_of_split)
 
 
 def random_people(seed, n=60):

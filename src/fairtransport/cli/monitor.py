@@ -24,6 +24,7 @@ def monitor(
     answers: Answers = ANSWERS,
     comparison: Comparison = COMPARISON,
     fail_on: FailOn = "rejected",
+    plot: Path | None = None,
     running: Running = RUNNING,
 ) -> int:
     """Take in what was added to a file of cases, and say where the evidence stands.
@@ -44,11 +45,17 @@ def monitor(
         All labels that can occur, where scores are given.
     fail_on
         When to exit with 3 or 4.
+    plot
+        A file for a picture of the evidence so far: .png or .svg.
     """
-    from fairtransport.console import print_evidence
+    from fairtransport.console import print_evidence, print_written
     from fairtransport.monitor.following import follow
+    from fairtransport.report.charts import check_ending, save_chart
 
     check_target("--state", state, {data.resolve()})
+    if plot is not None:
+        check_ending(plot)
+        check_target("--plot", plot, {data.resolve(), state.resolve()})
     with naming(path="--state", FILE="DATA"), running.hushed():
         found = follow(
             data,
@@ -61,6 +68,8 @@ def monitor(
             delta=delta,
             alpha=alpha,
         )
+    written = [] if plot is None else [save_chart(found.plot(), plot)]
     if not running.quiet:
         print_evidence(found, data.name)
+        print_written(written)
     return exit_code(found.state.verdict, fail_on)

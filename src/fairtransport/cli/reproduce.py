@@ -1,11 +1,10 @@
-"""fairtransport reproduce: the paper's figures and tables, one command each.
-
-A further one is a function here with ``@reproduce.command`` above it.
-"""
+"""fairtransport reproduce: the paper's figures and tables, one command each."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 from cyclopts import App
@@ -16,76 +15,39 @@ from fairtransport.cli.values import Seed
 reproduce = App(name="reproduce", help="Remake the paper's figures and tables.")
 
 
-@reproduce.command
-def figure1(*, output: Path = Path(), seed: Seed = 0) -> int:
-    """Write Figure 1: the sampling law beside its limit and beside the bootstrap.
+FIGURES = {
+    1: "the sampling law beside its limit and beside the bootstrap",
+    2: "the change in counts under the optimal plan, for both labels",
+    3: "accuracy and FaiTH along the l1 path, and the chosen model",
+    4: "the coefficients along the l1 path",
+}
+
+
+def _figure(number: int, shows: str) -> Callable[..., int]:
+    """Return the command that writes a figure."""
+    name = f"figure{number}"
+
+    def write(*, output: Path = Path(), seed: Seed = 0) -> int:
+        from fairtransport.console import print_written
+
+        module = import_module(f"fairtransport.reproduce.{name}")
+        print_written(getattr(module, f"write_{name}")(output, seed))
+        return RAN
+
+    write.__doc__ = f"""Write Figure {number}: {shows}.
 
     Parameters
     ----------
     output
-        The folder for figure1.png, figure1.svg and figure1.csv.
+        The folder for {name}.png, {name}.svg and {name}.csv.
     seed
-        The seed of the simulation.
+        {"The seed of the simulation." if number == 1 else "Which random split to take."}
     """
-    from fairtransport.console import print_written
-    from fairtransport.reproduce.figure1 import write_figure1
-
-    print_written(write_figure1(output, seed))
-    return RAN
+    return write
 
 
-@reproduce.command
-def figure2(*, output: Path = Path(), seed: Seed = 0) -> int:
-    """Write Figure 2: the change in counts under the optimal plan, for both labels.
-
-    Parameters
-    ----------
-    output
-        The folder for figure2.png, figure2.svg and figure2.csv.
-    seed
-        Which random split to take.
-    """
-    from fairtransport.console import print_written
-    from fairtransport.reproduce.figure2 import write_figure2
-
-    print_written(write_figure2(output, seed))
-    return RAN
-
-
-@reproduce.command
-def figure3(*, output: Path = Path(), seed: Seed = 0) -> int:
-    """Write Figure 3: accuracy and FaiTH along the l1 path, and the chosen model.
-
-    Parameters
-    ----------
-    output
-        The folder for figure3.png, figure3.svg and figure3.csv.
-    seed
-        Which random split to take.
-    """
-    from fairtransport.console import print_written
-    from fairtransport.reproduce.figure3 import write_figure3
-
-    print_written(write_figure3(output, seed))
-    return RAN
-
-
-@reproduce.command
-def figure4(*, output: Path = Path(), seed: Seed = 0) -> int:
-    """Write Figure 4: the coefficients along the l1 path.
-
-    Parameters
-    ----------
-    output
-        The folder for figure4.png, figure4.svg and figure4.csv.
-    seed
-        Which random split to take.
-    """
-    from fairtransport.console import print_written
-    from fairtransport.reproduce.figure4 import write_figure4
-
-    print_written(write_figure4(output, seed))
-    return RAN
+for _number, _shows in FIGURES.items():
+    reproduce.command(_figure(_number, _shows), name=f"figure{_number}")
 
 
 @reproduce.command

@@ -28,6 +28,7 @@ class Look(NamedTuple):
     """Where the evidence stood after ``n`` records."""
 
     n: int
+    statistic: float
     e_value: float
     e_value_certificate: float | None
     lower: float
@@ -197,11 +198,23 @@ class Monitor:
                 "may be missed; nothing can be certified from it."
             )
         return MonitorState(
-            n=now.n, statistic=self._stream.statistic, e_value=now.e_value,
+            n=now.n, statistic=now.statistic, e_value=now.e_value,
             e_value_certificate=now.e_value_certificate, lower=now.lower, upper=now.upper,
             verdict=verdict, stopped_at=stopped_at, target_scope=self.settings.target_scope,
             history=tuple(self._history), warnings=tuple(warnings),
         )  # fmt: skip
+
+    def plot(self) -> Any:
+        """Return an Altair chart of the statistic and its confidence sequence so far."""
+        from fairtransport.report.charts import confidence_sequence_chart
+
+        now = self._now()
+        if not now.n:
+            msg = "a monitor can be drawn once it has taken in a record"
+            raise InputError(msg)
+        looks = [look for look in self._history if look.n < now.n]
+        rows = [look._asdict() for look in (*looks, now)]
+        return confidence_sequence_chart(rows, delta=self.settings.delta)
 
     def save(self, path: str | Path) -> None:
         """Write all that `resume` needs, in one step: a reader sees the old file or the new one.
@@ -267,6 +280,7 @@ class Monitor:
         certificate = evidence.log_e_value_certificate
         return Look(
             evidence.n,
+            self._stream.statistic,
             math.exp(min(evidence.log_e_value, LARGEST)),
             None if certificate is None else math.exp(min(certificate, LARGEST)),
             evidence.lower,

@@ -20,6 +20,9 @@ from fairtransport.report.text import decimal
 if TYPE_CHECKING:
     from fairtransport.report.charts.style import Table
 
+LONG = 20
+"""A stream that grew this many times over is shown on a logarithmic scale."""
+
 
 def confidence_sequence_chart(table: Table, *, delta: float | None = None) -> Any:
     """Draw the bounds of a stream's statistic against the number of cases.
@@ -37,12 +40,17 @@ def confidence_sequence_chart(table: Table, *, delta: float | None = None) -> An
     rows = [_look(row) for row in rows_of(table, ("n", "lower", "statistic", "upper"))]
     bounded = any(row["upper"] is not None for row in rows)
     up = "FaiTH statistic"
+    # most happens at the beginning
+    is_long = rows[-1]["n"] >= LONG * rows[0]["n"]
+    scale = alt.Scale(type="log", nice=False) if is_long else alt.Scale(zero=False, nice=False)
 
     def y(name: str) -> Any:
         return alt.Y(f"{name}:Q", title=up).scale(zero=True)
 
     base = alt.Chart(data_of(rows)).encode(
-        x=alt.X("n:Q", title="Number of cases, n").scale(zero=False, nice=False),
+        x=alt.X("n:Q", title="Number of cases, n", scale=scale).axis(
+            tickCount=8, labelOverlap=True
+        ),
         tooltip=[alt.Tooltip("n:Q", title="Cases", format=",")]
         + [
             alt.Tooltip(f"{name}:Q", title=title, format=".4f")
