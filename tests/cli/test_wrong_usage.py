@@ -34,7 +34,7 @@ LINES = [
      "monitor, sample-size, reproduce, completion")),
     ("adit cases.csv", 2, "'adit' is no command of `fairtransport`; did you mean audit?"),
     ("reproduce figure9", 2,
-     "'figure9' is no command of `fairtransport reproduce`; did you mean figure1?"),
+     "'figure9' is no command of `fairtransport reproduce`; did you mean figure4?"),
     ("audit", 2, "`DATA` must be given to `fairtransport audit`"),
     (f"audit cases.csv more.csv {TOLD}", 2,
      "`fairtransport audit` takes no further argument, got 'more.csv'"),
