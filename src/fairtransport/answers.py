@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from fairtransport.space import SampleSpace
 
 
+TWO_LABELS = 2
+
+
 @dataclass(frozen=True, eq=False)
 class Access:
     """How predictions are had: from a black box, or given with the data.
@@ -148,6 +151,8 @@ def _asked(
         raise InputError(msg)
     points = space.frame(names, first, box.library or space.library)
     kind: Answer = loss.needs
+    if kind == "label" and box.classes is None and len(classes) < TWO_LABELS:
+        kind = "any"  # data with one label do not tell which others there are
     if not loss.uses_truth and pos_label is not None:
         kind = "any"  # labels, of which the positive one counts
     return ask(box, points, len(first), kind, classes, positive)[question], len(first)

@@ -133,7 +133,9 @@ class AuditResult:
     def compared_laws(self) -> tuple[SamplingLaw, ...]:
         """The laws of the methods that can be compared; some need a loss with a known range."""
         able = [name for name in COMPARED if name != "finite-sample" or self.loss.range is not None]
-        return tuple(self.law if name == self.method else self._law(name) for name in able)
+        laws = (self.law if name == self.method else self._law(name) for name in able)
+        # a law of few draws has no bounds at a small level
+        return tuple(law for law in laws if law.smallest_level <= self.alpha / 2)
 
     @cached_property
     def moved(self) -> Moved:
