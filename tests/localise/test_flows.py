@@ -16,7 +16,7 @@ def test_flows_are_the_counts_after_transport_minus_the_counts_before(feature):
     result = compas_audit()
     flows = result.flows(feature)
     keys = ["two_year_recid", feature, "race", "sex"]
-    points = result.space.frame(keys)
+    points = result.space.frame(keys).astype(object)
     after = np.asarray(result.plan.sum(axis=0)).ravel() * result.n
     change = points.assign(change=after - result.space.counts).groupby(keys)["change"].sum()
 
