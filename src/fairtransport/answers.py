@@ -39,7 +39,9 @@ class Access:
     @property
     def name(self) -> str:
         """How a report names what was audited."""
-        return "given predictions" if self.box is None else self.box.name
+        if self.box is None:
+            return "given predictions"
+        return str(getattr(self.box, "description", self.box.name))
 
     @property
     def features(self) -> tuple[str, ...] | None:
