@@ -102,7 +102,7 @@ def moves_table(summary: AuditSummary, most: int | None = None) -> Table:
         cells.append(_text(predicted(move.prediction) + ARROW + predicted(move.prediction_after)))
         losses = (decimal(loss, digits) for loss in (move.loss, move.loss_after))
         cells += [_number(ARROW.join(losses), move.loss_after - move.loss)] * told
-        cells += [_number(decimal(move.cost, far), move.cost)] * distant
+        cells += [_number(decimal(move.cost, far) if move.cost else "0", move.cost)] * distant
         cells += [_text("yes" if move.tied else "no")] * tied
         return tuple(cells)
 

@@ -91,11 +91,13 @@ def _open_ends(rows: list[dict[str, Any]], across: Any, down: Any) -> list[Any]:
     if not rows:
         return []
     base = alt.Chart(data_of(rows)).encode(x=across, y=down)
+    words = base.encode(text=alt.value(NO_UPPER))
+    look: dict[str, Any] = {"align": "right", "dx": 4, "dy": -15, "fontSize": 11}
     return [
         base.mark_point(shape="triangle-right", filled=True, size=260, color=BLUE, opacity=1),
-        base.mark_text(align="right", dx=4, dy=-15, fontSize=11, color=INK).encode(
-            text=alt.value(NO_UPPER)
-        ),
+        # a white rim, so that lines behind the words do not cross them out
+        words.mark_text(color="#FFFFFF", stroke="#FFFFFF", strokeWidth=4, aria=False, **look),
+        words.mark_text(color=INK, **look),
     ]
 
 

@@ -64,11 +64,13 @@
       button.setAttribute("aria-label", `${button.textContent} rows: ${table.caption.textContent}`);
       button.setAttribute("aria-expanded", String(open));
       printed.hidden = open || rows.length <= PRINTED_ROWS;
+      table.dataset.folded = String(!open && rows.length > FIRST_ROWS);
       printed.textContent = `The first ${PRINTED_ROWS} of ${rows.length} rows are printed.`;
     };
     button.addEventListener("click", () => {
       open = !open;
       refresh();
+      table.dispatchEvent(new Event("fold"));
       if (!open) button.scrollIntoView({ block: "nearest" });
     });
     box.append(button, printed);
@@ -91,13 +93,18 @@
     input.setAttribute("aria-label", `Show rows with this text: ${table.caption.textContent}`);
     count.htmlFor = input.id;
     const texts = new Map(rows.map((row) => [row, textOf(row)]));
+    const say = () => {
+      const found = `${rows.filter((row) => !row.hidden).length} of ${rows.length} rows`;
+      count.textContent = table.dataset.folded === "true" ? `${found}, the first ${FIRST_ROWS} shown` : found;
+    };
     const update = () => {
       const wanted = input.value.trim().toLowerCase();
       for (const row of rows) row.hidden = !texts.get(row).includes(wanted);
-      count.textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} rows`;
       refresh();
+      say();
     };
     input.addEventListener("input", update);
+    table.addEventListener("fold", say);
     update();
     bar.append(label, input, count);
     box.prepend(bar);
