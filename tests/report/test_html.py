@@ -176,6 +176,13 @@ def test_a_shared_report_says_what_it_leaves_out():
     assert "<h3>Most affected profiles, of the moves shown</h3>" in page
 
 
+def test_a_shared_report_without_a_move_shows_no_flows():
+    page = render_html(replace(with_budget(), moves=(), most_affected=(), law=None, methods=()))
+
+    assert "3 moves of 7 people are not shown.</strong> None is large enough" in page
+    assert "Flows by feature" not in page
+
+
 def test_words_between_backticks_are_code_and_nothing_else_is(page):
     assert "declare <code>levels</code>." in page
     sly = render_html(sample(warnings=("`<b>` and `<i", "`&lt;`"), **UNDRAWN))

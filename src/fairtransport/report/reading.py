@@ -31,6 +31,11 @@ def hidden_sentence(summary: AuditSummary) -> str | None:
     return f"{hidden.moves_hidden:,} moves {who} are not shown."
 
 
+def shows_flows(summary: AuditSummary) -> bool:
+    """Tell whether flows are shown: where all moves are left out, zeros would say nothing."""
+    return bool(summary.flows) and bool(summary.moves or hidden_sentence(summary) is None)
+
+
 def flows_meaning(summary: AuditSummary) -> str:
     """Return what the flows count, and what it means to leave a cell or to enter it."""
     moves = "all moves" if summary.suppression is None else "the moves shown"
@@ -67,7 +72,8 @@ def ties_sentence(summary: AuditSummary) -> str | None:
 
 def fractions_sentence(summary: AuditSummary) -> str | None:
     """Return why there are parts of a person; None if there are none."""
-    if all(abs(move.people - round(move.people)) < ROUNDING for move in summary.moves):
+    numbers = [summary.moved, *(move.people for move in summary.moves)]
+    if all(abs(number - round(number)) < ROUNDING for number in numbers):
         return None
     return (
         "The budget ends half way through a profile: only some of its people are moved, and their "

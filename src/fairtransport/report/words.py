@@ -184,7 +184,8 @@ def moved_sentence(summary: AuditSummary) -> str:
 def scope_meaning(summary: AuditSummary) -> str:
     """Return whom people are compared with."""
     # points that nobody in the audit data is at are twins
-    more = TWINS_TOO if summary.points > summary.observed_points else ""
+    asked = summary.queried > 0 and summary.points > summary.observed_points
+    more = TWINS_TOO if asked else ""
     return SCOPES.get(summary.target_scope, visible(summary.target_scope)).replace("{more}", more)
 
 
