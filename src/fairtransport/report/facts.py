@@ -30,7 +30,7 @@ def facts(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
         ("Budget", f"{summary.budget:g}"),
         ("Method", f"{visible(summary.method)}, {made.resamples:,} resamples where it draws any"),
         ("Guarantee", visible(summary.guarantee)),
-        ("Seed", f"{made.seed}"),
+        ("Seed", "left out" if made.seed is None else f"{made.seed}"),
         ("Data, SHA-256", made.data_sha256 or "left out"),
         ("Versions", _listed(f"{name} {version}" for name, version in
                              {"fairtransport": made.version, **made.libraries}.items())),

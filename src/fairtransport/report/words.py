@@ -178,7 +178,7 @@ def delta_sentences(summary: AuditSummary) -> tuple[str, ...]:
 
 def budget_sentence(summary: AuditSummary) -> str:
     """Return what the budget is and what more of it would do."""
-    if len(summary.budget_curve) < 2:  # noqa: PLR2004
+    if len(summary.budget_curve) == 1:
         return (
             f"The budget is ε = {summary.budget:g}. A larger one changes nothing: all that can "
             "be found is found with free moves."
