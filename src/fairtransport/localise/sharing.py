@@ -74,7 +74,7 @@ def too_small(
 
     def can_be_worked_out() -> bool:
         size = int(hidden.sum())
-        alone = size == 1 or people[hidden].sum() < size + at_least - 1
+        alone = size == 1 or people[hidden].sum() < size + at_least - 1 - ROUNDING
         return size > 0 and bool(alone or are_few(rest[hidden].sum(), at_least))
 
     for at in np.argsort(people, kind="stable"):

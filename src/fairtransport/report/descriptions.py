@@ -12,7 +12,7 @@ TITLES = {
     "Affected": "People at one point who do worse as someone similar.",
     "GroupFlow": "How many people are moved out of a group and into it, and what that adds.",
     "GroupComparison": "Group metrics by one sensitive feature; what cannot be told is null.",
-    "WorstPair": "The comparable pair, of one true label, whose predictions differ most, by distance.",
+    "WorstPair": "Two comparable people of one label whose predictions differ most by distance.",
     "CostRule": "What a change of one column costs, in words.",
     "FeatureRole": "The statistic when a sensitive feature may not change.",
     "CurvePoint": "The statistic at a budget.",
