@@ -5,9 +5,12 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
+from jsonschema import validate
 from tests.localise.audits import compas_audit, priced_audit
 
 import fairtransport as ft
+from fairtransport.report import render_html, render_markdown
+from fairtransport.report.schema import audit_schema
 
 
 def is_few(people, at_least):
@@ -193,17 +196,41 @@ def test_the_one_person_whom_all_others_are_compared_with_is_not_told():
     assert '"b"' not in document.to_json()
 
 
-def test_a_move_to_a_twin_of_one_person_is_not_told():
+def kingly_audit(budget):
+    """Everybody would do worse as the one king, at a cost of 1.5."""
     rows = [("a", "clerk", 1)] * 30 + [("b", "clerk", 1)] * 30 + [("a", "king", 1)]
     people = pd.DataFrame(rows, columns=["group", "job", "good"])
-    result = ft.audit(
-        people, "good", sensitive_features="group", features=["group", "job"], budget=1,
+    return ft.audit(
+        people, "good", sensitive_features="group", features=["group", "job"], budget=budget,
         model=lambda points: (points["job"] != "king").astype(int),
-        similarity=ft.similarity.MixedTabular(mismatch={"job": 1.0}),
+        similarity=ft.similarity.MixedTabular(mismatch={"job": 1.5}),
     )  # fmt: skip
+
+
+def test_a_move_to_a_twin_of_one_person_is_not_told():
+    result = kingly_audit(budget=2)
 
     assert any(move.to_profile["job"] == "king" for move in result.summary.moves)
     assert "king" not in result.document(5).to_json()
+
+
+def test_a_price_has_one_digit():
+    result = kingly_audit(budget=0.1)
+
+    assert result.price == pytest.approx(2 / 3)
+    assert result.document(5).price == 0.7
+
+
+@pytest.mark.parametrize("access", ["predictions", "model", "priced"])
+def test_a_shared_document_is_as_the_schema_says_and_can_be_read(access):
+    document = random_audit(2, access).document(5)
+    validate(document.as_json(), audit_schema())
+    page, text = render_html(document), render_markdown(document)
+
+    assert "<dt>Seed</dt><dd><bdi>left out</bdi></dd>" in page
+    one_corner = len(document.budget_curve) == 1
+    assert ("A larger one changes nothing" in page) == one_corner
+    assert ("A larger one changes nothing" in text) == one_corner
 
 
 def test_how_many_are_left_in_a_group_is_not_told():
