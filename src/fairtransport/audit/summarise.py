@@ -12,7 +12,7 @@ from fairtransport.audit.grouping import compare_groups
 from fairtransport.inference import DrawnLaw
 from fairtransport.localise import (
     describe_moves,
-    flow_shape,
+    flow_shapes,
     flow_table,
     group_flows,
     most_affected,
@@ -129,20 +129,19 @@ def listed_moves(result: AuditResult, moved: Moved) -> tuple[Move, ...]:
 
 def flow_tables(result: AuditResult, moved: Moved, *, fixed: bool) -> tuple[FlowTable, ...]:
     """Return the flows by each feature that a document has room for."""
+    too_long = _too_long(result)
     return tuple(
         flow_table(moved, result.space, name, alpha=result.alpha, fixed=fixed)
         for name in _by_features(result)
-        if _too_long(result, name) is None
+        if name not in too_long
     )
 
 
 def omissions(result: AuditResult, moved: Moved) -> list[str]:
     """Return a sentence for each thing that a document has no room for."""
-    reasons = {name: _too_long(result, name) for name in _by_features(result)}
     notes = [
         f"Flows by {name} are left out here: {reason}."
-        for name, reason in reasons.items()
-        if reason is not None
+        for name, reason in _too_long(result).items()
     ]
     if len(moved) > MOST_MOVES:
         notes.append(f"The largest {MOST_MOVES} of {len(moved)} moves are listed here.")
@@ -154,15 +153,18 @@ def _by_features(result: AuditResult) -> list[str]:
     return [name for name in space.profile if name not in space.sensitive] or list(space.sensitive)
 
 
-def _too_long(result: AuditResult, feature: str) -> str | None:
-    labels, levels, groups = flow_shape(result.space, feature)
-    if levels > MOST_LEVELS:
-        return f"it has more than {MOST_LEVELS} levels"
-    if labels > MOST_LABELS:
-        return f"there are more than {MOST_LABELS} labels"
-    if labels * levels * groups > MOST_CELLS:
-        return f"labels, levels and groups make more than {MOST_CELLS} cells"
-    return None
+def _too_long(result: AuditResult) -> dict[str, str]:
+    """Return why there is no room for flows, by the features of which that is so."""
+    reasons = {}
+    shapes = flow_shapes(result.space, _by_features(result))
+    for name, (labels, levels, groups) in shapes.items():
+        if levels > MOST_LEVELS:
+            reasons[name] = f"it has more than {MOST_LEVELS} levels"
+        elif labels > MOST_LABELS:
+            reasons[name] = f"there are more than {MOST_LABELS} labels"
+        elif labels * levels * groups > MOST_CELLS:
+            reasons[name] = f"labels, levels and groups make more than {MOST_CELLS} cells"
+    return reasons
 
 
 def _budget_in_words(result: AuditResult) -> str:

@@ -1,7 +1,7 @@
 """From the plan to the people: moves, flows, who is affected, group metrics."""
 
 from fairtransport.localise.affected import Affected, GroupFlow, group_flows, most_affected
-from fairtransport.localise.flows import Flow, FlowTable, flow_shape, flow_table
+from fairtransport.localise.flows import Flow, FlowTable, flow_shapes, flow_table
 from fairtransport.localise.group_metrics import GroupMetrics, group_metrics
 from fairtransport.localise.moves import Move, Moved, describe_moves, find_moved
 from fairtransport.localise.pairs import WorstPair, worst_pair
@@ -29,7 +29,7 @@ __all__ = [
     "are_few",
     "describe_moves",
     "find_moved",
-    "flow_shape",
+    "flow_shapes",
     "flow_table",
     "group_flows",
     "group_metrics",

@@ -103,10 +103,11 @@ def flow_table(
     return FlowTable(feature, INTERVALS if exact else DESCRIPTIVE, tuple(cells))
 
 
-def flow_shape(space: SampleSpace, feature: str) -> tuple[int, int, int]:
-    """Return how many labels, levels and groups the flows by a feature have."""
+def flow_shapes(space: SampleSpace, features: list[str]) -> dict[str, tuple[int, int, int]]:
+    """Return how many labels, levels and groups the flows by each feature have."""
+    labels = len(_axis(space, space.label).values)
     groups = len(np.unique(space.groups(space.sensitive)))
-    return len(_axis(space, space.label).values), len(_axis(space, feature).values), groups
+    return {name: (labels, len(_axis(space, name).values), groups) for name in features}
 
 
 def _counts(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from fairtransport.checks import BoolArray, FloatArray
+    from fairtransport.checks import BoolArray, FloatArray, IntArray
     from fairtransport.localise.moves import Moved
     from fairtransport.space import SampleSpace
 
@@ -77,10 +77,11 @@ def too_small(
         alone = size == 1 or people[hidden].sum() < size + at_least - 1 - ROUNDING
         return size > 0 and bool(alone or are_few(rest[hidden].sum(), at_least))
 
-    for at in np.argsort(people, kind="stable"):
+    shown = np.flatnonzero(~hidden & (people > 0))
+    for at in shown[np.argsort(people[shown], kind="stable")]:
         if not can_be_worked_out():
             break
-        hidden[at] |= people[at] > 0
+        hidden[at] = True
     return np.asarray(hidden, dtype=bool)
 
 
@@ -101,15 +102,16 @@ def telling_targets(space: SampleSpace, at_least: int, *, observed: bool) -> Boo
     With ``observed`` the targets are points of the audit data, or twins of them. A twin's
     sensitive levels are those that somebody has.
     """
-    kinds: list[tuple[str, ...]] = [(name,) for name in space.sensitive]
-    if observed:
-        twins = space.sensitive if space.has_twins else ()
-        kinds.append(tuple(name for name in space.columns if name not in twins))
-    few = [are_few(_people_like(space, names), at_least) for names in kinds]
-    return np.asarray(np.any(few, axis=0), dtype=bool)
+    people = [_people_like(space, [name]) for name in space.sensitive]
+    if observed and space.has_twins:
+        others = [name for name in space.columns if name not in space.sensitive]
+        people.append(_people_like(space, others))
+    elif observed:
+        people.append(space.counts)
+    return np.asarray(are_few(np.array(people), at_least).any(axis=0), dtype=bool)
 
 
-def _people_like(space: SampleSpace, names: tuple[str, ...]) -> FloatArray:
+def _people_like(space: SampleSpace, names: list[str]) -> IntArray:
     """Return how many people agree with each point in some columns."""
     groups = space.groups(names)
-    return np.asarray(np.bincount(groups, space.counts)[groups])
+    return np.bincount(groups, space.counts).astype(np.int64)[groups]
