@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairtransport.audit.shared import shared_summary
 from fairtransport.audit.summarise import summarise
 from fairtransport.checks import choice, whole
 from fairtransport.errors import InputError
@@ -244,7 +245,7 @@ class AuditResult:
         """Return everything the audit says; ``share`` as in `to_html`."""
         if share is None:
             return self.summary
-        return summarise(self, at_least=whole("share", share, at_least=2))
+        return shared_summary(self, whole("share", share, at_least=2))
 
     def _table(self, columns: dict[str, list[Any]]) -> Any:
         import narwhals as nw
