@@ -293,6 +293,7 @@ def test_methods_whose_draws_are_too_few_for_the_level_are_not_compared():
     options = dict(y_pred="high_risk", counts="count", sensitive_features=list(SENSITIVE), rng=0)
     result = ft.audit(people, LABEL, n_resamples=20, **options)
     assert [row.method for row in result.summary.methods] == ["finite-sample", "limit-law"]
+    assert [note for note in result.summary.warnings if "Not compared here: m-out-of-n." in note]
     asked = []
     with pytest.raises(ft.InputError, match=r"`alpha` must be at least 0\.1 with 20 resamples"):
         ft.audit(

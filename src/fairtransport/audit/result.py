@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairtransport.audit.shared import shared_summary
-from fairtransport.audit.summarise import summarise
+from fairtransport.audit.summarise import COMPARED, summarise
 from fairtransport.checks import choice, whole
 from fairtransport.errors import InputError
 from fairtransport.files import write_text
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from fairtransport.space import SampleSpace
     from fairtransport.summary import AuditSummary
 
-COMPARED = ("finite-sample", "limit-law", "m-out-of-n")
-"""The methods that a result shows side by side."""
 PLOTS = ("flows", "law", "budget", "methods")
 
 

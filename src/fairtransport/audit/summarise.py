@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from fairtransport.inference import SamplingLaw
     from fairtransport.localise import Move, Moved
 
+COMPARED = ("finite-sample", "limit-law", "m-out-of-n")
+"""The methods that a result shows side by side."""
 MOST_MOVES = 1000
 """A document lists this many moves and affected profiles; the tables of a result list all."""
 MOST_LEVELS = 40
@@ -145,6 +147,13 @@ def omissions(result: AuditResult, moved: Moved) -> list[str]:
     ]
     if len(moved) > MOST_MOVES:
         notes.append(f"The largest {MOST_MOVES} of {len(moved)} moves are listed here.")
+    there = {law.method for law in result.compared_laws}
+    lacking = [name for name in COMPARED if name not in there]
+    if lacking:
+        notes.append(
+            f"Not compared here: {', '.join(lacking)}. The loss has no known range for it, or the "
+            "level asks for more resamples."
+        )
     return notes
 
 

@@ -107,8 +107,9 @@ def suppression_sentence(summary: AuditSummary) -> str | None:
     moves = "1 move" if hidden.moves_hidden == 1 else f"{hidden.moves_hidden:,} moves"
     return (
         f"This report is made to be shared. Cells with fewer than {hidden.at_least} people were "
-        "left out before it was written, and others from which they could be worked out; so was "
-        f"the fingerprint of the data. Not shown: {moves} of {people(hidden.moved_hidden)} people "
+        "left out before it was written, and others from which they could be worked out; so were "
+        "the fingerprint of the data, the seed, the sampling law and the budget curve. "
+        f"Not shown: {moves} of {people(hidden.moved_hidden)} people "
         "altogether. The statistic and the bounds are those of everybody."
     )
 
