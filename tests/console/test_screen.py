@@ -90,8 +90,8 @@ def test_moves_are_shown_and_not_obeyed(capsys, wide):
 
 
 def test_without_moves_there_is_no_table(capsys):
-    people = pd.DataFrame({"race": ["a", "b"], "good": [1, 0]})
-    print_moves(ft.audit(people, "good", y_pred="good", sensitive_features="race"))
+    people = pd.DataFrame({"race": ["a", "b"], "good": [1, 0], "guess": [1, 0]})
+    print_moves(ft.audit(people, "good", y_pred="guess", sensitive_features="race"))
 
     assert capsys.readouterr().out == ""
 

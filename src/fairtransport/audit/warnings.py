@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from fairtransport.similarity.base import Parameters
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from fairtransport.audit.result import AuditResult
+
+FEW = 0.05
+"""If no larger share of people has a comparable person, an audit has hardly anything to see."""
+NEARLY_ONE_EACH = 0.5
+"""A column with more values than this share of people is likely an identifier or a score."""
 
 
 def find_warnings(
@@ -34,16 +41,50 @@ def find_warnings(
         )
     if result.disagreement > 0:
         yield (
-            f"One profile has different predictions: {result.disagreement:.4f} of the statistic "
-            "comes from that alone, without any change of a sensitive feature."
+            "Some profiles have several predictions (the features do not tell these people "
+            f"apart): {result.disagreement:.4f} of the statistic comes from that alone, without "
+            "any change of a sensitive feature."
         )
     if result.target_scope == "observed":
+        twins = " and with their twins" if space.has_twins else ""
         yield (
-            "People are compared only with people in the audit data, so the statistic may miss "
-            "comparisons with others; nothing can be certified from it."
+            f"People are compared only with people in the audit data{twins}, so the statistic "
+            "may miss comparisons with others; nothing can be certified from it."
+        )
+        yield from _lonely(result)
+    if result.problem.budget > 0 and result.similarity.moves_only_to_twins:
+        yield (
+            f"The `budget` of {result.problem.budget:g} buys nothing: between people who differ "
+            "only in sensitive features moves are free, and there are no others."
         )
     if shared:
         yield (
             f"{shared} of {result.n} people have the same columns as someone in the training data. "
             "The guarantees hold only if they are other people."
         )
+
+
+def _lonely(result: AuditResult) -> Iterator[str]:
+    """Say so when hardly anybody has anyone to be compared with, and what sets them apart."""
+    space = result.space
+    if not result.similarity.moves_only_to_twins:
+        return
+    seen = space.observed
+    block = result.similarity.geometry(space).blocks[seen]
+    kinds = np.unique(np.column_stack([block, space.groups(space.sensitive)[seen]]), axis=0)
+    accompanied = np.bincount(kinds[:, 0])[block] > 1
+    people = int(space.counts[seen][accompanied].sum())
+    if people > FEW * result.n:
+        return
+    others = [name for name in space.profile if name not in space.sensitive]
+    telling = [
+        name for name in others
+        if len(np.unique(space.columns[name].codes[seen])) > NEARLY_ONE_EACH * result.n
+    ]  # fmt: skip
+    who = f"Only {people} of {result.n} people have" if people else "Nobody has"
+    verb = "have" if len(telling) > 1 else "has"
+    why = f"; {', '.join(telling)} {verb} nearly one value a person" if telling else ""
+    yield (
+        f"{who} anyone to be compared with, that is someone with other sensitive features and the "
+        f"same {', '.join(others) or 'label'}{why}. Name in `features` what should be the same."
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairtransport.console.flagwords import in_flags
-from fairtransport.console.results import COLOURS, framed, two_columns
+from fairtransport.console.results import COLOURS, compared_with, framed, two_columns
 from fairtransport.console.screen import line, print_note, screen
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def print_evidence(monitor: Monitor, title: str) -> None:
         "FaiTH statistic": f"{state.statistic:.4f}",
         "At all times": f"at least {state.lower:.4f}{upper}",
         "Evidence of bias": f"{state.e_value:.4g}, enough at {1 / settings.alpha:g}",
-        "Compared with": state.target_scope,
+        "Compared with": compared_with(state.target_scope, settings.box is not None),
     }
     if certificate is not None:
         rows["Evidence of fairness"] = f"{certificate:.4g}"

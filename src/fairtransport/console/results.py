@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fairtransport.console.flagwords import in_flags
 from fairtransport.console.screen import line, print_note, screen
 from fairtransport.localise.moves import words_of_change
-from fairtransport.report.text import percent
+from fairtransport.report.text import percent, shorten
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -22,6 +22,8 @@ SMALLEST_SHOWN = 0.0001
 """Smaller p-values are shown as smaller than this."""
 MOST_MOVES = 10
 """Rows of the moves table; a report has all of them."""
+MOST_NAMES = 100
+"""Characters of the list of features."""
 COLOURS = {"rejected": "red", "certified": "green", "inconclusive": "yellow", None: "blue"}
 """The frame's colour; the words say the same."""
 
@@ -66,14 +68,30 @@ def _numbers(result: AuditResult) -> Table:
     observed = int(result.space.observed.sum())
     rows = {
         "FaiTH statistic": f"{result.statistic:.4f}",
+        **_split(result),
+        "Features": shorten(", ".join(result.space.features), MOST_NAMES) or "none",
         "Points": f"{result.points} distinct, {observed} of them observed",
         "Questions asked": f"{result.queried}" if result.queried else "none (predictions only)",
-        "Compared with": result.target_scope,
+        "Compared with": compared_with(result.target_scope, result.space.has_twins),
         "Budget": f"{result.problem.budget:g}, price {result.price:g}",
         "Interval": f"{_range(result.interval)} at level {percent(1 - result.alpha, 0)}",
         "Method": f"{result.method}, seed {result.seed}; guarantee: {result.guarantee}",
     }
     return two_columns(rows)
+
+
+def compared_with(target_scope: str, has_twins: bool) -> str:  # noqa: FBT001
+    """Return whom people are compared with; those who can be asked about have twins."""
+    if target_scope == "twins" or not has_twins:
+        return target_scope
+    who = "observed" if target_scope == "observed" else "reference"
+    return f"{who} people and their twins"
+
+
+def _split(result: AuditResult) -> dict[str, str]:
+    """Return the part of the statistic that no change of a sensitive feature explains."""
+    part = result.disagreement
+    return {"  of which disagreement": f"{part:.4f}, inside profiles"} if part > 0 else {}
 
 
 def framed(content: RenderableType, title: str, colour: str) -> Panel:

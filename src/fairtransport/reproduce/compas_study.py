@@ -80,7 +80,7 @@ def all_profiles() -> pd.DataFrame:
     return pd.MultiIndex.from_product(levels, names=list(FEATURES)).to_frame(index=False)
 
 
-def audit_of_split(seed: int) -> AuditResult:
+def audit_of_split(seed: int = 0) -> AuditResult:
     """Audit the logistic regression of one 70/30 split with the people it was not trained on."""
     split = split_compas(seed)
     return audit(

@@ -122,6 +122,9 @@ def _roles(
     own = list(source.columns)
     source, label_name = _one_column(source, "y", label, "label")
     source, prediction_names = _prediction_columns(source, *predictions)
+    if label_name in prediction_names:
+        msg = f"`{predictions[0]}` must not be the column of the true labels, got {label_name!r}"
+        raise InputError(msg)
     if counts is not None:
         _known("counts", [counts], own)
     taken = {label_name, counts, *prediction_names}
