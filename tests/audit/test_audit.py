@@ -286,13 +286,13 @@ def test_observed_targets_are_never_certified():
 
 def test_a_threshold_that_no_loss_can_exceed_is_refused():
     people = pd.DataFrame({"group": ["a", "b"], "good": [1, 0], "guess": [1.0, 3.0]})
-    call = dict(sensitive_features="group", rng=0)
+    call, outcome = dict(sensitive_features="group", rng=0), dict(y_pred="guess", loss="outcome")
     with pytest.raises(ft.InputError, match=r"`delta` must be below 1, .* got 5; 5 % is 0.05"):
         ft.audit(people, "good", y_pred="guess", delta=5, **call)
     with pytest.raises(ft.InputError, match=r"`delta` must be below 4, .* got 4$"):
-        ft.audit(people, y_pred="guess", loss="outcome", loss_range=(0, 4), delta=4, **call)
+        ft.audit(people, "good", **outcome, loss_range=(0, 4), delta=4, **call)
 
-    assert ft.audit(people, y_pred="guess", loss="outcome", delta=4, **call).statistic == 1
+    assert ft.audit(people, "good", **outcome, delta=4, **call).statistic == 1
 
 
 def test_people_whom_a_column_sets_apart_are_told_of():
@@ -317,7 +317,7 @@ def test_people_whom_a_column_sets_apart_are_told_of():
 
 
 def test_twins_of_observed_people_are_told_of():
-    people = pd.DataFrame({"group": ["a", "b"] * 3, "age": [1, 2, 3] * 2, "good": 1})
+    people = pd.DataFrame({"group": ["a", "b"] * 3, "age": [1, 2, 3] * 2, "good": [0, 1] * 3})
     call = dict(
         y="good", model=lambda x: (x["group"] == "a").astype(int), features=["group", "age"],
         sensitive_features="group", rng=0,
