@@ -150,7 +150,11 @@ def _asked(
     kind: Answer = loss.needs
     if not loss.uses_truth and pos_label is not None:
         kind = "any"  # labels, of which the positive one counts
-    return ask(box, points, len(first), kind, classes, positive)[question], len(first)
+    return ask(box, points, len(first), kind, classes, positive, _cut(space))[question], len(first)
+
+
+def _cut(space: SampleSpace) -> dict[str, Any]:
+    return {name: edges for name, edges in space.bins.items() if name in space.features}
 
 
 def _given(

@@ -139,6 +139,7 @@ def audit(
         predictions=access.given,
         prediction_parameter=access.parameter,
         features=access.features if features is None else features,
+        by_model=features is None,
         counts=counts,
         bins=bins,
         missing=missing,
@@ -167,7 +168,7 @@ def _check_groups(result: AuditResult) -> None:
     space, given = result.space, result.privileged
     if bool(given) != (result.favourable is not None):
         lacking = "privileged" if not given else "favourable"
-        msg = "`favourable` and `privileged` must be given together, got no " + lacking
+        msg = "`favourable` and `privileged` must be given together, got no " + f"`{lacking}`"
         raise InputError(msg)
     for name, group in given.items():
         choice("privileged", name, space.sensitive)

@@ -66,6 +66,8 @@ def sample_size(
     plot
         A file for the power curve: .png or .svg.
     """
+    from fairtransport.checks import number, whole
+    from fairtransport.cli.before import check_before
     from fairtransport.inference import sample_size as plan_for
     from fairtransport.report.charts import check_ending
 
@@ -83,6 +85,9 @@ def sample_size(
         if pilot is None:
             plan = plan_for(value=value, **goals)
         else:
+            check_before(pilot, cases, answers, comparison, delta=delta, alpha=alpha)
+            number("power", power, above=0, below=1)
+            whole("n_simulations", simulations)
             result = _audit_pilot(pilot, cases, counts, answers, comparison)
             plan = plan_for(
                 problem=result.problem, frequencies=result.space.frequencies, method=method,
@@ -112,13 +117,16 @@ def _audit_pilot(
     pilot: Path, cases: Cases, counts: str | None, answers: Answers, comparison: Comparison
 ) -> AuditResult:
     from fairtransport.audit import audit
+    from fairtransport.cli.before import columns_of
 
+    asked = answers.options()
+    columns = columns_of(pilot, cases, answers, asked["model"], counts)
     return audit(
         pilot,
         cases.label,
         **cases.options(),
-        **answers.options(),
-        **comparison.options(),
+        **asked,
+        **comparison.options(columns),
         counts=counts,
     )
 

@@ -157,7 +157,7 @@ def _levels(
     """Return all levels of the sensitive features, which fix the twins beforehand."""
     if not has_model:
         if levels is not None:
-            msg = "`levels` must be left out without query access: there are no twins to ask about"
+            msg = "`levels` needs `model`: without one there are no twins to ask about"
             raise InputError(msg)
         return {}
     given = {} if levels is None else levels
