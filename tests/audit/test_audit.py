@@ -308,7 +308,7 @@ def test_people_whom_a_column_sets_apart_are_told_of():
 
     assert alone.statistic == 0
     assert said.startswith("Nobody has anyone to be compared with")
-    assert "; id has nearly one value a person. Name in `features`" in said
+    assert "the same age, id; without id more would. Name in `features`" in said
     assert not any("anyone to be compared" in one for one in together.warnings)
     few = people.assign(id=people["id"].replace({1: 0}), age=20, group=["a", "b"] * 30)
     assert any(

@@ -292,7 +292,8 @@ def test_what_a_similarity_lacks_is_named_by_its_flag(run, tmp_path):
 
 def test_a_monitor_goes_on_with_the_same_learned_similarity_only(run, tmp_path):
     history(tmp_path)
-    line = ["monitor", "people.csv", *TOLD, "--state", tmp_path / "s", "--delta", "0.95", "--similarity", "sensitive-subspace",
+    line = ["monitor", "people.csv", *TOLD, "--state", tmp_path / "s", "--delta", "0.95",
+            "--similarity", "sensitive-subspace",
             "--similarity-settings.fit", tmp_path / "history.csv"]  # fmt: skip
     codes = [run(*line).code, run(*line).code]
     other = run(*line, "--similarity-settings.penalty", "3")

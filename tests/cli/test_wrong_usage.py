@@ -192,8 +192,8 @@ LINES = [
     (f"monitor cases.csv {TOLD} --state s --delta 2", 2,
      "`--delta` must be below 1, as no loss can grow by more, got 2.0; 2 % is 0.02"),
     ("audit cases.csv --sensitive race age --label good --prediction guess", 2,
-     "`fairtransport audit` takes no further argument, got 'age'; "
-     "the parts of a list have a comma between them: --sensitive race,age"),
+     ("`fairtransport audit` takes no further argument, got 'age'; "
+      "the parts of a list have a comma between them: --sensitive race,age")),
     (f"audit cases.csv {TOLD} --loss-range 0", 2,
      "`--loss-range` must be two numbers, as in --loss-range 0,1, got '0'"),
     (f"audit cases.csv {TOLD} --privileged.race a", 2,
@@ -209,8 +209,8 @@ LINES = [
     ("audit cases.csv --label good --sensitive race --model damaged.skops --delta 5", 2,
      "`--delta` must be below 1, as no loss can grow by more, got 5.0; 5 % is 0.05"),
     ("audit cases.csv --label good --sensitive race --model damaged.skops --prediction guess", 2,
-     "exactly one of `--model`, `--prediction` and `--score` must be given, got `--model` and "
-     "`--prediction`"),
+     ("exactly one of `--model`, `--prediction` and `--score` must be given, got `--model` and "
+      "`--prediction`")),
     ("monitor no.csv --label good --sensitive race --model damaged.skops --state s --delta 0.1", 2,
      "`DATA` must be an existing file, got 'no.csv'"),
     (f"audit cases.csv {TOLD} --delta 5", 2,

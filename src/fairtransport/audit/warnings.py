@@ -9,14 +9,13 @@ import numpy as np
 from fairtransport.similarity.base import Parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
     from fairtransport.audit.result import AuditResult
+    from fairtransport.space import SampleSpace
 
 FEW = 0.05
 """If no larger share of people has a comparable person, an audit has hardly anything to see."""
-NEARLY_ONE_EACH = 0.5
-"""A column with more values than this share of people is likely an identifier or a score."""
 
 
 def find_warnings(
@@ -69,22 +68,28 @@ def _lonely(result: AuditResult) -> Iterator[str]:
     space = result.space
     if not result.similarity.moves_only_to_twins:
         return
-    seen = space.observed
-    block = result.similarity.geometry(space).blocks[seen]
-    kinds = np.unique(np.column_stack([block, space.groups(space.sensitive)[seen]]), axis=0)
-    accompanied = np.bincount(kinds[:, 0])[block] > 1
-    people = int(space.counts[seen][accompanied].sum())
-    if people > FEW * result.n:
+    exact = getattr(result.similarity, "exact", ())
+    matched = [name for name in space.profile if name not in space.sensitive or name in exact]
+    enough = FEW * result.n
+    people = _accompanied(space, matched)
+    if people > enough:
         return
-    others = [name for name in space.profile if name not in space.sensitive]
     telling = [
-        name for name in others
-        if len(np.unique(space.columns[name].codes[seen])) > NEARLY_ONE_EACH * result.n
+        name for name in matched
+        if _accompanied(space, [one for one in matched if one != name]) > enough
     ]  # fmt: skip
     who = f"Only {people} of {result.n} people have" if people else "Nobody has"
-    verb = "have" if len(telling) > 1 else "has"
-    why = f"; {', '.join(telling)} {verb} nearly one value a person" if telling else ""
+    why = f"; without {' or '.join(telling)} more would" if telling else ""
     yield (
         f"{who} anyone to be compared with, that is someone with other sensitive features and the "
-        f"same {', '.join(others) or 'label'}{why}. Name in `features` what should be the same."
+        f"same {', '.join(matched) or 'label'}{why}. Name in `features` what should be the same."
     )
+
+
+def _accompanied(space: SampleSpace, matched: Sequence[str]) -> int:
+    """Return how many people have someone who differs from them in sensitive features alone."""
+    seen = space.observed
+    label = () if space.label is None else (space.label,)
+    block = space.groups((*matched, *label))[seen]
+    kinds = np.unique(np.column_stack([block, space.groups(space.sensitive)[seen]]), axis=0)
+    return int(space.counts[seen][np.bincount(kinds[:, 0])[block] > 1].sum())

@@ -95,10 +95,15 @@ def audit(
         code = exit_code(result.verdict, fail_on)
         written = outputs.write(result)
     if not running.quiet and not outputs.fills_stdout:
-        from fairtransport.console import print_written
+        from fairtransport.console import print_note, print_written
 
         print_result(result, f"{data.name}, {result.n} cases")
         print_written(written)
+        if outputs.shares_nothing:
+            print_note(
+                "`--share` is for files, and none was asked for: what is printed here shows cells "
+                "with few people too."
+            )
     return code
 
 

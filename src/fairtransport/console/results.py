@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from fairtransport.console.flagwords import in_flags
 from fairtransport.console.screen import line, print_note, screen
-from fairtransport.localise.moves import words_of_change
 from fairtransport.report.text import percent, shorten
 
 if TYPE_CHECKING:
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
 
     from fairtransport.audit import AuditResult
     from fairtransport.inference import Interval
+    from fairtransport.localise.moves import Move
 
 SMALLEST_SHOWN = 0.0001
 """Smaller p-values are shown as smaller than this."""
@@ -52,16 +52,27 @@ def print_moves(result: AuditResult) -> None:
     for name in ("who", "would have to be", "label", "prediction"):
         table.add_column(name, overflow="fold")
     for move in result.largest_moves(MOST_MOVES):
-        kept = [value for name, value in move.from_profile.items() if name not in move.changed]
-        change = words_of_change(move) + (" (or another)" if move.tied else "")
+        change = _change(move) + (" (or another)" if move.tied else "")
         said = f"{_cell(move.prediction)} → {_cell(move.prediction_after)}"
-        who = ", ".join(map(_cell, kept))
-        cells = (f"{move.people:.6g}", who, change, _cell(move.label), said)
+        cells = (f"{move.people:.6g}", _kept(move), change, _cell(move.label), said)
         table.add_row(*map(line, cells))
     hidden = len(result.moved) - MOST_MOVES
     if hidden > 0:
         table.caption = line(f"and {hidden} more")
     screen().print(table)
+
+
+def _kept(move: Move) -> str:
+    """Return what stays as it is, as in "age 30, charge F"."""
+    kept = [(name, value) for name, value in move.from_profile.items() if name not in move.changed]
+    return ", ".join(f"{name} {_cell(value)}" for name, value in kept)
+
+
+def _change(move: Move) -> str:
+    """Return what changes, as in "sex: Male → Female"; predictions alone may differ."""
+    before, after = move.from_profile, move.to_profile
+    parts = [f"{name}: {_cell(before[name])} → {_cell(after[name])}" for name in move.changed]
+    return ", ".join(parts) or "the same profile"
 
 
 def _numbers(result: AuditResult) -> Table:
@@ -74,7 +85,7 @@ def _numbers(result: AuditResult) -> Table:
         "Questions asked": f"{result.queried}" if result.queried else "none (predictions only)",
         "Compared with": compared_with(result.target_scope, result.space.has_twins),
         "Budget": f"{result.problem.budget:g}, price {result.price:g}",
-        "Interval": f"{_range(result.interval)} at level {percent(1 - result.alpha, 0)}",
+        "Interval": f"{_range(result.interval)} at level {percent(1 - result.alpha, 4)}",
         "Method": f"{result.method}, seed {result.seed}; guarantee: {result.guarantee}",
     }
     return two_columns(rows)
@@ -125,10 +136,10 @@ def _meaning(result: AuditResult) -> str:
 
 
 def _verdict(result: AuditResult) -> str:
-    delta, alpha = f"δ = {result.delta:g}", percent(result.alpha, 0)
+    delta, alpha = f"δ = {result.delta:g}", percent(result.alpha, 4)
     lower, upper = f"lower bound {result.lower_bound:.4f}", f"upper bound {result.upper_bound:.4f}"
     if result.verdict == "rejected":
-        return f"δ-fairness rejected at level {alpha}: {delta}, {lower}, p {_small(result.pvalue)}."
+        return f"δ-fairness rejected at level {alpha}: {delta}, {lower}, p{_small(result.pvalue)}."
     if result.verdict == "certified":
         return f"δ-fairness certified at level {alpha}: {delta}, {upper}."
     known = upper if math.isfinite(result.upper_bound) else "no upper bound"
@@ -141,8 +152,9 @@ def _range(interval: Interval) -> str:
 
 
 def _small(pvalue: float | None) -> str:
+    """Return how a p-value goes on after its p, without blanks: lines are broken at these."""
     is_shown = pvalue is not None and pvalue >= SMALLEST_SHOWN
-    return f"= {pvalue:.2g}" if is_shown else f"< {SMALLEST_SHOWN}"
+    return f"={pvalue:.2g}" if is_shown else f"<{SMALLEST_SHOWN}"
 
 
 def _cell(value: Any) -> str:
