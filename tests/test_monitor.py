@@ -277,7 +277,7 @@ def test_a_failing_model_loses_nothing():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"delta": 1.0}, "`delta` must be a finite number >= 0 and < 1, got 1"),
+        ({"delta": 1.0}, "`delta` must be below 1, as no loss can grow by more, got 1"),
         ({"alpha": 0}, "`alpha` must be a finite number > 0 and < 1, got 0"),
         ({"budget": -1}, "`budget` must be"),
         ({"levels": None}, r"`levels\['group'\]` must list all values"),
@@ -299,7 +299,7 @@ def test_wrong_settings_are_named(options, message):
 
 
 def test_levels_without_a_model_are_refused():
-    with pytest.raises(ft.InputError, match="`levels` must be left out"):
+    with pytest.raises(ft.InputError, match="`levels` needs `model`"):
         told(levels=LEVELS)
 
 

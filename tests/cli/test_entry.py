@@ -64,7 +64,7 @@ def test_the_monitor_and_its_exit_codes(shell, tmp_path):
     first, again = shell(*line), shell(*line, "--quiet", "--fail-on", "never")
 
     assert (first.code, first.err) == (3, "")
-    assert "δ = 0.001: δ-fairness rejected at level 0.05, since case" in first.words
+    assert "δ = 0.001: δ-fairness rejected at level 5 %, since case" in first.words
     assert again == (0, "", "")
 
 
@@ -99,7 +99,7 @@ def test_a_stream_keeps_its_model(run, tmp_path):
     certified = run("monitor", "people.csv", *settings, "--model", "model.skops", "--fail-on",
                     "not-certified")  # fmt: skip
     assert certified.code == 0
-    assert "certified at level 0.05" in certified.words
+    assert "certified at level 5 %" in certified.words
 
 
 def test_a_stream_without_a_certificate_can_fail(run, tmp_path):

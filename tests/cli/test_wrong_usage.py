@@ -155,8 +155,8 @@ LINES = [
     (f"{ASK} own.skops", 1, VOUCHED),
     (f"{ASK} own.skops --trust Random", 2,
      "`--trust` must hold full names of types like 'package.Class', got 'Random'"),
-    (f"{ASK} other.skops", 2, ("`--features` must name columns of the data (race, age, good, "
-     "guess), got 'years'")),
+    (f"{ASK} other.skops", 2,
+     "the model was fitted on 'years', which the data has not; it has race, age, good, guess"),
     # the TOML file
     (f"audit cases.csv {TOLD} --config absent.toml", 2,
      "`--config` must be an existing file, got 'absent.toml'"),
