@@ -256,7 +256,7 @@ def zeros(points):
         ({"model": zeros, "loss": "hinge"}, ft.InputError, "`loss` must be one of"),
         ({"model": zeros, "similarity": "x"}, ft.InputError, "`similarity` must be one of"),
         ({"model": zeros, "budget": -1}, ft.InputError, "`budget` must be .* >= 0, got -1"),
-        ({"y_pred": "good", "levels": {"g": ["a", "b"]}}, ft.InputError, "`levels` must be left"),
+        ({"y_pred": "guess", "levels": {"g": ["a", "b"]}}, ft.InputError, "`levels` needs `model`"),
     ],
 )  # fmt: skip
 def test_an_audit_that_cannot_be_done_says_why(options, error, message):

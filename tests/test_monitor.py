@@ -277,7 +277,7 @@ def test_a_failing_model_loses_nothing():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"delta": 1.0}, "`delta` must be a finite number >= 0 and < 1, got 1"),
+        ({"delta": 1.0}, "`delta` must be below 1, as no loss can grow by more, got 1"),
         ({"alpha": 0}, "`alpha` must be a finite number > 0 and < 1, got 0"),
         ({"budget": -1}, "`budget` must be"),
         ({"levels": None}, r"`levels\['group'\]` must list all values"),
@@ -299,7 +299,7 @@ def test_wrong_settings_are_named(options, message):
 
 
 def test_levels_without_a_model_are_refused():
-    with pytest.raises(ft.InputError, match="`levels` must be left out"):
+    with pytest.raises(ft.InputError, match="`levels` needs `model`"):
         told(levels=LEVELS)
 
 
@@ -486,8 +486,102 @@ def test_what_was_added_is_taken_in(tmp_path, follow, name):
     assert saved_state(tmp_path) == whole.state
     assert (codes[0], codes[-1]) == (0, 3)
     assert f"{name}, 90 cases" in out
-    assert "δ-fairness rejected at level 0.05, since case" in out
+    assert "δ-fairness rejected at level 5 %, since case" in out
     assert follow(name) == (3, out)
+
+
+@pytest.fixture(scope="module")
+def compas(tmp_path_factory):
+    """The people of the paper's audit split as a text file, and the model it was fitted for."""
+    from fairtransport.reproduce.compas_study import FEATURES, logistic_regression, split_compas
+
+    skops = pytest.importorskip("skops.io")
+    folder = tmp_path_factory.mktemp("compas")
+    split = split_compas(0)
+    model = logistic_regression(split.training)
+    skops.dump(model, folder / "model.skops")
+    # numbers of years, among which not all are whole
+    years = split.audit["age_cat"].map({"Less than 25": 20, "25 - 45": 35.5}).fillna(60)
+    people = split.audit.assign(guess=model.predict(split.audit[list(FEATURES)]), years=years)
+    people.to_csv(folder / "cases.csv", index=False)
+    return folder
+
+
+@pytest.mark.parametrize("has_model", [True, False])
+def test_a_text_file_has_the_statistic_of_an_audit(compas, tmp_path, has_model):
+    features = ["sex", "race", "age_cat", "priors", "charge"]
+    if has_model:
+        model = ft.access.load(compas / "model.skops")
+        options = {"model": model, "features": features}
+        flags = ["--model", compas / "model.skops", "--levels.race", "African-American,Caucasian",
+                 "--levels.sex", "Female,Male"]  # fmt: skip
+    else:
+        model, features = None, [*features, "years"]
+        options = {"y_pred": "guess", "features": features}
+        flags = ["--prediction", "guess", "--features", ",".join(features)]
+    whole = (compas / "cases.csv").read_text()
+    grown = tmp_path / "cases.csv"
+    # a piece without text among the priors comes last
+    lines = sorted(whole.splitlines()[1:], key=lambda line: ",0," in line)
+    whole = "\n".join([whole.splitlines()[0], *lines, ""])
+    for end in (len(whole) - 200, len(whole)):
+        grown.write_text(whole[:end])
+        run("monitor", grown, "--state", tmp_path / "s", "--label", "two_year_recid",
+            "--sensitive", "race,sex", *flags, "--delta", 0.2)  # fmt: skip
+    kinds = json.loads((tmp_path / "s").read_text())["position"]["kinds"]
+    expected = ft.audit(grown, "two_year_recid", sensitive_features=["race", "sex"], **options)
+    found = ft.Monitor.resume(tmp_path / "s", model=model).state
+
+    assert found.n == 1584
+    assert found.statistic == pytest.approx(expected.statistic)
+    assert expected.statistic > 0
+    assert (kinds["priors"], kinds["years"], kinds["guess"]) == ("text", "numbers", "whole numbers")
+
+
+def test_what_a_column_holds_is_kept_and_later_values_have_to_fit(tmp_path, follow):
+    head = "group,rank,good,guess\n"
+    (tmp_path / "cases.csv").write_text(f"{head}a,1,1,1\nb,2,1,0\n")
+    assert follow(delta=0.5)[0] == 0
+    (tmp_path / "cases.csv").write_text(f"{head}a,1,1,1\nb,2,1,0\na,low,1,1\n")
+    code, out = follow(delta=0.5)
+
+    assert code == 1
+    assert "the column 'rank' held whole numbers when the monitor began and must go on to" in out
+    assert saved_state(tmp_path).n == 2
+
+
+def test_a_column_without_values_is_settled_by_its_first(tmp_path, follow):
+    head = "group,note,good,guess\n"
+    first = f"{head}a,,1,1\n"
+    (tmp_path / "cases.csv").write_text(first)
+    follow("cases.csv", "--missing", "level", delta=0.5)
+    (tmp_path / "cases.csv").write_text(f"{first}a,7,1,1\nb,x,1,0\n")
+    follow("cases.csv", "--missing", "level", delta=0.5)
+    saved = json.loads((tmp_path / "s").read_text())
+
+    assert saved["position"]["kinds"]["note"] == "text"
+    assert [point[1] for point in saved["stream"]["points"]] == [None, "7", "x"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["0", "1 to 3"], ["0", "7"], ["007", "7"], ["0", "0.5"], ["1e3", "2"], ["True", "False"],
+     ["true", "True"], ["F", "M"], ["F", "T"], ["yes", "no"], ["1_000", "2"], ["-1", "+2"],
+     ["9223372036854775808", "1"], ["1.", ".5"], ["a", ""], ["1", ""], ["nan", "1.5"],
+     ["inf", "1.5"], ["-0", "5"], ["00.5", "5"], [" 7", "5"]],
+)  # fmt: skip
+def test_columns_hold_what_an_audit_of_the_file_reads(tmp_path, words):
+    from fairtransport.monitor.growing import GrowingFile
+    from fairtransport.space.counting import FileSource
+
+    path = tmp_path / "one.csv"
+    path.write_text("x,y\n" + "".join(f"{word},1\n" for word in words))
+    (records, _), *_ = GrowingFile(path).pieces()
+    column = FileSource(path).count(["x"], {}, None).columns["x"]
+    read = {record["x"] for record in records}
+
+    assert read == set(column.to_list())
+    assert {type(one) for one in read} == {type(one) for one in column.to_list()}
 
 
 def test_inconclusive_is_no_failure(tmp_path, follow):

@@ -157,7 +157,11 @@ def _asked(
         kind = "any"  # data with one label do not tell which others there are
     if not loss.uses_truth and pos_label is not None:
         kind = "any"  # labels, of which the positive one counts
-    return ask(box, points, len(first), kind, classes, positive)[question], len(first)
+    return ask(box, points, len(first), kind, classes, positive, _cut(space))[question], len(first)
+
+
+def _cut(space: SampleSpace) -> dict[str, Any]:
+    return {name: edges for name, edges in space.bins.items() if name in space.features}
 
 
 def _given(

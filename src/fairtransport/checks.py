@@ -61,6 +61,24 @@ def number(
     raise InputError(msg)
 
 
+def threshold(delta: Any, limits: tuple[float, float] | None) -> float:
+    """Return δ if it can be exceeded: it must be below the width of a loss's range.
+
+    Examples
+    --------
+    >>> threshold(5, (0.0, 1.0))
+    Traceback (most recent call last):
+    fairtransport.errors.InputError: `delta` must be below 1, as no loss can grow by more, got 5; 5 % is 0.05
+    """  # noqa: E501
+    value = number("delta", delta, at_least=0)
+    width = math.inf if limits is None else limits[1] - limits[0]
+    if value < width:
+        return value
+    hint = f"; {value:g} % is {value / 100:g}" if value > width == 1 else ""
+    msg = f"`delta` must be below {width:g}, as no loss can grow by more, got {shown(delta)}{hint}"
+    raise InputError(msg)
+
+
 def whole(name: str, value: Any, *, at_least: int = 1) -> int:
     """Return ``value`` if it is a whole number, not below its limit."""
     is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)

@@ -310,6 +310,52 @@ def test_data_with_one_label_can_be_audited():
     assert result.statistic == pytest.approx(1 / 3)
 
 
+def test_a_threshold_that_no_loss_can_exceed_is_refused():
+    people = pd.DataFrame({"group": ["a", "b"], "good": [1, 0], "guess": [1.0, 3.0]})
+    call, outcome = dict(sensitive_features="group", rng=0), dict(y_pred="guess", loss="outcome")
+    with pytest.raises(ft.InputError, match=r"`delta` must be below 1, .* got 5; 5 % is 0.05"):
+        ft.audit(people, "good", y_pred="guess", delta=5, **call)
+    with pytest.raises(ft.InputError, match=r"`delta` must be below 4, .* got 4$"):
+        ft.audit(people, "good", **outcome, loss_range=(0, 4), delta=4, **call)
+
+    assert ft.audit(people, "good", **outcome, delta=4, **call).statistic == 1
+
+
+def test_people_whom_a_column_sets_apart_are_told_of():
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({
+        "group": rng.choice(["a", "b"], 60), "age": rng.choice([20, 30], 60), "id": range(60),
+        "good": 1, "guess": rng.choice([0, 1], 60),
+    })  # fmt: skip
+    call = dict(y_pred="guess", sensitive_features="group", rng=0)
+    alone = ft.audit(people, "good", **call)
+    together = ft.audit(people, "good", features=["age"], **call)
+    (said,) = [one for one in alone.warnings if "anyone to be compared" in one]
+
+    assert alone.statistic == 0
+    assert said.startswith("Nobody has anyone to be compared with")
+    assert "the same age, id; without id more would. Name in `features`" in said
+    assert not any("anyone to be compared" in one for one in together.warnings)
+    few = people.assign(id=people["id"].replace({1: 0}), age=20, group=["a", "b"] * 30)
+    assert any(
+        one.startswith("Only 2 of 60 people") for one in ft.audit(few, "good", **call).warnings
+    )
+
+
+def test_twins_of_observed_people_are_told_of():
+    people = pd.DataFrame({"group": ["a", "b"] * 3, "age": [1, 2, 3] * 2, "good": [0, 1] * 3})
+    call = dict(
+        y="good", model=lambda x: (x["group"] == "a").astype(int), features=["group", "age"],
+        sensitive_features="group", rng=0,
+    )  # fmt: skip
+    near = ft.audit(people, similarity=ft.similarity.MixedTabular(scales={"age": 1}), **call)
+    free = ft.audit(people, budget=0.5, **call)
+
+    assert near.target_scope == "observed"
+    assert any("in the audit data and with their twins, so" in one for one in near.warnings)
+    assert any(one.startswith("The `budget` of 0.5 buys nothing") for one in free.warnings)
+
+
 def test_unbounded_losses_need_a_range_for_finite_samples():
     people = pd.DataFrame(
         {"group": ["a", "b"] * 20, "pay": [1.0, 2.0] * 20, "said": [1.0, 1.5] * 20}

@@ -73,7 +73,8 @@ def folder(tmp_path_factory):
     model.surprise_ = __import__("random").Random(1)
     skops.dump(model, made / "own.skops")
     texts = {
-        "damaged.skops": "PK no", "broken.parquet": "PAR1 no", "cases.txt": "a", "cases.xlsx": "",
+        "damaged.skops": "PK no", "empty.csv": "", "broken.parquet": "PAR1 no", "cases.txt": "a",
+        "cases.xlsx": "",
         "broken.toml": "[audit\n", "table.toml": "[adit]\n", "key.toml": "[audit]\nsensitve = 1\n",
         "nested.toml": "[audit.bin]\nage = [1]\n", "value.toml": '[audit]\nbudget = "lots"\n',
         "list.toml": '[audit]\ncounts = ["a", "b"]\n', "choice.toml": '[audit]\nloss = "pain"\n',

@@ -184,4 +184,32 @@ def test_a_certificate_is_said_in_words(capsys):
 
 def test_overwhelming_evidence_is_shown_as_such(biased, capsys):
     main(["audit", *biased, "--delta", "0", "--seed", "1"])
-    assert "p < 0.0001" in capsys.readouterr().out
+    assert "p<0.0001" in capsys.readouterr().out
+
+
+def test_sharing_without_a_file_is_told_of(cases, capsys, tmp_path):
+    assert audit(cases, "--share") == 0
+    assert "`--share` is for files, and none was asked for" in capsys.readouterr().out
+    assert audit(cases, "--share", "--json", tmp_path / "a.json") == 0
+    assert "`--share` is for files" not in capsys.readouterr().out
+
+
+def test_a_model_that_fails_on_bins_is_told_to_receive_their_names(tmp_path, capsys):
+    skops = pytest.importorskip("skops.io")
+    from sklearn.linear_model import LogisticRegression
+
+    people = CASES.assign(race=(CASES["race"] == "a").astype(int))
+    people.to_csv(tmp_path / "cases.csv", index=False)
+    model = LogisticRegression().fit(people[["race", "age"]], people["good"])
+    skops.dump(model, tmp_path / "model.skops")
+    code = run("audit", tmp_path / "cases.csv", "--label", "good", "--sensitive", "race",
+               "--model", tmp_path / "model.skops", "--bins.age", "25,45")  # fmt: skip
+
+    assert code == 1
+    assert "; it receives the names of the bins of age, as text" in capsys.readouterr().err
+
+
+def test_figures_can_be_made_without_a_word(tmp_path, capsys):
+    assert run("reproduce", "figure2", "--output", tmp_path, "--quiet") == 0
+    assert capsys.readouterr().out == ""
+    assert (tmp_path / "figure2.png").is_file()

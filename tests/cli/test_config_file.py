@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import fairtransport as ft
@@ -140,7 +142,7 @@ def test_settings_of_a_similarity_have_a_table_of_their_own(run, config, monkeyp
 
     seen = []
 
-    def made(name, settings):
+    def made(name, settings, **_):
         seen.append((name, settings))
         return IgnoreSensitive()
 
@@ -183,3 +185,128 @@ def test_the_example_of_the_documentation_runs(shell, tmp_path):
     assert shell("audit", cwd=tmp_path).code == 3
     assert shell("monitor", "cases.csv", cwd=tmp_path).code in {0, 3}
     assert (tmp_path / "audit.state").exists()
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["--model", "model.skops"], "Compared with twins"),
+        (["--prediction", "guess"], "Questions asked none"),
+    ],
+)
+def test_a_source_of_predictions_on_the_line_displaces_the_one_in_the_file(
+    flags, words, run, config
+):
+    text = (
+        '[audit]\nlabel = "good"\nsensitive = "race"\nfeatures = ["race", "age"]\nscore = "score"\n'
+    )
+    done = run("audit", "people.csv", *flags, "--config", config(text))
+
+    assert done.code == 0, done.err
+    assert words in done.words
+
+
+def test_a_switch_is_no_text(run, config):
+    path = config('[audit]\nallow-pickle = "yes"\n')
+    done = run("audit", "people.csv", "--model", "model.pkl", "--config", path)
+
+    assert done.code == 2
+    assert (
+        "'allow-pickle' in 'settings.toml' must be true or false, without quotes, got 'yes'"
+        in done.err
+    )
+
+
+def history(folder):
+    """People whom a similarity can be fitted on, with columns that an audit does not have."""
+    rng = np.random.default_rng(1)
+    race = rng.choice(["a", "b"], 80)
+    people = pd.DataFrame({
+        "race": race, "age": rng.integers(20, 30, 80) + 2 * (race == "a"), "good": 1, "guess": 0,
+        "group": np.repeat(range(40), 2),
+    })  # fmt: skip
+    people.to_csv(folder / "history.csv", index=False)
+    pairs = people[["age"]].add_suffix("_1")
+    pairs["age_2"] = np.roll(people["age"], 1)
+    pairs["comparable"] = (abs(pairs["age_1"] - pairs["age_2"]) < 3).astype(int)
+    pairs.to_csv(folder / "pairs.csv", index=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("ignore-sensitive", {"tolerance.age": "1"}),
+        ("mixed-tabular", {"default-scale": "5"}),
+        ("sensitive-subspace", {"fit": "history.csv"}),
+        ("sensitive-subspace", {"fit": "history.csv", "sensitive-features": "race"}),
+        ("comparable-groups", {"fit": "history.csv", "group": "group"}),
+        ("comparable-pairs", {"fit": "pairs.csv"}),
+    ],
+)
+@pytest.mark.parametrize("in_file", [True, False])
+def test_every_similarity_can_be_named(name, settings, in_file, run, config, tmp_path):
+    history(tmp_path)
+    line = ["people.csv", "--label", "good", "--prediction", "guess", "--sensitive", "race"]
+    if in_file:
+        rows = [f'{key} = "{value}"' if key in FILE_WORDS else f"{key} = {value}"
+                for key, value in settings.items()]  # fmt: skip
+        text = f'[audit]\nsimilarity = "{name}"\n[audit.similarity-settings]\n' + "\n".join(rows)
+        flags = ["--config", config(text)]
+    else:
+        flags = ["--similarity", name]
+        for key, value in settings.items():
+            where = tmp_path / value if key == "fit" else value
+            flags += [f"--similarity-settings.{key}", where]
+    done = run("audit", *line, "--budget", "0.05", *flags)
+
+    assert done.code == 0, done.err
+    assert "FaiTH statistic" in done.words
+
+
+TOLD = ["--label", "good", "--prediction", "guess", "--sensitive", "race"]
+FILE_WORDS = ("fit", "group", "sensitive-features")
+
+
+def test_what_a_similarity_lacks_is_named_by_its_flag(run, tmp_path):
+    history(tmp_path)
+    line = [
+        "audit",
+        "people.csv",
+        "--label",
+        "good",
+        "--prediction",
+        "guess",
+        "--sensitive",
+        "race",
+    ]
+    none = run(*line, "--similarity", "sensitive-subspace")
+    absent = run(*line, "--similarity", "sensitive-subspace", "--similarity-settings.fit", "no.csv")
+    short = run(*line, "--similarity", "comparable-groups", "--similarity-settings.fit",
+                tmp_path / "history.csv")  # fmt: skip
+
+    assert (none.code, absent.code, short.code) == (2, 2, 2)
+    assert "`--similarity-settings.fit` must be the file that the similarity" in none.err
+    assert "`--similarity-settings.fit` must be an existing file, got 'no.csv'" in absent.err
+    assert "`--similarity-settings.group` must name the column" in short.err
+
+
+def test_a_monitor_goes_on_with_the_same_learned_similarity_only(run, tmp_path):
+    history(tmp_path)
+    line = ["monitor", "people.csv", *TOLD, "--state", tmp_path / "s", "--delta", "0.95",
+            "--similarity", "sensitive-subspace",
+            "--similarity-settings.fit", tmp_path / "history.csv"]  # fmt: skip
+    codes = [run(*line).code, run(*line).code]
+    other = run(*line, "--similarity-settings.penalty", "3")
+
+    assert codes == [0, 0]
+    assert other.code == 2
+    assert "`--similarity` must be that of the saved state, with the same settings" in other.err
+
+
+def test_the_similarities_of_the_help_are_those_there_are():
+    from typing import get_args
+
+    from fairtransport.cli.flags import SimilarityName
+    from fairtransport.similarity import SIMILARITIES
+
+    assert set(get_args(SimilarityName)) == set(SIMILARITIES)

@@ -64,7 +64,7 @@ def test_the_monitor_and_its_exit_codes(shell, tmp_path):
     first, again = shell(*line), shell(*line, "--quiet", "--fail-on", "never")
 
     assert (first.code, first.err) == (3, "")
-    assert "δ = 0.001: δ-fairness rejected at level 0.05, since case" in first.words
+    assert "δ = 0.001: δ-fairness rejected at level 5 %, since case" in first.words
     assert again == (0, "", "")
 
 
@@ -99,7 +99,7 @@ def test_a_stream_keeps_its_model(run, tmp_path):
     certified = run("monitor", "people.csv", *settings, "--model", "model.skops", "--fail-on",
                     "not-certified")  # fmt: skip
     assert certified.code == 0
-    assert "certified at level 0.05" in certified.words
+    assert "certified at level 5 %" in certified.words
 
 
 def test_a_stream_without_a_certificate_can_fail(run, tmp_path):
@@ -125,7 +125,7 @@ def test_debug_shows_where_an_error_comes_from_anywhere_on_the_line(place, run):
 
 
 def test_debug_after_a_lone_dash_dash_is_an_argument(run):
-    assert run("audit", "--", "--debug").err.startswith("Error: exactly one of")
+    assert "must be a file of type" in run("audit", "--", "--debug").err
 
 
 @pytest.mark.parametrize("debug", [[], ["--debug"]])

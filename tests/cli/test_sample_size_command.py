@@ -7,6 +7,7 @@ import pytest
 import fairtransport as ft
 from fairtransport.cli import main
 from fairtransport.inference import sample_size
+from fairtransport.report.text import percent
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def test_from_the_share_alone(capsys, tmp_path):
     plan = sample_size(value=0.06, delta=0.0365)
     out = flat(capsys.readouterr().out)
     assert plan.words in out
-    assert f"{plan.n} │ {plan.achieved:.1%} │ planned" in out
+    assert f"{plan.n} │ {percent(plan.achieved)} │ planned" in out
     assert plot.read_bytes().startswith(b"\x89PNG")
 
 
@@ -83,7 +84,7 @@ def test_a_pilot_is_simulated_by_other_methods(pilot, capsys, tmp_path):
 
 def test_predictions_alone_certify_nothing(pilot, capsys):
     assert from_pilot(pilot, "--delta", 0.2, "--goal", "certify") == 0
-    assert "Predictions alone certify nothing" in flat(capsys.readouterr().out)
+    assert flat(capsys.readouterr().out).startswith("Note: Predictions alone certify nothing")
 
 
 def test_quiet_prints_nothing_and_still_draws(capsys, tmp_path):

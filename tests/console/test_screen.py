@@ -90,10 +90,75 @@ def test_moves_are_shown_and_not_obeyed(capsys, wide):
 
 
 def test_without_moves_there_is_no_table(capsys):
-    people = pd.DataFrame({"race": ["a", "b"], "good": [1, 0]})
-    print_moves(ft.audit(people, "good", y_pred="good", sensitive_features="race"))
+    people = pd.DataFrame({"race": ["a", "b"], "good": [1, 0], "guess": [1, 0]})
+    print_moves(ft.audit(people, "good", y_pred="guess", sensitive_features="race"))
 
     assert capsys.readouterr().out == ""
+
+
+def disagreeing(**options):
+    people = pd.DataFrame({
+        "race": ["a", "a", "b", "b"] * 30, "age": [20.0, 20.0, 30.0, 20.0] * 30,
+        "good": 1, "guess": [1, 0, 1, 1] * 30,
+    })  # fmt: skip
+    return ft.audit(people, "good", y_pred="guess", sensitive_features="race", rng=0, **options)
+
+
+def test_the_panel_tells_disagreement_apart_and_names_the_features(capsys, wide):
+    wide(120)
+    result = disagreeing()
+    console.print_result(result, "people")
+    out = " ".join(capsys.readouterr().out.replace("│", " ").split())
+
+    assert 0 < result.disagreement < result.statistic
+    assert f"of which disagreement {result.disagreement:.4f}, inside profiles" in out
+    assert "Features race, age" in out
+    assert "Some profiles have several predictions (the features do not tell these" in out
+    assert "race a, age 20 the same profile 1 1 → 0" in out
+    assert "age 20 race: b → a 1 1 → 0" in out
+
+
+@pytest.mark.parametrize("width", [60, 70, 80, 90])
+def test_a_p_value_stays_on_one_line(width, capsys, wide):
+    wide(width)
+    console.print_result(disagreeing(delta=0.2), "people")
+
+    assert "p<0.0001." in capsys.readouterr().out
+
+
+def test_levels_are_not_rounded_away(capsys, wide):
+    wide(120)
+    console.print_result(disagreeing(delta=0.2, alpha=0.005), "people")
+    out = capsys.readouterr().out
+
+    assert "rejected at level 0.5 %" in out
+    assert "at level 99.5 %" in out
+
+
+def test_a_rejection_that_the_bounds_do_not_show_is_explained(capsys, wide):
+    wide(120)
+    monitor = ft.Monitor(y="good", y_pred="guess", sensitive_features="race", delta=0.1)
+    monitor.update([{"race": "ab"[at % 2], "good": 1, "guess": at % 2} for at in range(40)])
+    console.print_evidence(monitor, "people")
+    plain = capsys.readouterr().out
+    monitor.update([{"race": "c", "good": 0, "guess": 0}] * 2000)
+    console.print_evidence(monitor, "people")
+    out = " ".join(capsys.readouterr().out.split())
+
+    assert "separate processes" not in plain
+    assert monitor.state.e_value < 20
+    assert f"δ-fairness was rejected at case {monitor.state.stopped_at}, when" in out
+    assert "separate processes" in out
+
+
+def test_large_evidence_is_cut(capsys, wide):
+    wide(120)
+    monitor = ft.Monitor(y="good", y_pred="guess", sensitive_features="race", delta=0.1)
+    monitor.update([{"race": "ab"[at % 2], "good": 1, "guess": at % 2} for at in range(400)])
+    console.print_evidence(monitor, "people")
+
+    assert monitor.state.e_value > 1e6
+    assert "> 10^6, enough at 20" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("width", [60, 120])

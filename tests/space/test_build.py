@@ -114,7 +114,7 @@ def test_missing_can_be_declared_as_a_level(levels, seen):
 @pytest.mark.parametrize(
     ("levels", "twins", "message"),
     [
-        ({"race": ["a", "b"]}, False, "`levels` must be left out without query access"),
+        ({"race": ["a", "b"]}, False, "`levels` needs `model`"),
         (["a", "b"], True, r"`levels` must map sensitive features to values, got \['a', 'b'\]"),
         ({"x": [1, 2]}, True, "`levels` must name sensitive features, got 'x'"),
         ({"race": ["a"]}, True, r"`levels\['race'\]` must hold every observed value, .* lacks 'b'"),

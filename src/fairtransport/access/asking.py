@@ -10,7 +10,7 @@ from fairtransport.checks import FloatArray, shown
 from fairtransport.errors import FairtransportError, ModelError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -22,8 +22,9 @@ SUM_TOLERANCE = 1e-3
 
 
 def ask(
-    box: BlackBox, points: Any, size: int, kind: Answer, classes: Sequence[Any], positive: Any
-) -> NDArray[Any]:
+    box: BlackBox, points: Any, size: int, kind: Answer, classes: Sequence[Any], positive: Any,
+    bins: Mapping[str, Any] | None = None,
+) -> NDArray[Any]:  # fmt: skip
     """Ask for ``size`` points at once and check what comes back.
 
     Parameters
@@ -36,6 +37,8 @@ def ask(
         The labels that can occur, in the order scores are returned in.
     positive
         The label that a single score a point belongs to.
+    bins
+        The columns that were cut into bins: where the model fails they may be why.
 
     Returns
     -------
@@ -47,7 +50,8 @@ def ask(
     except FairtransportError:
         raise
     except Exception as error:
-        msg = f"{who} failed on {size} points: {type(error).__name__}: {error}"
+        cut = f"; it receives the names of the bins of {', '.join(bins)}, as text" if bins else ""
+        msg = f"{who} failed on {size} points: {type(error).__name__}: {error}{cut}"
         raise ModelError(msg) from error
     if kind == "score":
         own = list(classes) if box.classes is None else box.classes

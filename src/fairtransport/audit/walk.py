@@ -10,7 +10,7 @@ import numpy as np
 from fairtransport.answers import answer_everywhere, choose_access
 from fairtransport.audit.result import AuditResult
 from fairtransport.audit.warnings import find_warnings
-from fairtransport.checks import choice, number, one_of, shown
+from fairtransport.checks import choice, number, one_of, shown, threshold, whole
 from fairtransport.errors import InputError
 from fairtransport.inference import METHODS
 from fairtransport.inference.methods import check_level
@@ -126,8 +126,8 @@ def audit(
     chosen_loss = as_loss(loss, loss_range)
     choice("method", method, METHODS)
     level = number("alpha", alpha, above=0, below=0.5)
-    check_level(method, level, n_resamples)
-    threshold = None if delta is None else number("delta", delta, at_least=0)
+    check_level(method, level, whole("n_resamples", n_resamples))
+    largest_fair = None if delta is None else threshold(delta, chosen_loss.range)
     chosen_similarity = as_similarity(similarity)
     access = choose_access(model, y_pred, y_score, chosen_loss)
     if chosen_loss.uses_truth and y is None:
@@ -140,6 +140,7 @@ def audit(
         predictions=access.given,
         prediction_parameter=access.parameter,
         features=access.features if features is None else features,
+        by_model=features is None,
         counts=counts,
         bins=bins,
         missing=missing,
@@ -149,11 +150,13 @@ def audit(
         label_matters=chosen_loss.uses_truth,
     )
     answers = answer_everywhere(space, access, chosen_loss, pos_label)
+    if largest_fair is not None:
+        threshold(largest_fair, answers.loss.range)
     problem = AuditProblem(answers.losses, chosen_similarity.geometry(space), budget=budget)
     scope = _target_scope(space, chosen_similarity)
     result = AuditResult(
         space, answers, chosen_similarity, problem.solve(space.frequencies), access.name, scope,
-        threshold, level, method, n_resamples, _seed(rng), favourable, privileged or {},
+        largest_fair, level, method, n_resamples, _seed(rng), favourable, privileged or {},
     )  # fmt: skip
     _check_groups(result)
     declared = {*(levels or {}), *(bins or {})}
@@ -166,7 +169,7 @@ def _check_groups(result: AuditResult) -> None:
     space, given = result.space, result.privileged
     if bool(given) != (result.favourable is not None):
         lacking = "privileged" if not given else "favourable"
-        msg = "`favourable` and `privileged` must be given together, got no " + lacking
+        msg = "`favourable` and `privileged` must be given together, got no " + f"`{lacking}`"
         raise InputError(msg)
     for name, group in given.items():
         choice("privileged", name, space.sensitive)

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from fairtransport.similarity.base import Parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
     from fairtransport.audit.result import AuditResult
+    from fairtransport.space import SampleSpace
+
+FEW = 0.05
+"""If no larger share of people has a comparable person, an audit has hardly anything to see."""
 
 
 def find_warnings(
@@ -34,16 +40,56 @@ def find_warnings(
         )
     if result.disagreement > 0:
         yield (
-            f"One profile has different predictions: {result.disagreement:.4f} of the statistic "
-            "comes from that alone, without any change of a sensitive feature."
+            "Some profiles have several predictions (the features do not tell these people "
+            f"apart): {result.disagreement:.4f} of the statistic comes from that alone, without "
+            "any change of a sensitive feature."
         )
     if result.target_scope == "observed":
+        twins = " and with their twins" if space.has_twins else ""
         yield (
-            "People are compared only with people in the audit data, so the statistic may miss "
-            "comparisons with others; nothing can be certified from it."
+            f"People are compared only with people in the audit data{twins}, so the statistic "
+            "may miss comparisons with others; nothing can be certified from it."
+        )
+        yield from _lonely(result)
+    if result.problem.budget > 0 and result.similarity.moves_only_to_twins:
+        yield (
+            f"The `budget` of {result.problem.budget:g} buys nothing: between people who differ "
+            "only in sensitive features moves are free, and there are no others."
         )
     if shared:
         yield (
             f"{shared} of {result.n} people have the same columns as someone in the training data. "
             "The guarantees hold only if they are other people."
         )
+
+
+def _lonely(result: AuditResult) -> Iterator[str]:
+    """Say so when hardly anybody has anyone to be compared with, and what sets them apart."""
+    space = result.space
+    if not result.similarity.moves_only_to_twins:
+        return
+    exact = getattr(result.similarity, "exact", ())
+    matched = [name for name in space.profile if name not in space.sensitive or name in exact]
+    enough = FEW * result.n
+    people = _accompanied(space, matched)
+    if people > enough:
+        return
+    telling = [
+        name for name in matched
+        if _accompanied(space, [one for one in matched if one != name]) > enough
+    ]  # fmt: skip
+    who = f"Only {people} of {result.n} people have" if people else "Nobody has"
+    why = f"; without {' or '.join(telling)} more would" if telling else ""
+    yield (
+        f"{who} anyone to be compared with, that is someone with other sensitive features and the "
+        f"same {', '.join(matched) or 'label'}{why}. Name in `features` what should be the same."
+    )
+
+
+def _accompanied(space: SampleSpace, matched: Sequence[str]) -> int:
+    """Return how many people have someone who differs from them in sensitive features alone."""
+    seen = space.observed
+    label = () if space.label is None else (space.label,)
+    block = space.groups((*matched, *label))[seen]
+    kinds = np.unique(np.column_stack([block, space.groups(space.sensitive)[seen]]), axis=0)
+    return int(space.counts[seen][np.bincount(kinds[:, 0])[block] > 1].sum())

@@ -64,17 +64,23 @@ def audit(
         When to exit with 3 or 4.
     """
     from fairtransport.audit import audit as run
+    from fairtransport.cli.before import check_before, columns_of
     from fairtransport.console import print_result
 
     check_fail_on(fail_on, delta)
     outputs.check(data, targets, train, answers.model, running.config)
     with naming(), running.hushed():
+        check_before(
+            data, cases, answers, comparison, delta=delta, alpha=alpha, resamples=resamples
+        )
+        asked = answers.options()
+        columns = columns_of(data, cases, answers, asked["model"], counts)
         result = run(
             data,
             cases.label,
             **cases.options(),
-            **answers.options(),
-            **comparison.options(),
+            **asked,
+            **comparison.options(columns),
             **group_options(outputs),
             counts=counts,
             targets=targets,
@@ -89,10 +95,15 @@ def audit(
         code = exit_code(result.verdict, fail_on)
         written = outputs.write(result)
     if not running.quiet and not outputs.fills_stdout:
-        from fairtransport.console import print_written
+        from fairtransport.console import print_note, print_written
 
         print_result(result, f"{data.name}, {result.n} cases")
         print_written(written)
+        if outputs.shares_nothing:
+            print_note(
+                "`--share` is for files, and none was asked for: what is printed here shows cells "
+                "with few people too."
+            )
     return code
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +11,16 @@ from typing import Any, Literal, TypeAlias
 from cyclopts import Group, Parameter
 
 from fairtransport.cli.values import Lists, Names, Switch, literal, numbers, one_or_many
+from fairtransport.errors import InputError
 from fairtransport.progress import silence
 
+Columns: TypeAlias = Callable[[], dict[str, Any]]
+"""Finds out which columns of an audit are sensitive and which others describe a case."""
 LossName: TypeAlias = Literal["zero-one", "log", "brier", "absolute", "squared", "outcome"]
+SimilarityName: TypeAlias = Literal[
+    "ignore-sensitive", "mixed-tabular", "sensitive-subspace", "comparable-pairs",
+    "comparable-groups", "precomputed",
+]  # fmt: skip
 MethodName: TypeAlias = Literal[
     "finite-sample", "m-out-of-n", "numerical", "subsampling", "limit-law", "plug-in", "efron"
 ]
@@ -122,8 +130,8 @@ class Comparison:
     similarity
         Who is comparable.
     similarity_settings
-        Settings of the similarity, as in --similarity-settings.name value; in a TOML file a
-        table of its own.
+        Settings of the similarity, as in --similarity-settings.fit history.csv; in a TOML file
+        a table of its own.
     loss
         What an error costs.
     loss_range
@@ -132,29 +140,51 @@ class Comparison:
         How far people may be moved on average, as a squared distance.
     """
 
-    similarity: str = "ignore-sensitive"
+    similarity: SimilarityName = "ignore-sensitive"
     similarity_settings: Lists = None
     loss: LossName = "zero-one"
     loss_range: Names = None
     budget: float = 0.0
 
-    def options(self) -> dict[str, Any]:
-        """Return them as `audit` and `Monitor` take them."""
-        limits = self.loss_range
+    def options(self, columns: Columns) -> dict[str, Any]:
+        """Return them as `audit` and `Monitor` take them.
+
+        Parameters
+        ----------
+        columns
+            What a similarity that is fitted has to know of the audit, where it is not told.
+        """
         return {
-            "similarity": self._chosen(),
+            "similarity": self._chosen(columns),
             "loss": self.loss,
-            "loss_range": None if limits is None else numbers("--loss-range", limits),
+            "loss_range": self.limits,
             "budget": self.budget,
         }
 
-    def _chosen(self) -> Any:
-        if self.similarity_settings is None:
-            return self.similarity
+    @property
+    def limits(self) -> list[float] | None:
+        """The range of the loss."""
+        if self.loss_range is None:
+            return None
+        found = numbers("--loss-range", self.loss_range)
+        if len(found) != 2:  # noqa: PLR2004
+            got = ",".join(self.loss_range)
+            msg = f"`--loss-range` must be two numbers, as in --loss-range 0,1, got {got!r}"
+            raise InputError(msg)
+        return found
+
+    def _chosen(self, columns: Columns) -> Any:
+        from fairtransport.cli.naming import naming
         from fairtransport.similarity import registry
 
-        settings = one_or_many(self.similarity_settings)
-        return registry.similarity_from_settings(self.similarity, settings)
+        given = one_or_many(self.similarity_settings or {})
+        settings = {name.replace("-", "_"): value for name, value in given.items()}
+        with naming(**_setting_flags(registry.SIMILARITIES[self.similarity])):
+            if not settings:
+                registry.as_similarity(self.similarity)  # fails where settings are needed
+                return self.similarity
+            defaults = columns() if "fit" in settings else {}
+            return registry.similarity_from_settings(self.similarity, settings, defaults=defaults)
 
 
 @Parameter(name="*", group=Group("Running", sort_key=5))
@@ -180,6 +210,15 @@ class Running:
     def hushed(self) -> AbstractContextManager[None]:
         """Return a context without progress bars, if nothing is to be printed."""
         return silence() if self.quiet else nullcontext()
+
+
+def _setting_flags(kind: Any) -> dict[str, str]:
+    """Return the flag of each setting of a similarity, and of what it is fitted on."""
+    from fairtransport.similarity.base import parameter_names
+
+    names = (*parameter_names(kind), "fit", "group", "comparable", "path", "points")
+    flags = {name: f"--similarity-settings.{name.replace('_', '-')}" for name in names}
+    return flags | {"X": flags["fit"]}
 
 
 def _is_address(path: Path) -> bool:

@@ -48,8 +48,10 @@ def monitor(
     plot
         A file for a picture of the evidence so far: .png or .svg.
     """
+    from fairtransport.cli.before import check_before, columns_of
     from fairtransport.console import print_evidence, print_written
     from fairtransport.monitor.following import follow
+    from fairtransport.monitor.growing import GrowingFile
     from fairtransport.report.charts import check_ending, save_chart
 
     check_target("--state", state, {data.resolve()})
@@ -57,13 +59,17 @@ def monitor(
         check_ending(plot)
         check_target("--plot", plot, {data.resolve(), state.resolve()})
     with naming(path="--state", FILE="DATA"), running.hushed():
+        GrowingFile(data)  # checks ending and existence
+        check_before(None, cases, answers, comparison, delta=delta, alpha=alpha)
+        asked = answers.options()
+        columns = columns_of(data, cases, answers, asked["model"])
         found = follow(
             data,
             state,
             y=cases.label,
             **cases.options(),
-            **answers.options(),
-            **comparison.options(),
+            **asked,
+            **comparison.options(columns),
             labels=None if labels is None else [literal(one) for one in labels],
             delta=delta,
             alpha=alpha,

@@ -59,6 +59,11 @@ class Outputs:
         """Whether standard output belongs to the JSON document."""
         return str(self.json) == STDOUT
 
+    @property
+    def shares_nothing(self) -> bool:
+        """Whether what can be handed over was asked for, but no file of it."""
+        return self._share() is not None and self.report is None and self.json is None
+
     def check(self, *inputs: Path | None) -> None:
         """Refuse, before any work, files that could not be written or would replace an input."""
         if self.report is not None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 
 from cyclopts import App
 
 from fairtransport.cli.exits import RAN
-from fairtransport.cli.values import Seed
+from fairtransport.cli.values import Seed, Switch
+from fairtransport.progress import silence
 
 reproduce = App(name="reproduce", help="Remake the paper's figures and tables.")
 
@@ -27,11 +29,14 @@ def _figure(number: int, shows: str) -> Callable[..., int]:
     """Return the command that writes a figure."""
     name = f"figure{number}"
 
-    def write(*, output: Path = Path(), seed: Seed = 0) -> int:
+    def write(*, output: Path = Path(), seed: Seed = 0, quiet: Switch = False) -> int:
         from fairtransport.console import print_written
 
         module = import_module(f"fairtransport.reproduce.{name}")
-        print_written(getattr(module, f"write_{name}")(output, seed))
+        with silence() if quiet else nullcontext():
+            written = getattr(module, f"write_{name}")(output, seed)
+        if not quiet:
+            print_written(written)
         return RAN
 
     write.__doc__ = f"""Write Figure {number}: {shows}.
@@ -42,6 +47,8 @@ def _figure(number: int, shows: str) -> Callable[..., int]:
         The folder for {name}.png, {name}.svg and {name}.csv.
     seed
         {"The seed of the simulation." if number == 1 else "Which random split to take."}
+    quiet
+        Print nothing but errors.
     """
     return write
 
@@ -58,6 +65,7 @@ def table1(
     jobs: int | None = None,
     seed: Seed = 0,
     cache: Path | None = None,
+    quiet: Switch = False,
 ) -> int:
     """Remake Table 1: five methods audited over random splits, the paper's figures beside ours.
 
@@ -74,17 +82,22 @@ def table1(
     cache
         The folder that keeps finished splits, so that a run can be taken up again; default:
         table1-cache in the output folder.
+    quiet
+        Print nothing but errors.
     """
     from fairtransport.console import print_table1, print_written
     from fairtransport.reproduce.table1 import table1 as run
     from fairtransport.reproduce.table1_files import write_table1
 
-    found = run(
-        splits,
-        seed=seed,
-        cache=output / "table1-cache" if cache is None else cache,
-        jobs=os.cpu_count() or 1 if jobs is None else jobs,
-    )
-    print_table1(found)
-    print_written(write_table1(found, output))
+    with silence() if quiet else nullcontext():
+        found = run(
+            splits,
+            seed=seed,
+            cache=output / "table1-cache" if cache is None else cache,
+            jobs=os.cpu_count() or 1 if jobs is None else jobs,
+        )
+    written = write_table1(found, output)
+    if not quiet:
+        print_table1(found)
+        print_written(written)
     return RAN

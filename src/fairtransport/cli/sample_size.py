@@ -66,6 +66,8 @@ def sample_size(
     plot
         A file for the power curve: .png or .svg.
     """
+    from fairtransport.checks import number, whole
+    from fairtransport.cli.before import check_before
     from fairtransport.inference import sample_size as plan_for
     from fairtransport.report.charts import check_ending
 
@@ -79,29 +81,33 @@ def sample_size(
             msg = f"`PILOT` or `value` must be given, and not both, got {got}"
             raise InputError(msg)
         goals: dict[str, Any] = {"delta": delta, "goal": goal, "alpha": alpha, "power": power}
-        notes: tuple[str, ...] = ()
+        notes, obstacle = [], None
         if pilot is None:
             plan = plan_for(value=value, **goals)
         else:
+            check_before(pilot, cases, answers, comparison, delta=delta, alpha=alpha)
+            number("power", power, above=0, below=1)
+            whole("n_simulations", simulations)
             result = _audit_pilot(pilot, cases, counts, answers, comparison)
             plan = plan_for(
                 problem=result.problem, frequencies=result.space.frequencies, method=method,
                 loss_range=result.loss.range, n_simulations=simulations, n_resamples=resamples,
                 rng=seed, **goals,
             )  # fmt: skip
-            notes = _pilot_notes(result, goal)
-        _show(plan, notes, plot, power, running)
+            notes, obstacle = [_pilot_note(result)], _obstacle(result, goal)
+        _show(plan, notes, obstacle, plot, power, running)
     return RAN
 
 
 def _show(
-    plan: Any, notes: tuple[str, ...], plot: Path | None, power: float, running: Running
-) -> None:
+    plan: Any, notes: list[str], obstacle: str | None, plot: Path | None, power: float,
+    running: Running,
+) -> None:  # fmt: skip
     from fairtransport.console import print_plan, print_written
     from fairtransport.report.charts import power_chart, power_table, save_chart
 
     if not running.quiet:
-        print_plan(plan, notes)
+        print_plan(plan, notes, obstacle)
     if plot is not None:
         written = save_chart(power_chart(power_table(plan), wanted=power, chosen=plan.n), plot)
         if not running.quiet:
@@ -112,26 +118,37 @@ def _audit_pilot(
     pilot: Path, cases: Cases, counts: str | None, answers: Answers, comparison: Comparison
 ) -> AuditResult:
     from fairtransport.audit import audit
+    from fairtransport.cli.before import columns_of
 
+    asked = answers.options()
+    columns = columns_of(pilot, cases, answers, asked["model"], counts)
     return audit(
         pilot,
         cases.label,
         **cases.options(),
-        **answers.options(),
-        **comparison.options(),
+        **asked,
+        **comparison.options(columns),
         counts=counts,
     )
 
 
-def _pilot_notes(result: AuditResult, goal: str) -> tuple[str, ...]:
-    estimate = (
+def _pilot_note(result: AuditResult) -> str:
+    return (
         f"The pilot's value {result.statistic:.4f} is itself an estimate, from {result.n} cases: "
         "the plan is for people like the pilot's."
     )
+
+
+def _obstacle(result: AuditResult, goal: str) -> str | None:
+    """Say why an audit like the pilot's cannot reach the goal at any size."""
     if goal == "reject" or result.target_scope != "observed":
-        return (estimate,)
-    scope = (
-        "Predictions alone certify nothing: the planned audit has to ask the model, or needs a "
-        "reference frame."
+        return None
+    why = (
+        "Under this similarity people are compared with observed people, which certifies nothing"
+        if result.space.has_twins
+        else "Predictions alone certify nothing"
     )
-    return estimate, scope
+    return (
+        f"{why}: an audit like the pilot's cannot reach the goal at any size. The plan holds for "
+        "one that asks the model about twins, or that has a reference frame."
+    )

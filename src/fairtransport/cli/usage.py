@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from cyclopts import Token
 
+LISTS = ("--sensitive", "--features", "--score", "--labels", "--trust", "--loss-range")
 KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false"}
 
 
@@ -37,7 +38,18 @@ def _repeated(error: exceptions.RepeatArgumentError, _: str) -> str:
 
 def _left_over(error: exceptions.UnusedCliTokensError, command: str) -> str:
     rest = " ".join(error.unused_tokens or ())
-    return f"`{command}` takes no further argument, got {rest!r}"
+    return f"`{command}` takes no further argument, got {rest!r}{_commas(error)}"
+
+
+def _commas(error: exceptions.UnusedCliTokensError) -> str:
+    """Say how a list is written, where one seems to go on after a blank."""
+    line, rest = error.root_input_tokens or [], error.unused_tokens or [""]
+    at = line.index(rest[0]) if rest[0] in line else 0
+    if at < 2 or line[at - 2] not in LISTS:  # noqa: PLR2004
+        return ""
+    return (
+        f"; the parts of a list have a comma between them: {line[at - 2]} {line[at - 1]},{rest[0]}"
+    )
 
 
 def _invalid(error: exceptions.ValidationError, _: str) -> str:

@@ -5,11 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairtransport.console.flagwords import in_flags
-from fairtransport.console.results import COLOURS, framed, two_columns
+from fairtransport.console.results import COLOURS, compared_with, framed, two_columns
 from fairtransport.console.screen import line, print_note, screen
+from fairtransport.report.text import percent
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fairtransport.monitor import Monitor
+
+MOST_SHOWN = 1e6
+"""Larger e-values are shown as larger than this."""
 
 
 def print_evidence(monitor: Monitor, title: str) -> None:
@@ -22,24 +28,43 @@ def print_evidence(monitor: Monitor, title: str) -> None:
     rows = {
         "FaiTH statistic": f"{state.statistic:.4f}",
         "At all times": f"at least {state.lower:.4f}{upper}",
-        "Evidence of bias": f"{state.e_value:.4g}, enough at {1 / settings.alpha:g}",
-        "Compared with": state.target_scope,
+        "Evidence of bias": f"{_evidence(state.e_value)}, enough at {1 / settings.alpha:g}",
+        "Compared with": compared_with(state.target_scope, settings.box is not None),
     }
     if certificate is not None:
-        rows["Evidence of fairness"] = f"{certificate:.4g}"
+        rows["Evidence of fairness"] = _evidence(certificate)
     colour = COLOURS[state.verdict]
     content = Group(line((_verdict(monitor), f"bold {colour}")), line(""), two_columns(rows))
     screen().print(framed(content, f"{title}, {state.n} cases", colour))
-    for warning in state.warnings:
+    for warning in (*_separate(monitor), *state.warnings):
         print_note(in_flags(warning))
+
+
+def _evidence(e_value: float) -> str:
+    return f"{e_value:.4g}" if e_value <= MOST_SHOWN else "> 10^6"
+
+
+def _separate(monitor: Monitor) -> Iterator[str]:
+    """Explain a rejection that the other numbers, as they stand now, do not show."""
+    state, settings = monitor.state, monitor.settings
+    if state.verdict != "rejected":
+        return
+    faded, below = state.e_value < 1 / settings.alpha, state.lower <= settings.delta
+    if faded or below:
+        yield (
+            f"δ-fairness was rejected at case {state.stopped_at}, when the evidence reached "
+            f"{1 / settings.alpha:g}, and that stands. The evidence and the bounds are separate "
+            "processes, each valid at all times: either may be behind the other."
+        )
 
 
 def _verdict(monitor: Monitor) -> str:
     state, settings = monitor.state, monitor.settings
     when = "" if state.stopped_at is None else f", since case {state.stopped_at}"
+    alpha = percent(settings.alpha, 4)
     words = {
-        "rejected": f"δ-fairness rejected at level {settings.alpha:g}",
-        "certified": f"certified at level {settings.alpha:g}",
+        "rejected": f"δ-fairness rejected at level {alpha}",
+        "certified": f"certified at level {alpha}",
         "inconclusive": "inconclusive",
     }
     return f"δ = {settings.delta:g}: {words[state.verdict]}{when}."

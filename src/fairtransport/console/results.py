@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from fairtransport.console.flagwords import in_flags
 from fairtransport.console.screen import line, print_note, screen
-from fairtransport.localise.moves import words_of_change
-from fairtransport.report.text import percent
+from fairtransport.report.text import (
+    DOWN,
+    UP,
+    bound,
+    interval_text,
+    level,
+    percent,
+    pvalue,
+    shorten,
+)
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -17,11 +25,12 @@ if TYPE_CHECKING:
 
     from fairtransport.audit import AuditResult
     from fairtransport.inference import Interval
+    from fairtransport.localise.moves import Move
 
-SMALLEST_SHOWN = 0.0001
-"""Smaller p-values are shown as smaller than this."""
 MOST_MOVES = 10
 """Rows of the moves table; a report has all of them."""
+MOST_NAMES = 100
+"""Characters of the list of features."""
 COLOURS = {"rejected": "red", "certified": "green", "inconclusive": "yellow", None: "blue"}
 """The frame's colour; the words say the same."""
 
@@ -50,11 +59,9 @@ def print_moves(result: AuditResult) -> None:
     for name in ("who", "would have to be", "label", "prediction"):
         table.add_column(name, overflow="fold")
     for move in result.largest_moves(MOST_MOVES):
-        kept = [value for name, value in move.from_profile.items() if name not in move.changed]
-        change = words_of_change(move) + (" (or another)" if move.tied else "")
+        change = _change(move) + (" (or another)" if move.tied else "")
         said = f"{_cell(move.prediction)} → {_cell(move.prediction_after)}"
-        who = ", ".join(map(_cell, kept))
-        cells = (f"{move.people:.6g}", who, change, _cell(move.label), said)
+        cells = (f"{move.people:.6g}", _kept(move), change, _cell(move.label), said)
         table.add_row(*map(line, cells))
     hidden = len(result.moved) - MOST_MOVES
     if hidden > 0:
@@ -62,18 +69,47 @@ def print_moves(result: AuditResult) -> None:
     screen().print(table)
 
 
+def _kept(move: Move) -> str:
+    """Return what stays as it is, as in "age 30, charge F"."""
+    kept = [(name, value) for name, value in move.from_profile.items() if name not in move.changed]
+    return ", ".join(f"{name} {_cell(value)}" for name, value in kept)
+
+
+def _change(move: Move) -> str:
+    """Return what changes, as in "sex: Male → Female"; predictions alone may differ."""
+    before, after = move.from_profile, move.to_profile
+    parts = [f"{name}: {_cell(before[name])} → {_cell(after[name])}" for name in move.changed]
+    return ", ".join(parts) or "the same profile"
+
+
 def _numbers(result: AuditResult) -> Table:
     observed = int(result.space.observed.sum())
     rows = {
         "FaiTH statistic": f"{result.statistic:.4f}",
+        **_split(result),
+        "Features": shorten(", ".join(result.space.features), MOST_NAMES) or "none",
         "Points": f"{result.points} distinct, {observed} of them observed",
         "Questions asked": f"{result.queried}" if result.queried else "none (predictions only)",
-        "Compared with": result.target_scope,
+        "Compared with": compared_with(result.target_scope, result.space.has_twins),
         "Budget": f"{result.problem.budget:g}, price {result.price:g}",
-        "Interval": f"{_range(result.interval)} at level {percent(1 - result.alpha, 0)}",
+        "Interval": f"{_range(result.interval)} at level {level(1 - result.alpha)}",
         "Method": f"{result.method}, seed {result.seed}; guarantee: {result.guarantee}",
     }
     return two_columns(rows)
+
+
+def compared_with(target_scope: str, has_twins: bool) -> str:  # noqa: FBT001
+    """Return whom people are compared with; those who can be asked about have twins."""
+    if target_scope == "twins" or not has_twins:
+        return target_scope
+    who = "observed" if target_scope == "observed" else "reference"
+    return f"{who} people and their twins"
+
+
+def _split(result: AuditResult) -> dict[str, str]:
+    """Return the part of the statistic that no change of a sensitive feature explains."""
+    part = result.disagreement
+    return {"  of which disagreement": f"{part:.4f}, inside profiles"} if part > 0 else {}
 
 
 def framed(content: RenderableType, title: str, colour: str) -> Panel:
@@ -107,24 +143,22 @@ def _meaning(result: AuditResult) -> str:
 
 
 def _verdict(result: AuditResult) -> str:
-    delta, alpha = f"δ = {result.delta:g}", percent(result.alpha, 0)
-    lower, upper = f"lower bound {result.lower_bound:.4f}", f"upper bound {result.upper_bound:.4f}"
+    delta, alpha = f"δ = {result.delta:g}", level(result.alpha)
+    lower = f"lower bound {bound(result.lower_bound, DOWN)}"
+    upper = bound(result.upper_bound, UP)
+    known = f"upper bound {upper}" if math.isfinite(result.upper_bound) else upper
     if result.verdict == "rejected":
-        return f"δ-fairness rejected at level {alpha}: {delta}, {lower}, p {_small(result.pvalue)}."
+        # without blanks, at which a line would be broken
+        evidence = pvalue(result.pvalue or 0.0).replace(" ", "")
+        return f"δ-fairness rejected at level {alpha}: {delta}, {lower}, {evidence}."
     if result.verdict == "certified":
-        return f"δ-fairness certified at level {alpha}: {delta}, {upper}."
-    known = upper if math.isfinite(result.upper_bound) else "no upper bound"
+        return f"δ-fairness certified at level {alpha}: {delta}, {known}."
     return f"Inconclusive at level {alpha}: {delta}, {lower}, {known}."
 
 
 def _range(interval: Interval) -> str:
-    upper = f"{interval.upper:.4f}" if math.isfinite(interval.upper) else "no upper bound"
-    return f"{interval.lower:.4f} to {upper}"
-
-
-def _small(pvalue: float | None) -> str:
-    is_shown = pvalue is not None and pvalue >= SMALLEST_SHOWN
-    return f"= {pvalue:.2g}" if is_shown else f"< {SMALLEST_SHOWN}"
+    lower, upper = (end if math.isfinite(end) else None for end in interval)
+    return interval_text(lower, upper)
 
 
 def _cell(value: Any) -> str:

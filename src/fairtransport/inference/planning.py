@@ -94,10 +94,12 @@ class SamplePlan:
         what = "rejects" if self.goal == "reject" else "certifies"
         cases = "1 case" if self.n == 1 else f"{self.n:,} cases"
         if self.method == CLOPPER_PEARSON:
-            about, chance = "", f"{self.achieved:.1%}"
+            about, chance = "", f"{100 * self.achieved:.1f} %"
         else:
             about = "about "
-            chance = f"{self.achieved:.1%} (Monte-Carlo error {self.achieved_error:.1%})"
+            chance = (
+                f"{100 * self.achieved:.1f} % (Monte-Carlo error {100 * self.achieved_error:.1f} %)"
+            )
         return (
             f"With {about}{cases}, an audit {what} δ-fairness for δ = {self.delta:g} at level "
             f"{self.alpha:g} with probability {chance} if the true value is {self.value:.4g}."
@@ -167,7 +169,7 @@ def sample_size(
     >>> plan = sample_size(value=0.06, delta=0.0365)
     >>> print(plan.words)
     With 555 cases, an audit rejects δ-fairness for δ = 0.0365 at level 0.05 with probability
-    80.3% if the true value is 0.06.
+    80.3 % if the true value is 0.06.
     >>> sample_size(value=0.0, delta=0.01, goal="certify").n
     299
     """
@@ -242,8 +244,8 @@ def _simulated_plan(simulation: Simulation, power: float, goal: str) -> SamplePl
         notes.append("δ is so large that one case is enough: the problem allows no larger value.")
     if achieved < power - ALARM * error:
         notes.append(
-            f"A check with {of} further audits found a power of {achieved:.1%}: it does not rise "
-            "smoothly with n here. Plan for more."
+            f"A check with {of} further audits found a power of {100 * achieved:.1f} %: it does "
+            "not rise smoothly with n here. Plan for more."
         )
     return SamplePlan(
         n, achieved, error, n_error, goal, simulation.problem.value(simulation.frequencies),

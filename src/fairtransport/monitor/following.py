@@ -21,10 +21,16 @@ def follow(file: Path, state: Path, **options: Any) -> Monitor:
     """
     monitor = Monitor(**options)
     model = options.get("model")
-    mark = {"model_sha256": getattr(model, "sha256", None)}
+    likeness = options.get("similarity", "")
+    made = None if isinstance(likeness, str) else likeness
+    mark = {
+        "model_sha256": getattr(model, "sha256", None),
+        "similarity": None if made is None else made.to_json(),
+    }
     if state.exists():
-        saved = Monitor.resume(state, model=model, targets=options.get("targets"))
+        saved = Monitor.resume(state, model=model, similarity=made, targets=options.get("targets"))
         _refuse_other_settings(saved, monitor)
+        _refuse_other_similarity(saved.position, mark)
         _refuse_other_model(saved.position, mark)
         monitor = saved
     growing = GrowingFile(file, monitor.position)
@@ -38,7 +44,17 @@ def follow(file: Path, state: Path, **options: Any) -> Monitor:
     return monitor
 
 
-def _refuse_other_model(position: Any, mark: dict[str, str | None]) -> None:
+def _refuse_other_similarity(position: Any, mark: dict[str, Any]) -> None:
+    saved, given = (position or {}).get("similarity"), mark["similarity"]
+    if saved != given:
+        msg = (
+            "`similarity` must be that of the saved state, with the same settings, "
+            f"{shown(saved)}, got {shown(given)}"
+        )
+        raise InputError(msg)
+
+
+def _refuse_other_model(position: Any, mark: dict[str, Any]) -> None:
     saved, given = (position or {}).get("model_sha256"), mark["model_sha256"]
     if saved != given:
         msg = (

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-from contextlib import suppress
 from hashlib import sha256
 from io import StringIO
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from fairtransport.errors import DataError, InputError
+from fairtransport.monitor.kinds import value_of, widened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +23,9 @@ JSON_LINES = (".jsonl", ".ndjson")
 
 class GrowingFile:
     """The records that were added to a CSV or JSON-lines file since a position.
+
+    What a column of a CSV file holds is decided by the whole file as it is when the column has
+    its first value; later values have to fit.
 
     Parameters
     ----------
@@ -43,6 +45,7 @@ class GrowingFile:
             raise InputError(msg)
         self.path = path
         self.header: list[str] | None = None if position is None else position["header"]
+        self.kinds: dict[str, str | None] = {} if position is None else dict(position["kinds"])
         self.offset = 0 if position is None else int(position["bytes"])
         self._hash = sha256()
         if position is not None:
@@ -50,24 +53,47 @@ class GrowingFile:
 
     def pieces(self) -> Iterator[tuple[list[dict[str, Any]], dict[str, Any]]]:
         """Yield records and the position after them; half a line waits for the next time."""
+        if self.path.suffix.lower() in SEPARATORS:
+            self._find_kinds()
+        for whole in self._complete_pieces():
+            records = self._records(whole)
+            self.offset += len(whole)
+            self._hash.update(whole)
+            yield records, self.position
+
+    def _complete_pieces(self) -> Iterator[bytes]:
+        """Yield what has not been read, cut where records end."""
         with self.path.open("rb") as file:
             file.seek(self.offset)
             rest = b""
             while piece := file.read(PIECE):
                 rest += piece
                 whole = rest[: self._complete(rest)]
-                if not whole:
-                    continue
-                rest = rest[len(whole) :]
-                records = self._records(whole)
-                self.offset += len(whole)
-                self._hash.update(whole)
-                yield records, self.position
+                if whole:
+                    rest = rest[len(whole) :]
+                    yield whole
+
+    def _find_kinds(self) -> None:
+        """Look through the file for what the columns hold of which that is not known yet."""
+        if self.header is not None and all(self.kinds.get(name) for name in self.header):
+            return
+        header, known = self.header, {name for name, kind in self.kinds.items() if kind}
+        for at, whole in enumerate(self._complete_pieces()):
+            rows = self._rows(self._text(whole, is_first=at == 0 and self.offset == 0))
+            for name, values in zip(self.header or (), zip(*rows, strict=True), strict=False):
+                if name not in known:
+                    self.kinds[name] = widened(self.kinds.get(name), values)
+        self.header = header  # the records that follow begin with it
 
     @property
     def position(self) -> dict[str, Any]:
         """Where the next records begin."""
-        return {"bytes": self.offset, "sha256": self._hash.hexdigest(), "header": self.header}
+        return {
+            "bytes": self.offset,
+            "sha256": self._hash.hexdigest(),
+            "header": self.header,
+            "kinds": self.kinds,
+        }
 
     def _check_prefix(self, wanted: str) -> None:
         size, left = self.path.stat().st_size, self.offset
@@ -97,13 +123,28 @@ class GrowingFile:
         return end
 
     def _records(self, data: bytes) -> list[dict[str, Any]]:
+        text = self._text(data, is_first=self.offset == 0)
+        if self.path.suffix.lower() in JSON_LINES:
+            return [self._object(line) for line in text.split("\n") if line.strip()]
+        rows = self._rows(text)
+        columns = [(name, self.kinds.get(name)) for name in self.header or ()]
+        return [
+            {
+                name: value_of(word, kind, name)
+                for (name, kind), word in zip(columns, row, strict=True)
+            }
+            for row in rows
+        ]
+
+    def _text(self, data: bytes, *, is_first: bool) -> str:
         try:
-            text = data.decode("utf-8-sig" if self.offset == 0 else "utf-8")
+            return data.decode("utf-8-sig" if is_first else "utf-8")
         except UnicodeDecodeError as error:
             msg = f"{self.path.name!r} must be UTF-8 text: {error}"
             raise DataError(msg) from error
-        if self.path.suffix.lower() in JSON_LINES:
-            return [self._object(line) for line in text.split("\n") if line.strip()]
+
+    def _rows(self, text: str) -> list[list[str]]:
+        """Return the rows of CSV text, the header apart."""
         separator = SEPARATORS[self.path.suffix.lower()]
         lines = csv.reader(StringIO(text, newline=""), delimiter=separator)
         rows = [row for row in lines if row]
@@ -116,7 +157,7 @@ class GrowingFile:
                     f"each row of {self.path.name!r} must have {len(header)} values, got {len(row)}"
                 )
                 raise DataError(msg)
-        return [dict(zip(header, map(literal, row), strict=True)) for row in rows]
+        return rows
 
     def _object(self, line: str) -> dict[str, Any]:
         try:
@@ -127,22 +168,3 @@ class GrowingFile:
             msg = f"each line of {self.path.name!r} must be a JSON object, got {line[:40]!r}"
             raise DataError(msg)
         return record
-
-
-def literal(text: str) -> Any:
-    """Read a value by itself, so that it means the same whatever rows come with it.
-
-    Examples
-    --------
-    >>> [literal(text) for text in ("7", "0.5", "True", "", "F", "nan")]
-    [7, 0.5, True, None, 'F', 'nan']
-    """
-    if not text:
-        return None
-    if text in {"True", "true", "TRUE", "False", "false", "FALSE"}:
-        return text.lower() == "true"
-    for kind in (int, float):
-        with suppress(ValueError):
-            value = kind(text)
-            return value if isfinite(value) else text
-    return text

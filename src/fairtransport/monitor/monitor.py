@@ -193,9 +193,10 @@ class Monitor:
         elif rejected or certified:
             verdict, stopped_at = "rejected" if rejected else "certified", rejected or certified
         if not self.settings.fixed_targets:
+            twins = " and with their twins" if self.settings.box is not None else ""
             warnings.append(
-                "People are compared only with people seen so far, so comparisons with others "
-                "may be missed; nothing can be certified from it."
+                f"People are compared only with people seen so far{twins}, so comparisons with "
+                "others may be missed; nothing can be certified from it."
             )
         return MonitorState(
             n=now.n, statistic=now.statistic, e_value=now.e_value,

@@ -201,7 +201,8 @@ class Points:
                 kind = "any"
             if kind == "label" and settings.classes is None:
                 kind = "any"
-            said = ask(box, points, len(new), kind, settings.classes or [], self._positive)
+            cut = {name: edges for name, edges in settings.bins.items() if name in self.features}
+            said = ask(box, points, len(new), kind, settings.classes or [], self._positive, cut)
             self.answers.update(zip(new, said.tolist(), strict=True))
         return _typed([self.answers[one] for one in questions])
 

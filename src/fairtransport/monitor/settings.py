@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairtransport.answers import choose_access
-from fairtransport.checks import choice, number, shown
+from fairtransport.checks import choice, number, shown, threshold
 from fairtransport.errors import InputError
 from fairtransport.losses import Loss, as_loss
 from fairtransport.similarity import Similarity, as_similarity
@@ -79,6 +79,9 @@ def check_settings(
             f"got {len(predictions)}"
         )
         raise InputError(msg)
+    if label in predictions:
+        msg = f"`{access.parameter}` must not be the column of the true labels, got {label!r}"
+        raise InputError(msg)
     sensitive = _names("sensitive_features", sensitive_features)
     named = access.features if features is None else _names("features", features)
     edges = check_bins(bins, (*(named or ()), *sensitive) if named else list(bins or ()))
@@ -91,7 +94,7 @@ def check_settings(
         msg = "`bins` must be left out with `targets` in a monitor: pass both already binned"
         raise InputError(msg)
     budget = number("budget", budget, at_least=0)
-    delta = number("delta", delta, at_least=0, below=high - low)
+    delta = threshold(delta, (low, high))
     alpha = number("alpha", alpha, above=0, below=1)
     choice("missing", missing, ("error", "level"))
     declared = _levels(levels, sensitive, edges, has_model=access.box is not None)
@@ -154,7 +157,7 @@ def _levels(
     """Return all levels of the sensitive features, which fix the twins beforehand."""
     if not has_model:
         if levels is not None:
-            msg = "`levels` must be left out without query access: there are no twins to ask about"
+            msg = "`levels` needs `model`: without one there are no twins to ask about"
             raise InputError(msg)
         return {}
     given = {} if levels is None else levels

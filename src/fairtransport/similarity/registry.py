@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from fairtransport.checks import choice, shown
 from fairtransport.errors import InputError
-from fairtransport.similarity.base import Parameters, Similarity
+from fairtransport.similarity.base import Parameters, Similarity, parameter_names
 from fairtransport.similarity.comparable_groups import ComparableGroups
 from fairtransport.similarity.comparable_pairs import ComparablePairs
 from fairtransport.similarity.ignore_sensitive import IgnoreSensitive
+from fairtransport.similarity.learned import Learned
 from fairtransport.similarity.mixed_tabular import MixedTabular
 from fairtransport.similarity.precomputed import Precomputed
 from fairtransport.similarity.sensitive_subspace import SensitiveSubspace
@@ -43,8 +44,9 @@ def as_similarity(value: Any) -> Similarity:
 
 
 def similarity_from_settings(
-    name: str, settings: Mapping[str, Any] | None = None, folder: str | Path = "."
-) -> Similarity:
+    name: str, settings: Mapping[str, Any] | None = None, folder: str | Path = ".",
+    defaults: Mapping[str, Any] | None = None,
+) -> Similarity:  # fmt: skip
     """Make a similarity by name, from the table of a settings file.
 
     Parameters
@@ -57,6 +59,9 @@ def similarity_from_settings(
         "precomputed" takes ``path`` and ``points``.
     folder
         What relative paths start from.
+    defaults
+        What an audit knows beside the settings: ``sensitive_features`` and ``features``, for
+        similarities that are fitted and were not told.
 
     Examples
     --------
@@ -64,5 +69,7 @@ def similarity_from_settings(
     IgnoreSensitive(exact=(), tolerance={'age': 2})
     """
     kind = SIMILARITIES[choice("similarity", name, SIMILARITIES)]
-    made: Any = kind.from_settings({} if settings is None else settings, Path(folder))
+    known = parameter_names(kind) if issubclass(kind, Learned) else ()
+    filled = {key: value for key, value in (defaults or {}).items() if key in known}
+    made: Any = kind.from_settings({**filled, **(settings or {})}, Path(folder))
     return made  # type: ignore[no-any-return]

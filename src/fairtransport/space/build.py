@@ -56,6 +56,7 @@ def build_space(
     targets: Any = None,
     twins: bool = False,
     label_matters: bool = True,
+    by_model: bool = False,
 ) -> SampleSpace:
     """Build the sample space of an audit.
 
@@ -85,10 +86,15 @@ def build_space(
         Whether to add every combination of the sensitive levels to each point.
     label_matters
         Whether the label is part of a point; if not, its column is left aside.
+    by_model
+        Whether it was the model that named the features, for error messages.
     """
     choice("missing", missing, ("error", "level"))
     given = (prediction_parameter, predictions)
-    source, roles = _roles(as_source(data), label, sensitive_features, given, features, counts)
+    source = as_source(data)
+    if by_model and features is not None:
+        _refuse_absent(features, source.columns)
+    source, roles = _roles(source, label, sensitive_features, given, features, counts)
     if not label_matters:
         roles = replace(roles, label=None)
     edges = check_bins(bins, (*roles.features, *roles.sensitive))
@@ -122,6 +128,9 @@ def _roles(
     own = list(source.columns)
     source, label_name = _one_column(source, "y", label, "label")
     source, prediction_names = _prediction_columns(source, *predictions)
+    if label_name in prediction_names:
+        msg = f"`{predictions[0]}` must not be the column of the true labels, got {label_name!r}"
+        raise InputError(msg)
     if counts is not None:
         _known("counts", [counts], own)
     taken = {label_name, counts, *prediction_names}
@@ -247,6 +256,14 @@ def _known(parameter: str, names: Sequence[Any], columns: Sequence[str]) -> None
             raise InputError(msg)
 
 
+def _refuse_absent(asked: Sequence[str], columns: Sequence[str]) -> None:
+    for name in asked:
+        if name not in columns:
+            listed = ", ".join(columns)
+            msg = f"the model was fitted on {name!r}, which the data has not; it has {listed}"
+            raise InputError(msg)
+
+
 def _free_name(wanted: str, taken: Sequence[str]) -> str:
     name = wanted
     while name in taken:
@@ -310,7 +327,7 @@ def _check_levels(
     if levels is None:
         return {}
     if not twins:
-        msg = "`levels` must be left out without query access: there are no twins to ask about"
+        msg = "`levels` needs `model`: without one there are no twins to ask about"
         raise InputError(msg)
     if not isinstance(levels, Mapping):
         msg = f"`levels` must map sensitive features to values, got {shown(levels)}"

@@ -223,6 +223,9 @@ class FileSource:
         if "*" not in str(self.path) and not self.path.is_file():
             msg = f"`{self.parameter}` must be an existing file, got {str(self.path)!r}"
             raise InputError(msg)
+        if "*" not in str(self.path) and self.path.stat().st_size == 0:
+            msg = f"the file {self.path.name!r} is empty"
+            raise DataError(msg)
 
     @property
     def library(self) -> str:
