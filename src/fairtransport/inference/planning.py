@@ -97,9 +97,8 @@ class SamplePlan:
             about, chance = "", f"{100 * self.achieved:.1f} %"
         else:
             about = "about "
-            chance = (
-                f"{100 * self.achieved:.1f} % (Monte-Carlo error {100 * self.achieved_error:.1f} %)"
-            )
+            error = f"Monte-Carlo error {100 * self.achieved_error:.1f} %"
+            chance = f"{100 * self.achieved:.1f} % ({error})"
         return (
             f"With {about}{cases}, an audit {what} δ-fairness for δ = {self.delta:g} at level "
             f"{self.alpha:g} with probability {chance} if the true value is {self.value:.4g}."
@@ -244,8 +243,8 @@ def _simulated_plan(simulation: Simulation, power: float, goal: str) -> SamplePl
         notes.append("δ is so large that one case is enough: the problem allows no larger value.")
     if achieved < power - ALARM * error:
         notes.append(
-            f"A check with {of} further audits found a power of {100 * achieved:.1f} %: it does not rise "
-            "smoothly with n here. Plan for more."
+            f"A check with {of} further audits found a power of {100 * achieved:.1f} %: it does "
+            "not rise smoothly with n here. Plan for more."
         )
     return SamplePlan(
         n, achieved, error, n_error, goal, simulation.problem.value(simulation.frequencies),
