@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from fairtransport.space import SampleSpace
 
 
+TWO_LABELS = 2
+
+
 @dataclass(frozen=True, eq=False)
 class Access:
     """How predictions are had: from a black box, or given with the data.
@@ -36,7 +39,9 @@ class Access:
     @property
     def name(self) -> str:
         """How a report names what was audited."""
-        return "given predictions" if self.box is None else self.box.name
+        if self.box is None:
+            return "given predictions"
+        return str(getattr(self.box, "description", self.box.name))
 
     @property
     def features(self) -> tuple[str, ...] | None:
@@ -148,6 +153,8 @@ def _asked(
         raise InputError(msg)
     points = space.frame(names, first, box.library or space.library)
     kind: Answer = loss.needs
+    if kind == "label" and box.classes is None and len(classes) < TWO_LABELS:
+        kind = "any"  # data with one label do not tell which others there are
     if not loss.uses_truth and pos_label is not None:
         kind = "any"  # labels, of which the positive one counts
     return ask(box, points, len(first), kind, classes, positive, _cut(space))[question], len(first)

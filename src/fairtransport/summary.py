@@ -73,13 +73,13 @@ class GroupComparison:
 
     With a favourable label and a privileged group the differences are unprivileged minus
     privileged, else the largest difference between two groups. What a group cannot tell
-    (no positives, say), or may not in a document that is shared, is None.
+    (no positives, say) is None. A document that is shared has two digits, or no comparison.
     """
 
     feature: str
     favourable: Value
     privileged: Value
-    accuracy: float | None
+    accuracy: float
     accuracy_by_group: dict[str, float | None]
     statistical_parity_difference: float | None
     equal_opportunity_difference: float | None
@@ -139,12 +139,13 @@ class Provenance:
     """How the audit was done.
 
     ``data_sha256`` is of the canonical table of counts, ``similarity_record`` has the
-    similarity's settings and what it was fitted to; both are None in a document that is shared.
+    similarity's settings and what it was fitted to; they and the seed are None in a document
+    that is shared, so that nobody can try guesses of the data.
     """
 
     version: str
     libraries: dict[str, str]
-    seed: int
+    seed: int | None
     data_sha256: str | None
     similarity: str
     similarity_record: dict[str, Any] | None

@@ -126,7 +126,8 @@ def test_the_hash_is_remembered_and_the_path_is_not(people, tmp_path):
     loaded = load(path)
 
     assert loaded.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
-    assert loaded.description == f"DecisionTreeClassifier (SHA-256 {loaded.sha256[:12]}…)"
+    steps = "ColumnTransformer, then DecisionTreeClassifier"
+    assert loaded.description == f"{steps}; file with SHA-256 {loaded.sha256}"
     assert "very-secret" not in repr(vars(loaded))
     assert str(tmp_path) not in repr(vars(loaded))
 

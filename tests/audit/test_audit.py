@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import fairtransport as ft
 from fairtransport.datasets.compas import FEATURES, LABEL, LEVELS, SENSITIVE, load_compas
+from fairtransport.inference import METHODS
 from fairtransport.reproduce.compas_study import logistic_regression, split_compas
 
 
@@ -274,14 +275,39 @@ def test_the_seed_is_recorded_and_repeats_the_audit():
     assert generator.seed == compas_audit(rng=np.random.default_rng(4)).seed
 
 
-def test_observed_targets_are_never_certified():
+@pytest.mark.parametrize("method", METHODS)
+def test_observed_targets_are_never_certified(method):
     counts = load_compas()
     result = ft.audit(
         counts, LABEL, y_pred="high_risk", counts="count", sensitive_features=list(SENSITIVE),
-        delta=0.99, rng=0,
+        delta=0.99, rng=0, method=method, n_resamples=200,
     )  # fmt: skip
-    assert result.upper_bound == np.inf
+    assert result.upper_bound == result.interval.upper == np.inf
     assert result.verdict == "inconclusive"
+    assert result.law.pvalue(0.99, alternative="less") == 1
+    assert all(row.upper is row.upper_bound is None for row in result.summary.methods)
+
+
+def test_methods_whose_draws_are_too_few_for_the_level_are_not_compared():
+    people = load_compas()
+    options = dict(y_pred="high_risk", counts="count", sensitive_features=list(SENSITIVE), rng=0)
+    result = ft.audit(people, LABEL, n_resamples=20, **options)
+    assert [row.method for row in result.summary.methods] == ["finite-sample", "limit-law"]
+    assert [note for note in result.summary.warnings if "Not compared here: m-out-of-n." in note]
+    asked = []
+    with pytest.raises(ft.InputError, match=r"`alpha` must be at least 0\.1 with 20 resamples"):
+        ft.audit(
+            people.drop(columns="high_risk"), LABEL, model=asked.append, counts="count",
+            sensitive_features=list(SENSITIVE), method="m-out-of-n", n_resamples=20,
+        )  # fmt: skip
+    assert asked == []
+
+
+def test_data_with_one_label_can_be_audited():
+    people = pd.DataFrame({"race": ["a", "b", "b"], "good": [1, 1, 1]})
+    result = ft.audit(people, "good", model=lambda x: (x["race"] == "a").astype(int),
+                      features=["race"], sensitive_features="race")  # fmt: skip
+    assert result.statistic == pytest.approx(1 / 3)
 
 
 def test_a_threshold_that_no_loss_can_exceed_is_refused():
@@ -347,7 +373,7 @@ def test_unbounded_losses_need_a_range_for_finite_samples():
     ("settings", "message"),
     [
         (dict(delta=-0.1), "`delta` must be a finite number >= 0, got -0.1"),
-        (dict(alpha=1.0), "`alpha` must be a finite number > 0 and < 1, got 1.0"),
+        (dict(alpha=0.5), "`alpha` must be a finite number > 0 and < 0.5, got 0.5"),
         (dict(method="bayes"), "`method` must be one of 'finite-sample'"),
         (dict(rng="seed"), "`rng` must be a seed >= 0, a numpy generator or None, got 'seed'"),
         (dict(rng=-1), "`rng` must be a seed >= 0"),

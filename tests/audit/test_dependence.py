@@ -1,5 +1,6 @@
 """What a verdict depends on, against audits done anew."""
 
+import numpy as np
 import pytest
 from tests.localise.audits import compas_audit, priced_audit, random_people
 
@@ -70,6 +71,17 @@ def test_a_verdict_that_holds_at_every_budget_has_no_flip():
 
     assert flips.budget_rejected_from == 0
     assert flips.certified_from == compas_audit().upper_bound
+
+
+def test_a_certificate_that_holds_at_every_budget_has_no_last_one():
+    people = random_people(0, n=400)
+    result = ft.audit(
+        people, "good", sensitive_features="group", features=["group", "x"],
+        model=lambda points: np.ones(len(points), int), delta=0.5, rng=0,
+    )  # fmt: skip
+    assert result.verdict == "certified"
+    assert find_flips(result).budget_certified_until == np.inf
+    assert find_flips(result).budget_rejected_from is None
 
 
 def test_without_a_threshold_only_the_bounds_are_told():

@@ -145,3 +145,28 @@ def test_group_metrics_stand_beside_the_individual_ones():
     assert by_feature["sex"].statistical_parity_difference is None
     assert by_feature["sex"].demographic_parity_difference > 0
     assert by_feature["race"].accuracy == pytest.approx(1 - compas_audit().baseline_risk)
+
+
+def test_a_missing_group_overwrites_no_group_called_none():
+    people = random_people(1).assign(race=["None", None, "missing"] * 20)
+    result = ft.audit(
+        people.drop(columns=["group", "sex"]), "good", y_pred="guess", sensitive_features="race",
+        missing="level",
+    )  # fmt: skip
+    (metrics,) = result.summary.group_metrics
+    right = people["good"] == people["guess"]
+
+    assert metrics.accuracy_by_group == {
+        "None": pytest.approx(right[people["race"] == "None"].mean()),
+        "missing": pytest.approx(right[people["race"] == "missing"].mean()),
+        "missing (2)": pytest.approx(right[people["race"].isna()].mean()),
+    }
+
+
+def test_a_metric_that_is_undefined_is_told_of():
+    people = random_people(1).assign(good=lambda table: np.where(table["group"] == "a", 1, 0))
+    result = ft.audit(people, "good", y_pred="guess", sensitive_features="group")
+    notes = [note for note in result.summary.warnings if note.startswith("Group metrics by group")]
+
+    assert len(notes) == 3
+    assert all("are undefined: there are none." in note for note in notes)

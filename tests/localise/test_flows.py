@@ -16,7 +16,7 @@ def test_flows_are_the_counts_after_transport_minus_the_counts_before(feature):
     result = compas_audit()
     flows = result.flows(feature)
     keys = ["two_year_recid", feature, "race", "sex"]
-    points = result.space.frame(keys)
+    points = result.space.frame(keys).astype(object)
     after = np.asarray(result.plan.sum(axis=0)).ravel() * result.n
     change = points.assign(change=after - result.space.counts).groupby(keys)["change"].sum()
 
@@ -79,6 +79,57 @@ def test_a_numeric_feature_of_many_levels_is_shown_by_quarters_of_the_people():
     by_quarter = flows.groupby("level")["people"].sum()
     assert by_quarter.between(90, 110).all()
     assert flows["lower"].isna().all()
+
+
+def test_quarters_are_open_at_both_ends():
+    people = random_people(3, n=400).assign(x=np.repeat(np.arange(40), 10))
+    result = ft.audit(people, "good", y_pred="guess", sensitive_features="group")
+    levels = list(dict.fromkeys(result.flows("x")["level"]))
+
+    assert levels == ["up to 9", "10 to 19", "20 to 29", "30 and more"]
+    heavy = people.assign(x=np.where(np.arange(400) < 20, np.arange(400), 99))
+    lumped = ft.audit(heavy, "good", y_pred="guess", sensitive_features="group")
+    assert set(lumped.flows("x")["level"]) == {"any number"}
+
+
+def test_a_numeric_label_of_many_levels_is_shown_by_quarters_too():
+    rng = np.random.default_rng(3)
+    people = random_people(3, n=200).assign(good=rng.normal(size=200).round(3))
+    result = ft.audit(people, "good", sensitive_features="group", loss="absolute",
+                      loss_range=(0, 20), features=["group", "x"],
+                      model=lambda points: points["x"] + (points["group"] == "a"))  # fmt: skip
+    flows = result.flows("x")
+
+    assert flows["label"].nunique() == 4
+    assert flows.groupby("label")["people"].sum().between(45, 55).all()
+    # where the cells end depends on the sample
+    assert result.targets_are_fixed
+    assert flows["lower"].isna().all()
+    assert {len(table.cells) for table in result.summary.flows} == {4 * 3 * 3}
+
+
+@pytest.mark.parametrize(
+    ("labels", "levels", "groups", "reason"),
+    [
+        (2, 41, 2, "it has more than 40 levels"),
+        (21, 2, 2, "there are more than 20 labels"),
+        (10, 30, 4, "labels, levels and groups make more than 1000 cells"),
+        (2, 40, 2, None),
+    ],
+)
+def test_flows_of_too_many_cells_are_left_out_of_a_document_and_said_to_be(
+    labels, levels, groups, reason
+):
+    at = np.arange(600)
+    people = pd.DataFrame(
+        {"g": at % groups, "f": at % levels, "y": at % labels, "said": at * 7 % labels}
+    ).astype(str)
+    result = ft.audit(people, "y", y_pred="said", sensitive_features="g", rng=0)
+    note = f"Flows by f are left out here: {reason}."
+
+    assert (note in result.summary.warnings) == (reason is not None)
+    assert bool(result.summary.flows) == (reason is None)
+    assert len(result.flows("f")) == labels * levels * groups
 
 
 def test_levels_keep_their_declared_order_and_missing_ones_come_last():

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
-from tests.localise.audits import compas_audit, priced_audit
+from tests.localise.audits import compas_audit, priced_audit, random_people
+
+import fairtransport as ft
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -25,3 +27,15 @@ def test_the_worst_pair_has_the_largest_ratio_of_all(seed):
 
 def test_without_positive_distances_there_is_none():
     assert compas_audit().summary.worst_pair is None
+
+
+def test_labels_that_are_stored_as_numbers_are_one_apart():
+    people = random_people(3).assign(good=lambda table: table["good"] * 100.0)
+    people["guess"] = people["guess"] * 100.0
+    similarity = ft.similarity.MixedTabular(scales={"x": 2.0}, default_mismatch=1.0)
+    result = ft.audit(people, "good", y_pred="guess", sensitive_features="group",
+                      similarity=similarity, budget=0.1)  # fmt: skip
+    pair = result.summary.worst_pair
+
+    assert {pair.prediction, pair.prediction_of_second} == {0.0, 100.0}
+    assert pair.ratio == pytest.approx(1 / pair.distance)

@@ -1,7 +1,7 @@
 """A real browser, and reports opened in it from disk."""
 
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -37,9 +37,13 @@ def reports(tmp_path_factory):
     """Write each sample's report once."""
     folder = tmp_path_factory.mktemp("reports")
     paths = {}
-    for name in ("sample", "with_budget", "hostile"):
+    summaries = {name: getattr(samples, name)() for name in ("sample", "with_budget", "hostile")}
+    # many moves, and a threshold far from all that was found
+    budgeted = summaries["with_budget"]
+    summaries["long"] = replace(budgeted, moves=budgeted.moves * 30, delta=0.4)
+    for name, summary in summaries.items():
         paths[name] = folder / f"{name}.html"
-        paths[name].write_text(render_html(getattr(samples, name)()), encoding="utf-8")
+        paths[name].write_text(render_html(summary), encoding="utf-8")
     return paths
 
 

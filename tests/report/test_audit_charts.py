@@ -167,14 +167,23 @@ def test_a_method_without_an_upper_end_reaches_the_edge():
     document = CHARTS["unbounded"]().to_dict()
     edge = document["layer"][0]["encoding"]["x"]["scale"]["domain"][1]
     assert {row["to"] for row in data(document) if "to" in row} == {edge}
-    assert "none" in document["description"]
+    assert "at least 0.0291, no upper bound" in document["description"]
+    arrows = [layer for layer in document["layer"] if layer["mark"].get("shape")]
+    assert [layer["mark"]["shape"] for layer in arrows] == ["triangle-right"]
+
+
+def test_a_curve_with_many_corners_has_no_circles():
+    corners = [{"budget": at / 100, "value": (at / 100) ** 0.5} for at in range(100)]
+    document = budget_curve_chart(corners, budget=0.5, statistic=0.7, price=0.7).to_dict()
+    assert "circles" not in document["title"]["subtitle"]
+    assert [layer["mark"]["type"] for layer in document["layer"]] == ["line", "line", "point"]
 
 
 def test_a_sequence_without_upper_bounds():
     open_ended = [{**look, "upper": float("inf")} for look in LOOKS]
     document = confidence_sequence_chart(open_ended).to_dict()
     assert "area" not in {layer["mark"]["type"] for layer in document["layer"]}
-    assert document["description"].endswith("upper bound none.")
+    assert document["description"].endswith("lower bound 0.0400, no upper bound.")
 
 
 @pytest.mark.parametrize(

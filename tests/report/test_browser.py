@@ -1,12 +1,14 @@
 """The report in a real browser, opened from disk."""
 
+import itertools
+
 import pytest
 
 from tests.report.samples import HOSTILE, sample
 
 pytestmark = pytest.mark.slow
 
-NAMES = ("sample", "with_budget", "hostile")
+NAMES = ("sample", "with_budget", "hostile", "long")
 CHARTS = {
     "sample": ["flows-1", "flows-2", "flows-3", "law", "methods"],
     "with_budget": ["flows-1", "flows-2", "flows-3", "law", "methods", "curve"],
@@ -134,6 +136,75 @@ def test_tables_are_filtered_and_counted(visit):
 
     box.fill("")
     assert count.inner_text() == "6 of 6 rows"
+
+
+def test_a_long_table_shows_its_first_rows_until_all_are_asked_for(visit):
+    page = visit("long").page
+    rows = page.locator("#table-moves tbody tr:visible")
+    button = page.locator("[data-table]:has(#table-moves) .more")
+    count = page.locator("[data-table]:has(#table-moves) output")
+    box = page.get_by_label("Show rows with this text: Who is swapped with whom")
+    assert (rows.count(), button.inner_text()) == (20, "Show all 180")
+    assert count.inner_text() == "180 of 180 rows, the first 20 shown"
+
+    page.locator("#table-moves th button").first.click()
+    assert column(page, "moves", 1) == ["15.5"] * 20
+    box.fill("less than 25")
+    assert (rows.count(), button.inner_text()) == (20, "Show all 90")
+
+    button.focus()
+    page.keyboard.press("Enter")
+    assert (rows.count(), button.get_attribute("aria-expanded")) == (90, "true")
+    assert count.inner_text() == "90 of 180 rows"
+    box.fill("")
+    assert rows.count() == 180
+    button.click()
+    assert rows.count() == 20
+
+
+def test_of_a_long_table_a_hundred_rows_are_printed(visit):
+    page = visit("long").page
+
+    page.emulate_media(media="print")
+
+    assert page.locator("#table-moves tbody tr:visible").count() == 100
+    assert page.get_by_text("The first 100 of 180 rows are printed.").is_visible()
+    assert page.locator(".more:visible").count() == 0
+
+
+def test_without_scripting_a_long_table_is_whole(visit):
+    page = visit("long", ready=False, java_script_enabled=False).page
+
+    assert page.locator("#table-moves tbody tr:visible").count() == 180
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("name", ["sample", "long"])
+@pytest.mark.parametrize("chart", ["law", "methods"])
+def test_numbers_on_an_axis_keep_their_distance(visit, name, chart, width):
+    page = visit(name, width=width).page
+
+    boxes = page.evaluate(
+        "chart => [...document.querySelectorAll(`[data-chart=${chart}] .role-axis-label text`)]"
+        ".filter(text => /^[0-9.]+$/.test(text.textContent)"
+        " && getComputedStyle(text).opacity !== '0')"
+        ".map(text => text.getBoundingClientRect()).map(box => [box.top, box.left, box.right])",
+        chart,
+    )
+    bottom = max(top for top, _, _ in boxes)
+    ends = sorted((left, right) for top, left, right in boxes if abs(top - bottom) < 2)
+
+    assert len(ends) >= 2
+    gaps = [after[0] - before[1] for before, after in itertools.pairwise(ends)]
+    assert min(gaps) > 6
+
+
+def test_a_table_that_goes_on_has_a_shadow_at_its_edge(visit):
+    page = visit(width=390).page
+    place = page.locator(".scroll:has(#table-moves)")
+
+    assert place.evaluate("box => box.scrollWidth > box.clientWidth")
+    assert place.evaluate("box => getComputedStyle(box).backgroundImage").count("gradient") == 4
 
 
 def test_hovering_over_a_cell_shows_its_people(visit):

@@ -162,7 +162,7 @@ def test_an_audit_that_found_nothing_has_a_report():
     page = render_html(empty)
 
     assert "No verdict" in page
-    assert "None of the 1,584 people" in page
+    assert "for any of the 1,584 people" in page
     # without charts there is no need for a library that draws them
     assert len(page) < 60_000
 
@@ -172,6 +172,29 @@ def test_a_shared_report_says_what_it_leaves_out():
 
     assert "Cells with fewer than 5 people were left out" in page
     assert "left out</bdi>" in page
+    assert page.count("<strong>3 moves of 7 people are not shown.</strong>") == 1
+    assert "<h3>Most affected profiles, of the moves shown</h3>" in page
+
+
+def test_a_shared_report_without_a_move_shows_no_flows():
+    page = render_html(replace(with_budget(), moves=(), most_affected=(), law=None, methods=()))
+
+    assert "3 moves of 7 people are not shown.</strong> None is large enough" in page
+    assert "Flows by feature" not in page
+
+
+def test_words_between_backticks_are_code_and_nothing_else_is(page):
+    assert "declare <code>levels</code>." in page
+    sly = render_html(sample(warnings=("`<b>` and `<i", "`&lt;`"), **UNDRAWN))
+    assert "<code>&lt;b&gt;</code> and `&lt;i" in sly
+    assert "<code>&amp;lt;</code>" in sly
+
+
+def test_much_disagreement_is_in_the_first_panel():
+    page = render_html(replace(with_budget(), disagreement=0.03, **UNDRAWN))
+
+    assert page.count("0.0300 of the statistic (50 %)".replace(" %", "\u00a0%")) == 1
+    assert page.index("0.0300 of the statistic") < page.index("FaiTH statistic</dt>")
 
 
 def test_a_fragment_has_no_script_and_escapes_the_data():

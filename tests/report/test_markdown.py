@@ -3,7 +3,7 @@
 import re
 
 from fairtransport.report import render_markdown
-from fairtransport.report.markdown import escape
+from fairtransport.report.markdown import escape, prose
 from tests.report.samples import HOSTILE, hostile, sample
 
 
@@ -49,3 +49,7 @@ def test_moves_that_are_not_shown_are_counted():
     assert text.startswith("# A \\| model\n")
     assert "The JSON document has 4 more." in text
     assert len(tables(text)[1]) == 2 + 2
+
+
+def test_code_stays_code_and_only_if_it_is_plain():
+    assert prose("declare `levels`; `a|b` *x*") == "declare `levels`; \\`a\\|b\\` \\*x\\*"

@@ -49,6 +49,11 @@ def test_long_text_ends_in_an_ellipsis():
         (text.group_text({}), "everybody"),
         (text.pvalue(0.0001), "p = 0.0001"),
         (text.told_apart(0.1, 0.1), ("0.1000", "0.1000")),
+        (text.bound(0.1 + 0.2, text.UP), "0.3000"),
+        (text.bound(-0.00001, text.DOWN), "−0.0001"),
+        (text.bound(float("inf"), text.UP), "no upper bound"),
+        (text.interval_text(None, 0.5), "at most 0.5000, no lower bound"),
+        (text.level(1e-7), "0.00001 %"),
     ],
 )
 def test_numbers(made, wanted):

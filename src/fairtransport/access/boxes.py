@@ -75,6 +75,12 @@ class Estimator:
         return type(steps[-1][1] if steps else self.model).__name__
 
     @property
+    def description(self) -> str:
+        """The estimator's class, for a pipeline those of all its steps."""
+        steps = getattr(self.model, "steps", None)
+        return ", then ".join(type(step).__name__ for _, step in steps) if steps else self.name
+
+    @property
     def features(self) -> tuple[str, ...] | None:
         """The columns it was fitted on, where it remembers them."""
         names = getattr(self.model, "feature_names_in_", None)

@@ -67,8 +67,8 @@ class FileModel(Estimator):
 
     @property
     def description(self) -> str:
-        """The model's class and the beginning of the file's hash."""
-        return f"{self.name} (SHA-256 {self.sha256[:12]}…)"
+        """The model's class and the file's hash."""
+        return f"{super().description}; file with SHA-256 {self.sha256}"
 
 
 def load(path: str | Path, *, allow_pickle: bool = False, trusted: Iterable[str] = ()) -> FileModel:

@@ -33,7 +33,8 @@ class Flips:
     budget_rejected_from
         The least budget, to within a step, at which the audit's own δ is rejected.
     budget_certified_until
-        The largest budget, to within a step, at which it is certified.
+        The largest budget, to within a step, at which it is certified; infinite if it is at
+        every budget.
     """
 
     rejected_below: float
@@ -103,6 +104,8 @@ def find_flips(result: AuditResult) -> Flips:
 
         rejected = _edge(lambda budget: verdict_at(budget) == "rejected", end, 0.0)
         certified = _edge(lambda budget: verdict_at(budget) == "certified", 0.0, end)
+        # after its end the curve is flat
+        certified = np.inf if certified == end else certified
     return Flips(result.lower_bound, upper, rejected, certified)
 
 

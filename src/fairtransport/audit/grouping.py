@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,59 +11,79 @@ from fairtransport.localise.profiles import plain
 from fairtransport.summary import GroupComparison
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from fairtransport.audit.result import AuditResult
+    from fairtransport.checks import FloatArray
+    from fairtransport.localise import Value
 
 
-def compare_groups(result: AuditResult, at_least: int | None = None) -> tuple[GroupComparison, ...]:
-    """Return the metrics by each sensitive feature; none where predictions are no labels.
+class Compared(NamedTuple):
+    """The metrics by one sensitive feature, and a sentence for each that is undefined."""
 
-    With ``at_least``, a feature some of whose groups have fewer people with some label and
-    some prediction shows no numbers.
-    """
+    metrics: GroupComparison
+    notes: tuple[str, ...]
+
+
+def compare_groups(result: AuditResult) -> tuple[Compared, ...]:
+    """Return the metrics by each sensitive feature; none where predictions are no labels."""
     space = result.space
     if result.loss.needs != "label" or space.label is None:
         return ()
     rows = np.flatnonzero(space.observed)
     truth, said = space.values(space.label)[rows], result.answers.predictions[rows]
-    counts = space.counts[rows]
     found = []
     for name in space.sensitive:
-        group = space.columns[name].take(rows)
         privileged = result.privileged.get(name)
         metrics = group_metrics(
-            truth, said, group.to_list(), counts, privileged=privileged,
-            favourable=None if privileged is None else result.favourable,
+            truth, said, space.columns[name].take(rows).to_list(), space.counts[rows],
+            privileged=privileged, favourable=None if privileged is None else result.favourable,
         )  # fmt: skip
-        cells = zip(truth.tolist(), said.tolist(), group.codes.tolist(), strict=True)
-        hidden = at_least is not None and _smallest(list(cells), counts.tolist()) < at_least
-        found.append(_comparison(result, name, metrics, hidden=hidden))
+        notes = tuple(f"Group metrics by {name}: {note}" for note in metrics.notes)
+        found.append(Compared(_comparison(result, name, metrics), notes))
     return tuple(found)
 
 
-def _smallest(cells: list[tuple[object, ...]], counts: list[int]) -> int:
-    people: dict[tuple[object, ...], int] = {}
-    for cell, count in zip(cells, counts, strict=True):
-        people[cell] = people.get(cell, 0) + count
-    return min(people.values())
+def people_by_answer(result: AuditResult, feature: str, people: FloatArray) -> FloatArray:
+    """Add up people at points by a feature's level, true label and prediction."""
+    space = result.space
+    assert space.label is not None  # noqa: S101
+    _, said = np.unique(result.answers.predictions.astype(str), return_inverse=True)
+    keys = np.column_stack([space.codes((feature, space.label)), said.reshape(-1)])
+    cell_of = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
+    return np.asarray(np.bincount(cell_of, people))
 
 
-def _comparison(
-    result: AuditResult, feature: str, metrics: GroupMetrics, *, hidden: bool
-) -> GroupComparison:
+def _comparison(result: AuditResult, feature: str, metrics: GroupMetrics) -> GroupComparison:
     privileged = result.privileged.get(feature)
-    by_group = {str(plain(name)): share for name, share in metrics.accuracy_by_group.items()}
-    numbers = (
+    return GroupComparison(
+        feature,
+        None if privileged is None else plain(result.favourable),
+        plain(privileged),
+        metrics.accuracy,
+        named(metrics.accuracy_by_group),
         metrics.statistical_parity_difference,
         metrics.equal_opportunity_difference,
         metrics.average_odds_difference,
         metrics.demographic_parity_difference,
         metrics.equalized_odds_difference,
     )
-    return GroupComparison(
-        feature,
-        None if privileged is None else plain(result.favourable),
-        plain(privileged),
-        metrics.accuracy,
-        dict.fromkeys(by_group) if hidden else by_group,
-        *((None,) * len(numbers) if hidden else numbers),
-    )
+
+
+def named(by_level: Mapping[Value, float | None]) -> dict[str, float | None]:
+    """Return numbers by the levels' names, of which no two are the same.
+
+    Examples
+    --------
+    >>> named({1: 0.5, "1": 0.6, "missing": 0.7, None: 0.8})
+    {'1': 0.5, '1 (2)': 0.6, 'missing': 0.7, 'missing (2)': 0.8}
+    """
+    found: dict[str, float | None] = {}
+    for level, number in by_level.items():
+        name = first = "missing" if level is None else str(plain(level))
+        copies = 1
+        while name in found:
+            copies += 1
+            name = f"{first} ({copies})"
+        found[name] = number
+    return found

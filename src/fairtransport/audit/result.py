@@ -7,7 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairtransport.audit.summarise import summarise
+from fairtransport.audit.shared import shared_summary
+from fairtransport.audit.summarise import COMPARED, summarise
 from fairtransport.checks import choice, whole
 from fairtransport.errors import InputError
 from fairtransport.files import write_text
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from fairtransport.space import SampleSpace
     from fairtransport.summary import AuditSummary
 
-COMPARED = ("finite-sample", "limit-law", "m-out-of-n")
-"""The methods that a result shows side by side."""
 PLOTS = ("flows", "law", "budget", "methods")
 
 
@@ -133,7 +132,9 @@ class AuditResult:
     def compared_laws(self) -> tuple[SamplingLaw, ...]:
         """The laws of the methods that can be compared; some need a loss with a known range."""
         able = [name for name in COMPARED if name != "finite-sample" or self.loss.range is not None]
-        return tuple(self.law if name == self.method else self._law(name) for name in able)
+        laws = (self.law if name == self.method else self._law(name) for name in able)
+        # a law of few draws has no bounds at a small level
+        return tuple(law for law in laws if law.smallest_level <= self.alpha / 2)
 
     @cached_property
     def moved(self) -> Moved:
@@ -242,7 +243,7 @@ class AuditResult:
         """Return everything the audit says; ``share`` as in `to_html`."""
         if share is None:
             return self.summary
-        return summarise(self, at_least=whole("share", share, at_least=2))
+        return shared_summary(self, whole("share", share, at_least=2))
 
     def _table(self, columns: dict[str, list[Any]]) -> Any:
         import narwhals as nw

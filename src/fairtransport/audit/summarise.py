@@ -1,9 +1,8 @@
-"""From a result to its document, with everything in it or with small cells left out."""
+"""From a result to its document, with everything in it."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,14 +12,12 @@ from fairtransport.audit.grouping import compare_groups
 from fairtransport.inference import DrawnLaw
 from fairtransport.localise import (
     describe_moves,
+    flow_shapes,
     flow_table,
     group_flows,
-    hide_small_moves,
     most_affected,
-    too_small,
     worst_pair,
 )
-from fairtransport.localise.flows import DESCRIPTIVE
 from fairtransport.space.fingerprint import data_sha256
 from fairtransport.summary import (
     SCHEMA,
@@ -28,39 +25,38 @@ from fairtransport.summary import (
     CostRule,
     CurvePoint,
     FlowTable,
-    GroupFlow,
     Law,
     LawBin,
     Limits,
     MethodLimits,
     Provenance,
-    Suppression,
-    WorstPair,
 )
 
 if TYPE_CHECKING:
     from fairtransport.audit.result import AuditResult
     from fairtransport.checks import FloatArray
     from fairtransport.inference import SamplingLaw
-    from fairtransport.localise import Moved
+    from fairtransport.localise import Move, Moved
 
+COMPARED = ("finite-sample", "limit-law", "m-out-of-n")
+"""The methods that a result shows side by side."""
 MOST_MOVES = 1000
 """A document lists this many moves and affected profiles; the tables of a result list all."""
 MOST_LEVELS = 40
 """Flows by a feature with more levels are in no document; `AuditResult.flows` gives them."""
+MOST_LABELS = 20
+"""The same for labels, of which each has a heat map of its own."""
+MOST_CELLS = 1000
+"""The same for labels times levels times groups."""
 LAW_BINS = 40
-CURVE_POINTS = 21
-"""A shared document shows the budget curve at this many budgets: its corners would tell counts."""
 LIBRARIES = ("numpy", "scipy", "narwhals", "pandas", "duckdb")
 
 
-def summarise(result: AuditResult, at_least: int | None = None) -> AuditSummary:
-    """Return everything a result says; with ``at_least``, no cell of fewer people."""
-    moved, gone = result.moved, None
-    if at_least is not None:
-        moved, gone = hide_small_moves(moved, at_least)
-    shown = moved.take(slice(MOST_MOVES))
-    solution = result.solution
+def summarise(result: AuditResult) -> AuditSummary:
+    """Return everything a result says."""
+    moved, solution = result.moved, result.solution
+    compared = compare_groups(result)
+    notes = [note for one in compared for note in one.notes]
     return AuditSummary(
         schema=SCHEMA,
         statistic=result.statistic,
@@ -87,25 +83,26 @@ def summarise(result: AuditResult, at_least: int | None = None) -> AuditSummary:
         plan_is_unique=solution.plan_is_unique,
         duality_gap=solution.duality_gap,
         disagreement=result.disagreement,
-        moved=result.moved.total,
-        moves_found=len(result.moved),
-        moves=describe_moves(
-            shown, result.space, result.answers.predictions, result.problem.losses
-        ),
-        flows=_flows(result, moved, gone),
+        moved=moved.total,
+        moves_found=len(moved),
+        moves=listed_moves(result, moved),
+        flows=flow_tables(result, moved, fixed=result.targets_are_fixed),
         most_affected=most_affected(moved, result.space)[:MOST_MOVES],
-        groups=_groups(result, moved, gone),
-        group_metrics=compare_groups(result, at_least),
-        worst_pair=_worst_pair(result, gone),
+        groups=group_flows(moved, result.space, result.problem.losses),
+        group_metrics=tuple(one.metrics for one in compared),
+        worst_pair=worst_pair(
+            result.space, result.problem.geometry, result.answers.predictions,
+            are_labels=result.loss.needs == "label",
+        ),
         budget_in_words=_budget_in_words(result),
-        budget_curve=_curve(result, gone),
+        budget_curve=_curve(result),
         costs=_costs(result),
         without_feature=without_each_feature(result),
         law=_law(result),
-        warnings=(*result.warnings, *result.law.notes, *_omissions(result)),
-        suppression=gone,
-        provenance=_provenance(result, gone),
-    )
+        warnings=(*result.warnings, *result.law.notes, *notes, *omissions(result, moved)),
+        suppression=None,
+        provenance=_provenance(result),
+    )  # fmt: skip
 
 
 def _finite(value: float) -> float | None:
@@ -124,19 +121,39 @@ def _method_limits(law: SamplingLaw, alpha: float) -> MethodLimits:
     )  # fmt: skip
 
 
-def _is_too_long(result: AuditResult, feature: str) -> bool:
-    column = result.space.columns[feature]
-    return column.levels.dtype == object and len(column.levels) > MOST_LEVELS
+def listed_moves(result: AuditResult, moved: Moved) -> tuple[Move, ...]:
+    """Return the moves that a document lists."""
+    return describe_moves(
+        moved.take(slice(MOST_MOVES)), result.space, result.answers.predictions,
+        result.problem.losses,
+    )  # fmt: skip
 
 
-def _omissions(result: AuditResult) -> list[str]:
-    long = [name for name in _by_features(result) if _is_too_long(result, name)]
+def flow_tables(result: AuditResult, moved: Moved, *, fixed: bool) -> tuple[FlowTable, ...]:
+    """Return the flows by each feature that a document has room for."""
+    too_long = _too_long(result)
+    return tuple(
+        flow_table(moved, result.space, name, alpha=result.alpha, fixed=fixed)
+        for name in _by_features(result)
+        if name not in too_long
+    )
+
+
+def omissions(result: AuditResult, moved: Moved) -> list[str]:
+    """Return a sentence for each thing that a document has no room for."""
     notes = [
-        f"Flows by {name} are left out here: it has more than {MOST_LEVELS} levels."
-        for name in long
+        f"Flows by {name} are left out here: {reason}."
+        for name, reason in _too_long(result).items()
     ]
-    if len(result.moved) > MOST_MOVES:
-        notes.append(f"The largest {MOST_MOVES} of {len(result.moved)} moves are listed here.")
+    if len(moved) > MOST_MOVES:
+        notes.append(f"The largest {MOST_MOVES} of {len(moved)} moves are listed here.")
+    there = {law.method for law in result.compared_laws}
+    lacking = [name for name in COMPARED if name not in there]
+    if lacking:
+        notes.append(
+            f"Not compared here: {', '.join(lacking)}. The loss has no known range for it, or the "
+            "level asks for more resamples."
+        )
     return notes
 
 
@@ -145,39 +162,18 @@ def _by_features(result: AuditResult) -> list[str]:
     return [name for name in space.profile if name not in space.sensitive] or list(space.sensitive)
 
 
-def _flows(result: AuditResult, moved: Moved, gone: Suppression | None) -> tuple[FlowTable, ...]:
-    fixed = result.targets_are_fixed and gone is None
-    tables = [
-        flow_table(moved, result.space, name, alpha=result.alpha, fixed=fixed)
-        for name in _by_features(result)
-        if not _is_too_long(result, name)
-    ]
-    if gone is None:
-        return tuple(tables)
-    # how many people there are in a cell is told by nothing that is left
-    return tuple(
-        FlowTable(
-            table.feature, DESCRIPTIVE, tuple(replace(cell, people=None) for cell in table.cells)
-        )
-        for table in tables
-    )
-
-
-def _groups(result: AuditResult, moved: Moved, gone: Suppression | None) -> tuple[GroupFlow, ...]:
-    groups = group_flows(moved, result.space, result.problem.losses)
-    if gone is None:
-        return groups
-    few = too_small(np.array([group.people for group in groups]), gone.at_least)
-    return tuple(
-        replace(group, people=None if hidden else group.people, risk=None, risk_after=None)
-        for group, hidden in zip(groups, few, strict=True)
-    )
-
-
-def _worst_pair(result: AuditResult, gone: Suppression | None) -> WorstPair | None:
-    if gone is not None:
-        return None  # two people, each of them one of few
-    return worst_pair(result.space, result.problem.geometry, result.answers.predictions)
+def _too_long(result: AuditResult) -> dict[str, str]:
+    """Return why there is no room for flows, by the features of which that is so."""
+    reasons = {}
+    shapes = flow_shapes(result.space, _by_features(result))
+    for name, (labels, levels, groups) in shapes.items():
+        if levels > MOST_LEVELS:
+            reasons[name] = f"it has more than {MOST_LEVELS} levels"
+        elif labels > MOST_LABELS:
+            reasons[name] = f"there are more than {MOST_LABELS} labels"
+        elif labels * levels * groups > MOST_CELLS:
+            reasons[name] = f"labels, levels and groups make more than {MOST_CELLS} cells"
+    return reasons
 
 
 def _budget_in_words(result: AuditResult) -> str:
@@ -191,16 +187,9 @@ def _costs(result: AuditResult) -> tuple[CostRule, ...]:
     return () if table is None else tuple(CostRule(**row) for row in table(result.space))
 
 
-def _curve(result: AuditResult, gone: Suppression | None) -> tuple[CurvePoint, ...]:
+def _curve(result: AuditResult) -> tuple[CurvePoint, ...]:
     curve = result.budget_curve
-    budgets, digits = curve.budgets, None
-    if gone is not None and len(budgets) > 1:
-        budgets, digits = np.linspace(0, budgets[-1], CURVE_POINTS), 3
-    points = [(float(budget), curve(float(budget))) for budget in budgets]
-    return tuple(
-        CurvePoint(budget, value if digits is None else round(value, digits))
-        for budget, value in points
-    )
+    return tuple(CurvePoint(float(budget), curve(float(budget))) for budget in curve.budgets)
 
 
 def _law(result: AuditResult) -> Law | None:
@@ -223,7 +212,7 @@ def _edges(values: FloatArray) -> FloatArray:
     return np.linspace(values.min(), values.max(), LAW_BINS + 1)
 
 
-def _provenance(result: AuditResult, gone: Suppression | None) -> Provenance:
+def _provenance(result: AuditResult) -> Provenance:
     from importlib.metadata import version
 
     loss: Any = result.loss
@@ -232,9 +221,9 @@ def _provenance(result: AuditResult, gone: Suppression | None) -> Provenance:
         version=version("fairtransport"),
         libraries={name: version(name) for name in LIBRARIES},
         seed=result.seed,
-        data_sha256=None if gone is not None else data_sha256(result.space),
+        data_sha256=data_sha256(result.space),
         similarity=result.similarity.describe(),
-        similarity_record=None if gone is not None or record is None else record(),
+        similarity_record=None if record is None else record(),
         loss=loss.name,
         loss_range=None if loss.range is None else (float(loss.range[0]), float(loss.range[1])),
         loss_is_error=loss.name == "zero-one",

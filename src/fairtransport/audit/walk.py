@@ -13,6 +13,7 @@ from fairtransport.audit.warnings import find_warnings
 from fairtransport.checks import choice, number, one_of, shown, threshold, whole
 from fairtransport.errors import InputError
 from fairtransport.inference import METHODS
+from fairtransport.inference.methods import check_level
 from fairtransport.losses import as_loss
 from fairtransport.similarity import Similarity, as_similarity
 from fairtransport.space import SampleSpace, build_space
@@ -124,8 +125,9 @@ def audit(
     """
     chosen_loss = as_loss(loss, loss_range)
     choice("method", method, METHODS)
-    level = number("alpha", alpha, above=0, below=1)
+    level = number("alpha", alpha, above=0, below=0.5)
     whole("n_resamples", n_resamples)
+    check_level(method, level, n_resamples)
     largest_fair = None if delta is None else threshold(delta, chosen_loss.range)
     chosen_similarity = as_similarity(similarity)
     access = choose_access(model, y_pred, y_score, chosen_loss)

@@ -65,8 +65,6 @@ class FiniteSampleLaw(SamplingLaw):
         The audit problem and the sample.
     gain_limits
         Rising prices, the first 0, and upper limits of φ_ν from each on, known before the data.
-    fixed_targets
-        Whether the targets do not depend on the sample; without, there is no upper bound.
     alpha
         The level that p-values are aimed at.
     rng
@@ -88,7 +86,6 @@ class FiniteSampleLaw(SamplingLaw):
     problem: AuditProblem
     counts: IntArray
     gain_limits: tuple[FloatArray, FloatArray]
-    fixed_targets: bool
     alpha: float
     rng: np.random.Generator
 

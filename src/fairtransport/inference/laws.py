@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -42,17 +42,26 @@ class SamplingLaw(ABC):
         The size of the audit sample.
     notes
         What a reader of the numbers should know of how they came about.
+    fixed_targets
+        Whether the targets do not depend on the sample; without, there is no upper bound:
+        it is infinite.
     """
 
     method: str
     estimate: float
     n: int
     notes: tuple[str, ...]
+    fixed_targets: bool = field(default=True, kw_only=True)
 
     @property
     def guarantee(self) -> str:
         """What the bounds promise: to hold as n grows, or at every n."""
         return "asymptotic"
+
+    @property
+    def smallest_level(self) -> float:
+        """The smallest level that a one-sided bound can have."""
+        return 0.0
 
     @abstractmethod
     def lower_bound(self, alpha: float = 0.05) -> float:
@@ -121,12 +130,15 @@ class QuantileLaw(SamplingLaw):
 
     def upper_bound(self, alpha: float = 0.05) -> float:
         """Return the upper bound at level 1 − α: the paper's asymptotic certificate."""
-        return self.estimate - self.quantile(self._level(alpha)) / math.sqrt(self.n)
+        lowest = self.quantile(self._level(alpha))
+        return self.estimate - lowest / math.sqrt(self.n) if self.fixed_targets else math.inf
 
     def _p_greater(self, delta: float) -> float:
         return self.at_least(math.sqrt(self.n) * (self.estimate - delta))
 
     def _p_less(self, delta: float) -> float:
+        if not self.fixed_targets:
+            return 1.0
         return self.at_most(math.sqrt(self.n) * (self.estimate - delta))
 
 
@@ -173,6 +185,11 @@ class DrawnLaw(QuantileLaw):
         above = len(self.draws) - int(np.searchsorted(self._ordered, t, side="left"))
         return max(above, 1) / len(self.draws)
 
+    @property
+    def smallest_level(self) -> float:
+        """One draw's worth."""
+        return 1 / len(self.draws)
+
     @cached_property
     def gaussianity(self) -> GaussianityCheck:
         """The paper's heuristic: whether the draws look like a centred normal law."""
@@ -182,13 +199,18 @@ class DrawnLaw(QuantileLaw):
 
     def _level(self, alpha: float, sides: int = 1) -> float:
         level = super()._level(alpha)
-        if level / sides * len(self.draws) < 1 - 1e-9:
-            msg = (
-                f"`alpha` must be at least {sides / len(self.draws):g} with "
-                f"{len(self.draws)} resamples, got {alpha:g}"
-            )
-            raise InputError(msg)
+        check_resamples(level / sides, len(self.draws), alpha)
         return level
+
+
+def check_resamples(tail: float, n_resamples: int, alpha: float) -> None:
+    """Refuse a level whose tail is thinner than one of the draws."""
+    if tail * n_resamples < 1 - 1e-9:
+        msg = (
+            f"`alpha` must be at least {alpha / tail / n_resamples:g} with "
+            f"{n_resamples} resamples, got {alpha:g}"
+        )
+        raise InputError(msg)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -11,7 +11,13 @@ import numpy as np
 from fairtransport.checks import IntArray, choice, float_array, number, shown, whole
 from fairtransport.errors import InputError
 from fairtransport.inference.finite import FiniteSampleLaw, declared_gain_limits
-from fairtransport.inference.laws import DrawnLaw, LimitLaw, PlugInLaw, SamplingLaw
+from fairtransport.inference.laws import (
+    DrawnLaw,
+    LimitLaw,
+    PlugInLaw,
+    SamplingLaw,
+    check_resamples,
+)
 from fairtransport.inference.normals import MinOfNormals
 from fairtransport.inference.resampling import (
     values_of_resamples,
@@ -39,7 +45,6 @@ class Request:
     step: float | None
     alpha: float
     loss_range: tuple[float, float] | None
-    fixed_targets: bool
 
     @property
     def n(self) -> int:
@@ -170,10 +175,12 @@ def finite_sample(request: Request) -> FiniteSampleLaw:
         limits = np.array([0.0]), np.array([high - low])
     return FiniteSampleLaw(
         "finite-sample", request.estimate, request.n, (), request.problem, request.counts,
-        limits, request.fixed_targets, request.alpha, request.rng,
+        limits, request.alpha, request.rng,
     )  # fmt: skip
 
 
+DRAWING = ("m-out-of-n", "numerical", "subsampling", "efron")
+"""The methods whose law is known by draws from it."""
 METHODS: dict[str, Method] = {
     "finite-sample": finite_sample,
     "m-out-of-n": m_out_of_n,
@@ -228,8 +235,8 @@ def sampling_law(
         Limits of the losses that hold for points outside ``problem`` too, for "finite-sample";
         None says that the problem's points are the whole sample space.
     fixed_targets
-        Whether the targets do not depend on the sample. If they do, "finite-sample" gives no
-        upper bound: it is infinite.
+        Whether the targets do not depend on the sample. If they do, no method gives an upper
+        bound: it is infinite.
 
     Examples
     --------
@@ -240,7 +247,7 @@ def sampling_law(
     (0.225, 0.0145)
     """
     choice("method", method, METHODS)
-    return METHODS[method](
+    law = METHODS[method](
         Request(
             problem=problem,
             counts=_check_counts(counts, problem.size),
@@ -250,9 +257,15 @@ def sampling_law(
             step=None if step is None else number("step", step, above=0),
             alpha=number("alpha", alpha, above=0, below=1),
             loss_range=None if loss_range is None else _check_range(loss_range, problem),
-            fixed_targets=bool(fixed_targets),
         )
     )
+    return replace(law, fixed_targets=bool(fixed_targets))
+
+
+def check_level(method: str, alpha: float, n_resamples: int) -> None:
+    """Refuse, before any work, a level at which a method's draws give no two-sided interval."""
+    if method in DRAWING:
+        check_resamples(alpha / 2, whole("n_resamples", n_resamples), alpha)
 
 
 def _check_counts(counts: Any, size: int) -> IntArray:

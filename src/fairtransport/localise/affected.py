@@ -24,7 +24,7 @@ class Affected:
     profile, label
         Who they are.
     people, moved
-        How many there are, and how many of them the plan moves.
+        How many there are (None where that is not told), and how many of them are moved.
     gain
         How much worse the model does for each of those, on average.
     contribution
@@ -33,7 +33,7 @@ class Affected:
 
     profile: Profile
     label: Value
-    people: float
+    people: float | None
     moved: float
     gain: float
     contribution: float

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 INTERVALS, DESCRIPTIVE = "simultaneous intervals", "descriptive"
 MOST_NUMBERS = 12
-"""A numeric feature with more levels is shown by quarters of the people."""
+"""A numeric feature or label with more levels is shown by quarters of the people."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,8 @@ class Flow:
     Attributes
     ----------
     label, level, group
-        The cell: the true label, the feature's level, the sensitive features' values.
+        The cell: the true label, the feature's level, the sensitive features' values. Many
+        numbers are quarters of the people, as in "up to 29" and "56 and more".
     people
         How many people are in the cell; None where that is not told.
     out, into, change
@@ -86,61 +88,71 @@ def flow_table(
     number of those who enter is binomial with share 1/2 where the expected change is 0; the
     p-values of this test are Holm's.
     """
-    levels, level_of = _levels(space, feature)
+    label, level = _axis(space, space.label), _axis(space, feature)
     firsts, group_of = first_points(space.groups(space.sensitive))
-    label_of, labels = np.zeros(space.size, np.int64), 1
-    if space.label is not None:
-        column = space.columns[space.label]
-        label_of, labels = column.codes, len(column.levels)
-    shape = (labels, len(levels), len(firsts))
-    cell_of = np.ravel_multi_index((label_of, level_of, group_of), shape)
-    size = int(np.prod(shape))
-    cross = cell_of[moved.sources] != cell_of[moved.targets]
+    shape = (len(label.values), len(level.values), len(firsts))
+    cell_of = np.ravel_multi_index((label.places, level.places, group_of), shape)
+    people, out, into = _counts(moved, space, cell_of, int(np.prod(shape)))
+    exact = fixed and not (label.is_cut or level.is_cut)
+    limits = _limits(out, into, space.n, alpha) if exact else ()
+    columns = [array.tolist() for array in (people, out, into, into - out, *limits)]
+    profiles = Profiles(space)
+    groups = [profiles.group(int(point)) for point in firsts]
+    keys = product(label.values, level.values, groups)
+    cells = (Flow(*key, *numbers) for key, *numbers in zip(keys, *columns, strict=True))
+    return FlowTable(feature, INTERVALS if exact else DESCRIPTIVE, tuple(cells))
+
+
+def flow_shapes(space: SampleSpace, features: list[str]) -> dict[str, tuple[int, int, int]]:
+    """Return how many labels, levels and groups the flows by each feature have."""
+    labels = len(_axis(space, space.label).values)
+    groups = len(np.unique(space.groups(space.sensitive)))
+    return {name: (labels, len(_axis(space, name).values), groups) for name in features}
+
+
+def _counts(
+    moved: Moved, space: SampleSpace, cell_of: IntArray, size: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return how many people are in each cell, leave it and enter it."""
+    crossing = moved.take(cell_of[moved.sources] != cell_of[moved.targets])
 
     def total(points: IntArray, people: FloatArray) -> FloatArray:
         return np.bincount(cell_of[points], people, size).astype(np.float64)
 
-    people = total(np.arange(space.size), space.counts.astype(np.float64))
-    out = total(moved.sources[cross], moved.people[cross])
-    into = total(moved.targets[cross], moved.people[cross])
-    exact = fixed and len(levels) == len(space.columns[feature].levels) + _has_missing(
-        space, feature
+    return (
+        total(np.arange(space.size), space.counts.astype(np.float64)),
+        total(crossing.sources, crossing.people),
+        total(crossing.targets, crossing.people),
     )
-    limits = _limits(out, into, space.n, alpha) if exact else None
-    profiles = Profiles(space)
-    groups = [profiles.group(int(point)) for point in firsts]
-    names = [None] if space.label is None else space.columns[space.label].levels.tolist()
-    cells = []
-    for at in range(size):
-        label, level, group = np.unravel_index(at, shape)
-        flow = Flow(
-            plain(names[label]), levels[level], groups[group], float(people[at]), float(out[at]),
-            float(into[at]), float(into[at] - out[at]),
-            *(() if limits is None else (float(limit[at]) for limit in limits)),
-        )  # fmt: skip
-        cells.append(flow)
-    return FlowTable(feature, INTERVALS if exact else DESCRIPTIVE, tuple(cells))
 
 
-def _has_missing(space: SampleSpace, feature: str) -> bool:
-    return space.columns[feature].has_missing
+class _Axis(NamedTuple):
+    """A column's levels, as few as can be shown, and each point's place among them.
+
+    ``is_cut`` tells whether numbers were put together, as the sample has them.
+    """
+
+    values: list[Value]
+    places: IntArray
+    is_cut: bool = False
 
 
-def _levels(space: SampleSpace, feature: str) -> tuple[list[Value], IntArray]:
-    """Return a feature's levels, as few as can be shown, and each point's place among them."""
-    column = space.columns[feature]
+def _axis(space: SampleSpace, name: str | None) -> _Axis:
+    if name is None:
+        return _Axis([None], np.zeros(space.size, np.int64))
+    column = space.columns[name]
     values: list[Value] = [plain(value) for value in column.levels.tolist()]
     codes = column.codes
-    is_number = np.issubdtype(column.levels.dtype, np.number)
-    if is_number and len(values) > MOST_NUMBERS:
+    is_cut = np.issubdtype(column.levels.dtype, np.number) and len(values) > MOST_NUMBERS
+    if is_cut:
         values, quarter = _quarters(column.levels, codes, space.counts)
         codes = np.where(codes == MISSING, MISSING, quarter[codes])
     elif column.categories:
         values, codes = _in_declared_order(values, codes, column.categories)
-    if (codes == MISSING).any():
+    if column.has_missing:
         codes = np.where(codes == MISSING, len(values), codes)
         values = [*values, None]
-    return values, codes
+    return _Axis(values, codes, is_cut)
 
 
 def _quarters(
@@ -152,7 +164,16 @@ def _quarters(
     quarter = np.minimum((4 * np.r_[0, below[:-1]]).astype(np.int64), 3)
     used, quarter = np.unique(quarter, return_inverse=True)
     ends = [levels[quarter == part][[0, -1]] for part in range(len(used))]
-    return [f"{low:g} to {high:g}" for low, high in ends], quarter.reshape(-1)
+    return _names_of_ranges(ends), quarter.reshape(-1)
+
+
+def _names_of_ranges(ends: list[FloatArray]) -> list[Value]:
+    """Return ranges in words, open at both ends: the extremes are one person's numbers."""
+    if len(ends) == 1:
+        return ["any number"]
+    (_, first), *middle, (last, _) = ends
+    inner = [f"{low:g} to {high:g}" if low < high else f"{low:g}" for low, high in middle]
+    return [f"up to {first:g}", *inner, f"{last:g} and more"]
 
 
 def _in_declared_order(

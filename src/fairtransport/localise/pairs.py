@@ -26,6 +26,8 @@ MOST_PAIRS = 10**8
 class WorstPair:
     """Two comparable people, apart from each other, and what the model says of them.
 
+    They have the same true label, where the loss knows one.
+
     Attributes
     ----------
     first, second
@@ -48,11 +50,13 @@ class WorstPair:
 
 
 def worst_pair(
-    space: SampleSpace, geometry: Geometry, predictions: NDArray[Any]
+    space: SampleSpace, geometry: Geometry, predictions: NDArray[Any], *, are_labels: bool
 ) -> WorstPair | None:
     """Return the pair with the largest ratio; None where no distance is positive.
 
-    Labels are 0 or 1 apart, numbers by their difference, scores by total variation.
+    Labels are 0 or 1 apart, also those stored as numbers (``are_labels``); other numbers by
+    their difference, scores by total variation. Only people with the same true label are
+    comparable.
     """
     pairs = sum(len(members) ** 2 for members in geometry.members)
     if geometry.is_free or pairs > MOST_PAIRS:
@@ -62,7 +66,8 @@ def worst_pair(
         step = max(1, CHUNK_ENTRIES // len(members))
         for at in range(0, len(members), step):
             rows = members[at : at + step]
-            ratios = _ratios(geometry.costs(rows, members), _apart(predictions, rows, members))
+            apart = _apart(predictions, rows, members, are_labels=are_labels)
+            ratios = _ratios(geometry.costs(rows, members), apart)
             top = int(ratios.argmax())
             if ratios.flat[top] > best:
                 best = float(ratios.flat[top])
@@ -88,12 +93,14 @@ def _ratios(costs: FloatArray, apart: FloatArray) -> FloatArray:
     return np.divide(apart, np.sqrt(costs), out=np.zeros_like(costs), where=positive)
 
 
-def _apart(predictions: NDArray[Any], rows: IntArray, cols: IntArray) -> FloatArray:
+def _apart(
+    predictions: NDArray[Any], rows: IntArray, cols: IntArray, *, are_labels: bool
+) -> FloatArray:
     if predictions.ndim > 1:
         return np.asarray(
             np.abs(predictions[rows][:, None] - predictions[cols][None]).sum(axis=2) / 2
         )
     one, other = predictions[rows][:, None], predictions[cols][None]
-    if np.issubdtype(predictions.dtype, np.floating):
+    if not are_labels and np.issubdtype(predictions.dtype, np.floating):
         return np.asarray(np.abs(one - other))
     return np.asarray(one != other, dtype=np.float64)

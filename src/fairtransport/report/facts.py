@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairtransport.report.text import visible
+from fairtransport.report.text import loss_name, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,12 +25,12 @@ def facts(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
         ("Features", _listed(made.features)),
         ("Sensitive features", _listed(made.sensitive)),
         ("Label", "none" if made.label is None else visible(made.label)),
-        ("Loss", visible(made.loss) + limits),
+        ("Loss", loss_name(made.loss) + limits),
         ("Similarity", visible(made.similarity)),
         ("Budget", f"{summary.budget:g}"),
         ("Method", f"{visible(summary.method)}, {made.resamples:,} resamples where it draws any"),
         ("Guarantee", visible(summary.guarantee)),
-        ("Seed", f"{made.seed}"),
+        ("Seed", "left out" if made.seed is None else f"{made.seed}"),
         ("Data, SHA-256", made.data_sha256 or "left out"),
         ("Versions", _listed(f"{name} {version}" for name, version in
                              {"fairtransport": made.version, **made.libraries}.items())),

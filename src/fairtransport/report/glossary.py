@@ -40,7 +40,7 @@ GLOSSARY = {
     ),
     "Price": "What one more unit of budget would add to the statistic.",
     "Move": "People of one profile who are swapped with people of another.",
-    "Flow": "By how much the number of people in a cell changes when all moves are made.",
+    "Flow": "By how much the number of people in a cell changes when the moves are made.",
     "Tied": "Another target would have been as bad for these people; the table shows one of them.",
     "Empirical Lipschitz constant": (
         "The largest difference between two people's predictions, divided by their distance."

@@ -9,15 +9,21 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from fairtransport.report import tables, words
+from fairtransport.report import reading, tables, words
 from fairtransport.report.facts import facts
 from fairtransport.report.glossary import GLOSSARY
 from fairtransport.report.pictures import chart_specs
 from fairtransport.report.text import (
+    DOWN,
+    UP,
+    bound,
     decimal,
     group_text,
+    interval_text,
+    level,
     people,
     percent,
+    prediction_text,
     profile_text,
     pvalue,
     shorten,
@@ -27,12 +33,14 @@ from fairtransport.report.text import (
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
     from fairtransport.summary import AuditSummary
 
 MOST_ROWS = 500
 """More moves than these are left to the JSON document."""
-MOST_AFFECTED = 20
+MOST_AFFECTED = 200
+_CODE = re.compile(r"`([^`]{1,80})`")
 
 
 def render_html(summary: AuditSummary, *, title: str = "Audit for individual bias") -> str:
@@ -61,9 +69,10 @@ def render_html(summary: AuditSummary, *, title: str = "Audit for individual bia
             title=visible(title),
             s=summary,
             words=words,
+            reading=reading,
             tables=_tables(summary),
             facts=facts(summary),
-            notes=words.notes(summary),
+            notes=reading.notes(summary),
             glossary=GLOSSARY,
             charts=specs,
             charts_json=_safe_json(specs),
@@ -71,6 +80,10 @@ def render_html(summary: AuditSummary, *, title: str = "Audit for individual bia
             scripts=scripts,
             policy=_policy(style, scripts),
             moves_left_out=max(0, len(summary.moves) - MOST_ROWS),
+            affected_left_out=max(0, len(summary.most_affected) - MOST_AFFECTED),
+            interval=interval_text(summary.interval.lower, summary.interval.upper),
+            lower_bound=bound(summary.lower_bound, DOWN),
+            upper_bound=bound(summary.upper_bound, UP),
         )
     )
 
@@ -89,10 +102,13 @@ def environment() -> Environment:
         finalize=_keep_together,
     )
     made.filters |= {
+        "code": _with_code,
         "decimal": decimal,
         "group": group_text,
+        "level": level,
         "people": people,
         "percent": percent,
+        "prediction": prediction_text,
         "profile": profile_text,
         "pvalue": pvalue,
         "shorten": shorten,
@@ -107,6 +123,14 @@ def environment() -> Environment:
 def _keep_together(value: Any) -> Any:
     # a line must not break between a number and its percent sign
     return re.sub(r"(?<=\d) %", "\u00a0%", value) if type(value) is str else value
+
+
+def _with_code(text: str) -> Markup:
+    """Return escaped text in which words between backticks are code."""
+    from markupsafe import Markup, escape
+
+    # the text is escaped first, so that nothing of it but the backticks becomes a tag
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(_keep_together(text)))))  # noqa: S704
 
 
 @cache

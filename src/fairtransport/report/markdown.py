@@ -5,17 +5,28 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from fairtransport.report import tables, words
+from fairtransport.report import reading, tables, words
 from fairtransport.report.facts import facts
-from fairtransport.report.text import decimal, percent, pvalue, shorten, visible
+from fairtransport.report.text import (
+    DOWN,
+    UP,
+    bound,
+    decimal,
+    interval_text,
+    level,
+    pvalue,
+    shorten,
+    visible,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairtransport.report.tables import Table
+    from fairtransport.report.cells import Table
     from fairtransport.summary import AuditSummary
 
 MOST_MOVES = 10
+_CODE = re.compile(r"`([\w.,= -]{1,80})`")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#!|~$])")
 
 
@@ -37,6 +48,7 @@ def render_markdown(
         f"# {escape(visible(title))}",
         f"**{words.verdict_title(summary)}.** {escape(words.meaning(summary))}",
         words.verdict_sentence(summary),
+        *_headline(summary),
         _figures(summary),
         *_who(summary, most_moves),
         "## How sure",
@@ -45,16 +57,16 @@ def render_markdown(
         *_table(tables.methods_table(summary)),
         "## What it depends on",
         "\n".join(f"- {sentence}" for sentence in words.delta_sentences(summary)),
-        words.budget_sentence(summary),
+        prose(words.budget_sentence(summary)),
         "## How it was done",
-        "\n".join(f"- {name}: {escape(shorten(value, 400))}" for name, value in facts(summary)),
-        words.CAUTION,
+        "\n".join(f"- {name}: {prose(shorten(value, 400))}" for name, value in facts(summary)),
+        words.caution(summary),
     ]
-    notes = words.notes(summary)
+    notes = reading.notes(summary)
     if notes:
         parts += [
             "## What to keep in mind",
-            "\n".join(f"- {escape(shorten(n, 600))}" for n in notes),
+            "\n".join(f"- {prose(shorten(n, 600))}" for n in notes),
         ]
     return "\n\n".join(parts) + "\n"
 
@@ -74,17 +86,34 @@ def escape(text: str) -> str:
     return marked
 
 
+def prose(text: str) -> str:
+    r"""Return escaped text in which plain words between backticks stay code.
+
+    Examples
+    --------
+    >>> prose("declare `levels` of a_b")
+    'declare `levels` of a\\_b'
+    """
+    parts = _CODE.split(text)
+    return "".join(f"`{part}`" if at % 2 else escape(part) for at, part in enumerate(parts))
+
+
+def _headline(summary: AuditSummary) -> Iterator[str]:
+    sentence = reading.disagreement_sentence(summary)
+    if sentence is not None and reading.has_much_disagreement(summary):
+        yield sentence
+
+
 def _figures(summary: AuditSummary) -> str:
     delta = "none given" if summary.delta is None else decimal(summary.delta)
-    upper = "∞" if summary.interval.upper is None else decimal(summary.interval.upper)
     rows = (
         ("FaiTH statistic", decimal(summary.statistic)),
         (
-            f"Confidence interval, {percent(1 - summary.alpha)}",
-            f"{decimal(summary.interval.lower)} to {upper}",
+            f"Confidence interval, {level(1 - summary.alpha)}",
+            interval_text(summary.interval.lower, summary.interval.upper),
         ),
-        ("Lower bound, one-sided", decimal(summary.lower_bound)),
-        ("Upper bound, one-sided", decimal(summary.upper_bound)),
+        ("Lower bound, one-sided", bound(summary.lower_bound, DOWN)),
+        ("Upper bound, one-sided", bound(summary.upper_bound, UP)),
         ("Threshold δ", delta),
         ("p-value", "none" if summary.pvalue is None else pvalue(summary.pvalue)),
     )
@@ -95,9 +124,10 @@ def _figures(summary: AuditSummary) -> str:
 def _who(summary: AuditSummary, most_moves: int) -> Iterator[str]:
     yield "## Who is affected"
     yield f"{words.moved_sentence(summary)} {words.scope_meaning(summary)}"
-    for sentence in (words.disagreement_sentence(summary), words.ties_sentence(summary)):
-        if sentence is not None:
-            yield sentence
+    if not reading.has_much_disagreement(summary):
+        yield from filter(None, [reading.disagreement_sentence(summary)])
+    for say in (reading.ties_sentence, reading.fractions_sentence, reading.hidden_sentence):
+        yield from filter(None, [say(summary)])
     yield from _table(tables.moves_table(summary, most_moves))
     left_out = len(summary.moves) - most_moves
     if left_out > 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fairtransport.errors import InputError
@@ -14,9 +15,9 @@ from fairtransport.report.charts import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-    from fairtransport.summary import AuditSummary
+    from fairtransport.summary import AuditSummary, FlowTable, Law
 
 FEWEST_CORNERS = 2
 EMPTY = {
@@ -30,7 +31,7 @@ EMPTY = {
 def chart_specs(summary: AuditSummary) -> dict[str, dict[str, Any]]:
     """Return the charts of a report as Vega-Lite documents by their keys."""
     # the tests check all charts against the schema; here it would take most of the time
-    return {key: chart.to_dict(validate=False) for key, chart in _charts(summary)}
+    return {key: draw().to_dict(validate=False) for key, draw in _charts(summary)}
 
 
 def picture(summary: AuditSummary, kind: str, feature: str | None = None) -> Any:
@@ -43,42 +44,47 @@ def picture(summary: AuditSummary, kind: str, feature: str | None = None) -> Any
     if keys[kind] not in found:
         msg = f"`kind` must be something this audit can show, got {kind!r}: {EMPTY[kind]}"
         raise InputError(msg)
-    return found[keys[kind]]
+    return found[keys[kind]]()
 
 
-def _charts(summary: AuditSummary) -> Iterable[tuple[str, Any]]:
-    label = summary.provenance.label
+def _charts(summary: AuditSummary) -> Iterable[tuple[str, Callable[[], Any]]]:
+    """Yield the charts by their keys, each as a function that draws it."""
     for number, table in enumerate(summary.flows, 1):
         if table.cells:
-            yield (
-                f"flows-{number}",
-                flow_heatmaps(flow_rows(table), feature=table.feature, label=label),
-            )
+            yield f"flows-{number}", partial(_flows, summary, table)
     if summary.law is not None and summary.law.bins:
-        yield (
-            "law",
-            law_chart(
-                map(vars, summary.law.bins),
-                estimate=summary.statistic,
-                lower=summary.lower_bound,
-                upper=summary.upper_bound,
-                delta=summary.delta,
-            ),
-        )
+        yield "law", partial(_law, summary, summary.law)
     if summary.methods:
-        yield (
-            "methods",
-            methods_chart(
-                map(vars, summary.methods), estimate=summary.statistic, delta=summary.delta
-            ),
-        )
+        yield "methods", partial(_methods, summary)
     if len(summary.budget_curve) >= FEWEST_CORNERS:
-        yield (
-            "curve",
-            budget_curve_chart(
-                map(vars, summary.budget_curve),
-                budget=summary.budget,
-                statistic=summary.statistic,
-                price=summary.price,
-            ),
-        )
+        yield "curve", partial(_curve, summary)
+
+
+def _flows(summary: AuditSummary, table: FlowTable) -> Any:
+    label = summary.provenance.label
+    return flow_heatmaps(flow_rows(table), feature=table.feature, label=label)
+
+
+def _law(summary: AuditSummary, law: Law) -> Any:
+    return law_chart(
+        map(vars, law.bins),
+        estimate=summary.statistic,
+        lower=summary.lower_bound,
+        upper=summary.upper_bound,
+        delta=summary.delta,
+    )
+
+
+def _methods(summary: AuditSummary) -> Any:
+    return methods_chart(
+        map(vars, summary.methods), estimate=summary.statistic, delta=summary.delta
+    )
+
+
+def _curve(summary: AuditSummary) -> Any:
+    return budget_curve_chart(
+        map(vars, summary.budget_curve),
+        budget=summary.budget,
+        statistic=summary.statistic,
+        price=summary.price,
+    )

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fairtransport.report.cells import Cell, Column, Table
+from fairtransport.report.reading import titled
 from fairtransport.report.text import (
+    DOWN,
     NOT_TOLD,
+    UP,
+    bound,
     decimal,
     group_text,
+    interval_text,
     people,
     percent,
+    prediction_text,
     pvalue,
     shorten,
     signed,
     value_text,
     visible,
 )
+from fairtransport.report.words import is_outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from fairtransport.summary import (
         Affected,
@@ -33,51 +40,8 @@ if TYPE_CHECKING:
     )
 
 ARROW = " → "
-
-
-@dataclass(frozen=True)
-class Cell:
-    """What a cell shows, in full, and the number it is sorted by.
-
-    ``pairs`` are a profile's columns with their values; ``text`` is the same in a line.
-    """
-
-    text: str
-    sort: float | None = None
-    pairs: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def short(self) -> str:
-        """The text, shortened to what fits a line or two."""
-        return shorten(self.text)
-
-    @property
-    def short_pairs(self) -> tuple[tuple[str, str], ...]:
-        """The pairs, each value shortened."""
-        return tuple((shorten(name, 40), shorten(value, 80)) for name, value in self.pairs)
-
-    @property
-    def is_cut(self) -> bool:
-        """Whether the full text says more than the short one."""
-        return self.short_pairs != self.pairs if self.pairs else self.short != self.text
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column's heading and whether it holds numbers."""
-
-    title: str
-    numeric: bool = False
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table with its caption; ``key`` names it in the document."""
-
-    key: str
-    caption: str
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+MANY_DIGITS = ((10.0, 4), (1000.0, 2))
+"""Numbers below a limit are shown with so many decimals; larger ones as whole numbers."""
 
 
 def _text(text: str) -> Cell:
@@ -103,6 +67,15 @@ def _profile(profile: Mapping[str, Value], without: tuple[str, ...] = ()) -> Cel
     )
 
 
+def _digits(numbers: Iterable[float]) -> int:
+    """Return the decimals that a column of numbers is shown with, the same in every row."""
+    known = [abs(number) for number in numbers]
+    if all(number == round(number) for number in known):
+        return 0
+    largest = max(known)
+    return next((digits for limit, digits in MANY_DIGITS if largest < limit), 0)
+
+
 def _columns(titles: Iterable[str], numeric: Iterable[str]) -> tuple[Column, ...]:
     numbers = set(numeric)
     return tuple(Column(title, title in numbers) for title in titles)
@@ -114,23 +87,42 @@ def moves_table(summary: AuditSummary, most: int | None = None) -> Table:
     labelled = any(move.label is not None for move in moves)
     distant = any(move.cost > 0 for move in moves)
     tied = any(move.tied for move in moves)
+    told = not is_outcome(summary)  # else the loss is the prediction, which is there already
+    digits = _digits(loss for move in moves for loss in (move.loss, move.loss_after))
+    far = _digits(move.cost for move in moves)
+    predicted = _predictions(moves)
     titles = ["People", "Who they are", "What is changed"]
     titles += ["True label"] * labelled
-    titles += ["Prediction", "Loss"]
+    titles += [_prediction_title(moves)] + ["Loss"] * told
     titles += ["Squared distance"] * distant + ["Tied"] * tied
 
     def row(move: Move) -> tuple[Cell, ...]:
         cells = [_people(move.people), _profile(move.from_profile, move.changed), _changed(move)]
         cells += [_text(value_text(move.label))] * labelled
-        cells.append(_text(value_text(move.prediction) + ARROW + value_text(move.prediction_after)))
-        rise = move.loss_after - move.loss
-        cells.append(_number(f"{move.loss:.4g}{ARROW}{move.loss_after:.4g}", rise))
-        cells += [_number(f"{move.cost:.4g}", move.cost)] * distant
+        cells.append(_text(predicted(move.prediction) + ARROW + predicted(move.prediction_after)))
+        losses = (decimal(loss, digits) for loss in (move.loss, move.loss_after))
+        cells += [_number(ARROW.join(losses), move.loss_after - move.loss)] * told
+        cells += [_number(decimal(move.cost, far) if move.cost else "0", move.cost)] * distant
         cells += [_text("yes" if move.tied else "no")] * tied
         return tuple(cells)
 
     columns = _columns(titles, ("People", "Loss", "Squared distance"))
     return Table("moves", "Who is swapped with whom", columns, tuple(map(row, moves)))
+
+
+def _predictions(moves: Iterable[Move]) -> Callable[[Value | tuple[float, ...]], str]:
+    """Return what writes predictions; numbers get the same decimals in every row."""
+    values = [value for move in moves for value in (move.prediction, move.prediction_after)]
+    digits = _digits(value for value in values if isinstance(value, float))
+    return lambda value: (
+        decimal(value, digits) if isinstance(value, float) else prediction_text(value)
+    )
+
+
+def _prediction_title(moves: Iterable[Move]) -> str:
+    predictions = [move.prediction for move in moves]
+    pairs = any(isinstance(one, tuple) and len(one) == 2 for one in predictions)  # noqa: PLR2004
+    return "Score of the last class" if pairs else "Prediction"
 
 
 def _changed(move: Move) -> Cell:
@@ -161,7 +153,7 @@ def flow_table(table: FlowTable, number: int) -> Table:
         cells += [_people(number) for number in (cell.out, cell.into)]
         cells.append(_number(signed(cell.change), cell.change))
         if sure:
-            cells.append(_number(_range(cell.lower, cell.upper, 1), cell.lower))
+            cells.append(_number(interval_text(cell.lower, cell.upper, 1), cell.lower))
             shown = "" if cell.pvalue is None else pvalue(cell.pvalue).removeprefix("p = ")
             cells.append(_number(shown.removeprefix("p "), cell.pvalue))
         return tuple(cells)
@@ -175,33 +167,25 @@ def flow_table(table: FlowTable, number: int) -> Table:
     )
 
 
-def _range(lower: float | None, upper: float | None, digits: int = 4) -> str:
-    if lower is None and upper is None:
-        return "none"
-    if upper is None:
-        return f"{decimal(lower, digits)} and more"
-    if lower is None:
-        return f"{decimal(upper, digits)} and less"
-    return f"{decimal(lower, digits)} to {decimal(upper, digits)}"
-
-
 def affected_table(summary: AuditSummary, most: int | None = None) -> Table:
     """Return the profiles that add most to the statistic."""
     labelled = any(one.label is not None for one in summary.most_affected)
     titles = ["Who they are", *["True label"] * labelled]
-    numeric = ["People", "Moved", "Each does worse by", "Added to the statistic"]
+    worse = "Each prediction is higher by" if is_outcome(summary) else "Each does worse by"
+    numeric = ["People", "Moved", worse, "Added to the statistic"]
+    digits = _digits(one.gain for one in summary.most_affected)
 
     def row(one: Affected) -> tuple[Cell, ...]:
         label = [_text(value_text(one.label))] * labelled
         return (
             _profile(one.profile), *label, _people(one.people), _people(one.moved),
-            _number(f"{one.gain:.4g}", one.gain),
+            _number(decimal(one.gain, digits), one.gain),
             _number(decimal(one.contribution), one.contribution),
         )  # fmt: skip
 
     return Table(
         "affected",
-        "Most affected profiles",
+        titled(summary, "Most affected profiles"),
         _columns([*titles, *numeric], numeric),
         tuple(map(row, summary.most_affected[:most])),
     )
@@ -210,25 +194,30 @@ def affected_table(summary: AuditSummary, most: int | None = None) -> Table:
 def groups_table(summary: AuditSummary) -> Table:
     """Return how many people are moved out of each group and into it."""
     is_error = summary.provenance.loss_is_error
-    what = "Errors" if is_error else "Mean loss"
+    what = "Errors" if is_error else "Mean prediction" if is_outcome(summary) else "Mean loss"
     told = any(one.risk is not None for one in summary.groups)
     numeric = ["People", "Moved out", "Moved in", "Change"]
     numeric += [f"{what} before", f"{what} after"] * told + ["Added to the statistic"]
 
+    def shown(text: str, number: float) -> Cell:
+        # nothing is shown, which does not mean that nothing is there
+        is_part = summary.suppression is not None and number == 0
+        return _number("0 shown" if is_part else text, number)
+
     def mean(loss: float | None) -> Cell:
-        shown = NOT_TOLD if loss is None else percent(loss) if is_error else decimal(loss)
-        return _number(shown, loss)
+        text = NOT_TOLD if loss is None else percent(loss) if is_error else decimal(loss)
+        return _number(text, loss)
 
     def row(one: GroupFlow) -> tuple[Cell, ...]:
         return (
-            _text(group_text(one.group)), _people(one.people), _people(one.out),
-            _people(one.into), _number(signed(one.change), one.change),
+            _text(group_text(one.group)), _people(one.people), shown(people(one.out), one.out),
+            shown(people(one.into), one.into), shown(signed(one.change), one.change),
             *([mean(one.risk), mean(one.risk_after)] * told),
-            _number(decimal(one.contribution), one.contribution),
+            shown(decimal(one.contribution), one.contribution),
         )  # fmt: skip
 
     columns = _columns(["Group", *numeric], numeric)
-    return Table("groups", "Groups", columns, tuple(map(row, summary.groups)))
+    return Table("groups", titled(summary, "Groups"), columns, tuple(map(row, summary.groups)))
 
 
 METRICS = {
@@ -272,9 +261,9 @@ def methods_table(summary: AuditSummary) -> Table:
     rows = tuple(
         (
             _text(visible(one.method)), _text(visible(one.guarantee)),
-            _number(_range(one.lower, one.upper), one.lower),
-            _number(decimal(one.lower_bound), one.lower_bound),
-            _number(decimal(one.upper_bound), one.upper_bound),
+            _number(interval_text(one.lower, one.upper), one.lower),
+            _number(bound(one.lower_bound, DOWN), one.lower_bound),
+            _number(bound(one.upper_bound, UP), one.upper_bound),
         )
         for one in summary.methods
     )  # fmt: skip

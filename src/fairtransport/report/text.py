@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,7 +21,11 @@ ROUNDING = 1e-6
 NONE = "none"
 NOT_TOLD = "not told"
 MISSING = "missing"
+NO_LOWER, NO_UPPER = "no lower bound", "no upper bound"
 MINUS = "−"
+NEAREST, DOWN, UP = ROUND_HALF_EVEN, ROUND_FLOOR, ROUND_CEILING
+LOSS_NAMES = {"brier": "Brier"}
+SCORE_DIGITS = 3
 # joiners are part of Persian, Indic scripts and emoji and change no order of reading
 _JOINERS = "\u200c\u200d"
 _HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -64,6 +69,31 @@ def value_text(value: Value | tuple[float, ...]) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     return visible(value)
+
+
+def prediction_text(value: Value | tuple[float, ...]) -> str:
+    """Return a prediction; of two classes' scores the last one, which tells the other.
+
+    Examples
+    --------
+    >>> prediction_text((0.802, 0.198)), prediction_text((0.2, 0.3, 0.5)), prediction_text("yes")
+    ('0.198', '0.200, 0.300, 0.500', 'yes')
+    """
+    if not isinstance(value, tuple | list):
+        return value_text(value)
+    scores = value[-1:] if len(value) == 2 else value  # noqa: PLR2004
+    return ", ".join(decimal(score, SCORE_DIGITS) for score in scores)
+
+
+def loss_name(name: str) -> str:
+    """Return a loss's name as it is written in a sentence.
+
+    Examples
+    --------
+    >>> loss_name("brier"), loss_name("log")
+    ('Brier', 'log')
+    """
+    return LOSS_NAMES.get(name, visible(name))
 
 
 def profile_text(profile: Mapping[str, Value]) -> str:
@@ -115,6 +145,17 @@ def percent(share: float, digits: int = 1) -> str:
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
 
 
+def level(share: float) -> str:
+    """Return a level or a confidence as a percentage that never rounds to 0 or 100.
+
+    Examples
+    --------
+    >>> level(0.05), level(0.0001), level(1 - 0.0001)
+    ('5 %', '0.01 %', '99.99 %')
+    """
+    return f"{Decimal(f'{100 * share:.12g}'):f} %"
+
+
 def people(number: float | None) -> str:
     """Return a number of people; parts of a person only where a budget ends half way.
 
@@ -152,16 +193,61 @@ def pvalue(value: float) -> str:
     return f"p = {value:.2g}" if value >= SMALLEST_PVALUE else f"p < {SMALLEST_PVALUE}"
 
 
-def told_apart(first: float, second: float, digits: int = 4) -> tuple[str, str]:
+def bound(number: float | None, rounding: str, digits: int = 4) -> str:
+    """Return a bound, rounded so that it still holds: a lower one `DOWN`, an upper one `UP`.
+
+    Examples
+    --------
+    >>> bound(0.05089, DOWN), bound(0.07101, UP), bound(None, UP)
+    ('0.0508', '0.0711', 'no upper bound')
+    """
+    if number is None or not math.isfinite(number):
+        return NO_UPPER if rounding == UP else NO_LOWER
+    return decimal(_rounded(number, rounding, digits), digits)
+
+
+def _rounded(number: float, rounding: str, digits: int) -> float:
+    # what is behind the twelfth decimal is the noise of arithmetic, and no reason to round away
+    known = Decimal(f"{number:.12f}")
+    return float(known.quantize(Decimal(1).scaleb(-digits), rounding))
+
+
+def interval_text(lower: float | None, upper: float | None, digits: int = 4) -> str:
+    """Return an interval, rounded outwards; an end that does not exist is said so.
+
+    Examples
+    --------
+    >>> interval_text(0.02919, 0.07341), interval_text(0.02919, None)
+    ('0.0291 to 0.0735', 'at least 0.0291, no upper bound')
+    """
+    if lower is None and upper is None:
+        return NONE
+    if upper is None:
+        return f"at least {bound(lower, DOWN, digits)}, {NO_UPPER}"
+    if lower is None:
+        return f"at most {bound(upper, UP, digits)}, {NO_LOWER}"
+    return f"{bound(lower, DOWN, digits)} to {bound(upper, UP, digits)}"
+
+
+def told_apart(
+    first: float, second: float, digits: int = 4, rounding: str = NEAREST
+) -> tuple[str, str]:
     """Return two numbers with as many decimals as it takes to see which one is larger.
+
+    The first is rounded as asked, the second to the nearest; equal numbers look equal.
 
     Examples
     --------
     >>> told_apart(0.03652, 0.0365)
     ('0.03652', '0.03650')
+    >>> told_apart(0.03659, 0.03656, rounding=DOWN)
+    ('0.03659', '0.03656')
     """
-    while digits < MOST_DIGITS and first != second:
-        if decimal(first, digits) != decimal(second, digits):
+    if first == second:
+        return decimal(first, digits), decimal(second, digits)
+    while digits < MOST_DIGITS:
+        shown = _rounded(first, rounding, digits), _rounded(second, NEAREST, digits)
+        if shown[0] != shown[1] and (shown[0] < shown[1]) == (first < second):
             break
         digits += 1
-    return decimal(first, digits), decimal(second, digits)
+    return decimal(_rounded(first, rounding, digits), digits), decimal(second, digits)

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from fairtransport.report.text import decimal, people, percent, pvalue, told_apart, visible
+from fairtransport.report.text import (
+    DOWN,
+    UP,
+    bound,
+    decimal,
+    level,
+    loss_name,
+    people,
+    percent,
+    pvalue,
+    told_apart,
+    visible,
+)
 
 if TYPE_CHECKING:
     from fairtransport.summary import AuditSummary
@@ -17,9 +30,11 @@ VERDICTS = {
     None: "No verdict",
 }
 
-CAUTION = (
-    "The audit is valid only if these cases were not used to train the model: on its own "
-    "training data a model does better than on people it has not seen."
+ONLY_IF = "The audit is valid only if these cases were not used to train the model: "
+CAUTION = f"{ONLY_IF}on its own training data a model does better than on people it has not seen."
+CAUTION_OF_OUTCOMES = (
+    f"{ONLY_IF}its predictions for its own training data differ from those for people it has not "
+    "seen."
 )
 
 NOT_SAID = (
@@ -29,15 +44,17 @@ NOT_SAID = (
 
 SCOPES = {
     "twins": (
-        "Everybody is compared with all of their twins: people who differ from them in "
-        "sensitive features alone. The model was asked about the twins who are not in the data."
+        "Everybody is compared with all of the twins that the similarity allows: people who "
+        "differ from them in sensitive features alone. The model was asked about the twins who "
+        "are not in the data."
     ),
     "reference": "Everybody is compared with the people of a reference table that was given.",
     "observed": (
-        "People are compared only with people in the audit data. The statistic may miss "
+        "People are compared only with people in the audit data{more}. The statistic may miss "
         "comparisons with others, so there is no upper bound and nothing can be certified."
     ),
 }
+TWINS_TOO = " and with the twins of these, about whom the model was asked"
 
 GUARANTEES = {
     "finite-sample": (
@@ -57,41 +74,39 @@ def verdict_title(summary: AuditSummary) -> str:
 def verdict_sentence(summary: AuditSummary) -> str:
     """Return the verdict with the bound that it comes from."""
     delta, lower, upper = summary.delta, summary.lower_bound, summary.upper_bound
+    sure = f"with {_confidence(summary)} confidence the population's statistic is"
     if delta is None:
         return (
             "No verdict: without a threshold δ there is nothing to test. "
-            f"With {_confidence(summary)} confidence the statistic is {_bounds(lower, upper)}."
+            f"{sure.capitalize()} {_bounds(lower, upper)}."
         )
-    level = percent(summary.alpha)
+    at = f"at level {level(summary.alpha)}"
     if summary.verdict == "rejected" and lower is not None:
-        at_least, threshold = told_apart(lower, delta)
+        at_least, threshold = told_apart(lower, delta, rounding=DOWN)
         tail = "" if summary.pvalue is None else f"; {pvalue(summary.pvalue)}"
         return (
-            f"δ-fairness rejected at level {level}: with {_confidence(summary)} confidence the "
-            f"statistic is at least {at_least}, more than δ = {threshold}{tail}."
+            f"δ-fairness rejected {at}: {sure} at least {at_least}, more than "
+            f"δ = {threshold}{tail}."
         )
     if summary.verdict == "certified" and upper is not None:
-        at_most, threshold = told_apart(upper, delta)
-        return (
-            f"δ-fairness certified at level {level}: with {_confidence(summary)} confidence the "
-            f"statistic is at most {at_most}, no more than δ = {threshold}."
-        )
-    return f"Inconclusive at level {level}: {_undecided(delta, lower, upper)}."
+        at_most, threshold = told_apart(upper, delta, rounding=UP)
+        return f"δ-fairness certified {at}: {sure} at most {at_most}, no more than δ = {threshold}."
+    return f"Inconclusive {at}: {_undecided(delta, lower, upper)}."
 
 
 def _undecided(delta: float, lower: float | None, upper: float | None) -> str:
     if lower is not None and upper is not None and upper <= delta < lower:
         return (
-            f"the bounds contradict each other (at least {decimal(lower)}, at most "
-            f"{decimal(upper)}), so δ = {decimal(delta)} is neither rejected nor certified"
+            f"the bounds contradict each other (at least {bound(lower, DOWN)}, at most "
+            f"{bound(upper, UP)}), so δ = {decimal(delta)} is neither rejected nor certified"
         )
     first = "there is no lower bound"
     if lower is not None:
-        shown, threshold = told_apart(lower, delta)
+        shown, threshold = told_apart(lower, delta, rounding=DOWN)
         first = f"the lower bound, {shown}, does not exceed δ = {threshold}"
     if upper is None:
         return f"{first}, and there is no upper bound"
-    shown, _ = told_apart(upper, delta)
+    shown, _ = told_apart(upper, delta, rounding=UP)
     return f"{first}, and the upper bound, {shown}, does"
 
 
@@ -99,15 +114,29 @@ def _bounds(lower: float | None, upper: float | None) -> str:
     if lower is None and upper is None:
         return "not bounded"
     if upper is None:
-        return f"at least {decimal(lower)}; there is no upper bound"
+        return f"at least {bound(lower, DOWN)}; there is no upper bound"
     if lower is None:
-        return f"at most {decimal(upper)}; there is no lower bound"
+        return f"at most {bound(upper, UP)}; there is no lower bound"
     # each bound has its own confidence; together they say less
-    return f"at least {decimal(lower)}, and with as much confidence it is at most {decimal(upper)}"
+    return (
+        f"at least {bound(lower, DOWN)}, and with as much confidence it is at most "
+        f"{bound(upper, UP)}"
+    )
 
 
 def _confidence(summary: AuditSummary) -> str:
-    return percent(1 - summary.alpha)
+    about = "" if summary.guarantee == "finite-sample" else "approximately "
+    return about + level(1 - summary.alpha)
+
+
+def is_outcome(summary: AuditSummary) -> bool:
+    """Tell whether the loss is the prediction itself, of which more may be a benefit."""
+    return summary.provenance.loss == "outcome"
+
+
+def caution(summary: AuditSummary) -> str:
+    """Return what every audit depends on."""
+    return CAUTION_OF_OUTCOMES if is_outcome(summary) else CAUTION
 
 
 def meaning(summary: AuditSummary) -> str:
@@ -117,10 +146,15 @@ def meaning(summary: AuditSummary) -> str:
         what = "Errors"
     else:
         before, after = told_apart(summary.baseline_risk, summary.worst_case_risk)
-        what = f"The mean {visible(summary.provenance.loss)} loss"
+        loss = f"{loss_name(summary.provenance.loss)} loss"
+        what = f"The mean {'prediction' if is_outcome(summary) else loss}"
     if summary.statistic <= 0:
-        return f"{what} would stay at {before} if people were swapped with similar people."
-    return f"{what} would go from {before} to {after} if people were swapped with similar people."
+        return (
+            f"{what} would not rise above {before} if people were swapped with similar people "
+            "within the budget."
+        )
+    go = "rise" if is_outcome(summary) else "go"
+    return f"{what} would {go} from {before} to {after} if people were swapped with similar people."
 
 
 def _percents(first: float, second: float) -> tuple[str, str]:
@@ -136,58 +170,73 @@ def _percents(first: float, second: float) -> tuple[str, str]:
 
 def moved_sentence(summary: AuditSummary) -> str:
     """Return how many people the statistic comes from."""
+    made, who = "makes the model do worse", "for whom the model does worse"
+    if is_outcome(summary):
+        made, who = "leads to a higher prediction", "who gets a higher prediction"
     if summary.moved <= 0:
-        return f"None of the {summary.n:,} people would do worse as someone similar."
+        return f"No move that this budget allows {made} for any of the {summary.n:,} people."
     return (
         f"{people(summary.moved)} of {summary.n:,} people ({percent(summary.moved / summary.n)}) "
-        "are swapped with someone similar for whom the model does worse."
+        f"are swapped with someone similar {who}."
     )
 
 
 def scope_meaning(summary: AuditSummary) -> str:
     """Return whom people are compared with."""
-    return SCOPES.get(summary.target_scope, visible(summary.target_scope))
+    # points that nobody in the audit data is at are twins
+    asked = summary.queried > 0 and summary.points > summary.observed_points
+    more = TWINS_TOO if asked else ""
+    return SCOPES.get(summary.target_scope, visible(summary.target_scope)).replace("{more}", more)
 
 
 def guarantee_meaning(summary: AuditSummary) -> str:
     """Return what the bounds promise."""
     promise = GUARANTEES.get(summary.guarantee, visible(summary.guarantee))
-    return (
-        f"{promise} Each bound is wrong in at most {percent(summary.alpha)} of audits"
-        f"{'' if summary.guarantee == 'finite-sample' else ', if the sample is large enough'}."
-    )
+    wrong = level(summary.alpha)
+    if summary.guarantee == "finite-sample":
+        return f"{promise} Each bound is wrong in at most {wrong} of audits."
+    return f"{promise} Each bound is wrong in approximately {wrong} of audits, or in fewer."
 
 
 def delta_sentences(summary: AuditSummary) -> tuple[str, ...]:
     """Return for which thresholds δ the verdict would be which."""
     lower, upper = summary.lower_bound, summary.upper_bound
     said = []
+    at_least = "0.0000"
     if lower is not None and lower > 0:
-        said.append(f"For every δ below {decimal(lower)}: δ-fairness rejected.")
+        at_least, _ = told_apart(lower, 0.0, rounding=DOWN)
+        said.append(f"For every δ below {at_least}: δ-fairness rejected.")
     elif lower is not None:
         said.append("For no δ: δ-fairness rejected; the lower bound is not above 0.")
     if upper is None:
         said.append("For no δ: certified; there is no upper bound.")
     else:
-        said.append(f"For every δ from {decimal(upper)} on: certified.")
+        said.append(f"For every δ from {bound(upper, UP)} on: certified.")
     if lower is not None and (upper is None or lower < upper):
-        to = "" if upper is None else f" and below {decimal(upper)}"
-        said.append(f"For δ from {decimal(max(lower, 0))} on{to}: inconclusive.")
+        to = "" if upper is None else f" and below {bound(upper, UP)}"
+        said.append(f"For δ from {at_least} on{to}: inconclusive.")
     return tuple(said)
 
 
 def budget_sentence(summary: AuditSummary) -> str:
     """Return what the budget is and what more of it would do."""
-    if len(summary.budget_curve) < 2:  # noqa: PLR2004
+    if len(summary.budget_curve) == 1:
         return (
             f"The budget is ε = {summary.budget:g}. A larger one changes nothing: all that can "
             "be found is found with free moves."
         )
-    return (
-        f"The budget is ε = {summary.budget:g}: so far may people be moved on average, as a "
-        f"squared distance. {visible(summary.budget_in_words)} A little more of it adds "
-        f"{summary.price:.4g} to the statistic per unit of budget."
-    ).replace("  ", " ")
+    far = "so far may people be moved on average, as a squared distance."
+    said = [f"The budget is ε = {summary.budget:g}: {far}", visible(summary.budget_in_words)]
+    if math.isfinite(summary.price):
+        # what a shared document tells of the price is rounded
+        about = "" if summary.suppression is None else "about "
+        said.append(
+            f"A little more of it adds {about}{summary.price:.4g} to the statistic per unit of "
+            "budget."
+        )
+    if not summary.budget_curve:
+        said.append("How the statistic depends on the budget is not told here.")
+    return " ".join(filter(None, said))
 
 
 def feature_sentences(summary: AuditSummary) -> tuple[str, ...]:
@@ -197,53 +246,3 @@ def feature_sentences(summary: AuditSummary) -> tuple[str, ...]:
         + ("." if role.share is None else f", {percent(role.share, 0)} less.")
         for role in summary.without_feature
     )
-
-
-def flows_sentence(kind: str) -> str:
-    """Return how the flows by a feature are to be read."""
-    if kind == "descriptive":
-        return "The flows describe these people; no interval says how they would be elsewhere."
-    return (
-        "The intervals hold for all cells of the table at once: a cell whose interval holds 0 "
-        "may be chance."
-    )
-
-
-def ties_sentence(summary: AuditSummary) -> str | None:
-    """Return what it means that the plan is not unique; None where it is."""
-    if summary.plan_is_unique:
-        return None
-    return (
-        "Other swaps would give the same statistic. Where there was a choice, the fewest columns "
-        "were changed, then the least distance; such moves are marked as tied."
-    )
-
-
-def disagreement_sentence(summary: AuditSummary) -> str | None:
-    """Return how much comes from different predictions for one profile; None if nothing."""
-    if summary.disagreement <= 0:
-        return None
-    return (
-        f"{decimal(summary.disagreement)} of the statistic comes from different predictions for "
-        "one and the same profile, without any change of a sensitive feature."
-    )
-
-
-def suppression_sentence(summary: AuditSummary) -> str | None:
-    """Return what was left out of a document that is shared; None if nothing was."""
-    hidden = summary.suppression
-    if hidden is None:
-        return None
-    moves = "1 move" if hidden.moves_hidden == 1 else f"{hidden.moves_hidden:,} moves"
-    return (
-        f"This report is made to be shared. Cells with fewer than {hidden.at_least} people were "
-        "left out before it was written, and others from which they could be worked out; so was "
-        f"the fingerprint of the data. Not shown: {moves} of {people(hidden.moved_hidden)} people "
-        "altogether. The statistic and the bounds are those of everybody."
-    )
-
-
-def notes(summary: AuditSummary) -> tuple[str, ...]:
-    """Return what a reader should know: what was left out, then the audit's warnings."""
-    hidden = suppression_sentence(summary)
-    return (*([] if hidden is None else [hidden]), *map(visible, summary.warnings))

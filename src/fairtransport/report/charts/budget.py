@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 TANGENT = 0.25
 """How much of the picture's width the slope is drawn over."""
+MOST_CIRCLES = 40
+"""More corners than these would hide the curve behind their circles."""
 SHOWN = 10
 """The picture ends at so many times the audit's budget, if the curve goes on beyond."""
 
@@ -64,12 +66,14 @@ def budget_curve_chart(
     here = f"budget {budget:g}, statistic {statistic:.4f}"
     line = alt.Chart(data_of(curve)).encode(x=x("budget"), y=y("value"))
     spot = alt.Chart(data_of([{"budget": budget, "value": statistic}]))
-    layers = [
-        line.mark_line(color=BLUE, strokeWidth=2.5),
-        alt.Chart(data_of(shown))
-        .mark_point(color=BLUE, fill="#FFFFFF", opacity=1, size=40)
-        .encode(x=x("budget"), y=y("value"), tooltip=tips),
-    ]
+    layers = [line.mark_line(color=BLUE, strokeWidth=2.5)]
+    circles = ""
+    if len(shown) < MOST_CIRCLES:
+        circles = "; circles: corners of the curve"
+        points = alt.Chart(data_of(shown)).mark_point(
+            color=BLUE, fill="#FFFFFF", opacity=1, size=40
+        )
+        layers.append(points.encode(x=x("budget"), y=y("value"), tooltip=tips))
     slope = ""
     if price is not None and math.isfinite(price) and price > 0:
         slope = f"price {price:.4g}"
@@ -85,7 +89,7 @@ def budget_curve_chart(
     return finish(
         alt.layer(*layers).properties(width=WIDTH, height=HEIGHT * 0.8),
         title="The statistic at every budget",
-        subtitle=f"Diamond: this audit ({words}); circles: corners of the curve",
+        subtitle=f"Diamond: this audit ({words}){circles}",
         description=(
             f"Line chart of the FaiTH statistic against the budget, from {corners[0]['value']:.4f} "
             f"at {corners[0]['budget']:g} to {last['value']:.4f} at {last['budget']:.4g}. "

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from fairtransport.report.charts.style import INK, MARK, ORANGE, PALE, SKY, data_of, finish, rows_of
-from fairtransport.report.text import NOT_TOLD, decimal, people, signed, value_text, visible
+from fairtransport.report.text import NOT_TOLD, interval_text, people, signed, value_text, visible
 
 if TYPE_CHECKING:
     from fairtransport.report.charts.style import Table
@@ -133,7 +133,7 @@ def _cell(row: Mapping[str, Any]) -> dict[str, Any]:
         "into": people(row["into"]),
     }
     if lower is not None and upper is not None:
-        cell["range"] = f"{decimal(lower, 1)} to {decimal(upper, 1)}"
+        cell["range"] = interval_text(lower, upper, 1)
     return cell
 
 

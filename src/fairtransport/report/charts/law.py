@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairtransport.report.charts.marks import in_words, lines, named
-from fairtransport.report.charts.style import HEIGHT, SKY, WIDTH, data_of, finish, padded, rows_of
+from fairtransport.report.charts.style import (
+    HEIGHT,
+    SKY,
+    WIDTH,
+    data_of,
+    finish,
+    padded,
+    rows_of,
+    value_axis,
+)
 
 if TYPE_CHECKING:
     from fairtransport.report.charts.style import Table
@@ -37,12 +46,15 @@ def law_chart(
     title = "FaiTH statistic"
     known = [row[end] for row in rows for end in ("left", "right")]
     domain = padded([*known, *(mark["at"] for mark in marks)])
-    across = alt.X("left:Q", title=title).scale(domain=domain, nice=False)
+
+    def x(name: str) -> Any:
+        return alt.X(f"{name}:Q", title=title, axis=value_axis()).scale(domain=domain, nice=False)
+
     bars = (
         alt.Chart(data_of(rows))
         .mark_rect(color=SKY, opacity=0.75, stroke="#FFFFFF", strokeWidth=0.5)
         .encode(
-            x=across,
+            x=x("left"),
             x2="right:Q",
             y=alt.Y("density:Q", title="Density"),
             y2=alt.datum(0),
@@ -53,7 +65,7 @@ def law_chart(
             ],
         )
     )
-    rules = lines(marks, "x", alt.X("at:Q", title=title).scale(domain=domain, nice=False))
+    rules = lines(marks, "x", x("at"))
     return finish(
         alt.layer(bars, rules).properties(width=WIDTH, height=HEIGHT * 0.8),
         title="What the statistic could be in other samples",

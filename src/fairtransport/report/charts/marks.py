@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from fairtransport.report.charts.style import BLUE, INK, VERMILLION, data_of
-from fairtransport.report.text import decimal
+from fairtransport.report.text import DOWN, NEAREST, UP, bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,12 +18,13 @@ LOOKS = {
     "upper bound": (BLUE, [3, 3]),
     "δ": (VERMILLION, [8, 3, 2, 3]),
 }
+ROUNDINGS = {"lower bound": DOWN, "upper bound": UP}
 
 
 def named(pairs: Iterable[tuple[str, float | None]]) -> list[dict[str, Any]]:
     """Return the lines that exist, each with the words of its legend."""
     return [
-        {"kind": kind, "at": value, "words": f"{kind} {decimal(value)}"}
+        {"kind": kind, "at": value, "words": f"{kind} {bound(value, ROUNDINGS.get(kind, NEAREST))}"}
         for kind, value in pairs
         if value is not None and math.isfinite(value)
     ]

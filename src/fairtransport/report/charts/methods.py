@@ -6,8 +6,17 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from fairtransport.report.charts.marks import in_words, lines, named
-from fairtransport.report.charts.style import BLUE, INK, WIDTH, data_of, finish, padded, rows_of
-from fairtransport.report.text import decimal, visible
+from fairtransport.report.charts.style import (
+    BLUE,
+    INK,
+    WIDTH,
+    data_of,
+    finish,
+    padded,
+    rows_of,
+    value_axis,
+)
+from fairtransport.report.text import DOWN, NO_UPPER, UP, bound, interval_text, visible
 
 if TYPE_CHECKING:
     from fairtransport.report.charts.style import Table
@@ -45,7 +54,9 @@ def methods_chart(table: Table, *, estimate: float, delta: float | None = None) 
         row["to"] = right if row["upper"] is None else row["upper"]
 
     def x(name: str) -> Any:
-        return alt.X(f"{name}:Q", title="FaiTH statistic").scale(domain=[left, right], nice=False)
+        return alt.X(f"{name}:Q", title="FaiTH statistic", axis=value_axis()).scale(
+            domain=[left, right], nice=False
+        )
 
     names = [row["method"] for row in rows]
     down = alt.Y("method:N", sort=names, title=None).axis(domain=False, ticks=False)
@@ -60,6 +71,7 @@ def methods_chart(table: Table, *, estimate: float, delta: float | None = None) 
             ticks = alt.Chart(data_of(known)).mark_tick(color=INK, thickness=2.5, size=24)
             layers.append(ticks.encode(x=x(end), y=down))
     layers.append(lines(marks, "x", x("at")))
+    layers += _open_ends([row for row in rows if row["upper"] is None], x("to"), down)
     return finish(
         alt.layer(*layers).properties(width=WIDTH, height=ROW * len(rows)),
         title="Methods side by side",
@@ -72,13 +84,30 @@ def methods_chart(table: Table, *, estimate: float, delta: float | None = None) 
     )
 
 
+def _open_ends(rows: list[dict[str, Any]], across: Any, down: Any) -> list[Any]:
+    """Draw an arrow at the edge for every interval that goes on for ever."""
+    import altair as alt
+
+    if not rows:
+        return []
+    base = alt.Chart(data_of(rows)).encode(x=across, y=down)
+    words = base.encode(text=alt.value(NO_UPPER))
+    look: dict[str, Any] = {"align": "right", "dx": 4, "dy": -15, "fontSize": 11}
+    return [
+        base.mark_point(shape="triangle-right", filled=True, size=260, color=BLUE, opacity=1),
+        # a white rim, so that lines behind the words do not cross them out
+        words.mark_text(color="#FFFFFF", stroke="#FFFFFF", strokeWidth=4, aria=False, **look),
+        words.mark_text(color=INK, **look),
+    ]
+
+
 def _row(row: dict[str, Any]) -> dict[str, Any]:
     ends = {name: _finite(row[name]) for name in ENDS}
     return {
         "method": visible(row["method"]),
         "guarantee": visible(row["guarantee"]),
-        "range": f"{decimal(ends['lower'])} to {decimal(ends['upper'])}",
-        "bounds": f"{decimal(ends['lower_bound'])} and {decimal(ends['upper_bound'])}",
+        "range": interval_text(ends["lower"], ends["upper"]),
+        "bounds": f"{bound(ends['lower_bound'], DOWN)} and {bound(ends['upper_bound'], UP)}",
         **ends,
     }
 

@@ -15,7 +15,7 @@ from fairtransport.report.charts.style import (
     finish,
     rows_of,
 )
-from fairtransport.report.text import decimal
+from fairtransport.report.text import DOWN, NO_UPPER, UP, bound, decimal
 
 if TYPE_CHECKING:
     from fairtransport.report.charts.style import Table
@@ -69,6 +69,7 @@ def confidence_sequence_chart(table: Table, *, delta: float | None = None) -> An
     if marks:
         layers.append(lines(marks, "y", y("at")))
     last = rows[-1]
+    upper = NO_UPPER if last["upper"] is None else f"upper bound {bound(last['upper'], UP)}"
     return finish(
         alt.layer(*layers).properties(width=WIDTH, height=HEIGHT),
         title="The evidence so far",
@@ -76,7 +77,7 @@ def confidence_sequence_chart(table: Table, *, delta: float | None = None) -> An
         description=(
             f"Line chart of the FaiTH statistic with its confidence sequence. After "
             f"{last['n']:,} cases: statistic {decimal(last['statistic'])}, lower bound "
-            f"{decimal(last['lower'])}, upper bound {decimal(last['upper'])}"
+            f"{bound(last['lower'], DOWN)}, {upper}"
             f"{'; ' + in_words(marks) if marks else ''}."
         ),
     )

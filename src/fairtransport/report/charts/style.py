@@ -56,6 +56,13 @@ def padded(values: Sequence[float], share: float = 0.04) -> list[float]:
     return [min(values) - room, max(values) + room]
 
 
+def value_axis() -> Any:
+    """Return the axis of the statistic: few numbers, and room between them on a phone too."""
+    import altair as alt
+
+    return alt.Axis(tickCount=5, labelOverlap=True, labelSeparation=12)
+
+
 def finish(chart: Any, *, title: str, description: str, subtitle: str = "") -> Any:
     """Give a chart its title, its alternative text and the shared look."""
     import altair as alt

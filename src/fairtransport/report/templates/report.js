@@ -2,6 +2,8 @@
   "use strict";
 
   const FEWEST_ROWS = 5;
+  const FIRST_ROWS = 20;
+  const PRINTED_ROWS = 100;
 
   function key(row, column) {
     const cell = row.cells[column];
@@ -16,7 +18,7 @@
     return first.localeCompare(second, "en", { numeric: true });
   }
 
-  function sortBy(table, heading) {
+  function sortBy(table, heading, refresh) {
     const column = heading.cellIndex;
     const numeric = heading.classList.contains("number");
     const before = heading.getAttribute("aria-sort");
@@ -27,19 +29,56 @@
     table.tBodies[0].append(...rows.map(([, row]) => row));
     for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
     heading.setAttribute("aria-sort", falling ? "descending" : "ascending");
+    refresh();
   }
 
-  function makeSortable(table) {
+  function makeSortable(table, refresh) {
     for (const heading of table.tHead.rows[0].cells) {
       const button = document.createElement("button");
       button.type = "button";
       button.append(...heading.childNodes);
-      button.addEventListener("click", () => sortBy(table, heading));
+      button.addEventListener("click", () => sortBy(table, heading, refresh));
       heading.append(button);
     }
   }
 
-  function makeFilterable(box, table) {
+  // of a long table the first rows are seen until all are asked for; paper gets some more
+  function makeFoldable(box, table) {
+    const total = table.tBodies[0].rows.length;
+    if (total <= FIRST_ROWS) return () => {};
+    const button = document.createElement("button");
+    const printed = document.createElement("p");
+    button.type = "button";
+    button.className = "more";
+    button.setAttribute("aria-controls", table.id);
+    printed.className = "printed note";
+    let open = false;
+    const refresh = () => {
+      const rows = [...table.tBodies[0].rows].filter((row) => !row.hidden);
+      rows.forEach((row, at) => {
+        row.classList.toggle("folded", !open && at >= FIRST_ROWS);
+        row.classList.toggle("unprinted", !open && at >= PRINTED_ROWS);
+      });
+      button.hidden = rows.length <= FIRST_ROWS;
+      button.textContent = open ? `Show the first ${FIRST_ROWS}` : `Show all ${rows.length}`;
+      button.setAttribute("aria-label", `${button.textContent} rows: ${table.caption.textContent}`);
+      button.setAttribute("aria-expanded", String(open));
+      printed.hidden = open || rows.length <= PRINTED_ROWS;
+      table.dataset.folded = String(!open && rows.length > FIRST_ROWS);
+      printed.textContent = `The first ${PRINTED_ROWS} of ${rows.length} rows are printed.`;
+    };
+    button.addEventListener("click", () => {
+      open = !open;
+      refresh();
+      table.dispatchEvent(new Event("fold"));
+      if (!open) button.scrollIntoView({ block: "nearest" });
+    });
+    box.append(button, printed);
+    refresh();
+    return refresh;
+  }
+
+  function makeFilterable(box, table, refresh) {
     const rows = [...table.tBodies[0].rows];
     if (rows.length < FEWEST_ROWS) return;
     const bar = document.createElement("div");
@@ -54,12 +93,18 @@
     input.setAttribute("aria-label", `Show rows with this text: ${table.caption.textContent}`);
     count.htmlFor = input.id;
     const texts = new Map(rows.map((row) => [row, textOf(row)]));
+    const say = () => {
+      const found = `${rows.filter((row) => !row.hidden).length} of ${rows.length} rows`;
+      count.textContent = table.dataset.folded === "true" ? `${found}, the first ${FIRST_ROWS} shown` : found;
+    };
     const update = () => {
       const wanted = input.value.trim().toLowerCase();
       for (const row of rows) row.hidden = !texts.get(row).includes(wanted);
-      count.textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} rows`;
+      refresh();
+      say();
     };
     input.addEventListener("input", update);
+    table.addEventListener("fold", say);
     update();
     bar.append(label, input, count);
     box.prepend(bar);
@@ -101,8 +146,9 @@
 
   for (const box of document.querySelectorAll("[data-table]")) {
     const table = box.querySelector("table");
-    makeFilterable(box, table);
-    makeSortable(table);
+    const refresh = makeFoldable(box, table);
+    makeFilterable(box, table, refresh);
+    makeSortable(table, refresh);
   }
   const specs = JSON.parse(document.getElementById("charts").textContent);
   const drawn = [...document.querySelectorAll("[data-chart]")].map((place) => draw(specs, place));

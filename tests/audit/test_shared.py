@@ -1,0 +1,274 @@
+"""Attacks on shared documents: what somebody with pencil and paper can work out from them."""
+
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from jsonschema import validate
+from tests.localise.audits import compas_audit, priced_audit
+
+import fairtransport as ft
+from fairtransport.report import render_html, render_markdown
+from fairtransport.report.schema import audit_schema
+
+
+def is_few(people, at_least):
+    return 1e-6 < people < at_least - 1e-6
+
+
+def group_of(profile, summary):
+    return tuple(profile[name] for name in summary.provenance.sensitive)
+
+
+def moved_by_group(summary):
+    moved = Counter()
+    for move in summary.moves:
+        moved[group_of(move.from_profile, summary)] += move.people
+    return moved
+
+
+def remainders(summary, at_least):
+    """Few people who are left when the moves shown are taken off the groups."""
+    moved = moved_by_group(summary)
+    told = {group_of(one.group, summary): one.people for one in summary.groups if one.people}
+    for group, people in told.items():
+        if is_few(people, at_least) or is_few(people - moved[group], at_least):
+            yield f"{people} in {group}, of whom {moved[group]} are moved"
+    for one in summary.groups:
+        if one.people is not None and is_few(one.people - one.out, at_least):
+            yield f"all but {one.people - one.out} leave {one.group}"
+    others = summary.n - sum(told.values())
+    moved_others = sum(people for group, people in moved.items() if group not in told)
+    if told and (is_few(others, at_least) or is_few(others - moved_others, at_least)):
+        yield f"{others} in groups not told, of whom {moved_others} are moved"
+    for one in summary.most_affected:
+        if one.people is not None and is_few(one.people - one.moved, at_least):
+            yield f"{one.people} of {one.profile}, of whom {one.moved} are moved"
+
+
+def hidden_totals(summary, at_least):
+    """Moves that must be small, given how many are hidden and of how many people."""
+    hidden = summary.moves_found - len(summary.moves)
+    people = summary.moved - sum(move.people for move in summary.moves)
+    for move in summary.moves:
+        if is_few(move.people, at_least):
+            yield f"a move of {move.people}"
+    if summary.moves and hidden and (hidden == 1 or people - (hidden - 1) < at_least - 1e-6):
+        yield f"{hidden} moves of {people}"
+
+
+def fractions(summary, at_least):
+    """Few people who are wrong, or right and not moved, by an accuracy and a group's size."""
+    for metrics in summary.group_metrics:
+        sizes, moved = Counter(), Counter()
+        for one in summary.groups:
+            sizes[str(one.group[metrics.feature])] += one.people or np.nan
+        for move in summary.moves:
+            moved[str(move.from_profile[metrics.feature])] += move.people
+        for level, accuracy in metrics.accuracy_by_group.items():
+            size = sizes[level]
+            if accuracy is None or np.isnan(size) or not size:
+                continue
+            digits = 2 if summary.suppression else 12
+            right = [
+                hits for hits in range(int(size) + 1)
+                if abs(round(hits / size, digits) - round(accuracy, digits)) < 1e-9
+            ]  # fmt: skip
+            if len(right) == 1:
+                left = (size - right[0], right[0], right[0] - moved[level])
+                if any(is_few(people, at_least) for people in left):
+                    yield f"{left} people of {metrics.feature} {level} are wrong, right, not moved"
+
+
+def exact_numbers(summary):
+    """Numbers from whose differences people could be counted, and keys to try guesses with."""
+    if summary.without_feature or len(summary.budget_curve) > 1 or summary.law is not None:
+        yield "exact numbers of everybody"
+    if summary.provenance.seed is not None or summary.provenance.data_sha256 is not None:
+        yield "a key to try guesses with"
+
+
+def people_at(result):
+    """The audit data as rows, each a person, with what the model says of them."""
+    space = result.space
+    points = space.frame(library="pandas").assign(said=list(result.answers.predictions))
+    return points.loc[points.index.repeat(space.counts)]
+
+
+def targets(result, summary, at_least):
+    """Moves to people of whom there are few."""
+    space, people = result.space, people_at(result)
+    for move in summary.moves:
+        like = {**move.to_profile, space.label: move.label, "said": move.prediction_after}
+        if space.has_twins:
+            # the twins were made; whose twins they are is what may be told
+            like = {name: like[name] for name in like if name not in (*space.sensitive, "said")}
+        rows = np.logical_and.reduce([people[name] == value for name, value in like.items()])
+        if result.target_scope == "observed" and is_few(rows.sum(), at_least):
+            yield f"moved to one of {rows.sum()}: {like}"
+        for name in space.sensitive:
+            if is_few((people[name] == move.to_profile[name]).sum(), at_least):
+                yield f"few have {name} {move.to_profile[name]}"
+
+
+def listed_levels(result, summary, at_least):
+    """Levels and groups of few people that a table names."""
+    people = people_at(result)
+    for table in summary.flows:
+        if people[table.feature].dtype.kind in "if":
+            continue
+        for cell in table.cells:
+            if is_few((people[table.feature] == cell.level).sum(), at_least):
+                yield f"{table.feature} {cell.level}"
+
+
+def attack(result, summary, at_least):
+    return [
+        *remainders(summary, at_least), *hidden_totals(summary, at_least),
+        *fractions(summary, at_least), *exact_numbers(summary),
+        *targets(result, summary, at_least), *listed_levels(result, summary, at_least),
+    ]  # fmt: skip
+
+
+def a_guess(points):
+    return ((points["race"] == "a") | (points["job"] == "cook")).astype(int)
+
+
+def random_audit(seed, access):
+    """A few hundred people, unevenly spread, so that some cells are small and some are not."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(60, 400))
+    people = pd.DataFrame(
+        {
+            "race": rng.choice(["a", "b", "c"], n, p=rng.dirichlet([1, 1, 0.3])),
+            "sex": rng.choice(["f", "m"], n, p=rng.dirichlet([1, 1])),
+            "job": rng.choice(["clerk", "cook", "king"], n, p=rng.dirichlet([1, 0.5, 0.1])),
+            "good": rng.choice([0, 1], n, p=rng.dirichlet([0.2, 1])),
+        }
+    )
+    options = {"sensitive_features": ["race", "sex"], "rng": seed}
+    if access == "predictions":
+        said = np.where(rng.random(n) < 0.15, 1 - a_guess(people), a_guess(people))
+        return ft.audit(people.assign(said=said), "good", y_pred="said", **options)
+    options |= {"model": a_guess, "features": ["race", "sex", "job"]}
+    if access == "priced":
+        similarity = ft.similarity.MixedTabular(mismatch={"job": 1.0})
+        return ft.audit(people, "good", similarity=similarity, budget=0.05, **options)
+    return ft.audit(people, "good", **options)
+
+
+@pytest.mark.parametrize("access", ["predictions", "model", "priced"])
+@pytest.mark.parametrize("seed", range(6))
+def test_nothing_can_be_worked_out_about_few_people(seed, access):
+    result = random_audit(seed, access)
+    for at_least in (3, 5, 10):
+        assert attack(result, result.document(at_least), at_least) == []
+    # the attacks are able to find what a document that is not for sharing tells
+    found = attack(result, result.summary, 10)
+    assert len(found) > len([*exact_numbers(result.summary)])
+
+
+@pytest.mark.parametrize("at_least", [5, 10])
+def test_nothing_can_be_worked_out_about_few_people_in_compas(at_least):
+    result = compas_audit()
+    document = result.document(at_least)
+
+    assert attack(result, document, at_least) == []
+    assert document.moves
+    assert document.groups
+    assert attack(result, result.summary, at_least)
+
+
+def counted(*rows):
+    people = pd.DataFrame(rows, columns=["group", "job", "good", "said", "count"])
+    return ft.audit(
+        people, "good", y_pred="said", counts="count", sensitive_features="group", rng=0
+    )
+
+
+def test_the_one_person_whom_all_others_are_compared_with_is_not_told():
+    result = counted(("a", "clerk", 1, 1, 30), ("b", "clerk", 1, 0, 1))
+    document = result.document(5)
+
+    assert len(result.summary.moves) == 1
+    assert document.moves == ()
+    assert '"b"' not in document.to_json()
+
+
+def kingly_audit(budget):
+    """Everybody would do worse as the one king, at a cost of 1.5."""
+    rows = [("a", "clerk", 1)] * 30 + [("b", "clerk", 1)] * 30 + [("a", "king", 1)]
+    people = pd.DataFrame(rows, columns=["group", "job", "good"])
+    return ft.audit(
+        people, "good", sensitive_features="group", features=["group", "job"], budget=budget,
+        model=lambda points: (points["job"] != "king").astype(int),
+        similarity=ft.similarity.MixedTabular(mismatch={"job": 1.5}),
+    )  # fmt: skip
+
+
+def test_a_move_to_a_twin_of_one_person_is_not_told():
+    result = kingly_audit(budget=2)
+
+    assert any(move.to_profile["job"] == "king" for move in result.summary.moves)
+    assert "king" not in result.document(5).to_json()
+
+
+def test_a_price_has_one_digit():
+    result = kingly_audit(budget=0.1)
+
+    assert result.price == pytest.approx(2 / 3)
+    assert result.document(5).price == 0.7
+
+
+@pytest.mark.parametrize("access", ["predictions", "model", "priced"])
+def test_a_shared_document_is_as_the_schema_says_and_can_be_read(access):
+    document = random_audit(2, access).document(5)
+    validate(document.as_json(), audit_schema())
+    page, text = render_html(document), render_markdown(document)
+
+    assert "<dt>Seed</dt><dd><bdi>left out</bdi></dd>" in page
+    one_corner = len(document.budget_curve) == 1
+    assert ("A larger one changes nothing" in page) == one_corner
+    assert ("A larger one changes nothing" in text) == one_corner
+
+
+def test_how_many_are_left_in_a_group_is_not_told():
+    many = [("a", "clerk", 1, 1, 30), ("b", "clerk", 1, 0, 30), ("c", "clerk", 1, 0, 200)]
+    result = counted(*many, ("a", "cook", 1, 1, 3))
+    people = {one.group["group"]: one.people for one in result.document(5).groups}
+
+    assert {one.group["group"]: one.people for one in result.summary.groups}["a"] == 33
+    assert people == {"a": None, "b": None, "c": 200}
+    assert result.document(5).group_metrics == ()
+
+
+def test_metrics_that_are_told_have_two_digits():
+    result = counted(
+        ("a", "clerk", 1, 1, 301), ("a", "clerk", 0, 0, 77), ("a", "clerk", 1, 0, 60),
+        ("b", "clerk", 1, 0, 207), ("b", "clerk", 0, 0, 91), ("a", "clerk", 0, 1, 40),
+    )  # fmt: skip
+    (whole,), (told,) = result.summary.group_metrics, result.document(5).group_metrics
+
+    for name in whole.accuracy_by_group:
+        assert told.accuracy_by_group[name] == round(whole.accuracy_by_group[name], 2)
+    assert told.demographic_parity_difference == round(whole.demographic_parity_difference, 2)
+    assert told.accuracy == round(whole.accuracy, 2) != whole.accuracy
+
+
+def test_names_of_levels_that_few_people_have_are_not_told():
+    rows = [("a", "clerk", 1, 1, 30), ("b", "clerk", 1, 0, 30), ("a", "pope", 1, 1, 1)]
+    result = counted(*rows, ("lonely", "clerk", 1, 0, 2), ("b", "cook", 1, 0, 40))
+    whole, document = result.summary.to_json(), result.document(5).to_json()
+
+    assert "pope" in whole
+    assert "lonely" in whole
+    assert "pope" not in document
+    assert "lonely" not in document
+    assert "cook" in document
+
+
+def test_a_document_says_that_its_tables_are_of_the_moves_shown():
+    sentence = "Flows, affected profiles and groups are those of the moves that are shown."
+    assert sentence in priced_audit(1).document(3).warnings
+    assert sentence not in priced_audit(1).summary.warnings
