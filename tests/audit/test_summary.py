@@ -124,8 +124,8 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"favourable": 1}, "`favourable` and `privileged` must be given together, got no priv"),
-        ({"privileged": {"group": "a"}}, "must be given together, got no favourable"),
+        ({"favourable": 1}, "`favourable` and `privileged` must be given together, got no `priv"),
+        ({"privileged": {"group": "a"}}, "must be given together, got no `favourable`"),
         ({"favourable": 1, "privileged": {"x": 0}}, "`privileged` must be one of 'group', got 'x'"),
         ({"favourable": 1, "privileged": {"group": "z"}}, "one of 'a', 'b', 'c', got 'z'"),
         ({"favourable": 7, "privileged": {"group": "a"}}, "`favourable` must be one of 0, 1"),

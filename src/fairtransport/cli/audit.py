@@ -64,15 +64,16 @@ def audit(
         When to exit with 3 or 4.
     """
     from fairtransport.audit import audit as run
+    from fairtransport.checks import whole
     from fairtransport.cli.before import check_before, columns_of
     from fairtransport.console import print_result
+    from fairtransport.inference.methods import check_level
 
     check_fail_on(fail_on, delta)
     outputs.check(data, targets, train, answers.model, running.config)
     with naming(), running.hushed():
-        check_before(
-            data, cases, answers, comparison, delta=delta, alpha=alpha, resamples=resamples
-        )
+        check_before(data, cases, answers, comparison, delta=delta, alpha=alpha, below=0.5)
+        check_level(method, alpha, whole("n_resamples", resamples))
         asked = answers.options()
         columns = columns_of(data, cases, answers, asked["model"], counts)
         result = run(

@@ -15,11 +15,14 @@ if TYPE_CHECKING:
 
 def check_before(
     data: Path | None, cases: Cases, answers: Answers, comparison: Comparison, *,
-    delta: float | None, alpha: float, resamples: int = 1,
+    delta: float | None, alpha: float, below: float = 1.0,
 ) -> None:  # fmt: skip
-    """Refuse what needs no model to be seen: the file of cases, numbers, several sources."""
+    """Refuse what needs no model to be seen: the file of cases, numbers, several sources.
+
+    ``below`` is the limit of α.
+    """
     from fairtransport.answers import choose_access
-    from fairtransport.checks import number, threshold, whole
+    from fairtransport.checks import number, threshold
     from fairtransport.losses import as_loss
     from fairtransport.space.counting import FileSource
 
@@ -34,9 +37,8 @@ def check_before(
     if loss.uses_truth and cases.label is None:
         msg = f"`y` must be given for the loss {loss.name!r}, got None"
         raise InputError(msg)
-    number("alpha", alpha, above=0, below=1)
+    number("alpha", alpha, above=0, below=below)
     number("budget", comparison.budget, at_least=0)
-    whole("n_resamples", resamples)
     if delta is not None:
         threshold(delta, loss.range)
 

@@ -97,9 +97,8 @@ class SamplePlan:
             about, chance = "", f"{100 * self.achieved:.1f} %"
         else:
             about = "about "
-            chance = (
-                f"{100 * self.achieved:.1f} % (Monte-Carlo error {100 * self.achieved_error:.1f} %)"
-            )
+            error = f"Monte-Carlo error {100 * self.achieved_error:.1f} %"
+            chance = f"{100 * self.achieved:.1f} % ({error})"
         return (
             f"With {about}{cases}, an audit {what} δ-fairness for δ = {self.delta:g} at level "
             f"{self.alpha:g} with probability {chance} if the true value is {self.value:.4g}."
