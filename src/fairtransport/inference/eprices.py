@@ -131,7 +131,7 @@ class CostlyMoves:
         return upper_limit(self.bets.crossed[: GRID - 1], self.most_gain)
 
     def as_json(self) -> dict[str, Any]:
-        """Return all that a later session needs beside the counts."""
+        """Return all that a later run needs beside the counts."""
         names = ("n", "price", "log_e_value", "rejected_at", "rungs")
         bets = self.bets.as_json() if self.fixed_targets else None
         return {"bets": bets, **{name: getattr(self, name) for name in names}}

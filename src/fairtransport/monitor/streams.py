@@ -88,7 +88,7 @@ class FreeStream:
         self._flush(cells[done:])
 
     def as_json(self) -> dict[str, Any]:
-        """Return all that a later session needs."""
+        """Return all that a later run needs."""
         return {
             "points": [list(key) for key in self.cell_of],
             "counts": self.counts.tolist(),
@@ -182,7 +182,7 @@ class CostStream:
             self.watcher()
 
     def as_json(self) -> dict[str, Any]:
-        """Return all that a later session needs."""
+        """Return all that a later run needs."""
         return {
             "points": [list(key) for key in self.cell_of],
             "counts": self.counts.tolist(),
