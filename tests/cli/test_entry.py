@@ -253,3 +253,15 @@ def test_main_takes_the_arguments_of_the_process(monkeypatch, capsys):
 
     assert main() == 0
     assert capsys.readouterr().out == f"{ft.__version__}\n"
+
+
+@pytest.mark.slow
+def test_the_demo_and_the_figures_are_written_by_the_script(shell, tmp_path):
+    demo = shell("demo", "--output", tmp_path / "report.html")
+    figure = shell("reproduce", "figure4", "--output", tmp_path)
+
+    assert (demo.code, figure.code) == (0, 0)
+    assert "δ-fairness rejected at level 5 %" in demo.words
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "report.html", "figure4.png", "figure4.svg", "figure4.csv",
+    }  # fmt: skip

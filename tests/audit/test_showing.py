@@ -1,0 +1,68 @@
+"""The ways to show a result: report, Markdown, notebook, charts."""
+
+import re
+
+import pytest
+from tests.localise.audits import compas_audit, priced_audit
+
+import fairtransport as ft
+
+
+def test_the_report_is_one_file_with_the_verdict_and_the_moves(tmp_path):
+    path = compas_audit().to_html(tmp_path / "report.html")
+    page = path.read_text("utf-8").replace("\u00a0", " ")
+
+    assert page.startswith("<!DOCTYPE html>")
+    assert "δ-fairness rejected at level 5 %" in page
+    assert "Errors would go from 33.5 % to 38.8 %" in page
+    assert not re.search(r"<(script|link|img)[^>]+(src|href)=", page)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_shared_report_names_fewer_moves(tmp_path):
+    result = compas_audit()
+    whole = result.to_html(tmp_path / "whole.html").read_text("utf-8")
+    shared = result.to_html(tmp_path / "shared.html", share=5).read_text("utf-8")
+
+    assert result.summary.provenance.data_sha256 in whole
+    assert result.summary.provenance.data_sha256 not in shared
+    assert "6 moves of 10 people are not shown" in shared
+    assert "are not shown" not in whole
+
+
+def test_markdown_has_the_same_words():
+    text = compas_audit().to_markdown()
+    assert "**δ-fairness rejected.** Errors would go from 33.5 % to 38.8 %" in text
+    assert "| 23 |" in text
+
+
+def test_a_notebook_shows_verdict_and_moves_without_a_script():
+    shown = compas_audit()._repr_html_()
+
+    assert "δ-fairness rejected" in shown
+    assert "African-American → Caucasian" in shown
+    assert "<script" not in shown
+
+
+@pytest.mark.parametrize("kind", ["flows", "law", "budget", "methods"])
+def test_every_kind_of_chart_can_be_drawn(kind):
+    chart = priced_audit(0, delta=0.1).plot(kind).to_dict()
+    assert chart["description"]
+
+
+def test_a_chart_of_the_flows_by_a_feature():
+    titles = compas_audit().plot("flows", "charge").to_dict()["title"]["text"]
+    assert titles == "Change in people by charge"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("pie",), "`kind` must be one of 'flows', 'law', 'budget', 'methods', got 'pie'"),
+        (("flows", "height"), "`feature` must be one of 'age_cat', 'priors', 'charge'"),
+        (("budget",), "the statistic is the same at every budget"),
+    ],
+)
+def test_charts_that_there_are_not_are_refused(arguments, message):
+    with pytest.raises(ft.InputError, match=message):
+        compas_audit().plot(*arguments)
