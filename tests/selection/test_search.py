@@ -172,7 +172,7 @@ def test_shares_are_parted_at_random_without_overlap():
 
     people = np.column_stack([np.arange(200) % 2, np.arange(200)])
     labels = np.arange(200) % 3 > 0
-    settings = {"sensitive_features": [0], "delta": 1.0, "validation": 0.25}
+    settings = {"sensitive_features": [0], "delta": 0.99, "validation": 0.25}
     grid = {"C": [1.0]}
     done = DeltaFairSearch(Spy(), grid, final=0.3, random_state=1, **settings).fit(people, labels)
     again = DeltaFairSearch(Spy(), grid, final=0.3, random_state=1, refit=True, **settings)
