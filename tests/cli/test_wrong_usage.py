@@ -184,7 +184,7 @@ LINES = [
     (f"monitor cases.xlsx {TOLD} --state s --delta 0.1", 2,
      "`DATA` must be of type .csv, .tsv, .jsonl, .ndjson, got 'cases.xlsx'"),
     (f"monitor cases.csv {TOLD} --state other.json --delta 0.1", 2,
-     "`--state` must be a state file of schema fairtransport-monitor/1, got 'other.json'"),
+     "`--state` must be a state file of schema fairtransport-monitor/2, got 'other.json'"),
     (f"monitor cases.csv {TOLD} --state no/such/s --delta 0.1", 2,
      "`--state` must be in an existing folder, got 'no/such/s'"),
     (f"monitor cases.csv {TOLD} --state cases.csv --delta 0.1", 2,

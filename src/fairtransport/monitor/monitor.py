@@ -19,7 +19,7 @@ from fairtransport.similarity import IgnoreSensitive
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-SCHEMA = "fairtransport-monitor/1"
+SCHEMA = "fairtransport-monitor/2"
 LARGEST = 700.0
 """Logarithms of e-values are cut here, so that they stay finite numbers."""
 
