@@ -493,9 +493,10 @@ def test_what_was_added_is_taken_in(tmp_path, follow, name):
 @pytest.fixture(scope="module")
 def compas(tmp_path_factory):
     """The people of the paper's audit split as a text file, and the model it was fitted for."""
+    import skops.io as skops
+
     from fairtransport.reproduce.compas_study import FEATURES, logistic_regression, split_compas
 
-    skops = pytest.importorskip("skops.io")
     folder = tmp_path_factory.mktemp("compas")
     split = split_compas(0)
     model = logistic_regression(split.training)

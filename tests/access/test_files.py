@@ -10,13 +10,13 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+import skops.io as skops
 
 import fairtransport as ft
 from fairtransport.access import load
 from fairtransport.access.files import REVIEWED
 
 KINDS = ".skops, .pkl, .pickle, .joblib"
-skops = pytest.importorskip("skops.io")
 
 
 class Surprise:

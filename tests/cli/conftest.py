@@ -59,7 +59,8 @@ def folder(tmp_path_factory):
     """Files that a command can read, good ones and bad ones; nobody writes here."""
     import pickle
 
-    skops = pytest.importorskip("skops.io")
+    import skops.io as skops
+
     made = tmp_path_factory.mktemp("cli")
     CASES.to_csv(made / "cases.csv", index=False)
     people = biased_people(np.random.default_rng(0))

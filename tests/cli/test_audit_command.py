@@ -195,7 +195,7 @@ def test_sharing_without_a_file_is_told_of(cases, capsys, tmp_path):
 
 
 def test_a_model_that_fails_on_bins_is_told_to_receive_their_names(tmp_path, capsys):
-    skops = pytest.importorskip("skops.io")
+    import skops.io as skops
     from sklearn.linear_model import LogisticRegression
 
     people = CASES.assign(race=(CASES["race"] == "a").astype(int))

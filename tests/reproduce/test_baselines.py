@@ -43,7 +43,6 @@ def test_the_selectable_columns_tell_all_profiles_apart():
 
 
 def test_reweighing_makes_race_and_label_independent(split):
-    pytest.importorskip("aif360")
     training = split.training
     weights = reweighing_weights(training)
     table = pd.crosstab(training["race"], training[LABEL], weights, aggfunc="sum").to_numpy()
@@ -59,7 +58,6 @@ def test_reweighing_makes_race_and_label_independent(split):
 
 
 def test_reweighing_has_a_race_coefficient_of_its_own(split):
-    pytest.importorskip("aif360")
     plain, reweighed = (details_of(fit(split.training, 0)) for fit in (lr, rwt))
     found = race_coefficient_claims([plain], [reweighed])
     assert found["plain_mean"] < 0 < found["reweighed_mean"]
@@ -98,7 +96,6 @@ def test_path_claims_count_what_holds():
 
 
 def test_a_representation_answers_and_leaves_the_global_seed_alone(split):
-    pytest.importorskip("aif360")
     few = split.training.iloc[:200]
     state = np.random.get_state()[1].copy()  # noqa: NPY002
     model = lfr(few, 0, RepresentationSettings(prototypes=2))
@@ -112,7 +109,8 @@ QUICK = AdversarialSettings(epochs=1)
 
 
 def test_the_adversarial_network_repeats_itself_and_depends_on_its_seed(split):
-    torch = pytest.importorskip("torch")
+    import torch
+
     before = torch.get_rng_state(), torch.get_num_threads()
     first, again, other = (
         AdversarialDebiasing(QUICK, seed).fit(split.training) for seed in (1, 1, 2)
@@ -126,7 +124,6 @@ def test_the_adversarial_network_repeats_itself_and_depends_on_its_seed(split):
 
 @pytest.mark.slow
 def test_the_adversarial_network_is_nearly_as_accurate_with_smaller_odds_differences():
-    pytest.importorskip("torch")
     differences = {"plain": [], "adversarial": []}
     for seed in range(3):
         split = split_compas(seed)
@@ -152,7 +149,6 @@ def test_the_adversarial_network_does_as_aif360s_does(column, adversarial_pairs)
 
 @pytest.fixture(scope="module")
 def adversarial_pairs():
-    pytest.importorskip("torch")
     theirs = pd.read_json(Path(__file__).with_name("adversarial_aif360.json"))
     ours = []
     for seed in theirs["seed"]:
@@ -163,7 +159,8 @@ def adversarial_pairs():
 
 def test_the_classifiers_step_gives_nothing_to_the_adversary(split):
     """The gradient left to the classifier is against the adversary's, by the weight α alone."""
-    torch = pytest.importorskip("torch")
+    import torch
+
     model = AdversarialDebiasing(AdversarialSettings(dropout=0.0))
     torch.manual_seed(0)
     classifier, adversary = model._networks(len(FULL_CODING))

@@ -34,7 +34,6 @@ def pinned_splits(folder):
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory):
-    pytest.importorskip("aif360")
     folder = tmp_path_factory.mktemp("cache")
     pinned_splits(folder)
     return folder
@@ -209,8 +208,6 @@ def test_the_published_table_is_that_of_its_splits():
 
 @pytest.mark.slow
 def test_the_command_runs_in_parallel_and_takes_up_where_it_was(tmp_path, capsys):
-    pytest.importorskip("aif360")
-    pytest.importorskip("torch")
     command = ["reproduce", "table1", "--splits", "2", "--jobs", "2", "--output", str(tmp_path)]
     assert main(command) == 0
     printed = capsys.readouterr().out

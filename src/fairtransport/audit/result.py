@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairtransport.audit.shared import shared_summary
-from fairtransport.audit.summarise import COMPARED, summarise
+from fairtransport.audit.summarise import COMPARED, method_limits, summarise
 from fairtransport.checks import choice, whole
 from fairtransport.errors import InputError
 from fairtransport.files import write_text
@@ -125,7 +125,7 @@ class AuditResult:
     @cached_property
     def methods(self) -> Any:
         """A table of several methods' bounds side by side, in the library of the audit data."""
-        rows = [vars(row) for row in self.summary.methods]
+        rows = [vars(method_limits(law, self.alpha)) for law in self.compared_laws]
         return self._table({name: [row[name] for row in rows] for name in rows[0]})
 
     @cached_property

@@ -79,7 +79,7 @@ def summarise(result: AuditResult) -> AuditSummary:
         upper_bound=_finite(result.upper_bound),
         pvalue=result.pvalue,
         verdict=result.verdict,
-        methods=tuple(_method_limits(law, result.alpha) for law in result.compared_laws),
+        methods=tuple(method_limits(law, result.alpha) for law in result.compared_laws),
         plan_is_unique=solution.plan_is_unique,
         duality_gap=solution.duality_gap,
         disagreement=result.disagreement,
@@ -113,7 +113,8 @@ def _limits(lower: float, upper: float) -> Limits:
     return Limits(_finite(lower), _finite(upper))
 
 
-def _method_limits(law: SamplingLaw, alpha: float) -> MethodLimits:
+def method_limits(law: SamplingLaw, alpha: float) -> MethodLimits:
+    """Return one method's interval and bounds."""
     interval = law.interval(alpha)
     return MethodLimits(
         law.method, law.guarantee, _finite(interval.lower), _finite(interval.upper),

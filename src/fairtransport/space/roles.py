@@ -1,0 +1,184 @@
+"""Which column of the audit data plays which part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtransport.checks import shown
+from fairtransport.errors import InputError
+
+if TYPE_CHECKING:
+    from fairtransport.space.counting import Source
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which column plays which part."""
+
+    features: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    label: str | None
+    predictions: tuple[str, ...]
+    counts: str | None
+
+    @property
+    def points(self) -> tuple[str, ...]:
+        """The columns that make a point, in the order points are sorted by."""
+        label = () if self.label is None else (self.label,)
+        return tuple(dict.fromkeys((*self.features, *self.sensitive, *label, *self.predictions)))
+
+
+def find_roles(
+    source: Source, label: Any, sensitive: Any, predictions: tuple[str, Any], features: Any,
+    counts: Any,
+) -> tuple[Source, Roles]:  # fmt: skip
+    """Name the column of each role, attaching what came as an array."""
+    own = list(source.columns)
+    source, label_name = _one_column(source, "y", label, "label")
+    source, prediction_names = _prediction_columns(source, *predictions)
+    if label_name in prediction_names:
+        msg = f"`{predictions[0]}` must not be the column of the true labels, got {label_name!r}"
+        raise InputError(msg)
+    if counts is not None:
+        _known("counts", [counts], own)
+    taken = {label_name, counts, *prediction_names}
+    source, sensitive_names = _sensitive_columns(source, sensitive, taken)
+    if features is None:
+        chosen = [name for name in own if name not in taken]
+    else:
+        chosen = _names("features", features)
+        _known("features", chosen, own)
+    if not sensitive_names:
+        msg = "`sensitive_features` must name at least one column, got none"
+        raise InputError(msg)
+    # given predictions may be about people of whom only sensitive features are known
+    if not chosen and not prediction_names:
+        msg = "`features` must name at least one column, got none"
+        raise InputError(msg)
+    for name in chosen:
+        if name in taken:
+            msg = f"`features` must not hold label, counts or predictions, got {name!r}"
+            raise InputError(msg)
+    roles = Roles(
+        tuple(chosen), tuple(sensitive_names), label_name, tuple(prediction_names), counts
+    )
+    return source, roles
+
+
+def _one_column(source: Source, parameter: str, value: Any, wanted: str) -> tuple[Source, Any]:
+    if value is None:
+        return source, None
+    if isinstance(value, str):
+        _known(parameter, [value], source.columns)
+        return source, value
+    name = str(getattr(value, "name", None) or wanted)
+    if hasattr(value, "name") and name in source.columns:
+        # as a feature the model would be asked with the answer in hand
+        msg = f"`{parameter}` is the column {name!r}, which the data has too: pass its name instead"
+        raise InputError(msg)
+    name = _free_name(name, source.columns)
+    return source.attach(name, value, parameter), name
+
+
+def _prediction_columns(source: Source, parameter: str, value: Any) -> tuple[Source, list[str]]:
+    if value is None:
+        return source, []
+    if isinstance(value, str):
+        value = [value]
+    elif not _are_names(value, parameter, source.columns):
+        return _attached_predictions(source, parameter, value)
+    names = _names(parameter, value)
+    _known(parameter, names, source.columns)
+    return source, names
+
+
+def _are_names(value: Any, parameter: str, columns: Sequence[str]) -> bool:
+    """Say whether a list of text names columns; it may also be the predicted labels."""
+    is_list = isinstance(value, list | tuple) and len(value) > 0
+    is_text = is_list and all(isinstance(one, str) for one in value)
+    return is_text and (parameter == "y_score" or all(one in columns for one in value))
+
+
+def _attached_predictions(source: Source, parameter: str, value: Any) -> tuple[Source, list[str]]:
+    if np.ndim(value) <= 1:
+        name = _free_name("prediction", source.columns)
+        return source.attach(name, value, parameter), [name]
+    names = []
+    for at, part in enumerate(np.asarray(value).T):
+        names.append(_free_name(f"score_{at}", source.columns))
+        source = source.attach(names[-1], part, parameter)
+    return source, names
+
+
+def _sensitive_columns(source: Source, value: Any, taken: set[Any]) -> tuple[Source, list[str]]:
+    if isinstance(value, str) or (
+        isinstance(value, Sequence) and all(isinstance(name, str) for name in value)
+    ):
+        names = _names("sensitive_features", value)
+        _known("sensitive_features", names, source.columns)
+        for name in names:
+            if name in taken:
+                msg = (
+                    f"`sensitive_features` must not hold label, counts or predictions, got {name!r}"
+                )
+                raise InputError(msg)
+        return source, names
+    return _aligned_sensitive(source, value)
+
+
+def _aligned_sensitive(source: Source, value: Any) -> tuple[Source, list[str]]:
+    import narwhals as nw
+
+    try:
+        given = nw.from_native(value, eager_only=True, allow_series=True)
+    except TypeError:
+        msg = f"`sensitive_features` must be column names or an aligned frame, got {shown(value)}"
+        raise InputError(msg) from None
+    if isinstance(given, nw.Series):
+        given = given.alias(str(given.name or "sensitive")).to_frame()
+    frame = given
+    for name in frame.columns:
+        if name in source.columns:
+            msg = (
+                f"`sensitive_features` has the column {name!r}, which the data has too: "
+                "pass its name instead"
+            )
+            raise InputError(msg)
+        source = source.attach(name, frame[name], "sensitive_features")
+    return source, list(frame.columns)
+
+
+def _names(parameter: str, value: Any) -> list[str]:
+    names = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
+    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        msg = f"`{parameter}` must be distinct column names, got {shown(value)}"
+        raise InputError(msg)
+    return names
+
+
+def _known(parameter: str, names: Sequence[Any], columns: Sequence[str]) -> None:
+    for name in names:
+        if not isinstance(name, str) or name not in columns:
+            listed = ", ".join(columns)
+            msg = f"`{parameter}` must name columns of the data ({listed}), got {shown(name)}"
+            raise InputError(msg)
+
+
+def refuse_absent(asked: Sequence[str], columns: Sequence[str]) -> None:
+    """Refuse data that lack a column which the model was fitted on."""
+    for name in asked:
+        if name not in columns:
+            listed = ", ".join(columns)
+            msg = f"the model was fitted on {name!r}, which the data has not; it has {listed}"
+            raise InputError(msg)
+
+
+def _free_name(wanted: str, taken: Sequence[str]) -> str:
+    name = wanted
+    while name in taken:
+        name += "_"
+    return name
