@@ -11,6 +11,7 @@ from tests.validity import cases
 
 from fairtransport import AuditProblem, Geometry, InputError
 from fairtransport.inference import bets, sampling_law
+from fairtransport.inference.certificate_bets import certificate_wealths
 from fairtransport.inference.clopper_pearson import (
     p_share_at_least,
     p_share_at_most,
@@ -106,7 +107,7 @@ def test_bets_over_prices_and_certificates_are_fair_at_the_true_price(budget):
     assert stakes.max() > 0
     assert np.exp(logs[0]) @ chance == pytest.approx(1, abs=1e-12)
     result = np.empty((1, len(sequences)))
-    bets.certificate_wealths(
+    certificate_wealths(
         *sample, *frontiers.in_slope_order, *frontiers.by_point, budget, np.array([0.0]),
         np.array([1.0]), truth, np.array([truth]), 0.05, 2.0, 0.75, 1, result,
     )  # fmt: skip

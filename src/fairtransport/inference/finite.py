@@ -367,7 +367,7 @@ class FiniteSampleLaw(SamplingLaw):
         return log_mean(row) >= -math.log(level)
 
     def _certificate(self, aim: float, deltas: FloatArray, level: float) -> FloatArray:
-        from fairtransport.inference import bets
+        from fairtransport.inference.certificate_bets import certificate_wealths
 
         orders, frontiers = self._orders, self._frontiers
         result = np.empty((len(deltas), len(orders.before)))
@@ -378,7 +378,7 @@ class FiniteSampleLaw(SamplingLaw):
             aim, deltas, level, UPPER_WEIGHT, CAP, self._every, result,
         )  # fmt: skip
         with threads_for(len(orders.cell) + len(orders.before) * len(frontiers.row)):
-            bets.certificate_wealths(*arguments)
+            certificate_wealths(*arguments)
         return result
 
     def _log_wealth_for_certificate(self, delta: float, level: float) -> float:
