@@ -60,3 +60,27 @@ def test_the_page_on_the_paper_shows_the_table_that_was_made():
     page = (ROOT / "docs" / "reproduction.md").read_text("utf-8")
     shown = re.search(r"<!-- table1 -->\n(.*?)\n<!-- end of table1 -->", page, re.DOTALL)[1]
     assert shown == (ROOT / "docs" / "reproduction" / "table1.md").read_text("utf-8").rstrip()
+
+
+def test_the_words_on_widths_are_those_of_the_simulation():
+    rows = json.loads((ROOT / "docs" / "validity.json").read_text("utf-8"))
+    found = {(row["case"], row["n"], row["method"]): row for row in rows if row["n"] >= 1000}
+    ratios = {"lower_distance": {}, "upper_distance": {}}
+    for (case, n, method), row in found.items():
+        normal = found[case, n, "plug-in"]
+        if method == "finite-sample" and normal["lower_distance"] > 0:
+            for side, known in ratios.items():
+                known.setdefault(case, []).append(row[side] / normal[side])
+    largest = {
+        side: {case: max(of) for case, of in known.items()} for side, known in ratios.items()
+    }
+    upper = largest["upper_distance"]
+    near = max(of for case, of in upper.items() if "near a corner" in case)
+    away = max(of for case, of in upper.items() if "corner" not in case and case != "rare bias")
+    page = " ".join((ROOT / "docs" / "validity.md").read_text("utf-8").split())
+
+    assert f"at most {max(largest['lower_distance'].values()):.2f} times as far" in page
+    assert f"its upper bound at most {away:.2f} times away from corners, {near:.2f} times" in page
+    assert f"and {upper['exact corner']:.2f} times at them" in page
+    rare = found["rare bias", 1000, "plug-in"]["upper"]
+    assert f"({upper['rare bias']:.2f} times at n = 1000) but covers {rare:.0%}"[:-1] in page

@@ -1,0 +1,79 @@
+"""The figures that the docs quote are those of the files beside them."""
+
+import json
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def page(name):
+    text = (DOCS / name).read_text("utf-8").replace("−", "-")
+    return " ".join(text.split())
+
+
+def short(number, digits=3):
+    """Write a number as the pages do: .05, -.053."""
+    return f"{number:.{digits}f}".replace("0.", ".", 1)
+
+
+@pytest.fixture(scope="module")
+def claims():
+    document = json.loads((DOCS / "reproduction" / "table1.json").read_text("utf-8"))
+    return document["claims"]
+
+
+def test_the_claims_about_the_path_are_those_of_the_splits(claims):
+    path, text = claims["l1_path"], page("reproduction/baselines.md")
+
+    assert f"In this order in {path['entry_order_as_in_the_paper']:.0%}".replace("%", " %") in text
+    assert f"The first two are these in {path['first_two_as_in_the_paper']:.0%}"[:-1] in text
+    assert f"Sex is not among the first six in {path['sex_enters_last']:.0%}"[:-1] in text
+    unselected = f"Sex is not selected in {path['sex_unselected']:.0%}"[:-1]
+    assert f"{unselected} %, nor is race in {path['race_unselected']:.0%}"[:-1] in text
+    low, middle, high = (short(part, 4).rstrip("0") for part in path["strength_quartiles"])
+    assert f"The median 1/λ is {middle}, half of them between {low[:4]} and {high}" in text
+    rejected = f"{path['rejected_at_the_weakest_penalty']:.0%}"[:-1]
+    assert f"δ-fairness is rejected on the validation part in {rejected} %" in text
+    summary = page("reproduction.md")
+    assert f"exactly so in {path['entry_order_as_in_the_paper']:.0%}"[:-1] in summary
+    assert f"median {middle}; sex not selected in {path['sex_unselected']:.0%}"[:-1] in summary
+
+
+def test_the_claims_about_race_are_those_of_the_splits(claims):
+    race, text = claims["race_coefficient"], page("reproduction/baselines.md")
+
+    assert race["larger_than_plain"] == 1
+    assert race["largest_of_all"] == 0
+    means = f"mean {short(race['reweighed_mean'], 2)} for Caucasian people, plain "
+    assert means + short(race["plain_mean"], 2) in text
+    assert (race["variables"], race["median_rank"]) == (7, 5)
+
+
+def test_the_blocks_of_splits_are_those_of_the_sweep():
+    table = pd.read_csv(DOCS / "reproduction" / "lr_blocks.csv")
+    blocks, whole = table.iloc[:-1], table.iloc[-1]
+    text = page("reproduction/baselines.md")
+
+    assert len(blocks) == 10
+    assert blocks["faith"].idxmax() == 0
+    spread = f"({short(blocks['faith'].min())} to {short(blocks['faith'].max())})"
+    assert f"the highest of ten blocks of 50 {spread}" in text
+    means = f"{short(whole['faith'])} and {short(whole['interval_upper'])}"
+    assert f"over 500 splits the two means are {means}, which agree" in text
+    # the rule of Table 1, with 50 splits of the paper's and 500 of ours
+    assert abs(whole["faith"] - 0.06) <= 0.01
+    assert abs(whole["interval_upper"] - 0.07) <= 0.01
+
+
+def test_the_settings_tried_are_those_of_the_sweep():
+    table = pd.read_csv(DOCS / "reproduction" / "lfr_sweep.csv")
+    text = page("reproduction/baselines.md")
+    for row in table.itertuples():
+        faith = f"{short(row.faith)} ± {short(row.faith_sd)}"
+        odds = f"{short(row.aod)} ± {short(row.aod_sd)}"
+        shown = re.search(rf"\| {row.k} \| {row.Az:g} \| ([^|]+) \| [^|]+ \| ([^|]+) \|", text)
+        assert shown.groups() == (faith, odds)
