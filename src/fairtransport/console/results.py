@@ -13,10 +13,10 @@ from fairtransport.report.text import (
     bound,
     interval_text,
     level,
-    percent,
     pvalue,
     shorten,
 )
+from fairtransport.report.words import change_in_words
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -133,12 +133,8 @@ def two_columns(rows: dict[str, str]) -> Table:
 
 
 def _meaning(result: AuditResult) -> str:
-    is_share = result.loss.name == "zero-one"
-    share = percent if is_share else "{:.4f}".format
-    what = "Errors" if is_share else f"The mean {result.loss.name} loss"
-    return (
-        f"{what} would go from {share(result.baseline_risk)} to {share(result.worst_case_risk)} "
-        "if people were swapped with similar people."
+    return change_in_words(
+        result.loss.name, result.statistic, result.baseline_risk, result.worst_case_risk
     )
 
 

@@ -22,6 +22,9 @@ from fairtransport.report.text import (
 if TYPE_CHECKING:
     from fairtransport.summary import AuditSummary
 
+ERROR, OUTCOME = "zero-one", "outcome"
+"""Losses whose mean is a share of errors, or the mean prediction."""
+
 MOST_DIGITS = 6
 VERDICTS = {
     "rejected": "δ-fairness rejected",
@@ -131,7 +134,7 @@ def _confidence(summary: AuditSummary) -> str:
 
 def is_outcome(summary: AuditSummary) -> bool:
     """Tell whether the loss is the prediction itself, of which more may be a benefit."""
-    return summary.provenance.loss == "outcome"
+    return summary.provenance.loss == OUTCOME
 
 
 def caution(summary: AuditSummary) -> str:
@@ -141,19 +144,33 @@ def caution(summary: AuditSummary) -> str:
 
 def meaning(summary: AuditSummary) -> str:
     """Return what the statistic means for people."""
-    if summary.provenance.loss_is_error:
-        before, after = _percents(summary.baseline_risk, summary.worst_case_risk)
+    return change_in_words(
+        summary.provenance.loss, summary.statistic, summary.baseline_risk, summary.worst_case_risk
+    )
+
+
+def change_in_words(loss: str, statistic: float, baseline: float, worst_case: float) -> str:
+    """Return what swapping people does to the mean loss.
+
+    Examples
+    --------
+    >>> change_in_words("zero-one", 0.06, 0.33, 0.39)
+    'Errors would go from 33 % to 39 % if people were swapped with similar people.'
+    >>> change_in_words("outcome", 0.1, 0.2, 0.3)
+    'The mean prediction would rise from 0.2000 to 0.3000 if people were swapped with ...'
+    """
+    if loss == ERROR:
+        before, after = _percents(baseline, worst_case)
         what = "Errors"
     else:
-        before, after = told_apart(summary.baseline_risk, summary.worst_case_risk)
-        loss = f"{loss_name(summary.provenance.loss)} loss"
-        what = f"The mean {'prediction' if is_outcome(summary) else loss}"
-    if summary.statistic <= 0:
+        before, after = told_apart(baseline, worst_case)
+        what = "The mean prediction" if loss == OUTCOME else f"The mean {loss_name(loss)} loss"
+    if statistic <= 0:
         return (
             f"{what} would not rise above {before} if people were swapped with similar people "
             "within the budget."
         )
-    go = "rise" if is_outcome(summary) else "go"
+    go = "rise" if loss == OUTCOME else "go"
     return f"{what} would {go} from {before} to {after} if people were swapped with similar people."
 
 
