@@ -77,3 +77,18 @@ def test_the_settings_tried_are_those_of_the_sweep():
         odds = f"{short(row.aod)} ± {short(row.aod_sd)}"
         shown = re.search(rf"\| {row.k} \| {row.Az:g} \| ([^|]+) \| [^|]+ \| ([^|]+) \|", text)
         assert shown.groups() == (faith, odds)
+
+
+def test_what_the_rules_choose_is_what_the_page_says():
+    table = pd.read_csv(DOCS / "selection_rules.csv")
+    text = page("selection.md")
+    assert table.groupby(["rule", "method"]).size().tolist() == [50, 50, 50]
+    for (rule, method), part in table.groupby(["rule", "method"]):
+        verdicts = part["verdict"].value_counts()
+        told = ", ".join(
+            str(verdicts.get(word, 0)) for word in ("certified", "inconclusive", "rejected")
+        )
+        faith = f"{short(part['faith'].mean())} ± {short(part['faith'].std())}"
+        accuracy = f"{100 * part['accuracy'].mean():.1f} %"
+        row = rf"\| {rule}, {method}[^|]* \| {faith} \| {accuracy} \| {told} \|"
+        assert re.search(row, text), (rule, method)
