@@ -1,15 +1,44 @@
 # The project's tasks. Everything runs in .venv, which the first task creates.
 PYTHON ?= python3
+# The newest Python that is there; pyenv hides those that nobody asked for.
+NEWEST_PYTHON ?= $(firstword $(foreach version, 3.14 3.13 3.12 3.11, $(shell \
+  PYENV_VERSION=$$(pyenv latest $(version) 2>/dev/null) \
+  python$(version) -c 'import sys; print(sys.executable)' 2>/dev/null)) $(PYTHON))
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test slow lint types contracts check bench validity clean
+.PHONY: demo test test-lowest test-newest test-install slow lint types contracts check bench \
+  validity clean
 
 demo: .venv/installed
 	$(BIN)/fairtransport demo
 
 test: .venv/installed-dev
 	NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m "not slow" --cov --cov-report=term
+
+# The two ends of what pyproject.toml allows: all fast tests but those of the extra `reproduce`,
+# which `make test` runs; torch is large, and nothing but the reproduction of the paper uses it.
+ENDS := -n auto -m "not slow and not reproduce
+
+test-lowest: .venv-lowest/installed
+	NUMBA_NUM_THREADS=1 .venv-lowest/bin/python -m pytest $(ENDS) and not odd"
+
+test-newest:
+	$(NEWEST_PYTHON) -m venv --clear .venv-newest
+	.venv-newest/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	NUMBA_NUM_THREADS=1 .venv-newest/bin/python -m pytest $(ENDS)"
+
+# What a user installs: no checkout, no extras. The wheel that pip makes of the sdist, then ours.
+test-install: .venv/installed-dev
+	rm -rf dist
+	$(BIN)/python -m hatchling build
+	$(PYTHON) -m venv --clear .venv-install
+	for file in dist/*.tar.gz dist/*.whl; do \
+	  .venv-install/bin/python -m pip install --quiet --disable-pip-version-check \
+	    --constraint constraints.txt $$file && \
+	  .venv-install/bin/python -I scripts/check_install.py && \
+	  .venv-install/bin/python -m pip uninstall --quiet --yes fairtransport || exit 1; \
+	done
 
 slow: .venv/installed-dev
 	NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m slow
@@ -33,7 +62,7 @@ validity: .venv/installed-dev
 	PYTHONPATH=. $(BIN)/python tests/validity/run.py
 
 clean:
-	rm -rf .venv
+	rm -rf .venv .venv-lowest .venv-newest .venv-install dist
 
 .venv/created:
 	$(PYTHON) -m venv .venv
@@ -50,3 +79,9 @@ clean:
 .venv/installed-bench: .venv/created pyproject.toml constraints.txt
 	$(PIP) --editable '.[bench]'
 	touch .venv/installed $@
+
+.venv-lowest/installed: pyproject.toml constraints-lowest.txt
+	$(PYTHON) -m venv --clear .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check \
+	  --constraint constraints-lowest.txt --editable '.[test]'
+	touch $@

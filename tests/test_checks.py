@@ -5,7 +5,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from fairtransport.checks import choice, finite, float_array, number, shown
+from fairtransport.checks import (
+    calling,
+    choice,
+    finite,
+    float_array,
+    generator,
+    is_among,
+    number,
+    said,
+    shown,
+)
 from fairtransport.errors import InputError
 
 
@@ -102,3 +112,62 @@ def test_long_values_are_shown_on_one_short_line():
     assert len(picture) == 60
     assert "\n" not in picture
     assert picture.endswith("…")
+
+
+class Unshowable:
+    def __repr__(self):
+        raise RuntimeError
+
+
+def test_a_value_that_cannot_be_shown_is_named_by_its_type():
+    assert shown(Unshowable()) == "an object of type Unshowable"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [["1"], [b"1"], [1j], [{}], [[1], [1, 2]], [10**400], ["2020-01-01"], [1, "1"], object()],
+)
+def test_text_complex_and_other_things_are_no_numbers(value):
+    with pytest.raises(InputError, match=r"^`x` must be numeric, got"):
+        float_array("x", value, (None,))
+
+
+def test_what_is_masked_is_not_forgotten():
+    with pytest.raises(InputError, match=r"^`x` must not have masked entries, got 2$"):
+        float_array("x", np.ma.array([1, 2, 3], mask=[1, 0, 1]), (None,))
+
+    assert float_array("x", np.ma.array([1, 2]), (2,)).tolist() == [1, 2]
+
+
+def test_somebody_elses_exception_is_one_short_line():
+    text = said(ValueError("a\nb \ud800" + "x" * 1000))
+
+    assert text.startswith("ValueError: a b ?xxx")
+    assert text.endswith("x…")
+    assert len(text) <= 220
+    assert said(KeyError()) == "KeyError: no reason given"
+
+
+def test_a_function_that_fails_is_named():
+    message = r"^`f` failed: ZeroDivisionError: division by zero$"
+    with pytest.raises(InputError, match=message), calling("f"):
+        1 / 0  # noqa: B018
+
+
+def test_a_function_may_say_itself_what_is_wrong():
+    own = InputError("as it was")
+    with pytest.raises(InputError) as caught, calling("f"):
+        raise own
+
+    assert caught.value is own
+
+
+@pytest.mark.parametrize("value", [np.array([1, 2]), [1], {}, np.nan])
+def test_what_cannot_be_compared_is_not_among_others(value):
+    assert not is_among(value, [1, "a"])
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "1", True, [1], np.random.RandomState(0)])
+def test_a_seed_is_a_whole_number_or_a_generator(seed):
+    with pytest.raises(InputError, match=r"^`rng` must be a seed >= 0, a numpy generator or None"):
+        generator("rng", seed)

@@ -43,11 +43,10 @@ def test_the_readmes_demo_output_is_real(tmp_path):
     assert (tmp_path / "report.html").stat().st_size < 1_200_000
 
 
-def test_the_coverage_table_is_that_of_the_simulation():
+def test_the_tables_on_validity_are_those_of_the_simulations():
     script = runpy.run_path(str(ROOT / "scripts" / "make_validity_table.py"))
     page = (ROOT / "docs" / "validity.md").read_text("utf-8")
-    rows = json.loads((ROOT / "docs" / "validity.json").read_text("utf-8"))
-    assert script["page"](page, rows) == page
+    assert script["page"](page) == page
 
 
 def test_links_between_pages_lead_somewhere():
@@ -82,5 +81,23 @@ def test_the_words_on_widths_are_those_of_the_simulation():
     assert f"at most {max(largest['lower_distance'].values()):.2f} times as far" in page
     assert f"its upper bound at most {away:.2f} times away from corners, {near:.2f} times" in page
     assert f"and {upper['exact corner']:.2f} times at them" in page
+    verdicts = json.loads((ROOT / "docs" / "verdicts.json").read_text("utf-8"))
+    errors = [row[side] for row in verdicts for side in ("false_rejections", "false_certificates")]
+    assert f"at most {100 * max(errors):.1f} % of 1000 audits in each of {len(verdicts)}" in page
     rare = found["rare bias", 1000, "plug-in"]["upper"]
     assert f"({upper['rare bias']:.2f} times at n = 1000) but covers {rare:.0%}"[:-1] in page
+
+
+def test_the_words_on_power_are_those_of_the_simulation():
+    verdicts = json.loads((ROOT / "docs" / "verdicts.json").read_text("utf-8"))
+    power = {
+        (row["case"], row["n"]): row["rejected"] / row["normal_rejected"]
+        for row in verdicts
+        if row["n"] >= 150 and row["normal_false_rejections"] <= 0.07
+    }
+    page = " ".join((ROOT / "docs" / "validity.md").read_text("utf-8").split())
+    weak = {cell: share for cell, share in power.items() if share < 2 / 3}
+
+    assert set(weak) == {("exact corner", 150), ("tiny budget", 150)}
+    assert f"{weak['exact corner', 150]:.0%}"[:-1] + " % at the exact corner" in page
+    assert f"{weak['tiny budget', 150]:.0%}"[:-1] + " % at the tiny budget" in page

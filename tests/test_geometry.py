@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array, csr_array, csr_matrix
 
 from fairtransport import AuditProblem, Embedding, Geometry, InputError
-from fairtransport.geometry import CostFunction, Precomputed, ZeroCost, as_geometry
+from fairtransport.geometry import (
+    CostFunction,
+    Precomputed,
+    WithinTolerance,
+    ZeroCost,
+    as_geometry,
+)
 
 INF = np.inf
 EVERYONE = np.arange(4)
@@ -192,3 +198,74 @@ def test_an_integer_mask_of_targets_means_what_a_boolean_one_does():
     losses, f = [0.0, 1.0, 2.0], [1.0, 0.0, 0.0]
 
     assert AuditProblem(losses, Geometry([0, 0, 0], targets=[1, 1, 0])).value(f) == 1
+
+
+def test_a_sparse_matrix_that_points_outside_of_itself_is_refused():
+    matrix = csr_array(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    matrix.indices = np.array([5, 0], matrix.indices.dtype)
+
+    with pytest.raises(InputError, match=r"^`costs` must be a well-formed sparse matrix"):
+        AuditProblem([0.0, 1.0], matrix)
+
+
+def test_parts_of_a_sparse_entry_add_up_and_the_callers_matrix_stays():
+    parts = csr_array((np.array([1.0, 0.5]), np.array([1, 1]), np.array([0, 2, 2])))
+    geometry = as_geometry(parts, 2)
+
+    np.testing.assert_array_equal(all_costs(geometry), [[0, 1.5], [INF, 0]])
+    assert parts.nnz == 2
+
+
+@pytest.mark.parametrize(
+    ("places", "message"),
+    [
+        ([[0.0], [1e100]], "squared distances of at most 1e.200, got 1e.100"),
+        ([[0.0], [1e-110]], "squared distances of at least 1e-200, got numbers that are 1e-110"),
+    ],
+)
+def test_distances_that_cannot_be_computed_with_are_refused(places, message):
+    with pytest.raises(InputError, match=f"^`coordinates` must (be equal or )?make {message}"):
+        Embedding(places)
+
+
+@pytest.mark.parametrize("cost", [1e201, 1e-201, 5e-324])
+def test_costs_that_cannot_be_computed_with_are_refused(cost):
+    with pytest.raises(InputError, match=r"^`costs` must be 0, infinity or between"):
+        Precomputed([[0.0, cost], [1.0, 0.0]])
+
+
+@pytest.mark.parametrize(
+    "cost",
+    [
+        ZeroCost(),
+        Embedding([[0.0], [1.0], [3.0], [3.0]]),
+        WithinTolerance([[0.0], [1.0], [3.0], [3.5]], [1.0]),
+        Precomputed(DENSE),
+        Precomputed(sparse_of(DENSE)),
+        CostFunction(lambda rows, cols: DENSE[np.ix_(rows, cols)]),
+    ],
+)
+@pytest.mark.parametrize("sparse", [True, False])
+def test_some_points_keep_their_costs_blocks_targets_and_forbidden_moves(cost, sparse):
+    forbidden = np.zeros((4, 4), bool)
+    forbidden[1, 0] = forbidden[2, 3] = True
+    whole = Geometry(
+        [0, 0, 0, 1], cost, csr_array(forbidden) if sparse else forbidden,
+        targets=[True, False, True, True], profiles=[[0, 1], [1, 0], [2, 2], [3, 1]],
+    )  # fmt: skip
+    for points in ([2, 0, 1], [3], [1, 3]):
+        part = whole.at(np.array(points))
+
+        np.testing.assert_array_equal(
+            all_costs(part), whole.costs(np.array(points), np.array(points))
+        )
+        assert part.profiles.tolist() == whole.profiles[points].tolist()
+
+
+def test_the_problem_of_some_points_is_that_of_a_space_without_the_others():
+    problem = AuditProblem([0.0, 1.0, 0.5, 0.2], DENSE, budget=0.3)
+    points = np.array([3, 0, 1])
+    alone = AuditProblem([0.2, 0.0, 1.0], DENSE[np.ix_(points, points)], budget=0.3)
+
+    f = [0.5, 0.3, 0.2]
+    assert problem.at(points).value(f) == alone.value(f) > 0

@@ -1,6 +1,7 @@
 """Importing is fast because heavy libraries load only when they are used."""
 
 import json
+import pickle
 import subprocess
 import sys
 
@@ -70,6 +71,10 @@ def test_every_public_name_is_listed_and_resolves():
     assert dir(ft) == sorted([*ft.__all__, "__version__"])
     for name in dir(ft):
         assert getattr(ft, name) is not None
+
+
+def test_the_package_is_pickled_by_its_name():
+    assert pickle.loads(pickle.dumps(ft)) is ft  # noqa: S301
 
 
 def test_an_unknown_name_is_an_attribute_error():

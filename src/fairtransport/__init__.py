@@ -89,5 +89,9 @@ class _Package(ModuleType):
             value = getattr(value, name)
         super().__setattr__(name, value)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # cloudpickle, with which joblib sends functions to its workers, knows plain modules only
+        return import_module, (__name__,)
+
 
 sys.modules[__name__].__class__ = _Package

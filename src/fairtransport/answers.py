@@ -9,13 +9,14 @@ import numpy as np
 
 from fairtransport.access import BlackBox, as_black_box, ask
 from fairtransport.access.asking import check_scores, check_values
-from fairtransport.checks import FloatArray, shown
-from fairtransport.errors import DataError, InputError
+from fairtransport.access.boxes import described
+from fairtransport.checks import FloatArray, is_among, shown
+from fairtransport.errors import DataError, InputError, ModelError
 from fairtransport.losses import Answer, Loss, evaluate
 from fairtransport.space.columns import sorted_levels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -81,7 +82,7 @@ def choose_access(model: Any, y_pred: Any, y_score: Any, loss: Loss) -> Access:
         raise InputError(msg)
     (parameter,) = given
     if parameter == "model":
-        return Access(parameter, box=as_black_box(model))
+        return Access(parameter, box=described(as_black_box(model)))
     if loss.needs == "label" and parameter == "y_score":
         msg = f"the loss {loss.name!r} needs labels: threshold the scores and pass `y_pred`"
         raise InputError(msg)
@@ -96,8 +97,8 @@ def answer_everywhere(
 ) -> Answers:
     """Return the model's answers and losses at all points, each distinct question asked once."""
     labels = [] if space.label is None else space.columns[space.label].levels.tolist()
-    classes = _classes(labels, access.box, loss)
-    positive = _positive(classes, pos_label, labels)
+    classes = all_classes(labels, access.box, loss)
+    positive = positive_label(classes, pos_label, labels)
     if access.box is None:
         predictions, queried = _given(space, access.parameter, loss, classes, positive), 0
     else:
@@ -110,7 +111,7 @@ def answer_everywhere(
     return Answers(loss, evaluate(loss, truth, predictions), predictions, queried)
 
 
-def _classes(labels: list[Any], box: BlackBox | None, loss: Loss) -> list[Any]:
+def all_classes(labels: list[Any], box: BlackBox | None, loss: Loss) -> list[Any]:
     """Return all labels that can occur: those of the data and those the model knows."""
     own = None if box is None else box.classes
     if own is None or loss.needs not in {"label", "score"}:
@@ -124,11 +125,12 @@ def _classes(labels: list[Any], box: BlackBox | None, loss: Loss) -> list[Any]:
     return list(sorted_levels([*labels, *own]).tolist())
 
 
-def _positive(classes: Sequence[Any], pos_label: Any, labels: Sequence[Any]) -> Any:
+def positive_label(classes: Sequence[Any], pos_label: Any, labels: Sequence[Any]) -> Any:
+    """Return the label that a single score belongs to; None where there is no usual one."""
     if pos_label is None:
         usual = set(classes) in ({0, 1}, {-1, 1})
         return classes[-1] if usual else None
-    if labels and pos_label not in classes:
+    if labels and not is_among(pos_label, classes):
         msg = (
             f"`pos_label` must be one of the labels {shown(list(classes))}, got {shown(pos_label)}"
         )
@@ -144,20 +146,34 @@ def _asked(
     _, first, question = np.unique(
         space.groups(space.features), return_index=True, return_inverse=True
     )
-    names = space.features if box.features is None else box.features
-    if set(names) != set(space.features):
+    points = space.frame(asked_features(box, space.features), first, box.library or space.library)
+    kind = asked_kind(loss, pos_label)
+    known: Sequence[Any] | None = classes
+    if kind == "label" and (not loss.uses_truth or not tells_labels(box, classes)):
+        known = None
+    return ask(box, points, len(first), kind, known, positive, _cut(space))[question], len(first)
+
+
+def asked_features(box: BlackBox, features: Sequence[str]) -> Sequence[str]:
+    """Return the columns that a model receives, in its order."""
+    names = features if box.features is None else box.features
+    if set(names) != set(features):
         msg = (
             f"`features` must be the columns that the model was fitted on "
-            f"({', '.join(names)}), got {', '.join(space.features)}"
+            f"({', '.join(names)}), got {', '.join(features)}"
         )
         raise InputError(msg)
-    points = space.frame(names, first, box.library or space.library)
-    kind: Answer = loss.needs
-    if kind == "label" and box.classes is None and len(classes) < TWO_LABELS:
-        kind = "any"  # data with one label do not tell which others there are
-    if not loss.uses_truth and pos_label is not None:
-        kind = "any"  # labels, of which the positive one counts
-    return ask(box, points, len(first), kind, classes, positive, _cut(space))[question], len(first)
+    return names
+
+
+def asked_kind(loss: Loss, pos_label: Any) -> Answer:
+    """Return what a model is asked for: labels also where the positive one is the outcome."""
+    return "label" if not loss.uses_truth and pos_label is not None else loss.needs
+
+
+def tells_labels(box: BlackBox, labels: Collection[Any]) -> bool:
+    """Say whether all labels are known: one alone does not tell which others there are."""
+    return box.classes is not None or len(labels) >= TWO_LABELS
 
 
 def _cut(space: SampleSpace) -> dict[str, Any]:
@@ -175,8 +191,20 @@ def _given(
     if len(columns) > 1:
         msg = f"{who} must be one column for the loss {loss.name!r}, got {len(columns)}"
         raise InputError(msg)
+    if loss.needs == "label":
+        _refuse_fractions(who, columns[0], classes)
     is_number = loss.needs == "value" and (loss.uses_truth or columns[0].dtype != object)
     return check_values(who, columns[0]) if is_number else columns[0]
+
+
+def _refuse_fractions(who: str, predictions: NDArray[Any], labels: Sequence[Any]) -> None:
+    """Refuse a score among predicted labels; it would pass for a label of its own, and an error."""
+    if predictions.dtype.kind != "f" or any(isinstance(one, str) for one in labels):
+        return
+    odd = (predictions != np.rint(predictions)) & ~np.isin(predictions, labels)
+    if odd.any():
+        msg = f"{who} must hold labels, as {shown(list(labels))}, got {predictions[odd][0]:g}"
+        raise DataError(msg)
 
 
 def _refuse_disjoint(labels: Sequence[Any], predictions: NDArray[Any]) -> None:
@@ -189,6 +217,30 @@ def _refuse_disjoint(labels: Sequence[Any], predictions: NDArray[Any]) -> None:
         raise DataError(msg)
 
 
+def refuse_unlike(labels: Iterable[Any], predicted: Iterable[Any], who: str) -> None:
+    """Refuse predictions that cannot be labels: text beside numbers, scores beside whole numbers.
+
+    Labels are of one kind, too.
+    """
+    truth = sorted(labels, key=str)
+    first = truth[0] if truth else None
+    for label in truth:
+        if isinstance(label, str) != isinstance(first, str):
+            msg = f"labels must be text or numbers, not both, got {shown(first)} and {shown(label)}"
+            raise DataError(msg)
+    is_whole = all(isinstance(label, int | float) and label == int(label) for label in truth)
+    for prediction in predicted if truth else ():
+        if isinstance(first, str) != isinstance(prediction, str):
+            msg = (
+                f"true labels and predictions must be of the same type, got {shown(first)} "
+                f"and {shown(prediction)}"
+            )
+            raise DataError(msg)
+        if is_whole and isinstance(prediction, float) and prediction != int(prediction):
+            msg = f"{who} must give labels such as {shown(first)}, not scores, got {prediction:g}"
+            raise ModelError(msg)
+
+
 def _as_outcome(
     loss: Loss, predictions: NDArray[Any], access: Access, pos_label: Any
 ) -> tuple[Loss, FloatArray]:
@@ -196,7 +248,7 @@ def _as_outcome(
     own = None if access.box is None else access.box.classes
     if pos_label is not None and access.parameter != "y_score":
         known = sorted_levels(predictions.tolist()).tolist() if own is None else own
-        if pos_label not in known:
+        if not is_among(pos_label, known):
             msg = f"`pos_label` must be a prediction ({shown(known)}), got {shown(pos_label)}"
             raise InputError(msg)
         outcome = np.asarray(predictions == pos_label, dtype=np.float64)
@@ -219,7 +271,7 @@ def _truth(space: SampleSpace, loss: Loss, classes: Sequence[Any]) -> NDArray[An
     if loss.needs == "value":
         try:
             return column.values().astype(np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             msg = f"`y` must be numeric for the loss {loss.name!r}, got {shown(column.levels[0])}"
             raise DataError(msg) from None
     return column.values()

@@ -3,27 +3,53 @@
 from __future__ import annotations
 
 import math
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairtransport.errors import InputError
+from fairtransport.errors import FairtransportError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
 
 
+def cut(text: str, width: int = 60) -> str:
+    """Return a text, or its beginning if it is long."""
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
 def shown(value: object, width: int = 60) -> str:
     """Return a short, one-line picture of a received value for an error message."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= width else text[: width - 1] + "…"
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # noqa: BLE001 - a value that cannot even be shown is still to be refused
+        text = f"an object of type {type(value).__name__}"
+    return cut(text, width)
+
+
+def said(error: BaseException, width: int = 200) -> str:
+    r"""Return what somebody else's error says, as the short end of a sentence.
+
+    Examples
+    --------
+    >>> said(ValueError("no\nsuch thing"))
+    'ValueError: no such thing'
+    >>> said(SystemExit())
+    'SystemExit: no reason given'
+    """
+    try:
+        # halves of characters could not be printed
+        reason = " ".join(str(error).split()).encode(errors="replace").decode()
+    except Exception:  # noqa: BLE001 - it is not ours
+        reason = ""
+    return cut(f"{type(error).__name__}: {reason or 'no reason given'}", width)
 
 
 def number(
@@ -79,12 +105,23 @@ def threshold(delta: Any, limits: tuple[float, float] | None) -> float:
     raise InputError(msg)
 
 
-def whole(name: str, value: Any, *, at_least: int = 1) -> int:
-    """Return ``value`` if it is a whole number, not below its limit."""
+def whole(name: str, value: Any, *, at_least: int = 1, at_most: int | None = None) -> int:
+    """Return ``value`` if it is a whole number inside its limits."""
     is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if is_whole and value >= at_least:
+    if is_whole and value >= at_least and (at_most is None or value <= at_most):
         return int(value)
-    msg = f"`{name}` must be a whole number >= {at_least}, got {shown(value)}"
+    # the upper limit is news only to those who exceed it
+    limit = f" and <= {at_most:,}" if is_whole and at_most and value > at_most else ""
+    msg = f"`{name}` must be a whole number >= {at_least}{limit}, got {shown(value)}"
+    raise InputError(msg)
+
+
+def generator(name: str, value: Any) -> np.random.Generator:
+    """Return the random generator behind a seed, a generator or None."""
+    is_seed = isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 0
+    if value is None or is_seed or isinstance(value, np.random.Generator):
+        return np.random.default_rng(value)
+    msg = f"`{name}` must be a seed >= 0, a numpy generator or None, got {shown(value)}"
     raise InputError(msg)
 
 
@@ -97,9 +134,17 @@ def choice(name: str, value: Any, allowed: Collection[str]) -> str:
 
 def one_of(name: str, value: Any, allowed: Collection[Any]) -> Any:
     """Return ``value`` if it is one of the allowed values of any kind."""
-    if value in allowed:
+    if is_among(value, allowed):
         return value
     raise _not_among(name, value, allowed)
+
+
+def is_among(value: Any, allowed: Collection[Any]) -> bool:
+    """Say whether a value is one of some; one that cannot be compared, as an array, is not."""
+    try:
+        return bool(value in list(allowed))
+    except (TypeError, ValueError):
+        return False
 
 
 def _not_among(name: str, value: Any, allowed: Collection[Any]) -> InputError:
@@ -107,13 +152,31 @@ def _not_among(name: str, value: Any, allowed: Collection[Any]) -> InputError:
     return InputError(f"`{name}` must be one of {words}, got {shown(value)}")
 
 
+@contextmanager
+def calling(name: str) -> Iterator[None]:
+    """Say of a caller's function that it failed, and why, in one sentence."""
+    try:
+        yield
+    except FairtransportError:
+        raise
+    except Exception as error:
+        msg = f"`{name}` failed: {said(error)}"
+        raise InputError(msg) from error
+
+
 def float_array(name: str, value: Any, shape: tuple[int | None, ...]) -> FloatArray:
     """Return ``value`` as a C-contiguous float array of the given shape (None: any length)."""
+    refuse_masked(name, value)
     try:
-        array = np.asarray(value, dtype=np.float64, order="C")
-    except (TypeError, ValueError):
+        given = np.asarray(value)
+        array = np.asarray(given, dtype=np.float64, order="C") if is_real(given) else None
+    except (TypeError, ValueError, OverflowError):
+        array = None
+    if array is None:
         msg = f"`{name}` must be numeric, got {shown(value)}"
-        raise InputError(msg) from None
+        raise InputError(msg)
+    if not array.flags.writeable:
+        array = array.copy()  # kernels would be compiled once more for read-only arrays
     fits = array.ndim == len(shape) and all(
         want is None or have == want for want, have in zip(shape, array.shape, strict=True)
     )
@@ -122,6 +185,29 @@ def float_array(name: str, value: Any, shape: tuple[int | None, ...]) -> FloatAr
         msg = f"`{name}` must have shape ({wanted}), got {array.shape}"
         raise InputError(msg)
     return array
+
+
+def shape_of(value: Any) -> tuple[int, ...] | str:
+    """Return the shape that an array of ``value`` would have; lists of unequal length have none."""
+    try:
+        return tuple(np.shape(value))
+    except ValueError:
+        return "rows of unequal length"
+
+
+def is_real(array: NDArray[Any]) -> bool:
+    """Say whether an array holds real numbers; text and complex numbers would pass for some."""
+    if array.dtype == object:
+        return not any(isinstance(one, str | bytes | complex) for one in array.flat)
+    return array.dtype.kind in "biuf"
+
+
+def refuse_masked(name: str, value: Any) -> None:
+    """Refuse a masked array in which something is masked: numpy forgets what."""
+    if np.ma.is_masked(value):
+        hidden = int(np.ma.getmaskarray(value).sum())
+        msg = f"`{name}` must not have masked entries, got {hidden}"
+        raise InputError(msg)
 
 
 def finite(name: str, array: FloatArray, *, nonnegative: bool = False) -> FloatArray:

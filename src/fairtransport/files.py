@@ -3,48 +3,209 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+import stat
+import sys
+from contextlib import contextmanager, suppress
+from errno import EINVAL, ENAMETOOLONG
+from hashlib import sha256
 from pathlib import Path
-from tempfile import mkstemp
+from secrets import token_hex
+from typing import TYPE_CHECKING
 
 from fairtransport.errors import FairtransportError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ENDING = ".partial"
+STREAMS = (1, 2)
+"""Standard output and standard error."""
+
 
 def write_text(path: Path, text: str, parameter: str = "path") -> Path:
-    """Replace a text file as a whole: after a crash it is either the old one or the new one."""
+    """Replace a text file as a whole; see `write_bytes`.
+
+    Half a character, which has no bytes, is written as its escape.
+    """
+    return write_bytes(path, text.encode("utf-8", "backslashreplace"), parameter)
+
+
+def write_bytes(path: Path, data: bytes, parameter: str = "path") -> Path:
+    """Replace a file as a whole: after a crash it is either the old one or the new one.
+
+    Parameters
+    ----------
+    path
+        Where to. A link stays and its target is replaced. Devices, pipes and what standard
+        output is connected to are written to. A file that is replaced keeps its mode.
+    data
+        What to write.
+    parameter
+        What an error calls the path.
+    """
     try:
-        # the draft lies beside its target, so that moving it is atomic
-        handle, name = mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
-        draft = Path(name)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            draft.chmod(0o666 & ~_umask())
-            draft.replace(path)
-        except BaseException:
-            with suppress(FileNotFoundError):
-                draft.unlink()
-            raise
-        _keep_name(path.parent)
-    except OSError as error:
-        msg = f"`{parameter}` could not be written to {str(path)!r}: {error.strerror or error}"
+        there = _status(path)
+        if there is None or (stat.S_ISREG(there.st_mode) and _stream(there) is None):
+            _replace(Path(os.path.realpath(path)), data, there)
+        else:
+            _write_through(path, data, there)
+    except (OSError, ValueError) as error:  # a name with a null byte is no OSError
+        reason = getattr(error, "strerror", None) or error
+        msg = f"`{parameter}` could not be written to {str(path)!r}: {reason}"
         raise FairtransportError(msg) from error
     return path
 
 
-def _umask() -> int:
-    # a draft is private at first; the file gets the rights that any new file would
-    current = os.umask(0)
-    os.umask(current)
-    return current
-
-
-def _keep_name(folder: Path) -> None:
-    # the new name itself must survive a power failure too
-    handle = os.open(folder, os.O_RDONLY)
+def is_file(path: Path) -> bool:
+    """Say whether there is such a file; a name that is too long for one is none."""
     try:
-        os.fsync(handle)
+        return path.is_file()
+    except OSError as error:
+        if error.errno != ENAMETOOLONG:
+            raise
+        return False
+
+
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None
+
+
+def _stream(there: os.stat_result) -> int | None:
+    """Return the standard stream that a path leads to: what it held so far must stay."""
+    for stream in STREAMS:
+        with suppress(OSError):  # it may be closed
+            if os.path.samestat(os.fstat(stream), there):
+                return stream
+    return None
+
+
+def _write_through(path: Path, data: bytes, there: os.stat_result) -> None:
+    """Write into what cannot be replaced."""
+    if stat.S_ISBLK(there.st_mode):
+        raise OSError(EINVAL, "a disk is no place for a file")
+    # a device can be opened again; a file that is standard output goes on where that stands
+    stream = None if stat.S_ISCHR(there.st_mode) else _stream(there)
+    if stream is not None:
+        for own in (sys.stdout, sys.stderr):
+            if own is not None:
+                own.flush()
+    # a pipe waits here for its reader; nothing is created where the node has gone
+    handle = os.open(path, os.O_WRONLY | os.O_NOCTTY) if stream is None else os.dup(stream)
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+
+
+def _replace(target: Path, data: bytes, there: os.stat_result | None) -> None:
+    if there is not None and not os.access(target, os.W_OK):
+        raise PermissionError(None, "the file is read-only")
+    with _opened_folder(target.parent) as folder:
+        try:
+            _replace_without_name(target, folder, data, there)
+        except (AttributeError, OSError):  # not every system or file system has such files
+            _replace_by_name(target.name, folder, data, there)
+        # the new name itself must survive a power failure too
+        os.fsync(folder)
+
+
+def _replace_without_name(
+    target: Path, folder: int, data: bytes, there: os.stat_result | None
+) -> None:
+    """Replace a file by one that has no name before it is finished.
+
+    A process that is killed takes its draft with it.
+    """
+    handle = os.open(target.parent, os.O_TMPFILE | os.O_WRONLY, 0o666)
+    with os.fdopen(handle, "wb"):
+        _fill(handle, data, there)
+        source = f"/proc/self/fd/{handle}"
+        try:
+            os.link(source, target.name, dst_dir_fd=folder)
+        except FileExistsError:
+            # A link replaces nothing, so the finished file needs a name to be moved from. It is
+            # the same each time: who is killed in between leaves a draft that the next write takes.
+            draft = f"{_draft(target.name)}{ENDING}"
+            with _locked(folder):
+                with suppress(FileNotFoundError):
+                    os.unlink(draft, dir_fd=folder)
+                os.link(source, draft, dst_dir_fd=folder)
+                os.replace(draft, target.name, src_dir_fd=folder, dst_dir_fd=folder)
+
+
+def _fill(handle: int, data: bytes, there: os.stat_result | None) -> None:
+    if there is not None:
+        with suppress(PermissionError):  # only a privileged process gives files away
+            os.fchown(handle, there.st_uid, there.st_gid)
+        os.fchmod(handle, there.st_mode & 0o777)
+    left = memoryview(data)
+    while left:
+        left = left[os.write(handle, left) :]
+    os.fsync(handle)
+
+
+def _replace_by_name(name: str, folder: int, data: bytes, there: os.stat_result | None) -> None:
+    """Replace a file where every file has a name, after removing what killed processes left."""
+    draft = f"{_draft(name)}-{token_hex(4)}{ENDING}"
+    how, mode = os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if there is None else 0o600
+    with _locked(folder):
+        _remove_left_over(name, folder)
+        handle = os.open(draft, how, mode, dir_fd=folder)
+        _lock(handle)
+    with os.fdopen(handle, "wb"):
+        try:
+            _fill(handle, data, there)
+            os.replace(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            os.unlink(draft, dir_fd=folder)
+            raise
+
+
+def _remove_left_over(name: str, folder: int) -> None:
+    """Remove drafts that nobody holds; the system lets go of a lock when its process ends."""
+    for found in os.listdir(folder):
+        if found.startswith(_draft(name)) and found.endswith(ENDING):
+            with suppress(OSError):
+                handle = os.open(found, os.O_RDWR, dir_fd=folder)
+                with os.fdopen(handle, "wb"):
+                    if _lock(handle, wait=False):
+                        os.unlink(found, dir_fd=folder)
+
+
+@contextmanager
+def _locked(folder: int) -> Iterator[None]:
+    """Let one process at a time handle the drafts in a folder, where folders can be locked."""
+    from fcntl import LOCK_UN, flock
+
+    held = _lock(folder)
+    try:
+        yield
+    finally:
+        if held:
+            flock(folder, LOCK_UN)
+
+
+def _lock(handle: int, *, wait: bool = True) -> bool:
+    """Lock a file and say whether that was possible: some file systems have no locks."""
+    from fcntl import LOCK_EX, LOCK_NB, flock
+
+    try:
+        flock(handle, LOCK_EX if wait else LOCK_EX | LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _draft(name: str) -> str:
+    # by its hash: a long name has no room for an addition
+    return f".fairtransport-{sha256(os.fsencode(name)).hexdigest()[:12]}"
+
+
+@contextmanager
+def _opened_folder(folder: Path) -> Iterator[int]:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield handle
     finally:
         os.close(handle)

@@ -9,11 +9,27 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
-from fairtransport.checks import BoolArray, FloatArray, IntArray, finite, float_array, shown
+from fairtransport.checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    calling,
+    finite,
+    float_array,
+    is_real,
+    refuse_masked,
+    shape_of,
+    shown,
+)
 from fairtransport.errors import InputError
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+LARGEST_COST = 1e200
+SMALLEST_COST = 1e-200
+"""Costs other than 0 and infinity lie between these: products with losses stay exact numbers."""
+LARGEST_LOSS = 1e100
 
 
 class Cost(Protocol):
@@ -21,6 +37,10 @@ class Cost(Protocol):
 
     def between(self, rows: IntArray, cols: IntArray) -> FloatArray:
         """Return the (rows, cols) array of costs; infinity forbids a move."""
+        ...
+
+    def at(self, points: IntArray) -> Cost:
+        """Return the costs between some of the points, numbered anew."""
         ...
 
 
@@ -31,6 +51,10 @@ class ZeroCost:
     def between(self, rows: IntArray, cols: IntArray) -> FloatArray:
         """Return zeros."""
         return np.zeros((len(rows), len(cols)))
+
+    def at(self, points: IntArray) -> ZeroCost:  # noqa: ARG002
+        """Return the same: it is free everywhere."""
+        return self
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,13 +68,17 @@ class Embedding:
 
     def __post_init__(self) -> None:
         array = float_array("coordinates", self.coordinates, (None, None))
-        object.__setattr__(self, "coordinates", finite("coordinates", array))
+        object.__setattr__(self, "coordinates", check_coordinates("coordinates", array))
 
     def between(self, rows: IntArray, cols: IntArray) -> FloatArray:
         """Return Σ_d (x_id − x_jd)², from the differences, so that equal rows cost exactly 0."""
         from scipy.spatial.distance import cdist
 
         return cdist(self.coordinates[rows], self.coordinates[cols], "sqeuclidean")
+
+    def at(self, points: IntArray) -> Embedding:
+        """Return the distances between some of the points."""
+        return Embedding(self.coordinates[points])
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +109,10 @@ class WithinTolerance:
             part[np.abs(values[rows][:, None] - values[cols][None, :]) > limit] = np.inf
         return part
 
+    def at(self, points: IntArray) -> WithinTolerance:
+        """Return the rule for some of the points."""
+        return WithinTolerance(self.values[points], self.limits)
+
 
 @dataclass(frozen=True, eq=False)
 class Precomputed:
@@ -109,6 +141,10 @@ class Precomputed:
             part[at, self.matrix.indices[entries]] = self.matrix.data[entries]
         return part[:, cols]
 
+    def at(self, points: IntArray) -> Precomputed:
+        """Return the part of the matrix that is about some of the points."""
+        return Precomputed(self.matrix[points][:, points])
+
 
 CostCallable: TypeAlias = Callable[[IntArray, IntArray], FloatArray]
 
@@ -122,9 +158,15 @@ class CostFunction:
     def between(self, rows: IntArray, cols: IntArray) -> FloatArray:
         """Return the callable's answer, checked."""
         name = "costs(rows, cols)"
-        part = float_array(name, self.function(rows, cols), (len(rows), len(cols)))
+        with calling(name):
+            given = self.function(rows, cols)
+        part = float_array(name, given, (len(rows), len(cols)))
         _refuse_bad_costs(part, name)
         return part
+
+    def at(self, points: IntArray) -> CostFunction:
+        """Return the callable for some of the points."""
+        return CostFunction(lambda rows, cols: self.function(points[rows], points[cols]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,6 +202,9 @@ class Geometry:
         if self.profiles is not None:
             codes = _whole_numbers("profiles", self.profiles, (size, None))
             object.__setattr__(self, "profiles", codes)
+        if not hasattr(self.cost, "between"):
+            msg = f"`cost` must be an Embedding or another cost, got {shown(self.cost)}"
+            raise InputError(msg)
         if isinstance(self.cost, Embedding | Precomputed):
             content = (
                 self.cost.coordinates if isinstance(self.cost, Embedding) else self.cost.matrix
@@ -186,6 +231,16 @@ class Geometry:
         order = np.argsort(self.blocks, kind="stable")
         cuts = np.flatnonzero(np.diff(self.blocks[order])) + 1
         return [part.astype(np.int64) for part in np.split(order, cuts)] if self.size else []
+
+    def at(self, points: IntArray) -> Geometry:
+        """Return what holds among some of the points, numbered anew."""
+        return Geometry(
+            self.blocks[points],
+            self.cost.at(points),
+            None if self.forbidden is None else self.forbidden[points][:, points],
+            None if self.targets is None else self.targets[points],
+            None if self.profiles is None else self.profiles[points],
+        )
 
     def targets_in(self, points: IntArray) -> IntArray:
         """Return those of ``points`` that mass may arrive at."""
@@ -241,11 +296,33 @@ def _is_sparse(value: Any) -> bool:
     return hasattr(value, "tocsr") and not isinstance(value, np.ndarray)
 
 
+def float_csr(name: str, value: Any) -> csr_array[Any]:
+    """Return a sparse matrix as compressed rows of floats whose indices lie inside its shape."""
+    from scipy.sparse import csr_array
+
+    if not is_real(np.asarray(value.data)):
+        msg = f"`{name}` must be numeric, got a sparse matrix of type {value.dtype}"
+        raise InputError(msg)
+    try:
+        matrix: Any = csr_array(value, dtype=np.float64)
+        if matrix.ndim == 2:  # noqa: PLR2004
+            # a matrix put together by hand may point outside of itself, where compiled loops go
+            matrix.check_format(full_check=True)
+    except (ValueError, IndexError) as error:
+        msg = f"`{name}` must be a well-formed sparse matrix: {' '.join(str(error).split())}"
+        raise InputError(msg) from None
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return matrix  # type: ignore[no-any-return]
+
+
 def _checked_costs(value: Any) -> FloatArray | csr_array[Any]:
     if _is_sparse(value):
-        from scipy.sparse import csr_array
-
-        matrix: Any = csr_array(value, dtype=np.float64)
+        matrix: Any = float_csr("costs", value)
+        if matrix.ndim != 2:  # noqa: PLR2004
+            msg = f"`costs` must be square, got shape {tuple(matrix.shape)}"
+            raise InputError(msg)
         _refuse_bad_costs(matrix.data, "costs")
         square, diagonal = matrix.shape, matrix.diagonal()
     else:
@@ -262,18 +339,47 @@ def _checked_costs(value: Any) -> FloatArray | csr_array[Any]:
     return matrix  # type: ignore[no-any-return]
 
 
+def check_coordinates(name: str, array: FloatArray) -> FloatArray:
+    """Return coordinates if all their squared distances are costs that can be computed with."""
+    finite(name, array)
+    size = np.abs(array)
+    span = 2 * float(size.max(initial=0.0))
+    if span > (LARGEST_COST / max(1, array.shape[-1])) ** 0.5:
+        msg = f"`{name}` must make squared distances of at most {LARGEST_COST:g}, got {span / 2:g}"
+        raise InputError(msg)
+    least = SMALLEST_COST**0.5
+    # larger numbers are equal or farther apart than that
+    if np.any((size > 0) & (size < least / np.finfo(float).eps)):
+        gaps = np.diff(np.sort(array.reshape(len(array), -1), axis=0), axis=0)
+        close = gaps[(gaps > 0) & (gaps < least)]
+        if len(close):
+            msg = (
+                f"`{name}` must be equal or make squared distances of at least "
+                f"{SMALLEST_COST:g}, got numbers that are {close[0]:g} apart"
+            )
+            raise InputError(msg)
+    return array
+
+
 def _refuse_bad_costs(values: FloatArray, name: str) -> None:
     bad = values[np.isnan(values) | (values < 0)]
     if len(bad):
         msg = f"`{name}` must be >= 0 (infinity forbids a move), got {bad[0]:g}"
         raise InputError(msg)
+    odd = (values > 0) & (values < SMALLEST_COST) | (values > LARGEST_COST) & (values < np.inf)
+    if odd.any():
+        msg = (
+            f"`{name}` must be 0, infinity or between {SMALLEST_COST:g} and {LARGEST_COST:g}, "
+            f"got {values[odd][0]:g}"
+        )
+        raise InputError(msg)
 
 
 def _checked_forbidden(value: Any, size: int) -> BoolArray | csr_array[Any]:
     if _is_sparse(value):
-        from scipy.sparse import csr_array
-
-        mask: Any = csr_array(value).astype(bool)
+        entries = float_csr("forbidden", value)
+        _mask("forbidden", entries.data, entries.data.shape)
+        mask: Any = entries.astype(bool)
         mask.eliminate_zeros()
     else:
         return _mask("forbidden", value, (size, size))
@@ -284,10 +390,11 @@ def _checked_forbidden(value: Any, size: int) -> BoolArray | csr_array[Any]:
 
 
 def _mask(name: str, value: Any, shape: tuple[int, ...]) -> BoolArray:
-    array = np.asarray(value)
-    if array.shape != shape:
-        msg = f"`{name}` must have shape {shape}, got {array.shape}"
+    refuse_masked(name, value)
+    if (got := shape_of(value)) != shape:
+        msg = f"`{name}` must have shape {shape}, got {got}"
         raise InputError(msg)
+    array = np.asarray(value)
     if array.dtype != bool and not np.isin(array, (0, 1)).all():
         odd = array[~np.isin(array, (0, 1))].tolist()[0]
         msg = f"`{name}` must hold only 0 and 1, got {shown(odd)}"
@@ -297,7 +404,7 @@ def _mask(name: str, value: Any, shape: tuple[int, ...]) -> BoolArray:
 
 def _whole_numbers(name: str, value: Any, shape: tuple[int | None, ...]) -> IntArray:
     array = float_array(name, value, shape)
-    odd = array[array != np.rint(array)]
+    odd = array[(array != np.rint(array)) | (np.abs(array) >= 2**63)]
     if len(odd):
         msg = f"`{name}` must be whole numbers, got {odd[0]:g}"
         raise InputError(msg)

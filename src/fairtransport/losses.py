@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fairtransport.checks import FloatArray, float_array, number, shown
+from fairtransport.checks import FloatArray, float_array, number, said, shown
 from fairtransport.errors import DataError, FairtransportError, InputError, ModelError
 
 Answer: TypeAlias = Literal["label", "score", "value", "any"]
@@ -42,6 +42,8 @@ class Loss:
         Whether the true label matters. If not, labels neither are needed nor block moves.
     settings
         Numbers that shape the loss, recorded with the audit.
+    binary
+        Whether each loss is an end of the range, whatever the data.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Loss:
     range: tuple[float, float] | None = None
     uses_truth: bool = True
     settings: Mapping[str, float] = field(default_factory=dict)
+    binary: bool = False
 
 
 def _zero_one(truth: NDArray[Any], predicted: NDArray[Any]) -> FloatArray:
@@ -85,7 +88,7 @@ def log_loss(clip: float = DEFAULT_CLIP) -> Loss:
 LOSSES: dict[str, Loss] = {
     loss.name: loss
     for loss in (
-        Loss("zero-one", "label", _zero_one, (0.0, 1.0)),
+        Loss("zero-one", "label", _zero_one, (0.0, 1.0), binary=True),
         log_loss(),
         # half the sum over classes: (p − y)² for two classes, at most 1 for any number
         Loss("brier", "score", _brier, (0.0, 1.0)),
@@ -106,7 +109,7 @@ def as_loss(loss: Any, loss_range: Any = None) -> Loss:
         found = loss
     elif isinstance(loss, str) and loss in LOSSES:
         found = LOSSES[loss]
-    elif callable(loss):
+    elif callable(loss) and not isinstance(loss, type):
         found = Loss(getattr(loss, "__name__", "callable"), "any", loss)
     else:
         words = ", ".join(repr(name) for name in LOSSES)
@@ -131,7 +134,7 @@ def evaluate(loss: Loss, truth: NDArray[Any], answer: NDArray[Any]) -> FloatArra
     except FairtransportError:
         raise
     except Exception as error:
-        msg = f"the loss {loss.name!r} failed: {type(error).__name__}: {error}"
+        msg = f"the loss {loss.name!r} failed: {said(error)}"
         raise ModelError(msg) from error
     bad = ~np.isfinite(losses)
     if bad.any():

@@ -73,7 +73,7 @@ class GroupComparison:
 
     With a favourable label and a privileged group the differences are unprivileged minus
     privileged, else the largest difference between two groups. What a group cannot tell
-    (no positives, say) is None. A document that is shared has two digits, or no comparison.
+    (no positives, say) is None. A document that is shared has coarse ones, or no comparison.
     """
 
     feature: str
@@ -140,7 +140,8 @@ class Provenance:
 
     ``data_sha256`` is of the canonical table of counts, ``similarity_record`` has the
     similarity's settings and what it was fitted to; they and the seed are None in a document
-    that is shared, so that nobody can try guesses of the data.
+    that is shared, so that nobody can try guesses of the data. ``settings_taken`` are the flags
+    of the command line whose values came from a settings file.
     """
 
     version: str
@@ -157,6 +158,7 @@ class Provenance:
     sensitive: tuple[str, ...]
     label: str | None
     resamples: int
+    settings_taken: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -164,7 +166,9 @@ class AuditSummary:
     """Everything an audit says.
 
     The fields are those of the published JSON schema. An infinite number is None. ``moved``
-    people are in ``moves_found`` moves, of which ``moves`` are the largest.
+    people are in ``moves_found`` moves, of which ``moves`` are the largest. In a document
+    that is shared every number that depends on the counts is rounded (``suppression`` tells
+    how much), and numbers of points, questions and moves are None.
     """
 
     schema: str
@@ -172,9 +176,9 @@ class AuditSummary:
     baseline_risk: float
     worst_case_risk: float
     n: int
-    points: int
-    observed_points: int
-    queried: int
+    points: int | None
+    observed_points: int | None
+    queried: int | None
     target_scope: str
     budget: float
     price: float
@@ -193,7 +197,7 @@ class AuditSummary:
     duality_gap: float
     disagreement: float
     moved: float
-    moves_found: int
+    moves_found: int | None
     moves: tuple[Move, ...]
     flows: tuple[FlowTable, ...]
     most_affected: tuple[Affected, ...]

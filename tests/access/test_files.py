@@ -1,10 +1,15 @@
 """Models from files: what is read, what is refused, and what is remembered."""
 
 import hashlib
+import io
+import json
 import os
 import pickle
 import re
+import resource
+import struct
 import sys
+import zipfile
 
 import joblib
 import numpy as np
@@ -251,3 +256,121 @@ def test_the_extra_is_named_when_it_is_missing(tmp_path, monkeypatch):
 
     with pytest.raises(ft.ModelError, match=r"pip install 'fairtransport\[skops\]'"):
         load(tmp_path / "model.skops")
+
+
+# -- files that unpack to more than they should
+
+
+def array_header(size):
+    """Return how a file of so many small numbers begins."""
+    made = io.BytesIO()
+    header = {"descr": "|u1", "fortran_order": False, "shape": (size,)}
+    np.lib.format.write_array_header_1_0(made, header)
+    return made.getvalue()
+
+
+def node(file):
+    return {"__class__": "ndarray", "__module__": "numpy", "__loader__": "NdArrayNode",
+            "__id__": 1, "type": "numpy", "file": file}  # fmt: skip
+
+
+def archive_of(path, files, compression=zipfile.ZIP_DEFLATED, schema=None):
+    """Write a skops file of arrays by hand."""
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+        parts = [node(name) for name in files] if schema is None else schema
+        whole = {"__class__": "list", "__module__": "builtins", "__loader__": "ListNode",
+                 "__id__": 0, "content": parts, "protocol": 2}  # fmt: skip
+        archive.writestr("schema.json", json.dumps(whole))
+    return path
+
+
+SIZE = 10 << 20
+KIB = 1 << 10
+
+
+@pytest.mark.parametrize(
+    "compression",
+    [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA],
+)
+def test_a_file_may_unpack_to_so_much(compression, tmp_path):
+    content = array_header(SIZE) + bytes(SIZE)
+    path = archive_of(tmp_path / "a.skops", {"a.npy": content}, compression)
+
+    # an array that is held once is counted in the archive and where it is held
+    with pytest.raises(ft.ModelError, match=r"^'a.skops' must not unpack to more than 10 MiB; "):
+        load(path, max_unpacked=SIZE)
+    with pytest.raises(ft.ModelError, match="must have `predict`, got an object of type list"):
+        load(path, max_unpacked=2 * SIZE + 100 * KIB)
+
+
+def test_the_limit_grows_with_the_file(monkeypatch, tmp_path):
+    monkeypatch.setattr("fairtransport.archives.MOST", 1000)
+    content = array_header(SIZE) + bytes(SIZE)
+    stored = archive_of(tmp_path / "stored.skops", {"a.npy": content}, zipfile.ZIP_STORED)
+    packed = archive_of(tmp_path / "packed.skops", {"a.npy": content})
+
+    with pytest.raises(ft.ModelError, match="must have `predict`"):
+        load(stored)
+    with pytest.raises(ft.ModelError, match=r"'packed.skops' must not unpack to more than"):
+        load(packed)
+
+
+def test_an_archive_inside_the_archive_counts(tmp_path):
+    inner = io.BytesIO()
+    np.savez_compressed(inner, data=np.zeros(SIZE, np.uint8))
+    path = archive_of(tmp_path / "a.skops", {"a.bin": inner.getvalue()})
+
+    with pytest.raises(ft.ModelError, match="must not unpack to more than 10 MiB"):
+        load(path, max_unpacked=SIZE)
+
+
+def test_an_array_that_is_held_often_counts_as_often(tmp_path):
+    content = array_header(100 * KIB) + bytes(100 * KIB)
+    path = archive_of(tmp_path / "a.skops", {"a.npy": content}, schema=[node("a.npy")] * 200)
+
+    with pytest.raises(ft.ModelError, match="must not unpack to more than 10 MiB"):
+        load(path, max_unpacked=SIZE)
+
+
+@pytest.mark.parametrize("limit", [None, SIZE])
+def test_what_an_archive_says_of_its_sizes_is_not_believed(limit, tmp_path):
+    content = array_header(SIZE) + bytes(SIZE)
+    path = archive_of(tmp_path / "a.skops", {"a.npy": content})
+    data = path.read_bytes()
+    lie = data.replace(struct.pack("<I", len(content)), struct.pack("<I", 200))
+    assert lie != data
+    path.write_bytes(lie)
+
+    with pytest.raises(ft.ModelError, match=r"could not be read as a model|must not unpack"):
+        load(path, max_unpacked=limit)
+
+
+@pytest.mark.parametrize("says", [60 << 20, 1 << 20])
+def test_a_bomb_takes_little_memory(says, tmp_path):
+    path = tmp_path / "bomb.skops"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        with archive.open("a.npy", "w") as file:
+            for _ in range(60):
+                file.write(bytes(1 << 20))
+        archive.writestr("schema.json", "{}")
+    data = path.read_bytes()
+    path.write_bytes(data.replace(struct.pack("<I", 60 << 20), struct.pack("<I", says)))
+
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(ft.ModelError, match="must not unpack to more than 10 MiB"):
+        load(path, max_unpacked=SIZE)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20 * KIB
+
+
+@pytest.mark.parametrize("error", [SystemExit(0), GeneratorExit(), BaseException("x" * 10_000)])
+def test_a_pickle_cannot_end_the_program(error, tmp_path, monkeypatch):
+    def broken(_):
+        raise error
+
+    monkeypatch.setattr(joblib, "load", broken)
+    (tmp_path / "model.pkl").touch()
+    with pytest.raises(ft.ModelError, match="could not be read as a model: ") as caught:
+        load(tmp_path / "model.pkl", allow_pickle=True)
+    assert len(str(caught.value)) < 300

@@ -159,7 +159,7 @@ def test_mass_moves_to_reference_points_instead_of_observed_ones():
         ("ignore-sensitive", None, "twins"),
         ("ignore-sensitive", TWO_GROUPS, "twins"),
         ("matrix", None, "observed"),
-        ("matrix", TWO_GROUPS, "reference"),
+        ("matrix", TWO_GROUPS.assign(x=3), "reference"),
     ],
 )
 def test_the_scope_says_whom_people_were_compared_with(similarity, targets, scope):

@@ -1,11 +1,15 @@
 """What a verdict depends on, against audits done anew."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from scipy.stats import binom
 from tests.localise.audits import compas_audit, priced_audit, random_people
 
 import fairtransport as ft
-from fairtransport.audit.dependence import find_flips, without_each_feature
+from fairtransport.audit import dependence
+from fairtransport.audit.dependence import BUDGETS, find_flips, without_each_feature
 
 
 @pytest.mark.parametrize("budget", [0.0, 0.02, 0.3])
@@ -56,14 +60,74 @@ def test_a_metric_of_free_moves_has_nothing_to_be_wrong_about():
 def test_the_verdict_flips_where_it_is_said_to():
     result = priced_audit(2, budget=0.01, delta=0.25)
     flips = find_flips(result)
-    step = float(result.budget_curve.budgets[-1]) / 2**12
 
     assert flips.rejected_below == result.lower_bound
     assert flips.certified_from is None
     assert flips.budget_certified_until is None
-    assert flips.budget_rejected_from > 0
-    assert result.at_budget(flips.budget_rejected_from).verdict == "rejected"
-    assert result.at_budget(flips.budget_rejected_from - step).verdict == "inconclusive"
+    rising = sorted({*BUDGETS, 0.01})
+    at = rising.index(flips.budget_rejected_from)
+    verdicts = [result.at_budget(budget).verdict for budget in rising[at - 1 :]]
+    assert verdicts == ["inconclusive"] + ["rejected"] * (len(rising) - at)
+
+
+def test_rejections_stop_at_the_first_budget_that_is_not_rejected(monkeypatch):
+    """A smaller budget that would be rejected again is not looked at: its level is spent."""
+    seen = []
+
+    def reaches(law, goal, delta, alpha):
+        assert (delta, alpha) == (0.25, 0.05)
+        seen.append(law.budget)
+        return goal == "reject" and law.budget not in (0.5, 0.25)
+
+    result = priced_audit(2, budget=0.01, delta=0.25)
+    at_budget = lambda _, budget: SimpleNamespace(law=SimpleNamespace(budget=budget))  # noqa: E731
+    monkeypatch.setattr(type(result), "at_budget", at_budget)
+    monkeypatch.setattr(dependence, "reaches", reaches)
+
+    flips = find_flips(result)
+
+    assert flips.budget_rejected_from == 2**-0.5
+    assert seen[:-1] == sorted((budget for budget in BUDGETS if budget >= 0.5), reverse=True)
+    assert (seen[-1], flips.budget_certified_until) == (0.0, None)
+
+
+@pytest.mark.slow
+def test_false_rejections_at_any_budget_are_as_rare_as_at_one():
+    """ψ = δ exactly at a budget of the grid: neither it nor a smaller one may be rejected."""
+    rng = np.random.default_rng(8)
+    everyone = random_people(11, n=3000).assign(x=rng.integers(0, 5, 3000) / 2)
+    wrong = (everyone["x"] == 2) & (everyone["group"] == "a")
+    everyone["guess"] = everyone["good"].where(~wrong, 1 - everyone["good"])
+    options = dict(
+        y_pred="guess", sensitive_features="group", features=["group", "x"], targets=everyone,
+        similarity=ft.similarity.MixedTabular({"x": 1.0}), method="limit-law",
+    )  # fmt: skip
+    worst = 2**-2
+    delta = ft.audit(everyone, "good", **options, budget=worst).statistic
+    found = []
+    for repetition in range(100):
+        sample = everyone.iloc[rng.integers(0, len(everyone), 300)]
+        result = ft.audit(sample, "good", **options, delta=delta, rng=repetition)
+        found.append(find_flips(result).budget_rejected_from)
+
+    assert sum(budget <= worst for budget in found) <= binom.ppf(0.999, 100, 0.05)
+    # larger ones are, so that the test has something to say
+    assert max(found) <= 4 * worst
+
+
+def test_the_budgets_that_are_looked_at_do_not_depend_on_the_sample():
+    froms = {find_flips(priced_audit(seed, delta=0.2)).budget_rejected_from for seed in range(4)}
+    assert froms <= {None, 0.2, *BUDGETS}
+
+
+def test_where_every_allowed_move_is_free_no_budget_matters():
+    people = random_people(3, n=300)
+    result = ft.audit(
+        people, "good", y_pred="guess", sensitive_features="group", delta=0.05, rng=0,
+        similarity=ft.similarity.IgnoreSensitive(tolerance={"x": 1}),
+    )  # fmt: skip
+    assert result.verdict == "rejected"
+    assert find_flips(result).budget_rejected_from == 0
 
 
 def test_a_verdict_that_holds_at_every_budget_has_no_flip():

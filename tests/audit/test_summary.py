@@ -6,11 +6,13 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.localise.audits import compas_audit, priced_audit, random_people
 
 import fairtransport as ft
 from fairtransport.errors import FairtransportError
+from fairtransport.report.pictures import chart_specs
 from fairtransport.summary import to_plain
 
 PROMISED = {
@@ -170,3 +172,54 @@ def test_a_metric_that_is_undefined_is_told_of():
 
     assert len(notes) == 3
     assert all("are undefined: there are none." in note for note in notes)
+
+
+def long_curve_audit(n=300):
+    """Scores, stated distances and a number of its own for everybody: a corner for each pair."""
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame(
+        {"g": rng.choice(["a", "b"], n), "x": rng.normal(size=n), "good": rng.integers(0, 2, n)}
+    )
+
+    def scores(points):
+        chance = 1 / (1 + np.exp(-points["x"].to_numpy(float) - (points["g"] == "a")))
+        return np.column_stack([1 - chance, chance])
+
+    return ft.audit(
+        people, "good", model=scores, sensitive_features="g", loss="brier", rng=0, budget=0.01,
+        similarity=ft.similarity.MixedTabular(scales={"x": 1.0}), n_resamples=200,
+    )  # fmt: skip
+
+
+def test_a_long_budget_curve_is_drawn_and_said_to_be_thinned():
+    result = long_curve_audit()
+    corners = len(result.budget_curve.budgets)
+    summary = result.summary
+
+    assert corners > 5000
+    assert len(summary.budget_curve) <= 400
+    assert any(f"budget curve's {corners} corners are listed" in note for note in summary.warnings)
+    assert chart_specs(summary)["curve"]
+    assert summary.budget_curve[-1].value == result.budget_curve(1e9)
+    near = [one for one in summary.budget_curve if one.budget <= 10 * summary.budget]
+    assert len(near) > 100
+    assert not any("corners" in note for note in result.document(5).warnings)
+
+
+def test_of_many_groups_those_that_add_most_are_listed():
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame(
+        {
+            "id": [f"level {number}" for number in range(1200)],
+            "good": 1,
+            "said": rng.integers(0, 2, 1200),
+        }
+    )
+    result = ft.audit(people, "good", y_pred="said", sensitive_features="id", rng=0)
+    summary = result.summary
+
+    assert len(summary.groups) == 500
+    assert all(group.contribution > 0 for group in summary.groups)
+    assert summary.group_metrics == ()
+    assert "500 of 1200 groups are listed here, those that add most." in summary.warnings
+    assert any("Group metrics by id are left out here" in note for note in summary.warnings)

@@ -1,7 +1,9 @@
 """fairtransport audit with a model, with targets, and the files it writes."""
 
 import json
+import os
 import pickle
+from pathlib import Path
 
 import pytest
 
@@ -123,17 +125,50 @@ def test_quiet_still_writes(run, tmp_path):
     assert report.exists()
 
 
-def test_a_file_that_cannot_be_written_is_said(run, monkeypatch, tmp_path):
+@pytest.mark.parametrize(
+    ("flag", "name"), [("--report", "a.html"), ("--report", "a.md"), ("--json", "a.json")]
+)
+def test_a_file_that_cannot_be_written_is_said(flag, name, run, monkeypatch, tmp_path):
     def full(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
-    done = run("audit", "people.csv", *TOLD, "--report", tmp_path / "a.html")
+    done = run("audit", "people.csv", *TOLD, flag, tmp_path / name)
 
     assert done.code == 1
-    assert done.err.startswith("Error: ")
-    assert f"could not be written to '{tmp_path}/a.html': No space left on device" in done.err
+    assert done.err == (
+        f"Error: `{flag}` could not be written to '{tmp_path}/{name}': No space left on device\n"
+    )
     assert list(tmp_path.iterdir()) == []
+
+
+def test_links_in_a_circle_are_no_place_for_files(run, tmp_path):
+    (tmp_path / "a.html").symlink_to("b.html")
+    (tmp_path / "b.html").symlink_to("a.html")
+    circle = tmp_path / "a.html"
+    for line in (["--report", circle], ["--json", circle], ["--json", circle / "x.json"]):
+        done = run("audit", "people.csv", *TOLD, *line)
+        assert (done.code, done.out) == (2, "")
+        assert done.err.startswith(f"Error: `{line[0]}` must be ")
+    for flag in ("--targets", "--train", "--model", "--config"):
+        done = run("audit", "people.csv", *TOLD, flag, circle)
+        assert (done.code, done.out) == (2, "")
+        assert flag in done.err
+
+
+def test_devices_are_written_to(run):
+    done = run("audit", "people.csv", *TOLD, "--json", os.devnull)
+
+    assert (done.code, done.err) == (0, "")
+    assert Path(os.devnull).is_char_device()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="no such device")  # noqa: PTH110
+def test_json_can_name_standard_output(shell):
+    done = shell("audit", "people.csv", *TOLD, "--json", "/dev/stdout")
+
+    assert (done.code, done.err) == (0, "")
+    assert json.loads(done.out)["statistic"] > 0
 
 
 def test_group_metrics_learn_the_favourable_label_and_the_privileged_group(run):

@@ -1,5 +1,8 @@
 """fairtransport.toml: an audit that can be run again; flags override it."""
 
+import json
+import os
+import pickle
 import re
 from pathlib import Path
 
@@ -8,6 +11,7 @@ import pandas as pd
 import pytest
 
 import fairtransport as ft
+from fairtransport.cli.configfile import WITHOUT_A_NAME
 
 WHOLE = """
 [audit]
@@ -99,14 +103,150 @@ def test_each_command_has_its_table(run, config, tmp_path):
     assert "δ = 0.9: inconclusive." in done.words
 
 
-def test_the_file_in_the_working_directory_is_read(shell, folder, tmp_path):
-    (tmp_path / "fairtransport.toml").write_text(WHOLE.replace("people.csv", "mine.csv"))
+DESCRIBED = """
+[audit]
+data = "people.csv"
+label = "good"
+prediction = "guess"
+sensitive = ["race"]
+features = ["race", "age"]
+bins.age = [22, 25]
+
+[monitor]
+state = "audit.state"
+"""
+
+
+@pytest.fixture
+def found(monkeypatch, tmp_path):
+    """Write the file that is found in the working directory, which is the folder of cases."""
+
+    def write(text):
+        (tmp_path / "fairtransport.toml").write_text(text, encoding="utf-8")
+        monkeypatch.setattr("fairtransport.cli.configfile.USUAL", tmp_path / "fairtransport.toml")
+
+    return write
+
+
+def test_the_file_in_the_working_directory_tells_what_the_cases_are(shell, folder, tmp_path):
+    (tmp_path / "fairtransport.toml").write_text(DESCRIBED.replace("people.csv", "mine.csv"))
     (tmp_path / "mine.csv").write_bytes((folder / "people.csv").read_bytes())
 
-    done = shell("audit", cwd=tmp_path)
+    done = shell("audit", "--seed", "1", "--json", "-", cwd=tmp_path)
+    document = json.loads(done.out)
 
     assert done.code == 0
-    assert "mine.csv, 400 cases" in done.out
+    taken = ["data", "label", "sensitive", "features", "bins", "prediction"]
+    assert done.err == f"Note: 'fairtransport.toml' sets {', '.join(taken)}.\n"
+    assert document["provenance"]["settings_taken"] == taken
+    assert document["n"] == 400
+
+
+def test_what_was_taken_is_said_of_a_named_file_too(run, config):
+    done = run("audit", "--config", config(WHOLE), "--label", "good", "--json", "-")
+    taken = json.loads(done.out)["provenance"]["settings_taken"]
+
+    assert "fail-on" in taken
+    assert "label" not in taken
+    assert done.err.split() == f"Note: 'settings.toml' sets {', '.join(taken)}.".split()
+    assert run("audit", "--config", config(WHOLE), "--quiet").err == ""
+
+
+def flags_of(command):
+    from fairtransport.cli.app import app
+
+    arguments = app[command].assemble_argument_collection()
+    return {one.name.lstrip("-") for one in arguments if one.name.startswith("--")}
+
+
+VALUES = {
+    "alpha": "0.2", "budget": "0.5", "delta": "0.01", "power": "0.9", "resamples": "50",
+    "seed": "3", "share-at-least": "3", "simulations": "3", "value": "0.2",
+    "allow-pickle": "true", "quiet": "true", "share": "true",
+    "fail-on": '"never"', "goal": '"certify"', "loss": '"brier"', "method": '"efron"',
+    "similarity": '"mixed-tabular"', "similarity-settings": "{fit = 'people.csv'}",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("command", "key"),
+    [(command, key) for command in ("audit", "monitor", "sample-size")
+     for key in sorted(flags_of(command) - {"config", "debug"} - WITHOUT_A_NAME)],
+)  # fmt: skip
+def test_what_runs_code_writes_files_or_decides_needs_a_named_file(
+    command, key, run, found, folder
+):
+    before = sorted(path.name for path in folder.iterdir())
+    value = VALUES.get(key, "'x.html'")
+    found(f"[{command}]\n{key.replace('-', '_')} = {value}\n")
+
+    done = run(command)
+
+    assert (done.code, done.out) == (2, "")
+    assert f"'fairtransport.toml' must be named to set {key}, as it was only found" in done.err
+    assert "add --config " in done.err
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_only_what_describes_cases_can_come_from_a_file_without_a_name():
+    everything = flags_of("audit") | flags_of("monitor") | flags_of("sample-size")
+
+    assert everything >= WITHOUT_A_NAME
+    assert everything - WITHOUT_A_NAME == {
+        "allow-pickle", "alpha", "budget", "config", "debug", "delta", "fail-on", "goal", "json",
+        "loss", "loss-range", "method", "model", "plot", "power", "quiet", "report", "resamples",
+        "seed", "share", "share-at-least", "similarity", "similarity-settings", "simulations",
+        "state", "targets", "train", "trust", "value",
+    }  # fmt: skip
+
+
+def test_a_flag_on_the_line_stands_in_for_what_the_file_may_not_set(run, found):
+    found(DESCRIBED.replace("[monitor]", 'delta = 0.01\nfail-on = "never"\n[monitor]'))
+
+    assert run("audit", "--delta", "0.01", "--fail-on", "rejected").code == 3
+    refused = run("audit", "--delta", "0.01")
+    assert (refused.code, refused.out) == (2, "")
+    assert "must be named to set fail-on, as" in refused.err
+
+
+def test_no_code_runs_from_a_file_that_was_found(shell, tmp_path, folder):
+    class Surprise:
+        def __reduce__(self):
+            return os.mkdir, (str(tmp_path / "ran"),)
+
+    (tmp_path / "m.pkl").write_bytes(pickle.dumps(Surprise()))
+    (tmp_path / "fairtransport.toml").write_text(
+        '[audit]\nmodel = "m.pkl"\nallow-pickle = true\n', encoding="utf-8"
+    )
+    line = ["audit", folder / "people.csv", "--label", "good", "--sensitive", "race"]
+
+    for more in ([], ["--allow-pickle"], ["--model", "m.pkl"]):
+        done = shell(*line, *more, cwd=tmp_path)
+        assert (done.code, done.out) == (2, "")
+        assert "must be named to set" in done.err
+    assert not (tmp_path / "ran").exists()
+
+
+def test_numba_reads_no_settings_from_the_working_directory(shell, tmp_path, folder):
+    (tmp_path / ".numba_config.yaml").write_text("cache_dir: here\n")
+    done = shell("audit", folder / "people.csv", *TOLD, cwd=tmp_path)
+
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("Error: '.numba_config.yaml' must not be in the working directory")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[audit]\nbins = " + "[" * 9000, "[audit]\n" + "a." * 600 + "b = 1\n",
+     "[audit]\nbins" + ".a" * 30 + " = 1\n", "[audit]\nseed = " + "9" * 5000],
+    ids=["brackets", "dots", "some dots", "digits"],
+)  # fmt: skip
+def test_a_deep_file_is_one_sentence(text, run, config):
+    done = run("audit", "people.csv", "--config", config(text))
+
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("Error: 'settings.toml' must ")
+    assert len(done.err) < 300
 
 
 def test_a_given_file_replaces_the_usual_one(run, config, monkeypatch, tmp_path):
@@ -182,8 +322,9 @@ def test_the_example_of_the_documentation_runs(shell, tmp_path):
     text = "\n".join(["race,sex,age,reoffended,high_risk", *rows, ""])
     (tmp_path / "cases.csv").write_text(text, encoding="utf-8")
 
-    assert shell("audit", cwd=tmp_path).code == 3
-    assert shell("monitor", "cases.csv", cwd=tmp_path).code in {0, 3}
+    named = ["--config", "fairtransport.toml"]
+    assert shell("audit", *named, cwd=tmp_path).code == 3
+    assert shell("monitor", "cases.csv", *named, cwd=tmp_path).code in {0, 3}
     assert (tmp_path / "audit.state").exists()
 
 

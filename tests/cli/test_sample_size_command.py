@@ -1,5 +1,7 @@
 """fairtransport sample-size: arguments in, a sentence, a table and a picture out."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -61,14 +63,25 @@ def test_from_a_pilot(pilot, capsys):
     result = ft.audit(
         pilot, "y", y_pred="yhat", sensitive_features=["race"], features=["race", "age"]
     )
-    plan = sample_size(value=result.statistic, delta=0.02)
+    plan = sample_size(pilot=result, delta=0.02, n_simulations=40, rng=0)
 
-    assert from_pilot(pilot, "--delta", 0.02) == 0
+    assert from_pilot(pilot, "--delta", 0.02, "--simulations", 40) == 0
 
     out = flat(capsys.readouterr().out)
     assert plan.words in out
     assert f"value {result.statistic:.4f} is itself an estimate, from 400 cases" in out
-    assert "certif" not in out
+    assert "points of its own sample alone" in out
+
+
+def test_a_reference_that_the_planned_audit_will_have_too(pilot, capsys, tmp_path):
+    grid = product(["a", "b"], range(20), [0, 1], [0, 1])
+    everyone = pd.DataFrame(grid, columns=["race", "age", "y", "yhat"])
+    everyone.to_csv(tmp_path / "everyone.csv", index=False)
+
+    more = ("--delta", 0.95, "--goal", "certify", "--targets", tmp_path / "everyone.csv")
+    assert from_pilot(pilot, *more) == 0
+
+    assert "an audit certifies δ-fairness" in flat(capsys.readouterr().out)
 
 
 def test_a_pilot_is_simulated_by_other_methods(pilot, capsys, tmp_path):
@@ -83,8 +96,10 @@ def test_a_pilot_is_simulated_by_other_methods(pilot, capsys, tmp_path):
 
 
 def test_predictions_alone_certify_nothing(pilot, capsys):
-    assert from_pilot(pilot, "--delta", 0.2, "--goal", "certify") == 0
-    assert flat(capsys.readouterr().out).startswith("Note: Predictions alone certify nothing")
+    assert from_pilot(pilot, "--delta", 0.2, "--goal", "certify") == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert flat(err).startswith('Error: `--goal` must be "reject" where people are compared')
 
 
 def test_quiet_prints_nothing_and_still_draws(capsys, tmp_path):

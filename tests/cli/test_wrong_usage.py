@@ -151,7 +151,7 @@ LINES = [
     (f"{ASK} dict.pkl --allow-pickle", 1,
      "the model in 'dict.pkl' must have `predict`, got an object of type dict"),
     (f"{ASK} damaged.skops", 1,
-     "'damaged.skops' could not be read as a model: BadZipFile, File is not a zip file"),
+     "'damaged.skops' could not be read as a model: BadZipFile: File is not a zip file"),
     (f"{ASK} own.skops", 1, VOUCHED),
     (f"{ASK} own.skops --trust Random", 2,
      "`--trust` must hold full names of types like 'package.Class', got 'Random'"),
@@ -184,7 +184,8 @@ LINES = [
     (f"monitor cases.xlsx {TOLD} --state s --delta 0.1", 2,
      "`DATA` must be of type .csv, .tsv, .jsonl, .ndjson, got 'cases.xlsx'"),
     (f"monitor cases.csv {TOLD} --state other.json --delta 0.1", 2,
-     "`--state` must be a state file of schema fairtransport-monitor/2, got 'other.json'"),
+     ("`--state` must be a state file of schema fairtransport-monitor/3, got another file: "
+      "'other.json'")),
     (f"monitor cases.csv {TOLD} --state no/such/s --delta 0.1", 2,
      "`--state` must be in an existing folder, got 'no/such/s'"),
     (f"monitor cases.csv {TOLD} --state cases.csv --delta 0.1", 2,

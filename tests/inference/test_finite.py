@@ -1,5 +1,3 @@
-from itertools import product
-
 import numpy as np
 import pytest
 import ville
@@ -10,20 +8,24 @@ from tests.conftest import problems
 from tests.validity import cases
 
 from fairtransport import AuditProblem, Geometry, InputError
-from fairtransport.inference import bets, sampling_law
-from fairtransport.inference.certificate_bets import certificate_wealths
+from fairtransport.inference import bets, certificate_bets, rejection_bets, sampling_law
 from fairtransport.inference.clopper_pearson import (
     p_share_at_least,
     p_share_at_most,
     share_at_least,
     share_at_most,
 )
-from fairtransport.inference.orders import draw_orders
+from fairtransport.inference.orders import Orders, draw_orders
 from fairtransport.inference.prices import least_log_wealth, log_mean, observed_frontiers
 from fairtransport.inference.verdict import reach_verdict
 from fairtransport.reproduce.populations import Population
 
-KERNELS = [name for name, value in vars(bets).items() if hasattr(value, "py_func")]
+KERNELS = [
+    (module, name)
+    for module in (bets, rejection_bets, certificate_bets)
+    for name, value in vars(module).items()
+    if hasattr(value, "py_func")
+]
 
 
 @pytest.mark.parametrize(("successes", "n"), [(0, 10), (1, 10), (7, 10), (10, 10), (84, 1584)])
@@ -59,62 +61,6 @@ def test_the_normal_quantile_is_scipys():
         assert bets._upper_quantile(p) == pytest.approx(stats.norm.isf(p), abs=1e-8)
 
 
-# -- the wealth is a fair game: every sequence of a small sample, weighted by its probability
-
-
-def every_sequence(cells, n):
-    sequences = np.array(list(product(range(cells), repeat=n)))
-    many = len(sequences)
-    start = np.arange(n + 1)[None, :] + n * np.arange(many)[:, None]
-    before = np.tile(np.arange(n, dtype=float), (many, 1))
-    return sequences, (start, sequences.ravel(), np.ones(many * n), before, n)
-
-
-def test_bets_on_one_variable_are_a_fair_game():
-    values, chances = np.array([0.0, 0.3, 1.0]), np.array([0.5, 0.3, 0.2])
-    mean = float(values @ chances)
-    sequences, sample = every_sequence(3, 7)
-    stakes = np.zeros((len(sequences), 7))
-    bets.stakes_on_gains(*sample, values, mean, 0.05, 0.1, 5.0, 0.75 / mean, 1.0, stakes)
-    logs = np.empty((1, len(sequences)))
-    bets.log_wealths(*sample[:3], stakes, values[None, :], mean, logs)
-    wealth, chance = np.exp(logs[0]), chances[sequences].prod(axis=1)
-    assert chance.sum() == pytest.approx(1)
-    # E(Y − δ) = 0: a martingale, to the last digit
-    assert wealth @ chance == pytest.approx(1, abs=1e-12)
-    # so that the exact probability of a false rejection is at most α (Ville, Markov)
-    assert chance[wealth >= 1 / 0.05].sum() <= 0.05
-
-
-@pytest.mark.parametrize("budget", [0.2, 0.54])
-def test_bets_over_prices_and_certificates_are_fair_at_the_true_price(budget):
-    case = cases.exact_corner()
-    problem = case.problem.with_budget(budget)
-    frontiers = observed_frontiers(problem, np.arange(4))
-    chances = case.frequencies[:4]
-    truth = problem.value(case.frequencies)
-    price = problem.solve(case.frequencies).price
-    sequences, sample = every_sequence(4, 6)
-    chance = chances[sequences].prod(axis=1)
-    stakes = np.zeros((len(sequences), 6))
-    bets.stakes_over_prices(
-        *sample, *frontiers.in_slope_order, *frontiers.by_point, budget, 1.0, truth, 0.05, 5.0,
-        0.75 / truth, 1, stakes,
-    )  # fmt: skip
-    outcomes = frontiers.at(price).gains + budget * price
-    logs = np.empty((1, len(sequences)))
-    bets.log_wealths(*sample[:3], stakes, outcomes[None, :], truth, logs)
-    assert stakes.max() > 0
-    assert np.exp(logs[0]) @ chance == pytest.approx(1, abs=1e-12)
-    result = np.empty((1, len(sequences)))
-    certificate_wealths(
-        *sample, *frontiers.in_slope_order, *frontiers.by_point, budget, np.array([0.0]),
-        np.array([1.0]), truth, np.array([truth]), 0.05, 2.0, 0.75, 1, result,
-    )  # fmt: skip
-    # any price has E Y_ν >= ψ, so that this is a supermartingale
-    assert np.exp(result[0]) @ chance <= 1 + 1e-12
-
-
 def fractional():
     """Free moves with gains between 0 and 1: no prices, but bets all the same."""
     losses = np.array([0.0, 0.3, 0.2, 1.0, 0.0, 0.6])
@@ -138,16 +84,15 @@ def test_kernels_as_plain_python_equal_compiled_ones(make, monkeypatch):
     case = make()
     counts = np.random.default_rng(3).multinomial(30, case.frequencies)
     monkeypatch.setattr("fairtransport.inference.orders.MOST_ORDERS", 2)
-    monkeypatch.setattr("fairtransport.inference.finite.MOST_BLOCKS", 4)
-    monkeypatch.setattr("fairtransport.inference.finite.FEWEST_BLOCKS", 4)
+    monkeypatch.setattr("fairtransport.inference.evidence.BLOCKS", ((100, 4),))
 
     def bounds():
-        law = sampling_law(case.problem, counts, rng=5)
+        law = sampling_law(case.problem, counts, rng=5, delta=0.8 * case.truth)
         return law.lower_bound(0.2), law.upper_bound(0.2)
 
     compiled = bounds()
-    for name in KERNELS:
-        monkeypatch.setattr(bets, name, getattr(bets, name).py_func)
+    for module, name in KERNELS:
+        monkeypatch.setattr(module, name, getattr(module, name).py_func)
     assert bounds() == pytest.approx(compiled, abs=1e-9)
 
 
@@ -171,8 +116,9 @@ def test_wealth_at_a_fixed_price_is_that_of_another_package(side):
     stakes = (np.expm1(steps) / (outcomes[cells] - delta))[None, :]
     assert (side * stakes >= 0).all()
     ours = np.empty((1, 1))
-    start = np.arange(401)[None, :]
-    bets.log_wealths(start, cells, np.ones(400), stakes, outcomes[None, :], delta, ours)
+    start, before = np.arange(401)[None, :], np.arange(400.0)[None, :]
+    records = Orders(start, cells, np.ones(400), before, 400)
+    bets.log_wealths(records, stakes, outcomes[None, :], delta, ours)
     assert ours[0, 0] == pytest.approx(other.log_e_values_[-1], abs=1e-9)
 
 
@@ -222,7 +168,7 @@ def test_the_least_wealth_is_that_of_a_fine_grid_from_below(case, share, seed):
         for price in grid
     )
     for target in (brute - 0.5, brute - 1e-3, brute + 1e-3, brute + 0.5):
-        least = least_log_wealth(frontiers, problem.budget, top, wealth, target, [])
+        least = least_log_wealth(frontiers, problem.budget, (0.0, top), wealth, target, [])
         if target <= brute - 1e-3:
             assert target - 1e-9 <= least.value <= brute + 1e-9
         else:
@@ -232,23 +178,41 @@ def test_the_least_wealth_is_that_of_a_fine_grid_from_below(case, share, seed):
 # -- what a user sees
 
 
-@given(problems(largest=5, decimals=2), st.sampled_from([0.05, 0.2]), st.integers(0, 3))
-@settings(max_examples=40)
-def test_bounds_and_p_values_tell_the_same_story(case, alpha, seed):
+@given(
+    problems(largest=5, decimals=2), st.sampled_from([0.05, 0.2]), st.integers(0, 3),
+    st.floats(0.0, 1.1), st.booleans(), st.booleans(),
+)  # fmt: skip
+@settings(max_examples=60)
+def test_bounds_p_values_and_verdicts_never_contradict_each_other(
+    case, alpha, seed, share, known_space, fixed_targets
+):
     problem, f = case
     counts = np.rint(f * 25).astype(int)
     if not counts.sum():
         return
-    law = sampling_law(problem, counts, alpha=alpha, rng=seed)
-    lower, upper = law.lower_bound(alpha), law.upper_bound(alpha)
-    assert 0 <= lower <= upper
-    if law.most_gain == 0:
-        assert (lower, upper) == (0, 0)
+    losses = None if known_space else (float(problem.losses.min()), float(problem.losses.max()))
+    if losses is not None and losses[0] == losses[1]:
         return
-    for delta in np.linspace(0, law.most_gain, 7):
-        assert not lower > delta or law.pvalue(delta) <= alpha
-        assert not upper < delta or law.pvalue(delta, "less") <= alpha
-        assert 0 <= law.pvalue(delta) <= 1
+    delta = share * float(np.ptp(problem.losses))
+    law = sampling_law(
+        problem, counts, alpha=alpha, rng=seed, delta=delta, loss_range=losses,
+        fixed_targets=fixed_targets,
+    )  # fmt: skip
+    lower, upper, interval = law.lower_bound(alpha), law.upper_bound(alpha), law.interval(alpha)
+    assert 0 <= lower <= upper
+    assert interval.lower <= lower
+    assert interval.upper >= upper
+    rejected, certified = law.rejects(delta, alpha), law.certifies(delta, alpha)
+    assert rejected == (law.pvalue(delta) <= alpha)
+    assert rejected == (lower >= delta > 0 or lower > delta or (delta == 0 and rejected))
+    assert certified == (upper <= delta)
+    if law.pvalue(delta, "less") <= alpha:
+        assert certified
+    assert not (rejected and certified)
+    assert not interval.lower > delta or rejected
+    assert not interval.upper < delta or certified
+    for other in np.linspace(0, law.most_gain, 4):
+        assert 0 <= law.pvalue(other) <= 1
 
 
 def test_the_seed_hardly_moves_the_bounds():
@@ -268,7 +232,7 @@ def test_large_samples_are_split_by_cells():
     assert orders.n == counts.sum()
     for s in range(len(orders.start)):
         part = slice(orders.start[s, 0], orders.start[s, -1])
-        totals = np.bincount(orders.cell[part], orders.count[part], 4)
+        totals = np.bincount(orders.cell[part], orders.number[part], 4)
         assert np.array_equal(totals, counts)
         assert (np.diff(orders.start[s]) <= 3).all()
     many = [450_000, 450_000, 50_000, 50_000, 0, 0]
@@ -318,5 +282,35 @@ def test_a_clear_case_has_a_small_p_value():
     assert law.pvalue(0.0, "less") == 1
 
 
-def test_contradicting_bounds_are_inconclusive():
-    assert reach_verdict(0.5, 0.1, 0.3) == "inconclusive"
+def test_contradicting_tests_are_inconclusive():
+    assert reach_verdict(rejected=True, certified=True) == "inconclusive"
+
+
+def rare_gains():
+    """Cells with nothing, a gain 1 at cost 1, and a free gain 1, at a small budget."""
+    costs = np.full((5, 5), np.inf)
+    np.fill_diagonal(costs, 0)
+    costs[1, 3], costs[2, 4] = 1, 0
+    return AuditProblem([0.0, 0.0, 0.0, 1.0, 1.0], costs, budget=0.02)
+
+
+def test_rare_large_gains_are_rejected_and_the_bound_agrees():
+    problem = rare_gains()
+    law = sampling_law(problem, [128, 17, 5, 0, 0], rng=0, delta=0.025, loss_range=(0.0, 1.0))
+    assert law.rejects(0.025)
+    assert law.pvalue(0.025) <= 0.05
+    assert 0.025 < law.lower_bound() < law.estimate
+
+
+def test_rare_large_gains_are_found_as_often_as_the_test_at_the_threshold_finds_them():
+    problem, f = rare_gains(), np.array([128, 17, 5, 0, 0]) / 150
+    rng = np.random.default_rng(0)
+    verdicts, tests = 0, 0
+    for _ in range(100):
+        counts = rng.multinomial(150, f)
+        law = sampling_law(problem, counts, rng=rng, delta=0.025, loss_range=(0.0, 1.0))
+        verdicts += law.lower_bound() >= 0.025
+        tests += law.rejects(0.025)
+    assert verdicts == tests
+    # the normal test's power is about .8 here
+    assert tests >= 60

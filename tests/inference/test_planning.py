@@ -11,7 +11,7 @@ from tests.validity.cases import near_corner, rare_bias, twins
 
 from fairtransport import AuditProblem, Geometry
 from fairtransport.errors import InputError
-from fairtransport.inference import sample_size, sampling_law
+from fairtransport.inference import Pilot, sample_size, sampling_law
 from fairtransport.inference import simulated_power as simulated
 from fairtransport.inference.binomial_power import BinomialTest
 from fairtransport.inference.simulated_power import Simulation
@@ -132,9 +132,16 @@ def test_the_curve_is_exact_and_holds_the_answer():
 # -- from a pilot
 
 
-def simulation(case, delta, *, method="finite-sample", certify=False, many=400, seed=0):
+FIXED = dict(fixed_targets=True, loss_range=(0.0, 1.0))
+
+
+def simulation(case, delta, *, certify=False, many=400, seed=0, most=1.0):
+    pilot = Pilot(
+        case.problem, case.frequencies, (0.0, most), fixed_targets=True,
+        binary_losses=case.binary_losses,
+    )  # fmt: skip
     return Simulation(
-        case.problem, case.frequencies, delta, 0.05, certify, method, 200, None, many,
+        pilot, "certify" if certify else "reject", delta, 0.05, "finite-sample", 200, many,
         np.random.default_rng(seed),
     )  # fmt: skip
 
@@ -191,7 +198,7 @@ def test_a_pilot_whose_audit_is_clopper_pearsons_is_planned_exactly():
     case = twins()
     counts = np.rint(1e6 * case.frequencies)
 
-    plan = sample_size(problem=case.problem, counts=counts, delta=0.03)
+    plan = sample_size(problem=case.problem, counts=counts, delta=0.03, binary_losses=True, **FIXED)
 
     value = case.problem.value(counts / counts.sum())
     assert plan.method == "clopper-pearson"
@@ -206,7 +213,7 @@ def test_near_a_corner_the_plan_has_the_power_that_enumeration_finds(method, goa
 
     plan = sample_size(
         problem=case.problem, frequencies=case.frequencies, delta=delta, goal=goal,
-        method=method, n_simulations=300, rng=3,
+        method=method, n_simulations=300, rng=3, **FIXED,
     )  # fmt: skip
 
     # samples are known by how many of the rare profile they hold
@@ -227,35 +234,42 @@ def test_betting_near_a_corner_is_planned_too():
     case = near_corner()
 
     plan = sample_size(
-        problem=case.problem, frequencies=case.frequencies, delta=0.01, n_simulations=20, rng=0
-    )
+        problem=case.problem, frequencies=case.frequencies, delta=0.01, n_simulations=20, rng=0,
+        **FIXED,
+    )  # fmt: skip
 
     assert plan.method == "finite-sample"
     assert 50 < plan.n < 500
     assert plan.achieved == pytest.approx(0.8, abs=4 * math.sqrt(0.16 / 20))
 
 
-def test_a_threshold_above_what_is_possible_needs_one_case():
+def test_the_gains_of_a_pilot_are_no_limits_of_those_of_others():
+    """The problem allows no value above δ, but an audit knows the range of the loss alone."""
     case = near_corner()
-
-    plan = sample_size(
+    call = dict(
         problem=case.problem, frequencies=case.frequencies, delta=0.066, goal="certify",
-        n_simulations=20, rng=0,
+        fixed_targets=True,
     )  # fmt: skip
 
-    assert (plan.n, plan.achieved) == (1, 1.0)
-    assert "allows no larger value" in plan.notes[0]
+    with pytest.raises(InputError, match=r"`loss_range` must be given for .* are no limits"):
+        sample_size(**call)
+    plan = sample_size(**call, loss_range=(0, 1), n_simulations=10, rng=0)
+
+    law = sampling_law(case.problem, [1, 0, 0], loss_range=(0, 1), rng=0)
+    assert law.upper_bound() > 0.066
+    assert plan.n > 100
 
 
 def test_a_jump_of_the_power_is_found_to_the_case():
     """Nobody is affected: all samples of a size are equal, and the power goes from 0 to 1."""
-    problem = AuditProblem([0.0, 0.5, 1.0], Geometry([0, 0, 1]))
-    case = replace(twins(), problem=problem, frequencies=np.array([0.0, 0.0, 1.0]))
+    problem = AuditProblem([0.0, 0.5, 0.5], Geometry([0, 0, 1]))
+    frequencies = np.array([0.0, 0.0, 1.0])
+    case = replace(twins(), problem=problem, frequencies=frequencies, binary_losses=False)
 
-    found = simulation(case, 0.02, certify=True, many=3).sample_size(0.8)
+    found = simulation(case, 0.02, certify=True, many=3, most=0.5).sample_size(0.8)
 
     def certifies(n):
-        law = sampling_law(problem, [0, 0, n], rng=0)
+        law = sampling_law(problem, [0, 0, n], rng=0, loss_range=(0, 0.5))
         return law.upper_bound() <= 0.02
 
     assert found.error == 0
@@ -268,7 +282,7 @@ def test_the_same_seed_gives_the_same_plan():
     plans = [
         sample_size(
             problem=case.problem, frequencies=case.frequencies, delta=0.02, method="m-out-of-n",
-            n_simulations=40, n_resamples=100, rng=5,
+            n_simulations=40, n_resamples=100, rng=5, **FIXED,
         )
         for _ in range(2)
     ]  # fmt: skip
@@ -285,22 +299,48 @@ def test_a_check_that_fails_is_told(monkeypatch):
 
     plan = sample_size(
         problem=case.problem, frequencies=case.frequencies, delta=0.03, method="limit-law",
-        n_simulations=50, rng=0,
+        n_simulations=50, rng=0, **FIXED,
     )  # fmt: skip
 
     assert plan.achieved < 0.6
     assert "Plan for more" in plan.notes[0]
 
 
-PILOT = dict(problem=near_corner().problem, frequencies=[0.95, 0.05, 0.0], delta=0.03)
+def test_without_fixed_targets_an_audit_has_the_points_of_its_sample():
+    """Two twins, one of whom the model errs on: a sample needs both."""
+    problem = AuditProblem([0.0, 1.0], Geometry([0, 0]))
+
+    plan = sample_size(
+        problem=problem, frequencies=[0.99, 0.01], delta=0.1, fixed_targets=False,
+        loss_range=(0, 1), rng=0,
+    )  # fmt: skip
+
+    # nobody is moved unless the rare one is there, with probability 1 − .99^n
+    assert plan.n == pytest.approx(math.log(0.2) / math.log(0.99), rel=0.15)
+    assert plan.n > 10 * sample_size(value=0.99, delta=0.1).n
+
+
+PILOT = dict(FIXED, problem=near_corner().problem, frequencies=[0.95, 0.05, 0.0], delta=0.03)
+NONE = "exactly one of `value`, `pilot` and `problem` must be given, got"
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (dict(delta=0.1), "`value` or `problem` must be given, and not both, got neither"),
-        (dict(PILOT, value=0.1), "`value` or `problem` must be given, and not both, got both"),
+        (dict(delta=0.1), f"{NONE} none"),
+        (dict(PILOT, value=0.1), f"{NONE} `value` and `problem`"),
+        (dict(PILOT, pilot=3), f"{NONE} `pilot` and `problem`"),
+        (dict(pilot=3, delta=0.1), "`pilot` must be the result of an audit, got 3"),
+        (dict(value=0.1), "`delta` must be given, got None"),
         (dict(value=0.1, delta=0.05, counts=[1]), "must come with `problem`, got `value`"),
+        (dict(PILOT, fixed_targets=None), "`fixed_targets` must say .*, got None"),
+        (dict(PILOT, fixed_targets="twins"), "`fixed_targets` must say .*, got 'twins'"),
+        (dict(PILOT, loss_range=3), r"`loss_range` must have shape \(2\), got \(\)"),
+        (dict(PILOT, loss_range=(0.5, 1)), "`loss_range` must be finite and hold all losses"),
+        (
+            dict(PILOT, delta=0.1, goal="certify", fixed_targets=False),
+            '`goal` must be "reject" where people are compared with people in the audit data',
+        ),
         (dict(value=0.1, delta=0.05, goal="win"), "`goal` must be one of 'reject', 'certify'"),
         (dict(value=0.1, delta=0.05, power=1.0), "`power` must be .* > 0 and < 1, got 1.0"),
         (dict(value=0.1, delta=0.05, alpha=0), "`alpha` must be .* > 0 and < 1, got 0"),

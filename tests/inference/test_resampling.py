@@ -2,8 +2,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fairtransport import AuditProblem, Geometry
+from fairtransport import AuditProblem, Geometry, InputError
+from fairtransport.inference import resampling
 from fairtransport.inference.resampling import (
+    check_resamples_wanted,
     values_of_resamples,
     with_replacement,
     without_replacement,
@@ -69,3 +71,24 @@ def test_draws_do_not_depend_on_how_blocks_are_worked_on(monkeypatch):
     )
     assert np.array_equal(first, second)
     assert len(np.unique(first)) > 10
+
+
+def test_very_large_resamples_are_multinomial_without_a_list_of_people(monkeypatch):
+    monkeypatch.setattr(resampling, "MOST_LACKING", 0)
+    rows = np.rint(drawn(with_replacement(COUNTS, 900)) * 900).astype(int)
+
+    assert (rows.sum(axis=1) == 900).all()
+    assert (rows[:, 1] == 0).all()
+    for cell in (0, 2, 3, 5):
+        assert fits(rows[:, cell], stats.binom(900, COUNTS[cell] / 100)) > 1e-4
+
+
+def test_more_people_than_numpy_subsamples_are_refused():
+    with pytest.raises(InputError, match="fewer than 1,000,000,000 people, got 1,000,000,001"):
+        without_replacement(np.array([10**9, 1]), 100)
+
+
+@pytest.mark.parametrize("many", [0, 10**7 + 1, 10**400, 1.5])
+def test_a_number_of_resamples_has_limits(many):
+    with pytest.raises(InputError, match=r"^`n_resamples` must be a whole number >= 1"):
+        check_resamples_wanted(many)

@@ -39,6 +39,7 @@ def aif360_metric(truth, prediction, group, weights, favourable):
         )  # fmt: skip
 
 
+@pytest.mark.reproduce
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("groups", [2, 3])
 def test_signed_differences_are_aif360s(seed, groups):

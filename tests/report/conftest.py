@@ -8,6 +8,7 @@ import pytest
 from fairtransport.report import render_html
 from tests.report import samples
 
+SAMPLES = ("sample", "with_budget", "hostile", "own_names")
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -37,7 +38,7 @@ def reports(tmp_path_factory):
     """Write each sample's report once."""
     folder = tmp_path_factory.mktemp("reports")
     paths = {}
-    summaries = {name: getattr(samples, name)() for name in ("sample", "with_budget", "hostile")}
+    summaries = {name: getattr(samples, name)() for name in SAMPLES}
     # many moves, and a threshold far from all that was found
     budgeted = summaries["with_budget"]
     summaries["long"] = replace(budgeted, moves=budgeted.moves * 30, delta=0.4)

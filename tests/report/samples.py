@@ -247,7 +247,7 @@ def with_budget():
         ),
         provenance=replace(whole.provenance, loss="log", loss_is_error=False, data_sha256=None,
                            similarity_record=None),
-        suppression=Suppression(at_least=5, moves_hidden=3, moved_hidden=7.0),
+        suppression=Suppression(at_least=5, step=0.01, moved_hidden=10.0),
     )  # fmt: skip
 
 
@@ -331,3 +331,22 @@ def hostile():
             label=HOSTILE[1],
         ),
     )  # fmt: skip
+
+
+OWN_NAMES = (
+    "constructor", "toString", "__proto__", "hasOwnProperty", "valueOf", "prototype", "length",
+    "a.b[0]", "it's \"quoted\"", "datum['x']", "\\n",
+)  # fmt: skip
+"""Names that objects, fields and expressions of a browser's language have, or end."""
+
+
+def own_names():
+    """Return a summary whose flows are by levels, groups and labels with such names."""
+    whole = sample()
+    cells = tuple(
+        Flow(label, level, {"race": group}, 20.0, 0.0, 0.0, float(at - 5))
+        for label in ("constructor", "__proto__")
+        for at, level in enumerate(OWN_NAMES)
+        for group in ("toString", "valueOf", "a.b")
+    )
+    return replace(whole, flows=(FlowTable("constructor", "descriptive", cells),))

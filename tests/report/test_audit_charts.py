@@ -1,5 +1,8 @@
 """The charts of an audit: drawn from tables alone, valid, and described in words."""
 
+import html
+import re
+
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -17,7 +20,7 @@ from fairtransport.report.charts import (
 )
 from fairtransport.report.charts.flows import wrapped
 from fairtransport.report.pictures import chart_specs
-from tests.report.samples import hostile, sample, with_budget
+from tests.report.samples import OWN_NAMES, hostile, own_names, sample, with_budget
 
 LOOKS = [
     {"n": 100, "lower": 0.0, "statistic": 0.07, "upper": 0.3},
@@ -193,3 +196,13 @@ def test_a_sequence_without_upper_bounds():
 def test_a_table_that_cannot_be_drawn_is_refused(table, message):
     with pytest.raises(InputError, match=message):
         confidence_sequence_chart(table)
+
+
+def test_levels_and_groups_may_have_any_name():
+    import vl_convert
+
+    drawn = vl_convert.vegalite_to_svg(chart_specs(own_names())["flows-1"])
+    words = [html.unescape(text) for text in re.findall(r">([^<]*)</text>", drawn)]
+
+    for name in (*OWN_NAMES, "valueOf", "a.b"):
+        assert name in words

@@ -4,7 +4,8 @@ import itertools
 
 import pytest
 
-from tests.report.samples import HOSTILE, sample
+from fairtransport.report.text import signed
+from tests.report.samples import HOSTILE, OWN_NAMES, own_names, sample
 
 pytestmark = pytest.mark.slow
 
@@ -94,6 +95,21 @@ def test_strings_of_the_data_are_inert_and_shown_as_they_are(visit):
         "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
     )
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_levels_may_be_called_as_properties_of_objects_are(visit):
+    seen = visit("own_names")
+    place = "[data-chart=flows-1]"
+
+    numbers = seen.page.locator(f"{place} .mark-text.role-mark text").all_text_contents()
+    axes = seen.page.locator(f"{place} .role-axis-label text").all_text_contents()
+    cells = own_names().flows[0].cells
+
+    assert seen.messages == []
+    assert sorted(numbers) == sorted(signed(cell.change) for cell in cells)
+    assert seen.page.locator(f"{place} .mark-rect path").count() == len(cells)
+    for name in (*OWN_NAMES, "toString", "valueOf", "a.b"):
+        assert name in axes
 
 
 def test_tables_are_sorted_by_mouse_and_keyboard(visit):

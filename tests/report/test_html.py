@@ -172,14 +172,14 @@ def test_a_shared_report_says_what_it_leaves_out():
 
     assert "Cells with fewer than 5 people were left out" in page
     assert "left out</bdi>" in page
-    assert page.count("<strong>3 moves of 7 people are not shown.</strong>") == 1
+    assert page.count("<strong>Moves of about 10 people are not shown.</strong>") == 1
     assert "<h3>Most affected profiles, of the moves shown</h3>" in page
 
 
 def test_a_shared_report_without_a_move_shows_no_flows():
     page = render_html(replace(with_budget(), moves=(), most_affected=(), law=None, methods=()))
 
-    assert "3 moves of 7 people are not shown.</strong> None is large enough" in page
+    assert "Moves of about 10 people are not shown.</strong> None is large enough" in page
     assert "Flows by feature" not in page
 
 

@@ -1,6 +1,8 @@
 """Markdown that no string from the data can break."""
 
+import html
 import re
+from dataclasses import replace
 
 from fairtransport.report import render_markdown
 from fairtransport.report.markdown import escape, prose
@@ -53,3 +55,44 @@ def test_moves_that_are_not_shown_are_counted():
 
 def test_code_stays_code_and_only_if_it_is_plain():
     assert prose("declare `levels`; `a|b` *x*") == "declare `levels`; \\`a\\|b\\` \\*x\\*"
+
+
+LIVE = [
+    "https://evil.example/x", "HTTP://EVIL.example", "ftp://evil.example", "www.evil.example",
+    "(www.evil.example)", "me@evil.example", "mailto:me@evil.example", "@octocat", "see @some/team",
+    "#123", "owner/repo#12", "GH-12", ":smile:", ":+1:", "a94a8fe5ccb19ba61c4c0873d391e987982fbbd3",
+    "http&colon;//evil.example", "&#104;ttps://evil.example", "[^1]", "[x](https://evil.example)",
+    "<https://evil.example>", "- [ ] task", "a | b", "one\ntwo", "~~gone~~", "![x](https://evil.example)",
+]  # fmt: skip
+# what GitHub looks for in text that is shown, links of its own making included
+FOUND = re.compile(
+    r"(?:https?|ftp)://\S|\bwww\.\w|[\w.+-]@[\w-]|(?<!\w)@\w|#\d|\bGH-\d|:[\w+-]+:|\b[0-9a-f]{40}\b",
+    re.IGNORECASE,
+)
+
+
+def shown(text):
+    """Return the HTML that Markdown becomes, tables included."""
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(text)
+
+
+def test_the_patterns_find_what_is_live():
+    assert all(FOUND.search(text) for text in LIVE[:15])
+
+
+def test_nothing_from_the_data_becomes_a_link_a_picture_or_a_mark():
+    one = sample()
+    profiles = [{**one.moves[0].from_profile, "age_cat": text} for text in LIVE]
+    moves = tuple(replace(one.moves[0], from_profile=profile) for profile in profiles)
+    warned = sample(moves=moves, warnings=tuple(LIVE))
+    warned = replace(warned, provenance=replace(one.provenance, model="me@evil.example"))
+    page = shown(render_markdown(warned, most_moves=len(LIVE)))
+    words = html.unescape(re.sub(r"<[^>]*>", "", page))
+
+    assert not re.search("<(a|img|del|input|sup)[ >]", page)
+    assert FOUND.search(words) is None
+    # a reader sees the text as it is
+    for text in LIVE:
+        assert text.replace("\n", "⟨U+000A⟩") in words.replace("\u2060", "")

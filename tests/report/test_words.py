@@ -70,8 +70,8 @@ def test_errors_are_percentages_and_other_losses_numbers():
         "Errors would go from 33.4 % to 39.5 % if people were swapped with similar people."
     )
     assert words.meaning(with_budget()) == (
-        "The mean log loss would go from 0.3340 to 0.3946 if people were swapped with similar "
-        "people."
+        "The mean log loss would go from about 0.3340 to about 0.3946 if people were swapped with "
+        "similar people."
     )
     small = sample(statistic=0.0001, worst_case_risk=0.3341)
     assert "from 33.4 % to 33.41 %" in words.meaning(small)
@@ -105,8 +105,8 @@ def test_budget_and_scope_and_guarantee():
 def test_what_is_left_out_is_said_once():
     shared = with_budget()
     assert reading.notes(shared)[0].startswith("This report is made to be shared.")
-    one = replace(shared, suppression=replace(shared.suppression, moves_hidden=1))
-    assert "Not shown: 1 move of 7 people" in reading.notes(one)[0]
+    assert "Numbers of people are multiples of 5" in reading.notes(shared)[0]
+    assert "bounds are multiples of 0.01 (or δ)" in reading.notes(shared)[0]
     assert reading.notes(sample()) == sample().warnings
     assert reading.suppression_sentence(sample()) is None
 
@@ -183,7 +183,7 @@ def test_what_a_shared_document_does_not_tell_is_not_claimed():
     assert words.budget_sentence(shared).endswith(
         "How the statistic depends on the budget is not told here."
     )
-    assert reading.hidden_sentence(shared) == "3 moves of 7 people are not shown."
+    assert reading.hidden_sentence(shared) == "Moves of about 10 people are not shown."
     assert reading.hidden_sentence(sample()) is None
     assert "when the moves shown are made" in reading.flows_meaning(shared)
     assert tables.groups_table(shared).caption == "Groups, of the moves shown"
@@ -192,6 +192,25 @@ def test_what_a_shared_document_does_not_tell_is_not_claimed():
     assert "0 shown" in cells
     silent = replace(shared, provenance=replace(shared.provenance, seed=None))
     assert dict(facts(silent))["Seed"] == "left out"
+
+
+def test_rounded_numbers_are_not_said_to_be_exact():
+    shared = replace(with_budget(), moved=0.0, statistic=0.0, worst_case_risk=0.33)
+    shared = replace(shared, baseline_risk=0.33, points=None, observed_points=None, queried=None)
+    assert words.moved_sentence(shared).startswith("Fewer than 5 of 1,584 people are swapped")
+    assert "would stay at about" in words.meaning(shared)
+    assert dict(facts(shared))["Distinct points"] == "left out"
+    assert dict(facts(shared))["Questions asked of the model"] == "left out"
+    assert "about" in words.meaning(with_budget())
+    assert words.moved_sentence(with_budget()).startswith("About ")
+
+
+def test_a_bound_that_was_rounded_to_delta_says_what_the_verdict_says():
+    shared = replace(with_budget(), delta=0.03, lower_bound=0.03, verdict="rejected", pvalue=0.01)
+    assert words.verdict_sentence(shared).endswith("statistic is more than δ = 0.0300; p ≤ 0.01.")
+    assert words.delta_sentences(shared)[0] == "For every δ up to 0.0300: δ-fairness rejected."
+    assert words.delta_sentences(shared)[-1].startswith("For δ above 0.0300")
+    assert words.pvalue_words(replace(shared, pvalue=1.0)) == "p > 0.05"
 
 
 def test_disagreement_stands_beside_the_verdict_only_where_it_is_much():

@@ -42,6 +42,7 @@ def test_the_selectable_columns_tell_all_profiles_apart():
     assert len(coded(all_profiles(), SELECTABLE).drop_duplicates()) == 72
 
 
+@pytest.mark.reproduce
 def test_reweighing_makes_race_and_label_independent(split):
     training = split.training
     weights = reweighing_weights(training)
@@ -57,6 +58,7 @@ def test_reweighing_makes_race_and_label_independent(split):
     np.testing.assert_allclose(weights, product / both)
 
 
+@pytest.mark.reproduce
 def test_reweighing_has_a_race_coefficient_of_its_own(split):
     plain, reweighed = (details_of(fit(split.training, 0)) for fit in (lr, rwt))
     found = race_coefficient_claims([plain], [reweighed])
@@ -95,6 +97,7 @@ def test_path_claims_count_what_holds():
     assert found["strength_quartiles"][1] == 0.02
 
 
+@pytest.mark.reproduce
 def test_a_representation_answers_and_leaves_the_global_seed_alone(split):
     few = split.training.iloc[:200]
     state = np.random.get_state()[1].copy()  # noqa: NPY002
@@ -108,6 +111,7 @@ def test_a_representation_answers_and_leaves_the_global_seed_alone(split):
 QUICK = AdversarialSettings(epochs=1)
 
 
+@pytest.mark.reproduce
 def test_the_adversarial_network_repeats_itself_and_depends_on_its_seed(split):
     import torch
 
@@ -157,6 +161,7 @@ def adversarial_pairs():
     return theirs, pd.DataFrame(ours)
 
 
+@pytest.mark.reproduce
 def test_the_classifiers_step_gives_nothing_to_the_adversary(split):
     """The gradient left to the classifier is against the adversary's, by the weight α alone."""
     import torch

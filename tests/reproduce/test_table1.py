@@ -39,6 +39,7 @@ def cache(tmp_path_factory):
     return folder
 
 
+@pytest.mark.reproduce
 def test_five_splits_of_lr_rwt_and_rlr_are_as_pinned(cache):
     golden = json.loads(GOLDEN.read_text("utf-8"))
     for seed, wanted in enumerate(golden):
@@ -53,6 +54,7 @@ def test_five_splits_of_lr_rwt_and_rlr_are_as_pinned(cache):
             )
 
 
+@pytest.mark.reproduce
 def test_a_kept_split_is_not_computed_again_and_a_lacking_method_is(cache, monkeypatch):
     kept = runs.finish_split(1, PINNED, cache)
 

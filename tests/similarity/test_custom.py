@@ -213,3 +213,13 @@ def test_the_provenance_knows_a_matrix_by_its_digest():
     assert (settings["profiles"], settings["columns"]) == (3, ["g", "x"])
     assert settings["sha256"] != other["sha256"]
     assert Precomputed(sparse(MATRIX), POINTS).to_json()["settings"]["profiles"] == 3
+
+
+def test_a_file_of_costs_cannot_fill_the_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr("fairtransport.archives.MOST", 1000)
+    np.savez(tmp_path / "stored.npz", matrix=np.zeros((300, 300)), x=np.arange(300))
+    np.savez_compressed(tmp_path / "packed.npz", matrix=np.zeros((300, 300)), x=np.arange(300))
+
+    assert load_precomputed(tmp_path / "stored.npz").matrix.shape == (300, 300)
+    with pytest.raises(ft.DataError, match=r"'packed.npz' must not unpack to more than"):
+        load_precomputed(tmp_path / "packed.npz")

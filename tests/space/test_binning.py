@@ -18,7 +18,7 @@ ENGINES = {
     "polars": pl.DataFrame,
     "polars, lazy": pl.LazyFrame,
     "pyarrow": pa.table,
-    "DuckDB": lambda columns: duckdb.connect().from_arrow(pa.table(columns)),
+    "DuckDB": lambda columns: duckdb.from_arrow(pa.table(columns)),
 }
 AGES = {"g": ["a"] * 6, "age": [24.9, 25.0, 44.0, 45.0, None, float("nan")]}
 

@@ -7,7 +7,7 @@ import pytest
 
 import fairtransport as ft
 from fairtransport.space import build_space
-from fairtransport.space.build import MOST_POINTS
+from fairtransport.space.twins import MOST_POINTS
 
 FRAME = pd.DataFrame(
     {"race": ["a", "b", "a"], "sex": ["f", "m", "m"], "x": [1, 1, 2], "good": [0, 1, 1]}

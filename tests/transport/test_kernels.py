@@ -1,11 +1,16 @@
 """The kernels as plain Python give what they give compiled."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
 from fairtransport import AuditProblem, Embedding, Geometry
 from fairtransport.transport import kernels
+from fairtransport.transport.reference import reference_value
 
 NAMES = [name for name, value in vars(kernels).items() if hasattr(value, "py_func")]
 
@@ -70,3 +75,64 @@ def test_a_frontier_of_many_corners():
     problem = AuditProblem(np.sqrt(np.arange(size)), costs, budget=3.0)
     assert len(problem.frontiers.row) == size - 1
     assert problem.value([1.0] + [0.0] * (size - 1)) == pytest.approx(np.sqrt(3))
+
+
+def scaled_embedding(scale):
+    """Forty points of which one lies far out, so that single precision alone cannot tell them."""
+    rng = np.random.default_rng(7)
+    points = rng.normal(size=(40, 3))
+    points[0] *= 30
+    points[1:20] *= 1e-4
+    geometry = Geometry(np.zeros(40), Embedding(points * scale))
+    return AuditProblem(rng.random(40), geometry, budget=0.05 * scale**2), rng.dirichlet(
+        np.ones(40)
+    )
+
+
+@pytest.mark.parametrize("power", [-93, -50, -30, -23, -20, -8, 0, 8, 19, 20, 50, 97])
+def test_the_value_does_not_depend_on_the_unit_of_the_coordinates(power):
+    """Squared distances from 1e-200 to 1e200; HiGHS solves the problem in its natural unit."""
+    problem, f = scaled_embedding(1.0)
+    scaled, _ = scaled_embedding(10.0**power)
+
+    assert scaled.value(f) == pytest.approx(reference_value(problem, f), abs=1e-9)
+    assert scaled.value(f) == pytest.approx(problem.value(f), rel=1e-12)
+
+
+@pytest.mark.parametrize("power", [-200, -120, -60, 60, 120, 200])
+def test_the_value_does_not_depend_on_the_unit_of_the_costs(power):
+    rng = np.random.default_rng(3)
+    costs = rng.random((30, 30)) * (1 - np.eye(30))
+    losses, f = rng.random(30), rng.dirichlet(np.ones(30))
+    costs[(costs > 0) & (costs < 0.01)] = 0.01
+    expected = reference_value(AuditProblem(losses, costs, budget=0.03), f)
+    # the outermost scales leave room for what is smaller or larger than 1
+    unit = 10.0 ** np.clip(power, -197, 200)
+    problem = AuditProblem(losses, costs * unit, budget=0.03 * unit)
+
+    assert problem.value(f) == pytest.approx(expected, abs=1e-9)
+    assert problem.values([f])[0] == pytest.approx(expected, abs=1e-9)
+
+
+def test_clusters_far_below_the_largest_coordinate_are_told_apart():
+    """One point at 1, others 1e-30 apart: their products are 0 in single precision."""
+    points = np.array([[0.0], [1e-30], [3e-30], [1.0]])
+    geometry = Geometry(np.zeros(4), Embedding(points))
+    problem = AuditProblem([0.0, 0.5, 1.0, 0.2], geometry, budget=1e-60)
+
+    assert problem.value([1, 0, 0, 0]) == pytest.approx(
+        reference_value(AuditProblem([0.0, 0.5, 1.0], (points[:3] - points[:3].T) ** 2 * 1e60,
+                                     budget=1.0), np.array([1.0, 0, 0])))  # fmt: skip
+
+
+@pytest.mark.slow
+def test_the_kernels_stay_inside_their_buffers(tmp_path):
+    """Everything above once more, with every index checked."""
+    environment = os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow",
+         __file__],
+        capture_output=True, text=True, check=False, env=environment,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stdout

@@ -4,6 +4,7 @@ from hypothesis import assume, given, settings
 from tests.conftest import problems
 
 from fairtransport import AuditProblem
+from fairtransport.geometry import Geometry
 
 
 def optimal_plans_differ(problem, f):
@@ -103,3 +104,35 @@ def test_a_wrong_plan_has_a_gap():
     wrong = replace(right, plan=csr_array([[1.0, 0], [0, 0]]))
     assert wrong.duality_gap == pytest.approx(0.5)
     assert replace(right, price=0.2).duality_gap == pytest.approx(0.4)
+
+
+def test_free_moves_need_no_search_and_give_the_same(monkeypatch):
+    rng = np.random.default_rng(0)
+    losses, blocks = rng.integers(0, 3, 60) / 2, rng.integers(0, 9, 60)
+    problem = AuditProblem(losses, Geometry(blocks))
+    wanted = rng.random(60) < 0.7
+    rows = np.flatnonzero(wanted)
+    quick = problem.net_gains_by_search(0.0, wanted), problem.count_best_targets(0.0, rows)
+    monkeypatch.setattr(AuditProblem, "_all_alike", False)
+
+    assert np.array_equal(quick[0], problem.net_gains_by_search(0.0, wanted))
+    assert np.array_equal(quick[1], problem.count_best_targets(0.0, rows))
+
+
+@pytest.mark.parametrize("end", [0.0, 0.02, 5.0])
+def test_a_thinned_curve_shows_what_the_whole_one_shows(end):
+    rng = np.random.default_rng(1)
+    points = rng.normal(size=(80, 2))
+    costs = np.square(points[:, None] - points[None]).sum(axis=2)
+    curve = AuditProblem(rng.random(80), costs).budget_curve(np.full(80, 1 / 80))
+    thin, below = curve.thinned(40, end)
+    budgets = np.linspace(0, 1.2 * curve.budgets[-1], 500)
+    gaps = [curve(budget) - thin(budget) for budget in budgets]
+
+    assert len(curve.budgets) > 200
+    assert len(thin.budgets) <= 40
+    assert -1e-12 < min(gaps) <= max(gaps) <= below + 1e-12
+    assert below < 0.01 * curve.values[-1]
+    assert thin(0.0) == curve(0.0)
+    assert thin.budgets[-1] == curve.budgets[-1]
+    assert curve.thinned(10_000, end) == (curve, 0.0)

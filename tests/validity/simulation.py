@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairtransport.inference import sampling_law
 
 if TYPE_CHECKING:
+    from fairtransport.inference import SamplingLaw
     from fairtransport.reproduce.populations import Population
 
 ALPHA = 0.05
@@ -50,10 +51,14 @@ class Coverage:
 
     def as_json(self) -> dict[str, object]:
         """Return the fields, rounded for a file that people read too."""
-        return {
-            key: round(value, 6) if isinstance(value, float) else value
-            for key, value in asdict(self).items()
-        }
+        return rounded(asdict(self))
+
+
+def rounded(row: dict[str, Any]) -> dict[str, object]:
+    """Return a row with its numbers rounded for a file that people read too."""
+    return {
+        key: round(value, 6) if isinstance(value, float) else value for key, value in row.items()
+    }
 
 
 def applies(case: Population, method: str) -> bool:
@@ -61,19 +66,27 @@ def applies(case: Population, method: str) -> bool:
     return method != "numerical" or case.problem.size <= LARGEST_FOR_NUMERICAL
 
 
-def measure(case: Population, method: str, n: int, repetitions: int, n_resamples: int) -> Coverage:
-    """Draw samples of size n and count how often the bounds cover ψ(f*).
+def audited(case: Population, counts: Any, **settings: Any) -> SamplingLaw:
+    """Return the law that `audit` makes: of the population it knows the losses' range, no more."""
+    return sampling_law(
+        case.problem, counts, loss_range=case.loss_range, binary_losses=case.binary_losses,
+        **settings,
+    )  # fmt: skip
 
-    The samples depend on the case and n only, so all methods see the same ones.
-    """
-    samples = np.random.default_rng([n, *case.name.encode()])
+
+def samples_of(case: Population, n: int) -> np.random.Generator:
+    """Return a stream that depends on the case and n only, so all methods see the same samples."""
+    return np.random.default_rng([n, *case.name.encode()])
+
+
+def measure(case: Population, method: str, n: int, repetitions: int, n_resamples: int) -> Coverage:
+    """Draw samples of size n and count how often the bounds cover ψ(f*)."""
+    samples = samples_of(case, n)
     resampling = np.random.default_rng([n, repetitions, *method.encode()])
     truth, hits, distances = case.truth, np.zeros(3), np.zeros((repetitions, 2))
     for repetition in range(repetitions):
         counts = samples.multinomial(n, case.frequencies)
-        law = sampling_law(
-            case.problem, counts, method=method, n_resamples=n_resamples, rng=resampling
-        )
+        law = audited(case, counts, method=method, n_resamples=n_resamples, rng=resampling)
         interval, lower, upper = law.interval(ALPHA), law.lower_bound(ALPHA), law.upper_bound(ALPHA)
         held = (
             interval.lower <= truth + ROUNDING and truth - ROUNDING <= interval.upper,
@@ -87,3 +100,60 @@ def measure(case: Population, method: str, n: int, repetitions: int, n_resamples
     return Coverage(
         case.name, method, n, repetitions, two_sided, lower_share, upper_share, down, up
     )
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """How often an audit with a declared δ rejects and certifies, rightly and wrongly.
+
+    Attributes
+    ----------
+    delta
+        A δ below ψ(f*), at which the test by the plug-in normal law has a power of about 80 %.
+    rejected, normal_rejected
+        How often that δ was rejected, by the audit and by the normal test.
+    false_rejections, normal_false_rejections
+        The same at δ = ψ(f*), where it is wrong.
+    false_certificates
+        How often a δ just below ψ(f*) was certified, which is wrong.
+    """
+
+    case: str
+    n: int
+    repetitions: int
+    delta: float
+    rejected: float
+    normal_rejected: float
+    false_rejections: float
+    normal_false_rejections: float
+    false_certificates: float
+
+    def as_json(self) -> dict[str, object]:
+        """Return the fields, rounded for a file that people read too."""
+        return rounded(asdict(self))
+
+
+def threshold_below(case: Population, n: int) -> float:
+    """Return the δ at which the normal test has power .8, or half of ψ if that is more."""
+    from fairtransport.inference.methods import limit_at
+
+    law = limit_at(case.problem, case.frequencies)
+    return max(case.truth - 2.4865 * max(law.sd_x, law.sd_y) / np.sqrt(n), case.truth / 2)
+
+
+def measure_verdicts(case: Population, n: int, repetitions: int) -> Verdicts:
+    """Draw samples of size n and count the verdicts at δ below, at and just below ψ(f*)."""
+    samples, rng = samples_of(case, n), np.random.default_rng([n, 1])
+    below, truth, hits = threshold_below(case, n), case.truth, np.zeros(5)
+    almost = truth * (1 - 1e-9)
+    for _ in range(repetitions):
+        counts = samples.multinomial(n, case.frequencies)
+        normal, law = audited(case, counts, method="plug-in"), audited(case, counts, rng=rng)
+        hits += (
+            law.rejects(below, ALPHA),
+            normal.rejects(below, ALPHA),
+            law.rejects(truth, ALPHA),
+            normal.rejects(truth, ALPHA),
+            law.certifies(almost, ALPHA),
+        )
+    return Verdicts(case.name, n, repetitions, float(below), *(hits / repetitions).tolist())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtransport.checks import FloatArray, shown
+from fairtransport.checks import FloatArray, is_real, said, shown
 from fairtransport.errors import FairtransportError, ModelError
 
 if TYPE_CHECKING:
@@ -22,8 +24,8 @@ SUM_TOLERANCE = 1e-3
 
 
 def ask(
-    box: BlackBox, points: Any, size: int, kind: Answer, classes: Sequence[Any], positive: Any,
-    bins: Mapping[str, Any] | None = None,
+    box: BlackBox, points: Any, size: int, kind: Answer, classes: Sequence[Any] | None,
+    positive: Any, bins: Mapping[str, Any] | None = None,
 ) -> NDArray[Any]:  # fmt: skip
     """Ask for ``size`` points at once and check what comes back.
 
@@ -34,7 +36,7 @@ def ask(
     kind
         What the loss needs.
     classes
-        The labels that can occur, in the order scores are returned in.
+        The labels that can occur, in the order scores are returned in; None: not known.
     positive
         The label that a single score a point belongs to.
     bins
@@ -46,16 +48,20 @@ def ask(
     """
     who = f"the model {box.name}"
     try:
-        array = np.asarray(box.answer(points, kind))
-    except FairtransportError:
+        answer = box.answer(points, kind)
+        array = np.asarray(answer)
+    except (FairtransportError, KeyboardInterrupt):
         raise
-    except Exception as error:
+    except BaseException as error:  # a model that ends the program has not answered either
         cut = f"; it receives the names of the bins of {', '.join(bins)}, as text" if bins else ""
-        msg = f"{who} failed on {size} points: {type(error).__name__}: {error}{cut}"
+        msg = f"{who} failed on {size} points: {said(error)}{cut}"
         raise ModelError(msg) from error
+    if np.ma.is_masked(answer):
+        msg = f"{who} must not give masked answers, got {int(np.ma.getmaskarray(answer).sum())}"
+        raise ModelError(msg)
     if kind == "score":
-        own = list(classes) if box.classes is None else box.classes
-        return check_scores(who, array, size, own, classes, positive)
+        own = list(classes or ()) if box.classes is None else box.classes
+        return check_scores(who, array, size, own, classes or own, positive)
     array = _one_a_point(who, array, size)
     if kind == "value":
         return check_values(who, array)
@@ -64,24 +70,34 @@ def ask(
     return check_labels(who, array, classes)
 
 
-def check_labels(who: str, labels: NDArray[Any], classes: Sequence[Any]) -> NDArray[Any]:
-    """Return the labels if all of them are known."""
-    known = set(classes)
+def check_labels(who: str, labels: NDArray[Any], classes: Sequence[Any] | None) -> NDArray[Any]:
+    """Return the labels if all of them are known, or could be where ``classes`` is None."""
+    known = None if classes is None else set(classes)
     for label in labels.tolist():
-        if label not in known:
-            shown_classes = ", ".join(shown(one, 20) for one in list(classes)[:8])
+        if known is None and not _is_label(label):
+            msg = f"{who} must give labels, got {shown(label)}"
+            raise ModelError(msg)
+        if known is not None and not (isinstance(label, Hashable) and label in known):
+            shown_classes = ", ".join(shown(one, 20) for one in list(classes or ())[:8])
             msg = f"{who} gave the unknown label {shown(label)}; known: {shown_classes}"
             raise ModelError(msg)
     return labels
 
 
+def _is_label(value: Any) -> bool:
+    """Say whether a value is text, a truth value or a finite number."""
+    return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
+
+
 def check_values(who: str, values: NDArray[Any]) -> FloatArray:
     """Return predictions as finite numbers."""
     try:
-        numbers = values.astype(np.float64)
-    except (TypeError, ValueError):
+        numbers = values.astype(np.float64) if is_real(values) else None
+    except (TypeError, ValueError, OverflowError):
+        numbers = None
+    if numbers is None:
         msg = f"{who} must give numbers for this loss, got {shown(values.flat[0])}"
-        raise ModelError(msg) from None
+        raise ModelError(msg)
     _refuse_unusable(who, numbers, np.isfinite(numbers), "finite numbers")
     return numbers
 

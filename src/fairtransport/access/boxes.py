@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from fairtransport.checks import shown
+from fairtransport.checks import is_among, shown
 from fairtransport.errors import InputError, ModelError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from fairtransport.losses import Answer
+
+
+LIBRARIES = ("pandas", "polars", "pyarrow", "modin", "cudf")
+"""The libraries that points can be handed over in."""
 
 
 @runtime_checkable
@@ -71,26 +76,36 @@ class Estimator:
     @property
     def name(self) -> str:
         """The estimator's class, for a pipeline that of its last step."""
-        steps = getattr(self.model, "steps", None)
-        return type(steps[-1][1] if steps else self.model).__name__
+        return type([step for _, step in self._steps][-1] if self._steps else self.model).__name__
 
     @property
     def description(self) -> str:
         """The estimator's class, for a pipeline those of all its steps."""
-        steps = getattr(self.model, "steps", None)
-        return ", then ".join(type(step).__name__ for _, step in steps) if steps else self.name
+        names = [type(step).__name__ for _, step in self._steps]
+        return ", then ".join(names) if names else self.name
+
+    @property
+    def _steps(self) -> list[Any]:
+        """The named steps of a pipeline; other models may mean something else by the word."""
+        steps: Any = getattr(self.model, "steps", None)
+        is_pipeline = isinstance(steps, list) and all(
+            isinstance(step, tuple) and len(step) == 2  # noqa: PLR2004
+            for step in steps
+        )
+        return list(steps) if is_pipeline else []
 
     @property
     def features(self) -> tuple[str, ...] | None:
         """The columns it was fitted on, where it remembers them."""
-        names = getattr(self.model, "feature_names_in_", None)
-        return None if names is None else tuple(str(name) for name in names)
+        names: Any = getattr(self.model, "feature_names_in_", None)
+        return None if names is None else tuple(plain_items(names) or (names,))
 
     @property
     def classes(self) -> list[Any] | None:
         """The labels it was fitted on."""
-        classes = getattr(self.model, "classes_", None)
-        return None if classes is None else list(np.asarray(classes).tolist())
+        classes: Any = getattr(self.model, "classes_", None)
+        listed = plain_items(classes) or [classes]
+        return None if classes is None else listed
 
     def answer(self, points: Any, kind: Answer) -> Any:
         """Return ``predict_proba`` where scores are asked for, else ``predict``."""
@@ -124,6 +139,72 @@ class Function:
     def answer(self, points: Any, kind: Answer) -> Any:  # noqa: ARG002
         """Return what the callable returns."""
         return self.function(points)
+
+
+@dataclass(frozen=True, eq=False)
+class Described:
+    """A black box whose description of itself was checked."""
+
+    box: BlackBox
+    name: str
+    description: str
+    library: str | None
+    features: tuple[str, ...] | None
+    classes: list[Any] | None
+
+    def answer(self, points: Any, kind: Answer) -> Any:
+        """Return what the box returns."""
+        return self.box.answer(points, kind)
+
+
+def described(box: BlackBox) -> Described:
+    """Check what a black box says of itself, once, before anything is built on it."""
+    name: Any = box.name
+    if not isinstance(name, str):
+        msg = f"the model must have text as its name, got {shown(name)}"
+        raise ModelError(msg)
+    if box.library is not None and not is_among(box.library, LIBRARIES):
+        msg = (
+            f"the model {name} must have one of {', '.join(LIBRARIES)} as its library, "
+            f"got {shown(box.library)}"
+        )
+        raise ModelError(msg)
+    features = _distinct(box.features, f"the model {name} must have distinct column names")
+    if features is not None and not all(isinstance(one, str) for one in features):
+        msg = f"the model {name} must have distinct column names, got {shown(box.features)}"
+        raise ModelError(msg)
+    rule = f"the model {name} must have distinct classes, all text or all numbers"
+    classes = _distinct(box.classes, rule)
+    if classes is not None and len({isinstance(one, str) for one in classes}) > 1:
+        msg = f"{rule}, got {shown(box.classes)}"
+        raise ModelError(msg)
+    return Described(
+        box, name, str(getattr(box, "description", name)), box.library,
+        None if features is None else tuple(features), classes,
+    )  # fmt: skip
+
+
+def _distinct(given: Any, rule: str) -> list[Any] | None:
+    """Return distinct single values as a list, or say what the model must have."""
+    if given is None:
+        return None
+    listed = plain_items(given)
+    if (
+        not listed
+        or not all(isinstance(one, Hashable) for one in listed)
+        or len(set(listed)) < len(listed)
+        # NaN differs from itself
+        or any(one != one for one in listed)  # noqa: PLR0124
+    ):
+        msg = f"{rule}, got {shown(given)}"
+        raise ModelError(msg)
+    return listed
+
+
+def plain_items(given: Any) -> list[Any] | None:
+    """Return what a list or an array holds, as plain Python objects; None if it is neither."""
+    listed = given.tolist() if hasattr(given, "tolist") else given
+    return list(listed) if isinstance(listed, list | tuple) else None
 
 
 def as_black_box(model: Any, classes: Sequence[Any] | None = None) -> BlackBox:

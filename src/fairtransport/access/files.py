@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import ZipFile
 
 from fairtransport.access.boxes import Estimator
-from fairtransport.checks import shown
+from fairtransport.archives import TooLargeError, in_words, most_unpacked, unpacked_sizes
+from fairtransport.checks import said, shown, whole
 from fairtransport.errors import InputError, ModelError
+from fairtransport.files import is_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -71,7 +76,10 @@ class FileModel(Estimator):
         return f"{super().description}; file with SHA-256 {self.sha256}"
 
 
-def load(path: str | Path, *, allow_pickle: bool = False, trusted: Iterable[str] = ()) -> FileModel:
+def load(
+    path: str | Path, *, allow_pickle: bool = False, trusted: Iterable[str] = (),
+    max_unpacked: int | None = None,
+) -> FileModel:  # fmt: skip
     """Read a model from a file.
 
     Parameters
@@ -83,6 +91,9 @@ def load(path: str | Path, *, allow_pickle: bool = False, trusted: Iterable[str]
         for files that you made or whose author you trust as you trust a program.
     trusted
         Types beyond scikit-learn's own that a skops file may hold, by their full names.
+    max_unpacked
+        How many bytes a skops file may unpack to, each array counted as often as the model
+        holds it; default: 1 GiB, or ten times the file's size where that is more.
 
     Returns
     -------
@@ -92,7 +103,7 @@ def load(path: str | Path, *, allow_pickle: bool = False, trusted: Iterable[str]
     ending = file.suffix.lower()
     names = _names(trusted)
     if ending in SKOPS:
-        model = _from_skops(file, names)
+        model = _from_skops(file, names, max_unpacked)
     elif allow_pickle:
         model = _from_pickle(file)
     else:
@@ -123,7 +134,7 @@ def _existing_file(path: Any) -> Path:
     if ending not in (*SKOPS, *PICKLES):
         msg = f"`path` must end in {kinds}, got {shown(Path(path).name)}"
         raise InputError(msg)
-    if not Path(path).is_file():
+    if not is_file(Path(path)):
         msg = f"`path` must be an existing file, got {shown(str(path))}"
         raise InputError(msg)
     return Path(path)
@@ -138,14 +149,18 @@ def _names(trusted: Any) -> list[str]:
     return names
 
 
-def _from_skops(file: Path, trusted: list[str]) -> Any:
+def _from_skops(file: Path, trusted: list[str], max_unpacked: int | None) -> Any:
     try:
         from skops import io
     except ImportError as error:
         msg = "skops files need the package skops: pip install 'fairtransport[skops]'"
         raise ModelError(msg) from error
     data = _bytes(file)
+    most = most_unpacked(len(data)) if max_unpacked is None else whole("max_unpacked", max_unpacked)
     with _reading(file):
+        if not _fits(data, most):
+            msg = f"{file.name!r} {in_words(most)}"
+            raise ModelError(msg)
         found = io.get_untrusted_types(data=data)
     unknown = sorted(set(found).difference(REVIEWED, trusted))
     if unknown:
@@ -156,6 +171,26 @@ def _from_skops(file: Path, trusted: list[str]) -> Any:
         raise ModelError(msg)
     with _reading(file):
         return io.loads(data, trusted=found)
+
+
+def _fits(data: bytes, most: int) -> bool:
+    """Say whether a skops file stays within a limit: also a small array can be named often."""
+    try:
+        sizes = unpacked_sizes(BytesIO(data), most)
+    except TooLargeError:
+        return False
+    with ZipFile(BytesIO(data)) as archive:
+        parts = [json.loads(archive.read("schema.json"))]
+    total = sum(sizes.values())
+    while parts and total <= most:
+        part = parts.pop()
+        if isinstance(part, dict):
+            named = part.get("file")
+            total += sizes.get(named, 0) if isinstance(named, str) else 0
+            parts += part.values()
+        elif isinstance(part, list):
+            parts += part
+    return total <= most
 
 
 def _from_pickle(file: Path) -> Any:
@@ -173,10 +208,10 @@ def _reading(file: Path) -> Iterator[None]:
     except ModuleNotFoundError as error:
         msg = f"the model in {file.name!r} needs the package {error.name!r}, which is not installed"
         raise ModelError(msg) from error
-    except Exception as error:
-        reason = shown(str(error), 120)[1:-1] or "no reason given"
-        kind = type(error).__name__
-        msg = f"{file.name!r} could not be read as a model: {kind}, {reason}"
+    except (ModelError, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # a pickle can raise even what ends a program
+        msg = f"{file.name!r} could not be read as a model: {said(error)}"
         raise ModelError(msg) from error
 
 

@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtransport.geometry import WithinTolerance, ZeroCost
+from fairtransport.inference.verdict import reaches
 from fairtransport.summary import FeatureRole
 from fairtransport.transport import AuditProblem
 from fairtransport.transport.sensitivity import MetricSensitivity, metric_sensitivity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
     from fairtransport.audit.result import AuditResult
 
-BISECTIONS = 12
-"""Halvings of the range of budgets in which a verdict flips: to 1/4096 of it."""
+BUDGETS = (0.0, *(2.0 ** (step / 2) for step in range(-32, 13)))
+"""The budgets at which a verdict is looked at, fixed before any data: 0, then from 2⁻¹⁶ to 64."""
 
 
 @dataclass(frozen=True)
@@ -31,10 +33,11 @@ class Flips:
     certified_from
         It is certified for every δ from this on, the upper bound.
     budget_rejected_from
-        The least budget, to within a step, at which the audit's own δ is rejected.
+        δ-fairness at the audit's own δ is rejected at this budget and at all larger ones
+        together, at level α; a budget of `BUDGETS` or the audit's own.
     budget_certified_until
-        The largest budget, to within a step, at which it is certified; infinite if it is at
-        every budget.
+        It is certified at this budget and at all smaller ones together, at level α; infinite
+        where every move that is allowed is free.
     """
 
     rejected_below: float
@@ -52,7 +55,8 @@ class Sensitivity:
     metric
         How much the statistic can change, and does change, with the metric.
     flips
-        The thresholds and budgets at which the verdict changes.
+        The thresholds and budgets at which the verdict changes, each kind with a guarantee for
+        all of them together.
     features
         The statistic with each sensitive feature in turn held fixed.
     """
@@ -87,35 +91,43 @@ def without_each_feature(result: AuditResult) -> tuple[FeatureRole, ...]:
 
 
 def find_flips(result: AuditResult) -> Flips:
-    """Return the thresholds and budgets at which the verdict changes.
+    """Return the thresholds and budgets at which the verdict changes, with a joint guarantee.
 
     Notes
     -----
-    Budgets are searched by halving between 0 and the end of the budget curve, after which
-    nothing changes any more. The budgets returned are such that the verdict was seen there.
+    ψ never falls when the budget grows, so that the hypotheses H0(ε): ψ_ε <= δ are nested: what
+    is true at a budget is true at all smaller ones. They are tested from the largest budget of a
+    grid downwards, each at level α, until the first that is not rejected. If any of the
+    rejections is false, then so is that of the largest budget of the grid at which H0 is true,
+    and that one has probability at most α: the grid does not depend on the data. So with
+    probability 1 − α no rejection is false, at all budgets from the last on, those between the
+    grid's included. Certificates are sought upwards from 0 in the same way. What α means at one
+    budget (at every n, or for large samples) it means for all of them.
     """
     upper = result.upper_bound if np.isfinite(result.upper_bound) else None
     rejected = certified = None
-    if result.delta is not None:
-        end = float(result.budget_curve.budgets[-1])
-
-        def verdict_at(budget: float) -> str | None:
-            return result.at_budget(budget).verdict
-
-        rejected = _edge(lambda budget: verdict_at(budget) == "rejected", end, 0.0)
-        certified = _edge(lambda budget: verdict_at(budget) == "certified", 0.0, end)
-        # after its end the curve is flat
-        certified = np.inf if certified == end else certified
+    if result.delta is not None and _is_free_or_forbidden(result):
+        rejected = 0.0 if result.verdict == "rejected" else None
+        certified = np.inf if result.verdict == "certified" else None
+    elif result.delta is not None:
+        rising = sorted({*BUDGETS, result.problem.budget})
+        rejected = _last_reached(result, result.delta, "reject", rising[::-1])
+        certified = _last_reached(result, result.delta, "certify", rising)
     return Flips(result.lower_bound, upper, rejected, certified)
 
 
-def _edge(holds: Callable[[float], bool], inside: float, outside: float) -> float | None:
-    """Return how far from ``inside`` towards ``outside`` a verdict holds; None if it does not."""
-    if not holds(inside):
-        return None
-    if holds(outside):
-        return outside
-    for _ in range(BISECTIONS):
-        middle = (inside + outside) / 2
-        inside, outside = (middle, outside) if holds(middle) else (inside, middle)
-    return inside
+def _is_free_or_forbidden(result: AuditResult) -> bool:
+    """Whether a budget can buy nothing, whoever is sampled."""
+    return isinstance(result.problem.geometry.cost, ZeroCost | WithinTolerance)
+
+
+def _last_reached(
+    result: AuditResult, delta: float, goal: str, budgets: Sequence[float]
+) -> float | None:
+    """Return the last of some budgets up to which each reaches a goal; None if the first fails."""
+    last = None
+    for budget in budgets:
+        if not reaches(result.at_budget(budget).law, goal, delta, result.alpha):
+            break
+        last = budget
+    return last

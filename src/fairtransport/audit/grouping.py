@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from fairtransport.checks import FloatArray
     from fairtransport.localise import Value
 
+MOST_METRICS = 200
+"""Group metrics by a feature with more levels are in no document."""
+
 
 class Compared(NamedTuple):
     """The metrics by one sensitive feature, and a sentence for each that is undefined."""
@@ -33,7 +36,10 @@ def compare_groups(result: AuditResult) -> tuple[Compared, ...]:
     rows = np.flatnonzero(space.observed)
     truth, said = space.values(space.label)[rows], result.answers.predictions[rows]
     found = []
+    skipped = unmeasured(result)
     for name in space.sensitive:
+        if name in skipped:
+            continue
         privileged = result.privileged.get(name)
         metrics = group_metrics(
             truth, said, space.columns[name].take(rows).to_list(), space.counts[rows],
@@ -42,6 +48,14 @@ def compare_groups(result: AuditResult) -> tuple[Compared, ...]:
         notes = tuple(f"Group metrics by {name}: {note}" for note in metrics.notes)
         found.append(Compared(_comparison(result, name, metrics), notes))
     return tuple(found)
+
+
+def unmeasured(result: AuditResult) -> list[str]:
+    """Return the sensitive features that have too many levels for group metrics."""
+    if result.loss.needs != "label" or result.space.label is None:
+        return []
+    columns = result.space.columns
+    return [name for name in result.space.sensitive if len(columns[name].levels) > MOST_METRICS]
 
 
 def people_by_answer(result: AuditResult, feature: str, people: FloatArray) -> FloatArray:

@@ -13,7 +13,7 @@ from fairtransport.checks import choice, whole
 from fairtransport.errors import InputError
 from fairtransport.files import write_text
 from fairtransport.geometry import Geometry
-from fairtransport.inference import Interval, SamplingLaw, sampling_law
+from fairtransport.inference import Interval, Pilot, SamplingLaw, sampling_law
 from fairtransport.inference.verdict import Verdict, reach_verdict
 from fairtransport.localise import Move, Moved, describe_moves, find_moved, flow_table
 from fairtransport.localise.moves import moves_columns
@@ -58,6 +58,8 @@ class AuditResult:
         are compared with, for group metrics.
     warnings
         What a reader of the numbers should know.
+    settings_taken
+        The flags whose values came from a settings file, for the provenance.
     """
 
     space: SampleSpace
@@ -74,6 +76,7 @@ class AuditResult:
     favourable: Any = None
     privileged: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    settings_taken: tuple[str, ...] = ()
 
     @property
     def loss(self) -> Loss:
@@ -112,10 +115,13 @@ class AuditResult:
 
     @cached_property
     def verdict(self) -> Verdict | None:
-        """What the bounds say of δ-fairness (rejected, certified, inconclusive); None without δ."""
+        """What the tests at δ say (rejected, certified, inconclusive); None without δ."""
         if self.delta is None:
             return None
-        return reach_verdict(self.lower_bound, self.upper_bound, self.delta)
+        return reach_verdict(
+            rejected=self.law.rejects(self.delta, self.alpha),
+            certified=self.law.certifies(self.delta, self.alpha),
+        )
 
     @property
     def guarantee(self) -> str:
@@ -181,9 +187,59 @@ class AuditResult:
         return self._table(columns)
 
     @property
+    def fixed_targets(self) -> bool:
+        """Whether mass may arrive at points that do not depend on the sample.
+
+        A reference frame that is a part of the audit data, or mostly made of them, does.
+        """
+        reference = self.space.reference
+        if self.target_scope == "reference" and reference is not None:
+            return not reference.is_from_the_sample
+        return self.target_scope != "observed"
+
+    @property
     def targets_are_fixed(self) -> bool:
         """Whether each point's target depends neither on the sample nor on the budget."""
-        return self.target_scope != "observed" and self.problem.budget == 0
+        return self.fixed_targets and self.problem.budget == 0
+
+    def as_pilot(self) -> Pilot:
+        """Return what `sample_size` has to know to plan an audit like this one.
+
+        An audit takes points from its sample, each with its twins where the model is asked;
+        twins have the levels of the sample unless these were declared.
+        """
+        space = self.space
+        # else all points that matter will be there, whoever is sampled
+        varies = not self.fixed_targets or (self.target_scope == "twins" and space.open_levels)
+        asked = varies and space.has_twins
+        return Pilot(
+            self.problem, space.frequencies, **self._known_beforehand,
+            families=space.families if varies else None,
+            open_levels=space.codes(space.open_levels) if asked else None,
+            delta=self.delta, alpha=self.alpha, method=self.method, n_resamples=self.n_resamples,
+        )  # fmt: skip
+
+    @property
+    def _known_beforehand(self) -> dict[str, Any]:
+        """What a law is told besides the sample."""
+        return {
+            "loss_range": self.loss.range,
+            "binary_losses": self.loss.binary,
+            "most_gain": self._most_gain,
+            "fixed_targets": self.fixed_targets,
+        }
+
+    @property
+    def _most_gain(self) -> float | None:
+        """The largest gain there can be, as far as a reference frame tells it.
+
+        Its points were all asked about and do not depend on the sample: nobody can be moved to
+        a larger loss than the largest there, from less than the least that the loss allows.
+        """
+        targets = self.problem.geometry.targets
+        if targets is None or self.loss.range is None or not self.fixed_targets:
+            return None
+        return max(float(self.problem.losses[targets].max()) - self.loss.range[0], 0.0)
 
     @cached_property
     def summary(self) -> AuditSummary:
@@ -265,8 +321,8 @@ class AuditResult:
             n_resamples=self.n_resamples,
             rng=self.seed,
             alpha=self.alpha,
-            loss_range=self.loss.range,
-            fixed_targets=self.target_scope != "observed",
+            delta=self.delta,
+            **self._known_beforehand,
         )
 
     @property

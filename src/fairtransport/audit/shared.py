@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtransport.audit.grouping import compare_groups, people_by_answer
-from fairtransport.audit.summarise import MOST_MOVES, flow_tables, listed_moves, omissions
-from fairtransport.localise import (
-    are_few,
-    group_flows,
-    hide_small_moves,
-    most_affected,
-    telling_targets,
-    too_small,
+from fairtransport.audit.grouping import MOST_METRICS, compare_groups, people_by_answer
+from fairtransport.audit.summarise import (
+    MOST_CELLS,
+    MOST_GROUPS,
+    MOST_LABELS,
+    MOST_LEVELS,
+    MOST_MOVES,
+    flow_tables,
+    largest_groups,
+    listed_moves,
+    omissions,
 )
-from fairtransport.summary import GroupComparison, Limits
+from fairtransport.localise import (
+    Grain,
+    are_few,
+    can_be_shown,
+    coarse_gap,
+    coarse_pvalue,
+    counts_of_many,
+    group_flows,
+    most_affected,
+    one_digit,
+    telling_targets,
+)
+from fairtransport.summary import CurvePoint, GroupComparison, Limits, Suppression
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -30,124 +43,194 @@ if TYPE_CHECKING:
     from fairtransport.localise import Moved
     from fairtransport.summary import AuditSummary, Flow, FlowTable, GroupFlow
 
-METRIC_DIGITS = 2
+COARSEST_METRIC = 0.1
+"""Group metrics that would have to be rounded more are left out."""
 OF_THE_MOVES_SHOWN = "Flows, affected profiles and groups are those of the moves that are shown."
 
 
 def shared_summary(result: AuditResult, at_least: int) -> AuditSummary:
-    """Return what a result may tell strangers: no cell of fewer than ``at_least`` people.
+    """Return what a result may tell strangers: no number finer than ``at_least`` people.
 
     Notes
     -----
-    All tables of swaps are made from the moves that are shown, so that they tell no more.
-    What is exact and comes from everybody (the budget curve, the statistic without a feature,
-    the law of the draws) is left out, for differences of exact numbers are counts.
+    All tables of swaps are made from the moves that are shown, after the numbers of people
+    in these were rounded, so that they tell no more. What else depends on the counts is
+    rounded by one `Grain`, or left out where it would add another equation for them (other
+    methods' bounds, the budget curve, the statistic without a feature, the law of the draws,
+    how many points, questions and moves there are). Which moves and names are shown depends
+    on nobody who is one of few at a point.
     """
     whole, space = result.summary, result.space
-    telling = telling_targets(space, at_least, observed=result.target_scope == "observed")
-    moved, gone = hide_small_moves(result.moved, at_least, telling)
+    grain = Grain.of_mean(at_least, space.n, _width(result))
+    telling = telling_targets(space, at_least, observed=not result.fixed_targets)
+    seen = can_be_shown(result.moved, at_least, telling)
+    shown = result.moved.take(seen)
+    many = replace(space, counts=counts_of_many(space, at_least))
     left = space.counts.astype(np.float64)
-    np.subtract.at(left, moved.sources, moved.people)
-    groups = _groups(result, moved, left, at_least)
-    compared = _compared(result, left, at_least, all_told=_are_all_told(groups, space.n))
+    np.subtract.at(left, shown.sources, shown.people)
+    moved = _rounded_moves(shown, grain)
+    compared = _compared(result, left, at_least)
+    hidden = grain.total(result.moved.people[~seen])
     return replace(
         whole,
-        price=_one_digit(whole.price),
-        price_interval=Limits(None, None),
+        **_headline(whole, grain),
+        points=None,
+        observed_points=None,
+        queried=None if whole.queried else 0,
+        plan_is_unique=not moved.tied.any(),
+        moved=moved.total + hidden,
+        moves_found=None,
         moves=listed_moves(result, moved),
         flows=tuple(
-            _without_rare(table, at_least) for table in flow_tables(result, moved, fixed=False)
+            _without_rare(table) for table in flow_tables(result, moved, fixed=False, space=many)
         ),
         most_affected=tuple(
             replace(one, people=None) for one in most_affected(moved, space)[:MOST_MOVES]
         ),
-        groups=groups,
-        group_metrics=tuple(_rounded(one.metrics) for one in compared),
+        groups=largest_groups(_groups(result, moved, grain)),
+        group_metrics=tuple(_rounded_metrics(result, one.metrics, at_least) for one in compared),
         worst_pair=None,  # two people, each of them one of few
-        budget_curve=whole.budget_curve if len(whole.budget_curve) == 1 else (),
         without_feature=(),
         law=None,
         warnings=(
             OF_THE_MOVES_SHOWN,
-            *result.warnings,
-            *result.law.notes,
+            *_rounded_notes(result, [*result.warnings, *result.law.notes], grain),
             *(note for one in compared for note in one.notes),
-            *omissions(result, moved),
+            *_rounded_notes(result, omissions(result, moved), grain),
         ),
-        suppression=gone,
+        suppression=Suppression(at_least, grain.step, hidden),
         provenance=replace(
             whole.provenance, seed=None, data_sha256=None, similarity_record=None
         ),
     )  # fmt: skip
 
 
-def _one_digit(number: float) -> float:
-    return float(f"{number:.0e}") if math.isfinite(number) else number
+def _width(result: AuditResult) -> float:
+    """Return how much one person can change a sum of losses."""
+    if result.loss.range is not None:
+        return result.loss.range[1] - result.loss.range[0]
+    return float(np.ptp(result.problem.losses)) or 1.0
 
 
-def _groups(
-    result: AuditResult, moved: Moved, left: FloatArray, at_least: int
-) -> tuple[GroupFlow, ...]:
-    """Return the groups of many people, and those that moves show; ``left`` are not shown."""
-    groups = group_flows(moved, result.space, result.problem.losses)
-    people = np.array([group.people for group in groups])
-    rest = np.bincount(result.space.groups(result.space.sensitive), left).astype(np.float64)
-    hidden = too_small(people, at_least, rest=rest) | (people < at_least)
+def _headline(whole: AuditSummary, grain: Grain) -> dict[str, Any]:
+    """Return the numbers of everybody, rounded: bounds hold, and say what the verdict says."""
+    # the ends of the interval are bounds too; others would tell the statistic once more
+    ends = Limits(grain.down(whole.interval.lower), grain.up(whole.interval.upper))
+    lower, upper = ends.lower, ends.upper
+    if whole.verdict == "rejected" and lower is not None:
+        lower = max(lower, whole.delta or 0.0)
+    if whole.verdict == "certified" and upper is not None and whole.delta is not None:
+        upper = min(upper, whole.delta)
+    statistic = grain.nearest(whole.statistic)
+    # δ is on no grid, and a bound that was moved to it must not pass the estimate
+    statistic = max(statistic, -math.inf if lower is None else lower)
+    statistic = min(statistic, math.inf if upper is None else upper)
+    baseline = grain.nearest(whole.baseline_risk)
+    return {
+        "statistic": statistic,
+        "baseline_risk": baseline,
+        "worst_case_risk": round(baseline + statistic, 12),
+        "price": one_digit(whole.price),
+        "price_interval": Limits(None, None),
+        "interval": ends,
+        "lower_bound": lower,
+        "upper_bound": upper,
+        "pvalue": None if whole.pvalue is None else coarse_pvalue(whole.pvalue, whole.alpha),
+        "methods": (),
+        "duality_gap": coarse_gap(whole.duality_gap),
+        "disagreement": grain.nearest(whole.disagreement),
+        "budget_curve": tuple(
+            CurvePoint(one.budget, statistic) for one in whole.budget_curve
+        ) if len(whole.budget_curve) == 1 else (),
+    }  # fmt: skip
+
+
+def _rounded_moves(moved: Moved, grain: Grain) -> Moved:
+    """Return moves of rounded numbers of people, in an order that these give."""
+    rounded = replace(moved, people=grain.people(moved.people))
+    return rounded.take(np.lexsort((moved.targets, moved.sources, -rounded.people)))
+
+
+def _rounded_notes(result: AuditResult, notes: list[str], grain: Grain) -> list[str]:
+    settings = (result.n, result.alpha, result.delta, result.problem.budget, result.n_resamples)
+    told = {float(one) for one in settings if one is not None}
+    told |= {MOST_CELLS, MOST_GROUPS, MOST_LABELS, MOST_LEVELS, MOST_METRICS, MOST_MOVES}
+    names = [*result.space.columns, *(f"`{name}`" for name in result.space.columns)]
+    return [grain.sentence(note, names, told) for note in notes]
+
+
+def _groups(result: AuditResult, moved: Moved, grain: Grain) -> tuple[GroupFlow, ...]:
+    """Return the groups of many people, and those that moves show."""
+    space = result.space
+    groups = group_flows(moved, space, result.problem.losses)
+    group_of = space.groups(space.sensitive)
+    ends = np.cumsum(np.bincount(group_of))[:-1]
+    people = np.split(space.counts[np.argsort(group_of, kind="stable")], ends)
+    sizes = [grain.total(counts) for counts in people]
     return tuple(
-        replace(group, people=None if unsaid else group.people, risk=None, risk_after=None)
-        for group, unsaid, size in zip(groups, hidden, people, strict=True)
-        if size >= at_least or _is_touched(group)
+        replace(group, people=size or None, risk=None, risk_after=None)
+        for group, size in zip(groups, sizes, strict=True)
+        if size or _is_touched(group)
     )
-
-
-def _are_all_told(groups: tuple[GroupFlow, ...], n: int) -> bool:
-    return math.isclose(sum(group.people or 0.0 for group in groups), n)
 
 
 def _is_touched(flow: Flow | GroupFlow) -> bool:
     return flow.out > 0 or flow.into > 0
 
 
-def _without_rare(table: FlowTable, at_least: int) -> FlowTable:
-    """Leave out labels, levels and groups that few people have and no shown move touches."""
+def _without_rare(table: FlowTable) -> FlowTable:
+    """Leave out labels, levels and groups that nobody has and no shown move touches."""
     keys = [(cell.label, cell.level, tuple(cell.group.values())) for cell in table.cells]
-    people: defaultdict[tuple[int, Hashable], float] = defaultdict(float)
+    there: set[tuple[int, Hashable]] = set()
     for key, cell in zip(keys, table.cells, strict=True):
-        for part in enumerate(key):
-            people[part] += math.inf if _is_touched(cell) else cell.people or 0.0
+        if cell.people or _is_touched(cell):
+            there |= set(enumerate(key))
     cells = (
         replace(cell, people=None)
         for key, cell in zip(keys, table.cells, strict=True)
-        if all(people[part] >= at_least for part in enumerate(key))
+        if there.issuperset(enumerate(key))
     )
     return replace(table, cells=tuple(cells))
 
 
-def _compared(
-    result: AuditResult, left: FloatArray, at_least: int, *, all_told: bool
-) -> list[Compared]:
+def _compared(result: AuditResult, left: FloatArray, at_least: int) -> list[Compared]:
     """Return the group metrics that are made from many people, moves taken off or not."""
-    everybody = result.space.counts.astype(np.float64)
+    space = result.space
+    everybody = space.counts.astype(np.float64)
+    sizes = np.bincount(space.groups(space.sensitive), everybody)
+    if are_few(sizes, at_least).any():
+        return []
 
     def may_be_told(feature: str) -> bool:
         counts = (people_by_answer(result, feature, people) for people in (everybody, left))
-        return not any(are_few(people, at_least).any() for people in counts)
+        grain = Grain.of_mean(at_least, _fewest_alike(result, feature))
+        few = any(are_few(people, at_least).any() for people in counts)
+        return not few and grain.step <= COARSEST_METRIC
 
-    return [one for one in compare_groups(result) if all_told and may_be_told(one.metrics.feature)]
+    return [one for one in compare_groups(result) if may_be_told(one.metrics.feature)]
 
 
-def _rounded(metrics: GroupComparison) -> GroupComparison:
+def _rounded_metrics(
+    result: AuditResult, metrics: GroupComparison, at_least: int
+) -> GroupComparison:
+    """Return metrics that are coarse for the fewest people whom one of them is a share of."""
+    grain = Grain.of_mean(at_least, _fewest_alike(result, metrics.feature))
+
     def shorten(value: Any) -> Any:
         if isinstance(value, dict):
             return {name: shorten(number) for name, number in value.items()}
-        return round(value, METRIC_DIGITS) if isinstance(value, float) else value
+        return grain.nearest(value) if isinstance(value, float) else value
 
     kept = ("favourable", "privileged")
+    found = {one.name: getattr(metrics, one.name) for one in fields(metrics)}
     return replace(
-        metrics,
-        **{
-            field.name: shorten(getattr(metrics, field.name))
-            for field in fields(metrics)
-            if field.name not in kept
-        },
+        metrics, **{name: shorten(value) for name, value in found.items() if name not in kept}
     )
+
+
+def _fewest_alike(result: AuditResult, feature: str) -> float:
+    """Return how many people the smallest level of a feature has for one true label."""
+    space = result.space
+    assert space.label is not None  # noqa: S101
+    people = np.bincount(space.groups((feature, space.label)), space.counts)
+    return float(people[people > 0].min())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtransport.audit.dependence import without_each_feature
-from fairtransport.audit.grouping import compare_groups
+from fairtransport.audit.grouping import MOST_METRICS, compare_groups, unmeasured
 from fairtransport.inference import DrawnLaw
 from fairtransport.localise import (
     describe_moves,
@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from fairtransport.audit.result import AuditResult
     from fairtransport.checks import FloatArray
     from fairtransport.inference import SamplingLaw
-    from fairtransport.localise import Move, Moved
+    from fairtransport.localise import GroupFlow, Move, Moved
+    from fairtransport.space import SampleSpace
+    from fairtransport.transport import BudgetCurve
 
 COMPARED = ("finite-sample", "limit-law", "m-out-of-n")
 """The methods that a result shows side by side."""
@@ -48,6 +50,12 @@ MOST_LABELS = 20
 """The same for labels, of which each has a heat map of its own."""
 MOST_CELLS = 1000
 """The same for labels times levels times groups."""
+MOST_CORNERS = 400
+"""A document has so many corners of the budget curve, half of them near the budget."""
+NEAR = 10
+"""So many times the budget is near, as in the picture."""
+MOST_GROUPS = 500
+"""The same for sensitive groups; those that add most to the statistic are listed."""
 LAW_BINS = 40
 LIBRARIES = ("numpy", "scipy", "narwhals", "pandas", "duckdb")
 
@@ -88,7 +96,7 @@ def summarise(result: AuditResult) -> AuditSummary:
         moves=listed_moves(result, moved),
         flows=flow_tables(result, moved, fixed=result.targets_are_fixed),
         most_affected=most_affected(moved, result.space)[:MOST_MOVES],
-        groups=group_flows(moved, result.space, result.problem.losses),
+        groups=largest_groups(group_flows(moved, result.space, result.problem.losses)),
         group_metrics=tuple(one.metrics for one in compared),
         worst_pair=worst_pair(
             result.space, result.problem.geometry, result.answers.predictions,
@@ -99,7 +107,10 @@ def summarise(result: AuditResult) -> AuditSummary:
         costs=_costs(result),
         without_feature=without_each_feature(result),
         law=_law(result),
-        warnings=(*result.warnings, *result.law.notes, *notes, *omissions(result, moved)),
+        warnings=(
+            *result.warnings, *result.law.notes, *notes, *omissions(result, moved),
+            *_omitted_corners(result),
+        ),
         suppression=None,
         provenance=_provenance(result),
     )  # fmt: skip
@@ -130,14 +141,28 @@ def listed_moves(result: AuditResult, moved: Moved) -> tuple[Move, ...]:
     )  # fmt: skip
 
 
-def flow_tables(result: AuditResult, moved: Moved, *, fixed: bool) -> tuple[FlowTable, ...]:
-    """Return the flows by each feature that a document has room for."""
+def flow_tables(
+    result: AuditResult, moved: Moved, *, fixed: bool, space: SampleSpace | None = None
+) -> tuple[FlowTable, ...]:
+    """Return the flows by each feature that a document has room for.
+
+    ``space`` has the people who are counted; default: all.
+    """
     too_long = _too_long(result)
     return tuple(
-        flow_table(moved, result.space, name, alpha=result.alpha, fixed=fixed)
+        flow_table(moved, space or result.space, name, alpha=result.alpha, fixed=fixed)
         for name in _by_features(result)
         if name not in too_long
     )
+
+
+def largest_groups(groups: tuple[GroupFlow, ...]) -> tuple[GroupFlow, ...]:
+    """Return the groups that a document lists, in their own order."""
+
+    def rank(at: int) -> tuple[float, float, int]:
+        return -groups[at].contribution, -(groups[at].people or 0.0), at
+
+    return tuple(groups[at] for at in sorted(sorted(range(len(groups)), key=rank)[:MOST_GROUPS]))
 
 
 def omissions(result: AuditResult, moved: Moved) -> list[str]:
@@ -148,6 +173,13 @@ def omissions(result: AuditResult, moved: Moved) -> list[str]:
     ]
     if len(moved) > MOST_MOVES:
         notes.append(f"The largest {MOST_MOVES} of {len(moved)} moves are listed here.")
+    groups = len(np.unique(result.space.groups(result.space.sensitive)))
+    if groups > MOST_GROUPS:
+        notes.append(f"{MOST_GROUPS} of {groups} groups are listed here, those that add most.")
+    notes += [
+        f"Group metrics by {name} are left out here: it has more than {MOST_METRICS} levels."
+        for name in unmeasured(result)
+    ]
     there = {law.method for law in result.compared_laws}
     lacking = [name for name in COMPARED if name not in there]
     if lacking:
@@ -156,6 +188,18 @@ def omissions(result: AuditResult, moved: Moved) -> list[str]:
             "level asks for more resamples."
         )
     return notes
+
+
+def _omitted_corners(result: AuditResult) -> list[str]:
+    corners = len(result.budget_curve.budgets)
+    if corners <= MOST_CORNERS:
+        return []
+    curve, below = _thin_curve(result)
+    note = (
+        f"{len(curve.budgets)} of the budget curve's {corners} corners are listed here; lines "
+        f"between them are below the curve by at most {below:.1g}."
+    )
+    return [note]
 
 
 def _by_features(result: AuditResult) -> list[str]:
@@ -189,8 +233,13 @@ def _costs(result: AuditResult) -> tuple[CostRule, ...]:
 
 
 def _curve(result: AuditResult) -> tuple[CurvePoint, ...]:
-    curve = result.budget_curve
-    return tuple(CurvePoint(float(budget), curve(float(budget))) for budget in curve.budgets)
+    curve, _ = _thin_curve(result)
+    corners = zip(curve.budgets.tolist(), curve.values.tolist(), strict=True)
+    return tuple(CurvePoint(*corner) for corner in corners)
+
+
+def _thin_curve(result: AuditResult) -> tuple[BudgetCurve, float]:
+    return result.budget_curve.thinned(MOST_CORNERS, NEAR * result.problem.budget)
 
 
 def _law(result: AuditResult) -> Law | None:
@@ -233,4 +282,5 @@ def _provenance(result: AuditResult) -> Provenance:
         sensitive=result.space.sensitive,
         label=result.space.label,
         resamples=result.n_resamples,
+        settings_taken=result.settings_taken,
     )

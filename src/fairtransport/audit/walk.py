@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +11,11 @@ import numpy as np
 from fairtransport.answers import answer_everywhere, choose_access
 from fairtransport.audit.result import AuditResult
 from fairtransport.audit.warnings import find_warnings
-from fairtransport.checks import choice, number, one_of, shown, threshold, whole
+from fairtransport.checks import choice, generator, number, one_of, shown, threshold
 from fairtransport.errors import InputError
 from fairtransport.inference import METHODS
 from fairtransport.inference.methods import check_level
+from fairtransport.inference.resampling import check_resamples_wanted
 from fairtransport.losses import as_loss
 from fairtransport.similarity import Similarity, as_similarity
 from fairtransport.space import SampleSpace, build_space
@@ -21,7 +23,7 @@ from fairtransport.space.overlap import people_also_in
 from fairtransport.transport import AuditProblem
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 
 def audit(
@@ -84,7 +86,9 @@ def audit(
     levels
         Declared levels of sensitive features; default: those observed.
     targets
-        A frame of points that mass may move to instead of the observed ones.
+        A frame of points that mass may move to instead of the observed ones. It must have been
+        chosen without the audit data: from one that is a part of them, or mostly made of them,
+        nothing is certified.
     similarity
         Who is comparable: a name or a similarity object.
     loss
@@ -102,7 +106,7 @@ def audit(
         "finite-sample", whose bounds hold at every sample size, or an asymptotic one:
         "m-out-of-n", "numerical", "subsampling", "limit-law", "efron".
     n_resamples
-        The number of draws of the resampling methods.
+        The number of draws of the resampling methods, at most ten million.
     rng
         A seed or a numpy generator; None draws a seed. The seed is recorded.
     favourable, privileged
@@ -126,7 +130,10 @@ def audit(
     chosen_loss = as_loss(loss, loss_range)
     choice("method", method, METHODS)
     level = number("alpha", alpha, above=0, below=0.5)
-    check_level(method, level, whole("n_resamples", n_resamples))
+    check_level(method, level, check_resamples_wanted(n_resamples))
+    # before the model is asked, which may take long
+    number("budget", budget, at_least=0)
+    seed = _seed(rng)
     largest_fair = None if delta is None else threshold(delta, chosen_loss.range)
     chosen_similarity = as_similarity(similarity)
     access = choose_access(model, y_pred, y_score, chosen_loss)
@@ -156,17 +163,21 @@ def audit(
     scope = _target_scope(space, chosen_similarity)
     result = AuditResult(
         space, answers, chosen_similarity, problem.solve(space.frequencies), access.name, scope,
-        largest_fair, level, method, n_resamples, _seed(rng), favourable, privileged or {},
+        largest_fair, level, method, n_resamples, seed, favourable,
+        {} if privileged is None else privileged,
     )  # fmt: skip
     _check_groups(result)
-    declared = {*(levels or {}), *(bins or {})}
     shared = None if train is None else people_also_in(space, train)
-    return replace(result, warnings=tuple(find_warnings(result, declared, shared)))
+    return replace(result, warnings=tuple(find_warnings(result, shared)))
 
 
 def _check_groups(result: AuditResult) -> None:
     """Refuse favourable labels and privileged groups that do not occur."""
-    space, given = result.space, result.privileged
+    space = result.space
+    given: Any = result.privileged
+    if not isinstance(given, Mapping):
+        msg = f"`privileged` must map sensitive features to groups, got {shown(given)}"
+        raise InputError(msg)
     if bool(given) != (result.favourable is not None):
         lacking = "privileged" if not given else "favourable"
         msg = "`favourable` and `privileged` must be given together, got no " + f"`{lacking}`"
@@ -181,12 +192,8 @@ def _check_groups(result: AuditResult) -> None:
 
 def _seed(rng: Any) -> int:
     """Return a seed that can be recorded."""
-    if isinstance(rng, int | np.integer) and not isinstance(rng, bool) and rng >= 0:
-        return int(rng)
-    if rng is None or isinstance(rng, np.random.Generator):
-        return int(np.random.default_rng(rng).integers(2**32))
-    msg = f"`rng` must be a seed >= 0, a numpy generator or None, got {shown(rng)}"
-    raise InputError(msg)
+    drawn = generator("rng", rng)
+    return int(rng) if isinstance(rng, int | np.integer) else int(drawn.integers(2**32))
 
 
 def _target_scope(space: SampleSpace, similarity: Similarity) -> str:

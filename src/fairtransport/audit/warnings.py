@@ -9,7 +9,7 @@ import numpy as np
 from fairtransport.similarity.base import Parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from fairtransport.audit.result import AuditResult
     from fairtransport.space import SampleSpace
@@ -18,19 +18,19 @@ FEW = 0.05
 """If no larger share of people has a comparable person, an audit has hardly anything to see."""
 
 
-def find_warnings(
-    result: AuditResult, declared: Collection[str], shared: int | None = None
-) -> Iterator[str]:
+def find_warnings(result: AuditResult, shared: int | None = None) -> Iterator[str]:
     """Yield one sentence for each thing that limits what the numbers mean."""
     space = result.space
     if isinstance(result.similarity, Parameters):
         yield from result.similarity.warnings(space)
-    open_ended = [name for name in space.sensitive if name not in declared]
-    if result.target_scope == "twins" and result.delta is not None and open_ended:
+    if space.has_twins and result.fixed_targets and result.delta is not None and space.open_levels:
+        there = "the data" if result.target_scope == "twins" else "the data and in `targets`"
         yield (
-            f"Twins take the levels of {', '.join(open_ended)} that occur in the data, and a "
+            f"Twins take the levels of {', '.join(space.open_levels)} that occur in {there}, and a "
             "certificate covers no others; declare `levels` if there are any."
         )
+    if result.target_scope == "reference":
+        yield from _reference(result)
     unseen = [name for name in space.sensitive if name not in space.features]
     blind = len(unseen) == len(space.sensitive) and result.similarity.moves_only_to_twins
     if space.has_twins and blind:
@@ -60,6 +60,26 @@ def find_warnings(
         yield (
             f"{shared} of {result.n} people have the same columns as someone in the training data. "
             "The guarantees hold only if they are other people."
+        )
+
+
+def _reference(result: AuditResult) -> Iterator[str]:
+    """Say how much of the reference frame could be the audit data themselves."""
+    reference = result.space.reference
+    if reference is None or not reference.shared:
+        return
+    same = f"{reference.shared} of the {reference.rows} rows of `targets` "
+    same += "looks" if reference.shared == 1 else "look"
+    if result.fixed_targets:
+        yield (
+            f"{same} the same as someone in the audit data. The upper bound holds only if "
+            "`targets` was chosen without looking at them."
+        )
+    else:
+        yield (
+            f"{same} the same as someone in the audit data, as if `targets` was taken from them. "
+            "Whom people are compared with then depends on the sample, so there is no upper bound "
+            "and nothing can be certified. Name people who were chosen without the audit data."
         )
 
 

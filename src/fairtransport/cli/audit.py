@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from fairtransport.cli.aside import stdout_aside
+from fairtransport.cli.configfile import settings_taken
 from fairtransport.cli.exits import FailOn, check_fail_on, exit_code
 from fairtransport.cli.flags import Answers, Cases, Comparison, MethodName, Running
 from fairtransport.cli.naming import naming
 from fairtransport.cli.outputs import Outputs
-from fairtransport.cli.values import Seed, literal
+from fairtransport.cli.values import Seed, Whole, literal
 
 # shared flags without any given
 CASES, ANSWERS, COMPARISON, OUTPUTS, RUNNING = (
@@ -29,7 +32,7 @@ def audit(
     delta: float | None = None,
     alpha: float = 0.05,
     method: MethodName = "finite-sample",
-    resamples: int = 2000,
+    resamples: Whole = 2000,
     seed: Seed | None = None,
     fail_on: FailOn = "rejected",
     outputs: Outputs = OUTPUTS,
@@ -47,7 +50,8 @@ def audit(
     counts
         A column of whole numbers: how many cases a row stands for.
     targets
-        A file of people with whom the cases are compared, instead of with each other.
+        A file of people with whom the cases are compared, instead of with each other; chosen
+        without the cases, or nothing is certified.
     train
         A file with the model's training data: a note then says how many cases could be in it.
     delta
@@ -64,34 +68,36 @@ def audit(
         When to exit with 3 or 4.
     """
     from fairtransport.audit import audit as run
-    from fairtransport.checks import whole
     from fairtransport.cli.before import check_before, columns_of
     from fairtransport.console import print_result
     from fairtransport.inference.methods import check_level
+    from fairtransport.inference.resampling import check_resamples_wanted
 
     check_fail_on(fail_on, delta)
     outputs.check(data, targets, train, answers.model, running.config)
-    with naming(), running.hushed():
-        check_before(data, cases, answers, comparison, delta=delta, alpha=alpha, below=0.5)
-        check_level(method, alpha, whole("n_resamples", resamples))
-        asked = answers.options()
-        columns = columns_of(data, cases, answers, asked["model"], counts)
-        result = run(
-            data,
-            cases.label,
-            **cases.options(),
-            **asked,
-            **comparison.options(columns),
-            **group_options(outputs),
-            counts=counts,
-            targets=targets,
-            train=train,
-            delta=delta,
-            alpha=alpha,
-            method=method,
-            n_resamples=resamples,
-            rng=seed,
-        )
+    with naming(**comparison.settings_flags), running.hushed():
+        with stdout_aside():
+            check_before(data, cases, answers, comparison, delta=delta, alpha=alpha, below=0.5)
+            check_level(method, alpha, check_resamples_wanted(resamples))
+            asked = answers.options()
+            columns = columns_of(data, cases, answers, asked["model"], counts)
+            result = run(
+                data,
+                cases.label,
+                **cases.options(),
+                **asked,
+                **comparison.options(columns),
+                **group_options(outputs),
+                counts=counts,
+                targets=targets,
+                train=train,
+                delta=delta,
+                alpha=alpha,
+                method=method,
+                n_resamples=resamples,
+                rng=seed,
+            )
+        result = replace(result, settings_taken=settings_taken()[1])
         # what is written waits for the verdict, so that its errors come before any file
         code = exit_code(result.verdict, fail_on)
         written = outputs.write(result)

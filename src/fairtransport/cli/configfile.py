@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from cyclopts.config import Dict
 
 from fairtransport.checks import shown
 from fairtransport.errors import InputError
+from fairtransport.files import is_file
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -24,12 +26,29 @@ ALTERNATIVES = (("model", "prediction", "score"), ("pilot", "value"))
 SWITCHES = ("allow-pickle", "quiet", "share")
 FILES = ("fit", "path", "points")
 """The settings of similarities that name files."""
+DEEPEST = 20
+"""How many tables may stand inside each other."""
+
+# A stranger can leave a file in the working directory. So what was not named may tell which
+# cases there are and what their columns mean, which the screen and the documents show, and
+# nothing else: models run or crash, outputs overwrite, and δ, α, method, loss, similarity,
+# budget and `fail-on` decide which verdict ends in which exit code.
+WITHOUT_A_NAME = frozenset(
+    {
+        "bins", "counts", "data", "favourable", "features", "label", "labels", "levels", "missing",
+        "pilot", "positive", "prediction", "privileged", "score", "sensitive",
+    }
+)  # fmt: skip
+"""What a settings file may set that was found and not named with --config."""
+
+_taken: ContextVar[tuple[str, tuple[str, ...]]] = ContextVar("taken", default=("", ()))
 
 
 def read_config(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
     """Fill in what the line left open: the command line's library calls this and merges."""
     given = [token.value for token in arguments["--config"].tokens]
     path = Path(given[-1]) if given else USUAL
+    taken: tuple[str, ...] = ()
     if given or path.is_file():
         tables = _tables(path)
         for table in tables.values():
@@ -37,6 +56,30 @@ def read_config(app: App, commands: tuple[str, ...], arguments: ArgumentCollecti
             _check_switches(table, path.name)
             _place_files(table, path.parent)
         Dict(tables, source=path.name)(app, commands, arguments)
+        # what was merged is looked at, so that no spelling of a key gets past
+        taken = tuple(
+            one.name.lstrip("-")
+            for one in arguments
+            if any(token.source == path.name for token in one.tokens)
+        )
+        if not given:
+            _refuse_what_needs_a_name(taken, path)
+    _taken.set((path.name, taken))
+
+
+def settings_taken() -> tuple[str, tuple[str, ...]]:
+    """Return the name of the settings file of this command and which settings are from it."""
+    return _taken.get()
+
+
+def _refuse_what_needs_a_name(taken: tuple[str, ...], path: Path) -> None:
+    refused = [name for name in taken if name not in WITHOUT_A_NAME]
+    if refused:
+        msg = (
+            f"{path.name!r} must be named to set {', '.join(refused)}, as it was only found in the "
+            f"working directory: add --config {path} if you trust it"
+        )
+        raise InputError(msg)
 
 
 def _leave_out_displaced(table: dict[str, Any], arguments: ArgumentCollection) -> None:
@@ -66,17 +109,20 @@ def _place_files(table: dict[str, Any], folder: Path) -> None:
 
 
 def _tables(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        msg = f"`--config` must be an existing file, got {str(path)!r}"
+    if not is_file(path):
+        msg = f"`--config` must be an existing file, got {shown(str(path), 200)}"
         raise InputError(msg)
     try:
         tables = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
         msg = f"{path.name!r} could not be read: {error.strerror or error}"
         raise InputError(msg) from error
-    except ValueError as error:  # no TOML, or no UTF-8
-        msg = f"{path.name!r} must be a TOML file: {error}"
+    except (ValueError, RecursionError) as error:  # no TOML, no UTF-8, or endless brackets
+        msg = f"{path.name!r} must be a TOML file: {shown(str(error), 120)[1:-1]}"
         raise InputError(msg) from error
+    if _depth(tables) > DEEPEST:
+        msg = f"{path.name!r} must not have more than {DEEPEST} tables inside each other"
+        raise InputError(msg)
     for name, table in tables.items():
         if name not in COMMANDS or not isinstance(table, dict):
             known = ", ".join(f"[{command}]" for command in COMMANDS)
@@ -87,3 +133,18 @@ def _tables(path: Path) -> dict[str, Any]:
                 msg = f"{key!r} must not be in the table [{name}] of {path.name!r}: it is a flag"
                 raise InputError(msg)
     return tables
+
+
+def _depth(tables: dict[str, Any]) -> int:
+    """Return how many tables or lists stand inside each other, without following them down."""
+    depth, level = 0, [tables]
+    while level and depth <= DEEPEST:
+        depth += 1
+        inner: list[Any] = [
+            value
+            for one in level
+            for value in (one.values() if isinstance(one, dict) else one)
+            if isinstance(value, dict | list)
+        ]
+        level = inner
+    return depth

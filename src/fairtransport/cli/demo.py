@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fairtransport.cli.exits import RAN
-from fairtransport.cli.outputs import Outputs, check_report_ending, check_target
+from fairtransport.cli.outputs import check_report_ending, check_target, write_report
 from fairtransport.cli.values import Seed, Switch
 
 
@@ -29,7 +29,7 @@ def demo(*, seed: Seed = 0, output: Path = Path("report.html"), quiet: Switch = 
     check_report_ending("--output", output)
     check_target("--output", output)
     result = audit_of_split(seed)
-    written = Outputs(report=output).write(result)
+    written = [write_report("--output", output, result)]
     if not quiet:
         print_result(result, f"A logistic regression on COMPAS, {result.n} people")
         print_written(written)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cyclopts import CycloptsError
 
+from fairtransport.checks import said, shown
 from fairtransport.cli.app import app
 from fairtransport.cli.exits import CLOSED_PIPE, FAILED, INTERRUPTED, RAN, WRONG_USAGE
 from fairtransport.cli.usage import usage_sentence
@@ -19,16 +21,20 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 DEBUG = "--debug"
+NUMBA_SETTINGS = ".numba_config.yaml"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     line = sys.argv[1:] if arguments is None else list(arguments)
     tokens, debug = _without_debug(line)
+    _open_closed_streams()
     _replace_unprintable()
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
         try:
+            _refuse_foreign_settings()
+            _refuse_empty(tokens)
             code = _run(tokens)
             sys.stdout.flush()
         except BrokenPipeError:
@@ -36,9 +42,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return CLOSED_PIPE
         except KeyboardInterrupt:
             return INTERRUPTED
-        except Exception as error:  # noqa: BLE001 - the boundary: no traceback unless asked for
+        except BaseException as error:  # noqa: BLE001 - the boundary: no traceback unless asked for
             return _explain(error, debug=debug)
     return code
+
+
+def _refuse_foreign_settings() -> None:
+    """Refuse to run where numba would take settings from the folder.
+
+    They choose whence it loads compiled code, and whoever fills the folder could bring his own.
+    """
+    if Path(NUMBA_SETTINGS).exists():
+        msg = (
+            f"{NUMBA_SETTINGS!r} must not be in the working directory, as it can make numba run "
+            "foreign code; its settings can be variables of the environment, NUMBA_…"
+        )
+        raise InputError(msg)
 
 
 def _run(tokens: list[str]) -> int:
@@ -56,7 +75,7 @@ def _run(tokens: list[str]) -> int:
     )
 
 
-def _explain(error: Exception, *, debug: bool) -> int:
+def _explain(error: BaseException, *, debug: bool) -> int:
     """Print one sentence about an error, with --debug also where it comes from."""
     if debug:
         import traceback
@@ -69,7 +88,7 @@ def _explain(error: Exception, *, debug: bool) -> int:
     return WRONG_USAGE if isinstance(error, InputError | CycloptsError) else FAILED
 
 
-def _sentence(error: Exception, *, debug: bool) -> str:
+def _sentence(error: BaseException, *, debug: bool) -> str:
     if isinstance(error, FairtransportError):
         return in_flags(str(error))
     if isinstance(error, CycloptsError):
@@ -79,8 +98,10 @@ def _sentence(error: Exception, *, debug: bool) -> str:
         return f"{what} could not be read or written: {error.strerror or error}"
     if isinstance(error, MemoryError):
         return "there is not enough memory for this audit; bins make fewer distinct points"
+    if not isinstance(error, Exception):  # such as a model's own sys.exit
+        return f"the program was ended from inside, before its work was done: {said(error)}"
     more = "" if debug else f"; run it again with {DEBUG} to see where, and please report it"
-    return f"This is a defect of fairtransport ({type(error).__name__}: {error}){more}"
+    return f"This is a defect of fairtransport ({said(error)}){more}"
 
 
 def _without_debug(line: list[str]) -> tuple[list[str], bool]:
@@ -88,6 +109,34 @@ def _without_debug(line: list[str]) -> tuple[list[str], bool]:
     end = line.index("--") if "--" in line else len(line)
     before = [token for token in line[:end] if token != DEBUG]
     return [*before, *line[end:]], len(before) < end
+
+
+def _refuse_empty(tokens: list[str]) -> None:
+    """Refuse a flag without anything, which a variable of a shell can be that was not set."""
+    for before, token in zip(["", *tokens], tokens, strict=False):
+        flag, sign, value = token.partition("=")
+        if not (token.startswith("--") and sign):
+            flag, value = before, token
+        if not value.strip():
+            what = f"`{flag}`" if flag.startswith("-") else "an argument"
+            msg = f"{what} must not be empty, got {shown(value)}"
+            raise InputError(msg)
+
+
+def _open_closed_streams() -> None:
+    """Give each standard stream something, or the next file that is opened would become it.
+
+    Writing to a standard output that was closed stays an error; to standard error nobody listens.
+    """
+    for number, how in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, how)  # takes the lowest number that is free
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)
 
 
 def _replace_unprintable() -> None:

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from cyclopts import Group, Parameter
 
+from fairtransport.cli.configfile import settings_taken
 from fairtransport.cli.values import Lists, Names, Switch, literal, numbers, one_or_many
 from fairtransport.errors import InputError
 from fairtransport.progress import silence
@@ -173,6 +174,15 @@ class Comparison:
             raise InputError(msg)
         return found
 
+    @property
+    def settings_flags(self) -> dict[str, str]:
+        """What the line calls the similarity's parameters, as far as no flag has that name."""
+        from fairtransport.console.flagwords import FLAGS
+        from fairtransport.similarity import registry
+
+        flags = _setting_flags(registry.SIMILARITIES[self.similarity])
+        return {name: flag for name, flag in flags.items() if name not in FLAGS}
+
     def _chosen(self, columns: Columns) -> Any:
         from fairtransport.cli.naming import naming
         from fairtransport.similarity import registry
@@ -197,8 +207,8 @@ class Running:
     quiet
         Print nothing but errors.
     config
-        A TOML file with a table for each command; default: fairtransport.toml, if it is there.
-        Flags override it.
+        A TOML file with a table for each command. Flags override it. Without this flag a
+        fairtransport.toml that is there may say what the cases are, and nothing else.
     debug
         Show where an error comes from.
     """
@@ -208,8 +218,16 @@ class Running:
     debug: Switch = False
 
     def hushed(self) -> AbstractContextManager[None]:
-        """Return a context without progress bars, if nothing is to be printed."""
-        return silence() if self.quiet else nullcontext()
+        """Say what a settings file decides; if nothing is to be printed, show no bars either."""
+        if self.quiet:
+            return silence()
+        file, taken = settings_taken()
+        if taken:
+            from fairtransport.console import print_note
+
+            # standard output may belong to a document
+            print_note(f"{file!r} sets {', '.join(taken)}.", error=True)
+        return nullcontext()
 
 
 def _setting_flags(kind: Any) -> dict[str, str]:

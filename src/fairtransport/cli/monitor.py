@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from fairtransport.cli.aside import stdout_aside
 from fairtransport.cli.exits import FailOn, exit_code
 from fairtransport.cli.flags import Answers, Cases, Comparison, Running
 from fairtransport.cli.naming import naming
-from fairtransport.cli.outputs import check_target
+from fairtransport.cli.outputs import check_target, real_path
 from fairtransport.cli.values import Names, literal
 
 CASES, ANSWERS, COMPARISON, RUNNING = Cases(), Answers(), Comparison(), Running()
@@ -54,16 +55,16 @@ def monitor(
     from fairtransport.monitor.growing import GrowingFile
     from fairtransport.report.charts import check_ending, save_chart
 
-    check_target("--state", state, {data.resolve()})
+    check_target("--state", state, {real_path(data)})
     if plot is not None:
         check_ending(plot)
-        check_target("--plot", plot, {data.resolve(), state.resolve()})
-    with naming(path="--state", FILE="DATA"), running.hushed():
+        check_target("--plot", plot, {real_path(data), real_path(state)})
+    with naming(path="--state", FILE="DATA"), running.hushed(), stdout_aside():
         GrowingFile(data)  # checks ending and existence
         check_before(None, cases, answers, comparison, delta=delta, alpha=alpha)
         asked = answers.options()
         columns = columns_of(data, cases, answers, asked["model"])
-        found = follow(
+        found, waiting = follow(
             data,
             state,
             y=cases.label,
@@ -76,6 +77,6 @@ def monitor(
         )
     written = [] if plot is None else [save_chart(found.plot(), plot)]
     if not running.quiet:
-        print_evidence(found, data.name)
+        print_evidence(found, data.name, waiting)
         print_written(written)
     return exit_code(found.state.verdict, fail_on)

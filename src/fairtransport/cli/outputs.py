@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
+from errno import ELOOP, ENAMETOOLONG
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
 
-from fairtransport.checks import whole
-from fairtransport.cli.values import Switch
+from fairtransport.checks import shown, whole
+from fairtransport.cli.naming import naming
+from fairtransport.cli.values import Switch, Whole
 from fairtransport.errors import InputError
 from fairtransport.files import write_text
 
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
     from fairtransport.audit import AuditResult
 
 HTML, MARKDOWN = (".html", ".htm"), (".md", ".markdown")
-STDOUT = "-"
+STDOUT = ("-", "/dev/stdout")
 FEWEST = 5
 """Cells with fewer people are suppressed in what is shared."""
 
@@ -50,14 +53,14 @@ class Outputs:
     report: Path | None = None
     json: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None
     share: Switch = False
-    share_at_least: int | None = None
+    share_at_least: Whole | None = None
     favourable: str | None = None
     privileged: Annotated[dict[str, str] | None, Parameter(negative=())] = None
 
     @property
     def fills_stdout(self) -> bool:
         """Whether standard output belongs to the JSON document."""
-        return str(self.json) == STDOUT
+        return str(self.json) in STDOUT
 
     @property
     def shares_nothing(self) -> bool:
@@ -74,30 +77,36 @@ class Outputs:
         least = self.share_at_least
         if least is not None:
             whole("--share-at-least", least, at_least=2)
-        taken = {path.resolve() for path in inputs if path is not None}
+        taken = {real_path(path) for path in inputs if path is not None}
         for flag, path in (("--report", self.report), ("--json", self.json)):
             if path is not None and not (flag == "--json" and self.fills_stdout):
                 check_target(flag, path, taken)
-                taken.add(path.resolve())
+                taken.add(real_path(path))
 
     def write(self, result: AuditResult) -> list[Path]:
         """Write what was asked for and return the paths."""
         share, written = self._share(), []
         if self.report is not None:
-            if self.report.suffix.lower() in HTML:
-                written.append(result.to_html(self.report, share=share))
-            else:
-                written.append(write_text(self.report, result.to_markdown(share=share)))
+            written.append(write_report("--report", self.report, result, share))
         if self.fills_stdout:
             sys.stdout.write(result.document(share).to_json())
         elif self.json is not None:
-            written.append(result.to_json(self.json, share=share))
+            with naming(path="--json"):
+                written.append(result.to_json(self.json, share=share))
         return written
 
     def _share(self) -> int | None:
         if self.share_at_least is not None:
             return self.share_at_least
         return FEWEST if self.share else None
+
+
+def write_report(flag: str, path: Path, result: AuditResult, share: int | None = None) -> Path:
+    """Write a report, HTML or Markdown by its ending; an error names the flag."""
+    with naming(path=flag):
+        if path.suffix.lower() in HTML:
+            return result.to_html(path, share=share)
+        return write_text(path, result.to_markdown(share=share))
 
 
 def check_report_ending(flag: str, path: Path) -> None:
@@ -107,12 +116,35 @@ def check_report_ending(flag: str, path: Path) -> None:
         raise InputError(msg)
 
 
-def check_target(flag: str, path: Path, taken: Collection[Path] = ()) -> None:
+def check_target(flag: str, path: Path, taken: Collection[Path | None] = ()) -> None:
     """Refuse a file that could not be written, or that the command reads or writes already."""
+    real = real_path(path)
+    if real is None:
+        msg = f"`{flag}` must be the path of a file, got {shown(str(path))}"
+        raise InputError(msg)
     if not path.parent.is_dir():
         msg = f"`{flag}` must be in an existing folder, got {str(path)!r}"
         raise InputError(msg)
-    if path.is_dir() or path.resolve() in taken:
-        what = "a folder" if path.is_dir() else "another file of this command"
+    what = "another file of this command" if real in taken else _refused_kind(path)
+    if what is not None:
         msg = f"`{flag}` must not be {what}, got {str(path)!r}"
         raise InputError(msg)
+
+
+def _refused_kind(path: Path) -> str | None:
+    """Say what a path is if nothing can be written there; devices and pipes can be written to."""
+    kinds = {
+        "a folder": path.is_dir, "a socket": path.is_socket, "a disk": path.is_block_device,
+    }  # fmt: skip
+    return next((kind for kind, found in kinds.items() if found()), None)
+
+
+def real_path(path: Path) -> Path | None:
+    """Return where a path leads; None where no file can be: links in a circle, a null byte."""
+    try:
+        real = Path(os.path.realpath(path))
+        return None if real.is_symlink() else real
+    except ValueError:
+        return None
+    except OSError as error:
+        return None if error.errno in {ELOOP, ENAMETOOLONG} else real

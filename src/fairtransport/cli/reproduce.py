@@ -11,7 +11,8 @@ from pathlib import Path
 from cyclopts import App
 
 from fairtransport.cli.exits import RAN
-from fairtransport.cli.values import Seed, Switch
+from fairtransport.cli.naming import naming
+from fairtransport.cli.values import Seed, Switch, Whole
 from fairtransport.progress import silence
 
 reproduce = App(name="reproduce", help="Remake the paper's figures and tables.")
@@ -60,9 +61,9 @@ for _number, _shows in FIGURES.items():
 @reproduce.command
 def table1(
     *,
-    splits: int = 50,
+    splits: Whole = 50,
     output: Path = Path(),
-    jobs: int | None = None,
+    jobs: Whole | None = None,
     seed: Seed = 0,
     cache: Path | None = None,
     quiet: Switch = False,
@@ -89,7 +90,7 @@ def table1(
     from fairtransport.reproduce.table1 import table1 as run
     from fairtransport.reproduce.table1_files import write_table1
 
-    with silence() if quiet else nullcontext():
+    with naming(), silence() if quiet else nullcontext():
         found = run(
             splits,
             seed=seed,

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from fairtransport.cli.aside import stdout_aside
 from fairtransport.cli.exits import RAN
 from fairtransport.cli.flags import Answers, Cases, Comparison, MethodName, Running
 from fairtransport.cli.naming import naming
-from fairtransport.cli.outputs import check_target
-from fairtransport.cli.values import Seed
+from fairtransport.cli.outputs import check_target, real_path
+from fairtransport.cli.values import Seed, Whole
 from fairtransport.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,11 +29,12 @@ def sample_size(
     power: float = 0.8,
     cases: Cases = CASES,
     counts: str | None = None,
+    targets: Path | None = None,
     answers: Answers = ANSWERS,
     comparison: Comparison = COMPARISON,
     method: MethodName = "finite-sample",
-    simulations: int = 200,
-    resamples: int = 1000,
+    simulations: Whole = 200,
+    resamples: Whole = 1000,
     seed: Seed = 0,
     plot: Path | None = None,
     running: Running = RUNNING,
@@ -55,6 +57,8 @@ def sample_size(
         The probability with which the goal is to be reached.
     counts
         A column of whole numbers: how many cases a row stands for.
+    targets
+        A file of people with whom the cases are compared, as the planned audit will have it.
     method
         The method of the planned audit.
     simulations
@@ -69,45 +73,45 @@ def sample_size(
     from fairtransport.checks import number, whole
     from fairtransport.cli.before import check_before
     from fairtransport.inference import sample_size as plan_for
+    from fairtransport.inference.planning import MOST_SIMULATIONS
+    from fairtransport.inference.resampling import check_resamples_wanted
     from fairtransport.report.charts import check_ending
 
-    with naming(), running.hushed():
+    with naming(**comparison.settings_flags), running.hushed():
         if plot is not None:
             # before a simulation that may take minutes
             check_ending(plot)
-            check_target("--plot", plot, set() if pilot is None else {pilot.resolve()})
+            check_target("--plot", plot, set() if pilot is None else {real_path(pilot)})
         if (pilot is None) == (value is None):
             got = "neither" if pilot is None else "both"
             msg = f"`PILOT` or `value` must be given, and not both, got {got}"
             raise InputError(msg)
         goals: dict[str, Any] = {"delta": delta, "goal": goal, "alpha": alpha, "power": power}
-        notes, obstacle = [], None
+        notes = []
         if pilot is None:
             plan = plan_for(value=value, **goals)
         else:
             check_before(pilot, cases, answers, comparison, delta=delta, alpha=alpha)
             number("power", power, above=0, below=1)
-            whole("n_simulations", simulations)
-            result = _audit_pilot(pilot, cases, counts, answers, comparison)
+            whole("n_simulations", simulations, at_most=MOST_SIMULATIONS)
+            check_resamples_wanted(resamples)
+            with stdout_aside():
+                result = _audit_pilot(pilot, cases, counts, targets, answers, comparison)
             plan = plan_for(
-                problem=result.problem, frequencies=result.space.frequencies, method=method,
-                loss_range=result.loss.range, n_simulations=simulations, n_resamples=resamples,
+                pilot=result, method=method, n_simulations=simulations, n_resamples=resamples,
                 rng=seed, **goals,
             )  # fmt: skip
-            notes, obstacle = [_pilot_note(result)], _obstacle(result, goal)
-        _show(plan, notes, obstacle, plot, power, running)
+            notes = [_pilot_note(result)]
+        _show(plan, notes, plot, power, running)
     return RAN
 
 
-def _show(
-    plan: Any, notes: list[str], obstacle: str | None, plot: Path | None, power: float,
-    running: Running,
-) -> None:  # fmt: skip
+def _show(plan: Any, notes: list[str], plot: Path | None, power: float, running: Running) -> None:
     from fairtransport.console import print_plan, print_written
     from fairtransport.report.charts import power_chart, power_table, save_chart
 
     if not running.quiet:
-        print_plan(plan, notes, obstacle)
+        print_plan(plan, notes)
     if plot is not None:
         written = save_chart(power_chart(power_table(plan), wanted=power, chosen=plan.n), plot)
         if not running.quiet:
@@ -115,8 +119,9 @@ def _show(
 
 
 def _audit_pilot(
-    pilot: Path, cases: Cases, counts: str | None, answers: Answers, comparison: Comparison
-) -> AuditResult:
+    pilot: Path, cases: Cases, counts: str | None, targets: Path | None, answers: Answers,
+    comparison: Comparison,
+) -> AuditResult:  # fmt: skip
     from fairtransport.audit import audit
     from fairtransport.cli.before import columns_of
 
@@ -129,6 +134,7 @@ def _audit_pilot(
         **asked,
         **comparison.options(columns),
         counts=counts,
+        targets=targets,
     )
 
 
@@ -136,19 +142,4 @@ def _pilot_note(result: AuditResult) -> str:
     return (
         f"The pilot's value {result.statistic:.4f} is itself an estimate, from {result.n} cases: "
         "the plan is for people like the pilot's."
-    )
-
-
-def _obstacle(result: AuditResult, goal: str) -> str | None:
-    """Say why an audit like the pilot's cannot reach the goal at any size."""
-    if goal == "reject" or result.target_scope != "observed":
-        return None
-    why = (
-        "Under this similarity people are compared with observed people, which certifies nothing"
-        if result.space.has_twins
-        else "Predictions alone certify nothing"
-    )
-    return (
-        f"{why}: an audit like the pilot's cannot reach the goal at any size. The plan holds for "
-        "one that asks the model about twins, or that has a reference frame."
     )

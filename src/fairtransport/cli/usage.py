@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from cyclopts import CycloptsError, exceptions
 
+from fairtransport.checks import shown
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cyclopts import Token
 
 LISTS = ("--sensitive", "--features", "--score", "--labels", "--trust", "--loss-range")
-KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false"}
+KINDS = {
+    "int": "a whole number", "float": "a number", "bool": "true or false",
+    "Several": "a list of at least one value",
+}  # fmt: skip
 
 
 def usage_sentence(error: CycloptsError) -> str:
@@ -88,9 +93,11 @@ def _not_converted(error: exceptions.CoercionError, _: str) -> str:
     name = _key(token) if where else _called(token.keyword or _argument(error))
     if error.target_type is dict:
         return f"`{name}`{where} needs a column's name after a dot, as in --{name.lstrip('-')}.NAME"
+    if error.target_type is tuple:
+        return f"`{name}`{where} needs a value"
     if error.msg is not None:
         return f"`{name}`{where} cannot be read: {error.msg}"
-    return f"`{name}`{where} must be {_rule(error.target_type)}, got {token.value!r}"
+    return f"`{name}`{where} must be {_rule(error.target_type)}, got {shown(token.value)}"
 
 
 def _rule(kind: Any) -> str:

@@ -14,9 +14,24 @@ if TYPE_CHECKING:
     from cyclopts import Token
 
 
+class Several:
+    """The type of a list that has at least one value, for messages."""
+
+
 def words(_: Any, tokens: Sequence[Token]) -> tuple[str, ...]:
     """Return the parts of a comma list; a value in a file may hold a comma."""
-    return tuple(part for token in tokens for part in _parts(token))
+    found = tuple(part for token in tokens for part in _parts(token))
+    if not found:
+        raise CoercionError(target_type=Several, token=tokens[0])
+    return found
+
+
+def whole_number(_: Any, tokens: Sequence[Token]) -> int:
+    """Return a whole number; one with a fraction is a slip, not to be rounded."""
+    try:
+        return int(tokens[0].value)
+    except ValueError:
+        raise CoercionError(target_type=int, token=tokens[0]) from None
 
 
 def tables(_: Any, tokens: Any) -> dict[str, Any]:
@@ -38,7 +53,7 @@ def not_negative(_: Any, value: int | None) -> None:
 
 def _parts(token: Token) -> Iterable[str]:
     if token.source != "cli":
-        return (token.value,)
+        return (token.value,) if token.value else ()
     return (part.strip() for part in token.value.split(",") if part.strip())
 
 
@@ -49,7 +64,9 @@ Lists: TypeAlias = Annotated[
 ]
 """Comma lists by dotted names, or a table of lists in a file."""
 
-Seed: TypeAlias = Annotated[int, Parameter(validator=not_negative)]
+Whole: TypeAlias = Annotated[int, Parameter(converter=whole_number)]
+"""A whole number."""
+Seed: TypeAlias = Annotated[int, Parameter(converter=whole_number, validator=not_negative)]
 """The seed of everything random."""
 Switch: TypeAlias = Annotated[bool, Parameter(show_default=False)]
 """A flag without a value."""

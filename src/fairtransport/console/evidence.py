@@ -18,8 +18,11 @@ MOST_SHOWN = 1e6
 """Larger e-values are shown as larger than this."""
 
 
-def print_evidence(monitor: Monitor, title: str) -> None:
-    """Print the verdict on a stream so far, its numbers and its notes."""
+def print_evidence(monitor: Monitor, title: str, waiting: int = 0) -> None:
+    """Print the verdict on a stream so far, its numbers and its notes.
+
+    ``waiting`` is how many bytes at the end of the file were not counted yet.
+    """
     from rich.console import Group
 
     state, settings = monitor.state, monitor.settings
@@ -36,6 +39,11 @@ def print_evidence(monitor: Monitor, title: str) -> None:
     colour = COLOURS[state.verdict]
     content = Group(line((_verdict(monitor), f"bold {colour}")), line(""), two_columns(rows))
     screen().print(framed(content, f"{title}, {state.n} cases", colour))
+    if waiting:
+        print_note(
+            f"The last {waiting} bytes of the file are not counted yet: they are no complete row, "
+            "as a row ends with a line break and its quotes are closed."
+        )
     for warning in (*_separate(monitor), *state.warnings):
         print_note(in_flags(warning))
 

@@ -20,9 +20,9 @@ FLAGS = {
 } | {
     name: f"--{name}"
     for name in (
-        "alpha", "bins", "budget", "counts", "delta", "favourable", "features", "goal", "labels",
-        "levels", "loss", "method", "missing", "model", "plot", "power", "privileged", "share",
-        "similarity", "targets", "train", "value",
+        "alpha", "bins", "budget", "cache", "counts", "delta", "favourable", "features", "goal",
+        "jobs", "labels", "levels", "loss", "method", "missing", "model", "output", "plot", "power",
+        "privileged", "share", "similarity", "splits", "targets", "train", "value",
     )
 }  # fmt: skip
 """The flag that stands for each parameter."""

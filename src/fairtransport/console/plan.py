@@ -17,11 +17,8 @@ AROUND = (0.5, 0.75, 1, 1.25, 1.5)
 """The sizes shown, as parts of the planned one."""
 
 
-def print_plan(plan: SamplePlan, notes: Sequence[str], obstacle: str | None = None) -> None:
-    """Print the plan's sentence, the power at sizes around it, and notes.
-
-    What makes the plan impossible as it is stated, the ``obstacle``, comes first.
-    """
+def print_plan(plan: SamplePlan, notes: Sequence[str]) -> None:
+    """Print the plan's sentence, the power at sizes around it, and notes."""
     from rich.table import Table
 
     curve = plan.curve
@@ -31,8 +28,6 @@ def print_plan(plan: SamplePlan, notes: Sequence[str], obstacle: str | None = No
         error = f" ± {percent(curve.error[at])}" if curve.error[at] else ""
         mark = "planned" if curve.n[at] == plan.n else ""
         table.add_row(f"{curve.n[at]:,}", f"{percent(curve.power[at])}{error}", mark)
-    if obstacle is not None:
-        print_note(in_flags(obstacle))
     screen().print(line(plan.words))
     screen().print(table)
     for note in (*plan.notes, *notes):

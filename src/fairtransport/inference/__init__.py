@@ -1,8 +1,10 @@
 """How sure an audit is: laws of ψ(f_n), confidence bounds, tests."""
 
+import fairtransport.compilation  # noqa: F401 - before any compiled function
 from fairtransport.inference.laws import DrawnLaw, Interval, LimitLaw, PlugInLaw, SamplingLaw
 from fairtransport.inference.methods import METHODS, default_size, limit_at, sampling_law
 from fairtransport.inference.normals import MinOfNormals
+from fairtransport.inference.pilot import Pilot
 from fairtransport.inference.planning import PowerCurve, SamplePlan, sample_size
 
 __all__ = [
@@ -11,6 +13,7 @@ __all__ = [
     "Interval",
     "LimitLaw",
     "MinOfNormals",
+    "Pilot",
     "PlugInLaw",
     "PowerCurve",
     "SamplePlan",

@@ -1,152 +1,207 @@
-"""Compiled betting for a certificate: against ψ >= δ, at prices chosen from the past."""
+"""Compiled betting for a certificate: against ψ >= δ, at prices chosen from the past.
+
+"ψ >= δ" says that E Y_ν >= δ at *every* price ν, where Y_ν = φ_ν + εν, so any price will do, and
+one may be chosen anew for each block. What a price and a stake may depend on: n, δ, α, the known
+limits of gains, and the records of earlier blocks; the prices that are looked at are 0 and those
+at which the gain of a cell bends in which an earlier record was.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit, prange
 
 from fairtransport.inference.bets import (
-    HORIZON,
-    OFTEN,
+    GIVEN_UP,
     digital_hedge,
     digital_stake,
+    log_factor,
     multiplied,
     net_gain,
 )
 
 if TYPE_CHECKING:
     from fairtransport.checks import FloatArray, IntArray
+    from fairtransport.inference.orders import Orders
+    from fairtransport.inference.prices import ObservedFrontiers
+
+OFTEN = 4
+"""Blocks at the start in each of which a price is chosen."""
+
+
+class CertificateAim(NamedTuple):
+    """What a path of prices and stakes is for.
+
+    Attributes
+    ----------
+    delta, alpha, cushion
+        The threshold that stakes are aimed at, the level, and how closely wealth is aimed at it.
+    budget
+        ε; 0 where only free moves matter.
+    limit_prices, limits
+        Upper limits of φ_ν from each of the rising prices on, known before the data.
+    weight
+        The records that the prior guess of a variance counts for.
+    cap
+        The largest share of wealth that one record can lose.
+    every
+        For how many blocks a price is kept.
+    gives_up
+        Whether an order that is as good as lost stakes nothing any more.
+    """
+
+    delta: float
+    alpha: float
+    cushion: float
+    budget: float
+    limit_prices: FloatArray
+    limits: FloatArray
+    weight: float
+    cap: float
+    every: int
+    gives_up: bool
+
+
+class Path(NamedTuple):
+    """Prices and stakes, (orders, blocks), laid down in the first ``until`` blocks."""
+
+    prices: FloatArray
+    stakes: FloatArray
+    until: IntArray
 
 
 @njit(cache=True, parallel=True)
 def certificate_wealths(
-    start: IntArray, cell: IntArray, count: FloatArray, before: FloatArray, n: int,
-    row: IntArray, cost: FloatArray, gain: FloatArray, far_cost: FloatArray,
-    far_gain: FloatArray, slope: FloatArray, base: FloatArray,
-    first: IntArray, own_cost: FloatArray, own_gain: FloatArray, own_slope: FloatArray,
-    budget: float, bound_prices: FloatArray, bounds: FloatArray,
-    aim: float, deltas: FloatArray, alpha: float, weight: float, cap: float, every: int,
+    orders: Orders, frontiers: ObservedFrontiers, aim: CertificateAim, held: Path,
+    deltas: FloatArray, prices: FloatArray, stakes: FloatArray, until: IntArray,
     result: FloatArray,
 ) -> None:  # fmt: skip
-    """Fill (deltas, orders) with the log-wealth of bets against ψ >= δ at predictable prices.
+    """Fill (deltas, orders) with the log-wealth of one path against ψ >= δ for rising δ.
 
-    The price of a block has the largest excess of ``aim`` over the past mean of
-    Y_ν = φ_ν + εν, in standard deviations; stakes are aimed at ``aim``. Wealth is kept for
-    several δ, with the same prices and stakes but for the cap that each δ needs.
-    ``bounds`` are upper limits of φ_ν at the rising ``bound_prices``.
+    What was done and where an order was given up is filled in as well; not in a tuple, since a
+    parallel loop writes to a copy of what a tuple holds. The δ lie at the aim or above it, so
+    that what can be staked there can be staked on all, and all stakes are the same: wealth
+    grows with δ.
     """
-    orders, blocks = before.shape
-    points = len(base)
-    for s in prange(orders):
-        past = np.zeros(points)
-        aimed, price, variance, top, drift = 0.0, 0.0, 1.0, 1.0, 0.0
-        wealth = np.zeros(len(deltas))
-        for e in range(blocks):
-            seen = before[s, e]
-            if seen > 0.0:
-                left = HORIZON * n - seen
-                scale = digital_hedge(aimed, alpha) / math.sqrt(left)
-                if e < OFTEN or e % every == 0:
-                    price, variance, top, drift = _best_price(
-                        past, seen, row, cost, gain, far_cost, far_gain, slope, base, budget,
-                        bound_prices, bounds, aim, weight, scale / cap,
-                    )  # fmt: skip
-                stake = digital_stake(aimed, alpha, variance, left, drift)
-                offset = 0.0 if budget == 0.0 else budget * price
-                if stake > 0.0:
-                    own = min(stake, cap / max(top - aim, 1e-300))
-                    aimed += _block_wealth(
-                        start[s, e], start[s, e + 1], cell, count, price, offset, own, aim,
-                        first, own_cost, own_gain, own_slope, base,
-                    )  # fmt: skip
-                    for d in range(len(deltas)):
-                        own = min(stake, cap / max(top - deltas[d], 1e-300))
-                        wealth[d] += _block_wealth(
-                            start[s, e], start[s, e + 1], cell, count, price, offset, own,
-                            deltas[d], first, own_cost, own_gain, own_slope, base,
-                        )  # fmt: skip
-            for a in range(start[s, e], start[s, e + 1]):
-                past[cell[a]] += count[a]
-        for d in range(len(deltas)):
-            result[d, s] = wealth[d]
+    for s in prange(len(stakes)):
+        until[s] = _bet_on(s, orders, frontiers, aim, held, deltas, prices, stakes, result)
 
 
 @njit(cache=True)
-def _block_wealth(
-    begin: int, end: int, cell: IntArray, count: FloatArray, price: float, offset: float,
-    stake: float, delta: float, first: IntArray, own_cost: FloatArray, own_gain: FloatArray,
-    own_slope: FloatArray, base: FloatArray,
-) -> float:  # fmt: skip
-    """Return Σ log(1 − λ(Y_ν − δ)) over the records of a block."""
-    total, product = 0.0, 1.0
-    for a in range(begin, end):
-        y = offset + net_gain(cell[a], price, first, own_cost, own_gain, own_slope, base)
-        x = max(-stake * (y - delta), -1.0 + 1e-15)
-        total, product = multiplied(total, product, x, count[a])
-    return total + math.log(product)
+def _bet_on(  # noqa: C901
+    s: int, orders: Orders, frontiers: ObservedFrontiers, aim: CertificateAim, held: Path,
+    deltas: FloatArray, prices: FloatArray, stakes: FloatArray, result: FloatArray,
+) -> int:  # fmt: skip
+    """Bet on one order; return the block in which it was given up.
+
+    The price of a block has the largest excess of the aim over the past mean of Y_ν, in
+    standard deviations.
+    """
+    blocks = stakes.shape[1]
+    past, wealth = np.zeros(len(frontiers.base)), np.ones(len(deltas))
+    price, variance, top, drift, stake = 0.0, 1.0, 1.0, 0.0, 0.0
+    aimed, given_up = 0.0, blocks
+    for d in range(len(deltas)):
+        result[d, s] = 0.0
+    for e in range(blocks):
+        seen = orders.before[s, e]
+        left = max(orders.n - seen, 1.0)
+        if aimed < GIVEN_UP:
+            given_up = min(given_up, e)
+        if e < held.until[s]:
+            price, stake = held.prices[s, e], held.stakes[s, e]
+        elif seen == 0.0 or (aim.gives_up and given_up < blocks):
+            stake = 0.0
+        else:
+            if e < OFTEN or e % aim.every == 0 or e == held.until[s]:
+                scale = digital_hedge(aimed, aim.alpha, aim.cushion) / math.sqrt(left)
+                price, variance, top, drift = _best_price(past, seen, frontiers, aim, scale)
+            stake = digital_stake(aimed, aim.alpha, aim.cushion, variance, left, drift)
+            stake = min(stake, aim.cap / max(top - aim.delta, 1e-300))
+        prices[s, e], stakes[s, e] = price, stake
+        offset = 0.0 if aim.budget == 0.0 else aim.budget * price
+        for a in range(orders.start[s, e], orders.start[s, e + 1]):
+            i, count = orders.cell[a], orders.number[a]
+            past[i] += count
+            if stake == 0.0:
+                continue
+            y = offset + net_gain(
+                i, price, frontiers.first, frontiers.own_cost, frontiers.own_gain,
+                frontiers.own_slope, frontiers.base,
+            )  # fmt: skip
+            aimed += count * log_factor(-stake * (y - aim.delta))
+            for d in range(len(deltas)):
+                result[d, s], wealth[d] = multiplied(
+                    result[d, s], wealth[d], -stake * (y - deltas[d]), count
+                )
+    for d in range(len(deltas)):
+        result[d, s] += math.log(wealth[d])
+    return int(given_up)
 
 
 @njit(cache=True)
-def _best_price(  # noqa: C901
-    past: FloatArray, seen: float, row: IntArray, cost: FloatArray, gain: FloatArray,
-    far_cost: FloatArray, far_gain: FloatArray, slope: FloatArray, base: FloatArray,
-    budget: float, bound_prices: FloatArray, bounds: FloatArray, aim: float, weight: float,
-    scale: float,
-) -> tuple[float, float, float, float]:  # fmt: skip
-    """Return the price with the best past score; E(Y − aim)², the top of Y, aim − E Y there.
+def _best_price(
+    past: FloatArray, seen: float, frontiers: ObservedFrontiers, aim: CertificateAim, scale: float
+) -> tuple[float, float, float, float]:
+    """Return the price with the best past score; E(Y − δ)², the top of Y, δ − E Y there.
 
-    A variance so small that the stake it asks for, ``scale``/√v, exceeds the cap 1/(top − aim)
-    is of no use: it counts as that at which the stake meets the cap.
+    A variance so small that the stake it asks for, ``scale``/√v, exceeds the cap is of no use:
+    it counts as that at which the stake meets the cap.
     """
     g = gg = c = gc = cc = 0.0
-    for i in range(len(base)):
-        g += past[i] * base[i]
-        gg += past[i] * base[i] * base[i]
-    best_price, best, best_variance, best_top, best_drift = 0.0, -np.inf, 1.0, 1.0, 0.0
-    segments = len(row)
-    at = len(bounds) - 1
-    for k in range(segments + 2):
-        if k == 0:
-            if budget > 0.0:
-                continue  # price ∞ is for a budget of 0 only
-            price = np.inf
-        elif k <= segments:
-            i = row[k - 1]
-            t = past[i]
-            if t == 0.0 or budget == 0.0:
-                continue
-            price = slope[k - 1]
-            fc, fg = far_cost[k - 1], far_gain[k - 1]
-            nc, ng = fc - cost[k - 1], fg - gain[k - 1]
-            g += t * gain[k - 1]
-            c += t * cost[k - 1]
+    for i in range(len(past)):
+        g += past[i] * frontiers.base[i]
+        gg += past[i] * frontiers.base[i] * frontiers.base[i]
+    if aim.budget == 0.0:
+        # only free moves matter, and the price is as good as infinite
+        _, variance, top, drift = _score(g, gg, seen, aim, aim.limits[-1], 0.0, scale)
+        return np.inf, variance, top, drift
+    best = (0.0, 1.0, 1.0, 0.0)
+    best_score, segments, at = -np.inf, len(frontiers.row), len(aim.limits) - 1
+    for k in range(segments + 1):
+        if k < segments:
+            t = past[frontiers.row[k]]
+            if t == 0.0:
+                continue  # a cell not seen yet must not show at which price it bends
+            price = frontiers.slope[k]
+            fc, fg = frontiers.far_cost[k], frontiers.far_gain[k]
+            nc, ng = fc - frontiers.cost[k], fg - frontiers.gain[k]
+            g += t * frontiers.gain[k]
+            c += t * frontiers.cost[k]
             gg += t * (fg * fg - ng * ng)
             gc += t * (fg * fc - ng * nc)
             cc += t * (fc * fc - nc * nc)
         else:
-            if budget == 0.0:
-                continue
             price = 0.0
-        while bound_prices[at] > price:
+        while aim.limit_prices[at] > price:
             at -= 1
-        if price == np.inf:
-            offset, mean, square = 0.0, g, gg
-        else:
-            offset = budget * price
-            mean = g - price * c
-            square = gg - 2.0 * price * gc + price * price * cc
-        top = bounds[at] + offset
-        o = offset - aim
-        prior = 0.5 * aim * max(top - aim, 1e-3 * top)
-        squares = max(square + 2.0 * o * mean + o * o * seen, 0.0)
-        variance = (weight * prior + squares) / (weight + seen)
-        variance = max(variance, (scale * (top - aim)) ** 2 if top > aim else 0.0)
-        score = -(mean / seen + o) / math.sqrt(max(variance, 1e-300))
-        if score > best:
-            best_price, best = price, score
-            best_variance, best_top = max(variance, 1e-12 * top * top), top
-            best_drift = -(mean / seen + o)
-    return best_price, best_variance, best_top, best_drift
+        mean, square = g - price * c, gg - 2.0 * price * gc + price * price * cc
+        offset = aim.budget * price
+        score, variance, top, drift = _score(mean, square, seen, aim, aim.limits[at], offset, scale)
+        if score > best_score:
+            best_score, best = score, (price, variance, top, drift)
+    return best
+
+
+@njit(cache=True)
+def _score(
+    mean: float, square: float, seen: float, aim: CertificateAim, limit: float, offset: float,
+    scale: float,
+) -> tuple[float, float, float, float]:  # fmt: skip
+    """Return δ − E Y in standard deviations; E(Y − δ)², the top of Y and δ − E Y.
+
+    ``mean`` and ``square`` are Σ φ and Σ φ² over the past, ``offset`` is εν.
+    """
+    top = limit + offset
+    o = offset - aim.delta
+    prior = 0.5 * aim.delta * max(top - aim.delta, 1e-3 * top)
+    squares = max(square + 2.0 * o * mean + o * o * seen, 0.0)
+    variance = (aim.weight * prior + squares) / (aim.weight + seen)
+    if top > aim.delta:
+        variance = max(variance, (scale / aim.cap * (top - aim.delta)) ** 2)
+    drift = -(mean / seen + o)
+    score = drift / math.sqrt(max(variance, 1e-300))
+    return score, max(variance, 1e-12 * top * top), top, drift

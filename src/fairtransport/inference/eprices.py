@@ -200,7 +200,7 @@ class Mixture:
     def least(self, target: float, hints: Sequence[float] = ()) -> Least:
         """Return a limit below all prices' wealths if it reaches ``target``, else less."""
         return least_log_wealth(
-            self.frontiers, self.budget, self.top, self._wealths, target, list(hints)
+            self.frontiers, self.budget, (0.0, self.top), self._wealths, target, list(hints)
         )
 
     def at(self, price: float) -> float:

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-STEP = 0.04
+STEP = 0.06
 """Width of a rung in √δ, in units of 1/√n."""
 STRIDE = 16
 """Rungs between those that are looked at for a start."""
-HEAD_START = 0.03
+HEAD_START = 0.02
 """Share of α that is spent on finding a rung to start from."""
 
 Rejects: TypeAlias = Callable[[int, float], bool]
@@ -46,16 +46,36 @@ class Ladder:
 
     def below(self, delta: float) -> int:
         """Return the highest rung that does not lie above δ."""
-        return int(math.sqrt(max(delta, 0.0) / self.most) / self.width + 1e-9)
+        rung = int(math.sqrt(max(delta, 0.0) / self.most) / self.width)
+        # the root may be off by a rounding error on either side
+        while self.threshold(rung + 1) <= delta and rung < self.rungs:
+            rung += 1
+        while rung > 0 and self.threshold(rung) > delta:
+            rung -= 1
+        return rung
 
     @staticmethod
     def main_level(alpha: float) -> float:
         """Return what is left of α when a start was found."""
         return alpha * (1 - HEAD_START)
 
-    def climb(self, alpha: float, rejects: Rejects, guess: int) -> int:
-        """Return the last rung up to which everything is rejected at level α in all."""
-        rung = self._start(alpha, rejects, guess)
+    def climb(self, alpha: float, quick: Rejects, rejects: Rejects, guess: int, floor: int) -> int:
+        """Return the last rung up to which everything is rejected at level α in all.
+
+        Parameters
+        ----------
+        alpha
+            The level.
+        quick, rejects
+            The tests that look for a start at a small share of α, and those that go on from
+            there at the rest of it.
+        guess
+            Where to look first.
+        floor
+            A rung up to which everything is known to be rejected, by a test that rejects only
+            if ``rejects`` does at every lower rung.
+        """
+        rung = max(self._start(alpha, quick, guess), floor)
         while rejects(rung + 1, self.main_level(alpha)):
             rung += 1
         return rung

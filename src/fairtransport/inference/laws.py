@@ -71,6 +71,14 @@ class SamplingLaw(ABC):
     def upper_bound(self, alpha: float = 0.05) -> float:
         """Return the upper bound at level 1 − α: a certificate of δ-fairness if it is <= δ."""
 
+    def rejects(self, delta: float, alpha: float = 0.05) -> bool:
+        """Whether δ-fairness, H0: ψ(f*) <= δ, is rejected at level α."""
+        return self.lower_bound(alpha) > delta
+
+    def certifies(self, delta: float, alpha: float = 0.05) -> bool:
+        """Whether ψ(f*) <= δ is certified at level α."""
+        return self.upper_bound(alpha) <= delta
+
     def interval(self, alpha: float = 0.05) -> Interval:
         """Return the two-sided equal-tailed confidence interval at level 1 − α."""
         half = self._level(alpha, sides=2) / 2

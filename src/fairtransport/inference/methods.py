@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from fairtransport.checks import IntArray, choice, float_array, number, shown, whole
+from fairtransport.checks import IntArray, choice, float_array, generator, number, shown, whole
 from fairtransport.errors import InputError
-from fairtransport.inference.finite import FiniteSampleLaw, declared_gain_limits
+from fairtransport.inference.evidence import limits_of_losses, limits_of_space
+from fairtransport.inference.finite import FiniteSampleLaw
 from fairtransport.inference.laws import (
     DrawnLaw,
     LimitLaw,
@@ -45,6 +46,9 @@ class Request:
     step: float | None
     alpha: float
     loss_range: tuple[float, float] | None
+    binary_losses: bool
+    most_gain: float | None
+    delta: float | None
 
     @property
     def n(self) -> int:
@@ -168,14 +172,16 @@ def _spread(variance: float, gains: Any) -> float:
 
 def finite_sample(request: Request) -> FiniteSampleLaw:
     """Make bounds, tests and certificates that hold at every n, by betting."""
-    if request.loss_range is None:
-        limits = declared_gain_limits(request.problem)
+    problem, known = request.problem, request.loss_range
+    if known is None:
+        limits = limits_of_space(problem)
     else:
-        low, high = request.loss_range
-        limits = np.array([0.0]), np.array([high - low])
+        limits = limits_of_losses(
+            problem, known, binary=request.binary_losses, most=request.most_gain
+        )
     return FiniteSampleLaw(
-        "finite-sample", request.estimate, request.n, (), request.problem, request.counts,
-        limits, request.alpha, request.rng,
+        "finite-sample", request.estimate, request.n, (), problem, request.counts, limits,
+        request.alpha, request.rng, request.delta,
     )  # fmt: skip
 
 
@@ -208,6 +214,9 @@ def sampling_law(
     step: float | None = None,
     alpha: float = 0.05,
     loss_range: tuple[float, float] | None = None,
+    binary_losses: bool = False,
+    most_gain: float | None = None,
+    delta: float | None = None,
     fixed_targets: bool = True,
 ) -> SamplingLaw:
     """Return what a sample says about ψ(f*), by one of several methods.
@@ -234,6 +243,13 @@ def sampling_law(
     loss_range
         Limits of the losses that hold for points outside ``problem`` too, for "finite-sample";
         None says that the problem's points are the whole sample space.
+    binary_losses
+        Whether each loss is an end of ``loss_range``, at points outside ``problem`` too.
+    most_gain
+        A limit of every gain, where that is known to be less than the whole ``loss_range``.
+    delta
+        The threshold that was declared before the data. The bounds of "finite-sample" then
+        never contradict the test at this δ.
     fixed_targets
         Whether the targets do not depend on the sample. If they do, no method gives an upper
         bound: it is infinite.
@@ -252,11 +268,14 @@ def sampling_law(
             problem=problem,
             counts=_check_counts(counts, problem.size),
             n_resamples=whole("n_resamples", n_resamples),
-            rng=np.random.default_rng(rng),
+            rng=generator("rng", rng),
             size=None if m is None else whole("m", m),
             step=None if step is None else number("step", step, above=0),
             alpha=number("alpha", alpha, above=0, below=1),
             loss_range=None if loss_range is None else _check_range(loss_range, problem),
+            binary_losses=bool(binary_losses),
+            most_gain=None if most_gain is None else number("most_gain", most_gain, at_least=0),
+            delta=None if delta is None else number("delta", delta),
         )
     )
     return replace(law, fixed_targets=bool(fixed_targets))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,15 +14,14 @@ MOST_WORK = 300_000
 """Steps for all orders together: heavier samples get fewer orders."""
 
 
-@dataclass(frozen=True, eq=False)
-class Orders:
+class Orders(NamedTuple):
     """Several random orders of one sample, each cut into the same number of blocks.
 
     Attributes
     ----------
     start
         (orders, blocks + 1) where each block's entries begin and end.
-    cell, count
+    cell, number
         The entries: a cell and how many records of the block are in it.
     before
         (orders, blocks) how many records come before each block.
@@ -33,7 +31,7 @@ class Orders:
 
     start: IntArray
     cell: IntArray
-    count: FloatArray
+    number: FloatArray
     before: FloatArray
     n: int
 
@@ -48,8 +46,9 @@ def draw_orders(
     With as many blocks as records the sample is shuffled. Otherwise each record falls into a
     block at random, independently of the others, so that the blocks' counts are multinomial
     splits of the cells' counts and the cost grows with the number of cells, not with that of
-    records. Either way the records of a block are independent draws from the population given
-    its size. Which way it is depends on n only, so that the sample cannot choose its order.
+    records. Blocks shrink towards the end, where a hedge needs the most care. Either way the
+    records of a block are independent draws from the population given its size. Which way it
+    is depends on n only, so that the sample cannot choose its order.
     """
     n = int(counts.sum())
     blocks = min(blocks, n)
@@ -64,7 +63,7 @@ def draw_orders(
     return Orders(
         start=np.array([part[0] for part in parts]) + shift[:-1, None],
         cell=np.concatenate([part[1] for part in parts]),
-        count=np.concatenate([part[2] for part in parts]),
+        number=np.concatenate([part[2] for part in parts]),
         before=np.cumsum(sizes, axis=1) - sizes,
         n=n,
     )
@@ -82,7 +81,8 @@ def _split(
     counts: IntArray, occupied: IntArray, n: int, blocks: int, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
     del n
-    table = rng.multinomial(counts[occupied], np.full(blocks, 1 / blocks)).T
+    shares = -np.diff((1 - np.arange(blocks + 1) / blocks) ** 2)
+    table = rng.multinomial(counts[occupied], shares).T
     block, place = np.nonzero(table)
     start = np.searchsorted(block, np.arange(blocks + 1))
     count = table[block, place].astype(float)

@@ -8,21 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtransport.checks import choice, finite, float_array, number, shown, whole
+from fairtransport.checks import choice, generator, number, shown, whole
 from fairtransport.errors import InputError
 from fairtransport.inference.binomial_power import BinomialTest
 from fairtransport.inference.methods import METHODS
+from fairtransport.inference.pilot import HasPilot, Pilot, as_pilot, pilot_of
+from fairtransport.inference.resampling import check_resamples_wanted
 from fairtransport.inference.simulated_power import Simulation
-from fairtransport.transport import AuditProblem
 
 if TYPE_CHECKING:
     from fairtransport.checks import FloatArray, IntArray
+    from fairtransport.transport import AuditProblem
 
 GOALS = ("reject", "certify")
 CLOPPER_PEARSON = "clopper-pearson"
 CURVE_POINTS = 400
+MOST_SIMULATIONS = 1_000_000
 ALARM = 3.0
 """Standard errors by which the check may miss the wanted power before a note says so."""
+UNLIKELY = 1e-4
+"""A chance that a plan's percentages do not show."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,18 +112,21 @@ class SamplePlan:
 
 def sample_size(
     *,
-    delta: float,
+    delta: float | None = None,
     value: float | None = None,
+    pilot: HasPilot | Pilot | None = None,
     problem: AuditProblem | None = None,
     frequencies: Any = None,
     counts: Any = None,
     goal: str = "reject",
-    alpha: float = 0.05,
+    alpha: float | None = None,
     power: float = 0.8,
-    method: str = "finite-sample",
+    method: str | None = None,
     loss_range: tuple[float, float] | None = None,
+    fixed_targets: bool | None = None,
+    binary_losses: bool | None = None,
     n_simulations: int = 200,
-    n_resamples: int = 1000,
+    n_resamples: int | None = None,
     rng: Any = None,
 ) -> SamplePlan:
     """Return how many cases an audit needs to reach its goal with a given power.
@@ -126,29 +134,42 @@ def sample_size(
     Parameters
     ----------
     delta
-        δ, the threshold of δ-fairness.
+        δ, the threshold of δ-fairness; with ``pilot`` the pilot's unless told.
     value
         The true ψ where it is the share of people who can be swapped into an error: no
-        budget (ε = 0) and 0-1 loss. The answer is then exact.
+        budget (ε = 0), 0-1 loss and fixed targets. The answer is then exact.
+    pilot
+        Instead of ``value``: the result of an audit of a pilot sample. The planned audit is
+        one like it, with more people: everything it will know and do is taken from there.
     problem
-        Instead of ``value``: the audit problem of a pilot, with ``frequencies`` or ``counts``.
+        Instead of ``pilot``: an audit problem, with ``frequencies`` or ``counts``,
+        ``fixed_targets`` and ``loss_range``.
     frequencies, counts
         The pilot's distribution over the points of the problem. A pilot's frequencies are
         themselves an estimate: the plan is for a population that looks like the pilot, and a
         small pilot can be far from the truth. Plan for several if in doubt.
     goal
-        "reject": the lower bound exceeds δ; needs ψ > δ. "certify": the upper bound is at
-        most δ; needs ψ < δ.
+        "reject": δ-fairness is rejected; needs ψ > δ. "certify": the upper bound is at
+        most δ; needs ψ < δ and fixed targets.
     alpha, power
-        The level of the bounds, and the probability with which the goal is to be reached.
-    method, loss_range
-        With a pilot: as the planned audit will use them, see `sampling_law`. The planned
-        audit's targets are taken to be fixed, those of the pilot's problem.
+        The level of the bounds (default: the pilot's, else .05), and the probability with
+        which the goal is to be reached.
+    method, n_resamples
+        As the planned audit will use them, see `sampling_law`; default: the pilot's, else
+        "finite-sample" and 1000.
+    loss_range
+        With ``problem``: the limits of the losses that the planned audit knows before its
+        data, as `audit` takes them from the loss. A sample's own losses are no limits.
+    fixed_targets
+        With ``problem``: True if mass may arrive at all of the problem's targets, whoever is
+        sampled (twins over declared levels, a reference frame); False if it may arrive at
+        points of the planned audit's own sample only, as with given predictions.
+    binary_losses
+        With ``problem``: whether the planned audit knows that each loss is an end of
+        ``loss_range``, as with 0-1 loss; default: it does not.
     n_simulations
         With a pilot: how many audits are simulated at each of about ten sizes. By betting
         (method "finite-sample" with a budget or other losses) one takes tens of milliseconds.
-    n_resamples
-        With a pilot: the number of resamples in each of them, for methods that resample.
     rng
         A seed or a numpy generator.
 
@@ -158,10 +179,12 @@ def sample_size(
     falls below ``power``; a smaller n may reach it by luck of the integers.
 
     With a pilot, audits of people drawn from its frequencies are simulated, on a grid of sizes
-    and each growing through it. The grid's centre comes from doubling and halving; the answer
-    is where Φ(a + b√n), fitted to the shares near the wanted one, reaches it. Where such an
-    audit is Clopper–Pearson's (method "finite-sample", gains 0 or 1, only free moves), the
-    exact route is taken.
+    and each growing through it. Each sees what `audit` would see of its sample: with targets
+    that depend on it the points of the sample alone, with twins over levels that were not
+    declared those levels that occur. The grid's centre comes from doubling and halving; the
+    answer is where Φ(a + b√n), fitted to the shares near the wanted one, reaches it. Where such
+    an audit is Clopper–Pearson's (method "finite-sample", gains 0 or 1, only free moves, fixed
+    targets), the exact route is taken.
 
     Examples
     --------
@@ -173,32 +196,30 @@ def sample_size(
     299
     """
     choice("goal", goal, GOALS)
-    alpha = number("alpha", alpha, above=0, below=1)
+    draws = generator("rng", rng)
     power = number("power", power, above=0, below=1)
-    delta = number("delta", delta, at_least=0)
-    if (value is None) == (problem is None):
-        got = "neither" if value is None else "both"
-        msg = f"`value` or `problem` must be given, and not both, got {got}"
-        raise InputError(msg)
-    if problem is None:
-        if frequencies is not None or counts is not None:
-            msg = "`frequencies` and `counts` must come with `problem`, got `value`"
-            raise InputError(msg)
+    told = {"frequencies": frequencies, "counts": counts}
+    told |= {"loss_range": loss_range, "fixed_targets": fixed_targets}
+    told |= {"binary_losses": binary_losses}
+    known = _check_source(value, pilot, problem, told)
+    delta = number("delta", _first_given("delta", delta, known), at_least=0)
+    alpha = number("alpha", _first_given("alpha", alpha, known, 0.05), above=0, below=1)
+    if known is None:
         return _exact_plan(_check_share(value), delta, alpha, power, goal)
-    f = _check_pilot(problem, frequencies, counts)
-    choice("method", method, METHODS)
-    if method == "finite-sample" and _is_share(problem, loss_range):
-        truth = min(problem.value(f), 1.0)
+    method = choice("method", _first_given("method", method, known, "finite-sample"), METHODS)
+    _check_goal(known, goal, method)
+    if method == "finite-sample" and _is_share(known):
+        truth = min(known.problem.value(known.frequencies), 1.0)
         plan = _exact_plan(truth, delta, alpha, power, goal, what="the pilot's value")
-    else:
-        _check_side(problem.value(f), delta, goal, "the pilot's value")
-        simulation = Simulation(
-            problem, f, delta, alpha, goal == "certify", method,
-            whole("n_resamples", n_resamples), loss_range,
-            whole("n_simulations", n_simulations), np.random.default_rng(rng),
-        )  # fmt: skip
-        plan = _simulated_plan(simulation, power, goal)
-    return plan
+        if known.chance_to_miss_a_level(plan.n) < UNLIKELY:
+            return plan
+    simulation = Simulation(
+        known, goal, delta, alpha, method,
+        check_resamples_wanted(_first_given("n_resamples", n_resamples, known, 1000)),
+        whole("n_simulations", n_simulations, at_most=MOST_SIMULATIONS), draws,
+    )  # fmt: skip
+    _check_side(simulation.value, delta, goal, "the pilot's value")
+    return _simulated_plan(simulation, power, goal)
 
 
 def _exact_plan(
@@ -239,17 +260,19 @@ def _simulated_plan(simulation: Simulation, power: float, goal: str) -> SamplePl
     smooth = (check + 0.5) / (of + 1)
     error = math.sqrt(smooth * (1 - smooth) / of)
     notes = []
-    if n == 1 and goal == "certify" and check == of:
-        notes.append("δ is so large that one case is enough: the problem allows no larger value.")
+    if not simulation.pilot.fixed_targets:
+        notes.append(
+            "Each planned audit compares people with points of its own sample alone, of which "
+            "a smaller sample has fewer."
+        )
     if achieved < power - ALARM * error:
         notes.append(
             f"A check with {of} further audits found a power of {100 * achieved:.1f} %: it does "
             "not rise smoothly with n here. Plan for more."
         )
     return SamplePlan(
-        n, achieved, error, n_error, goal, simulation.problem.value(simulation.frequencies),
-        simulation.delta, simulation.alpha, power, simulation.method, _curve(simulation),
-        tuple(notes),
+        n, achieved, error, n_error, goal, simulation.value, simulation.delta, simulation.alpha,
+        power, simulation.method, _curve(simulation), tuple(notes),
     )  # fmt: skip
 
 
@@ -264,19 +287,11 @@ def _curve(simulation: Simulation) -> PowerCurve:
     return PowerCurve(sizes, share, np.sqrt(share * (1 - share) / of), low, high)
 
 
-def _is_share(problem: AuditProblem, loss_range: tuple[float, float] | None) -> bool:
+def _is_share(pilot: Pilot) -> bool:
     """Return whether ψ is the share of people who can be swapped, for free, into an error."""
-    frontiers = problem.frontiers
-    free = problem.budget == 0 or not len(frontiers.row)
-    known = loss_range is None or tuple(loss_range) == (0, 1)
-    return (
-        free
-        and known
-        and all(
-            bool(np.isin(values, (0.0, 1.0)).all())
-            for values in (frontiers.base_gain, problem.losses)
-        )
-    )
+    free = pilot.problem.budget == 0 or pilot.problem.geometry.is_free
+    known = pilot.binary_losses and tuple(pilot.loss_range or ()) == (0, 1)
+    return pilot.fixed_targets and free and known and pilot.most_gain in (None, 1.0)
 
 
 def _check_share(value: Any) -> float:
@@ -296,19 +311,45 @@ def _check_side(value: float, delta: float, goal: str, what: str) -> None:
     raise InputError(msg)
 
 
-def _check_pilot(problem: Any, frequencies: Any, counts: Any) -> FloatArray:
-    if not isinstance(problem, AuditProblem):
-        msg = f"`problem` must be an AuditProblem, got {shown(problem)}"
+def _check_source(value: Any, pilot: Any, problem: Any, told: dict[str, Any]) -> Pilot | None:
+    """Return the pilot, if it is not the value that a plan starts from."""
+    sources = {"value": value, "pilot": pilot, "problem": problem}
+    given = [name for name, source in sources.items() if source is not None]
+    if len(given) != 1:
+        got = " and ".join(f"`{name}`" for name in given) or "none"
+        msg = f"exactly one of `value`, `pilot` and `problem` must be given, got {got}"
         raise InputError(msg)
-    if (frequencies is None) == (counts is None):
-        got = "neither" if counts is None else "both"
-        msg = f"`frequencies` or `counts` must be given, and not both, got {got}"
+    if problem is not None:
+        return pilot_of(problem, **told)
+    for name, setting in told.items():
+        if setting is not None:
+            msg = f"`{name}` must come with `problem`, got `{given[0]}`"
+            raise InputError(msg)
+    return None if pilot is None else as_pilot(pilot)
+
+
+def _first_given(name: str, given: Any, pilot: Pilot | None, default: Any = None) -> Any:
+    """Return what a plan was told, else what its pilot was, else the default."""
+    own = None if pilot is None else getattr(pilot, name)
+    found = next((one for one in (given, own, default) if one is not None), None)
+    if found is None:
+        msg = f"`{name}` must be given, got None"
         raise InputError(msg)
-    name, given = ("counts", counts) if frequencies is None else ("frequencies", frequencies)
-    shares = finite(name, float_array(name, given, (problem.size,)), nonnegative=True)
-    total = float(shares.sum())
-    if not total > 0 or (frequencies is not None and abs(total - 1) > 1e-6):  # noqa: PLR2004
-        rule = "have a positive sum" if frequencies is None else "sum to 1"
-        msg = f"`{name}` must {rule}, got {total:g}"
+    return found
+
+
+def _check_goal(pilot: Pilot, goal: str, method: str) -> None:
+    """Refuse what the planned audit cannot do at any size."""
+    if goal == "certify" and not pilot.fixed_targets:
+        msg = (
+            '`goal` must be "reject" where people are compared with people in the audit data '
+            'alone, got "certify": that certifies nothing at any size. Twins that a model is '
+            "asked about, or a reference frame in `targets`, do."
+        )
         raise InputError(msg)
-    return shares / total
+    if method == "finite-sample" and pilot.loss_range is None:
+        msg = (
+            "`loss_range` must be given for the method 'finite-sample', as the planned audit "
+            "knows it before its data: those of a pilot are no limits of the losses; got None"
+        )
+        raise InputError(msg)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,8 +18,7 @@ MOST_EVALUATIONS = 4_000
 """Prices looked at before a minimum that cannot be pinned down counts as too low."""
 
 
-@dataclass(frozen=True, eq=False)
-class ObservedFrontiers:
+class ObservedFrontiers(NamedTuple):
     """Frontiers of the points that carry mass, renumbered 0, 1, ….
 
     ``row`` to ``slope`` are in slope order, as in `Frontiers`; ``first`` and ``own_*`` hold the
@@ -38,18 +36,6 @@ class ObservedFrontiers:
     own_cost: FloatArray
     own_gain: FloatArray
     own_slope: FloatArray
-
-    @property
-    def in_slope_order(self) -> tuple[Any, ...]:
-        """The arguments that kernels take, in their order."""
-        return (
-            self.row, self.cost, self.gain, self.far_cost, self.far_gain, self.slope, self.base,
-        )  # fmt: skip
-
-    @property
-    def by_point(self) -> tuple[Any, ...]:
-        """The arguments that kernels take, in their order."""
-        return self.first, self.own_cost, self.own_gain, self.own_slope
 
     def at(self, price: float) -> AtPrice:
         """Return φ_ν and its one-sided derivatives at a price."""
@@ -74,13 +60,16 @@ class AtPrice(NamedTuple):
     cost_left: FloatArray
 
 
-def observed_frontiers(problem: AuditProblem, occupied: IntArray) -> ObservedFrontiers:
-    """Restrict a problem's frontiers to the points that carry mass."""
+def observed_frontiers(
+    problem: AuditProblem, occupied: IntArray, *, with_costs: bool = True
+) -> ObservedFrontiers:
+    """Restrict a problem's frontiers to the points that carry mass, and to free moves if told."""
     frontiers = problem.frontiers
     number = np.full(problem.size, -1)
     number[occupied] = np.arange(len(occupied))
     row = number[frontiers.row]
-    kept = np.flatnonzero(row >= 0) if problem.budget > 0 else np.empty(0, np.int64)
+    costly = with_costs and problem.budget > 0
+    kept = np.flatnonzero(row >= 0) if costly else np.empty(0, np.int64)
     row = row[kept]
     own = np.argsort(row, kind="stable")
     far_cost, far_gain = frontiers.far_cost[kept], frontiers.far_gain[kept]
@@ -112,10 +101,10 @@ class Least(NamedTuple):
 
 
 def least_log_wealth(
-    frontiers: ObservedFrontiers, budget: float, top: float,
+    frontiers: ObservedFrontiers, budget: float, ends: tuple[float, float],
     wealth: Callable[[FloatArray], FloatArray], target: float, hints: list[float],
 ) -> Least:  # fmt: skip
-    """Say whether the log-wealth reaches a target at all prices in [0, top], and bound it if so.
+    """Say whether the log-wealth reaches a target at all prices between two, and bound it if so.
 
     Parameters
     ----------
@@ -135,11 +124,12 @@ def least_log_wealth(
     and least at an end. That bounds every path over [a, b] from below, and so their average.
     Intervals whose bound does not reach the target are halved.
     """
-    prices = sorted({0.0, top, *(hint for hint in hints if 0 < hint < top)})
+    low, high = ends
+    prices = sorted({low, high, *(hint for hint in hints if low < hint < high)})
     states = {price: frontiers.at(price) for price in prices}
     logs = dict(zip(prices, wealth(_outcomes(states, prices, budget)), strict=True))
     found = min(prices, key=lambda price: log_mean(logs[price]))
-    if log_mean(logs[found]) < target or top == 0.0:
+    if log_mean(logs[found]) < target or low == high:
         return Least(log_mean(logs[found]), found)
     intervals = list(pairwise(prices))
     lowest, evaluations = math.inf, len(prices)

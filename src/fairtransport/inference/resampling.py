@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from fairtransport.checks import whole
+from fairtransport.errors import InputError
 from fairtransport.progress import track
 
 if TYPE_CHECKING:
@@ -23,11 +25,22 @@ BLOCK_ENTRIES = 2_000_000
 """Entries of a block of frequency vectors. Each block has a random stream of its own."""
 LARGEST_TABLE = 5_000_000
 """People up to which a table says in which cell each one is."""
+MOST_RESAMPLES = 10_000_000
+"""More draws would only make numbers exact that the sample does not know so well."""
+MOST_LACKING = 20_000_000
+"""People of a block of resamples who are drawn one by one."""
+MOST_SUBSAMPLED = 10**9
+"""People from whom numpy draws without replacement; it takes fewer."""
 HEADROOM = 3.0
 """Standard deviations that a Poisson total is aimed below the size of a resample."""
 
 Draw: TypeAlias = Callable[[np.random.Generator, int], Any]
 """Makes so many frequency vectors, one a row, dense or sparse."""
+
+
+def check_resamples_wanted(n_resamples: Any) -> int:
+    """Return the number of draws that a caller wants, if it is one and not too large."""
+    return whole("n_resamples", n_resamples, at_most=MOST_RESAMPLES)
 
 
 def values_of_resamples(
@@ -37,6 +50,7 @@ def values_of_resamples(
 
     The blocks and their random streams are the same whatever the number of threads.
     """
+    check_resamples_wanted(n_resamples)
     block = max(1, min(n_resamples, BLOCK_ENTRIES // problem.size))
     sizes = [min(block, n_resamples - start) for start in range(0, n_resamples, block)]
     drawn = _ahead(draw, rng.spawn(len(sizes)), sizes)
@@ -70,6 +84,8 @@ def with_replacement(counts: IntArray, size: int) -> Draw:
     mean = max(0.0, size - HEADROOM * math.sqrt(size)) / total * counts
 
     def by_cell(rng: np.random.Generator, many: int) -> FloatArray:
+        if many * HEADROOM * math.sqrt(size) > MOST_LACKING:
+            return np.asarray(rng.multinomial(size, counts / total, many) / size)
         # Poisson cells are multinomial given their total N; size − N further people, drawn
         # one by one, make it Multinomial(size) whatever N is, as long as N <= size
         drawn = rng.poisson(mean, (many, len(counts)))
@@ -88,6 +104,12 @@ def with_replacement(counts: IntArray, size: int) -> Draw:
 def without_replacement(counts: IntArray, size: int) -> Draw:
     """Return a function that draws subsamples of the people, each subset equally likely."""
     total = int(counts.sum())
+    if total >= MOST_SUBSAMPLED:
+        msg = (
+            f"`method` 'subsampling' must have fewer than {MOST_SUBSAMPLED:,} people, got "
+            f"{total:,}; 'm-out-of-n' estimates the same law"
+        )
+        raise InputError(msg)
     cell_of = _cells(counts)
 
     def by_person(rng: np.random.Generator, many: int) -> csr_array[Any]:

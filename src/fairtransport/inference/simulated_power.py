@@ -11,11 +11,12 @@ import numpy as np
 from fairtransport.errors import InputError
 from fairtransport.inference.binomial_power import MOST_CASES
 from fairtransport.inference.methods import limit_at, sampling_law
+from fairtransport.inference.verdict import reaches
 from fairtransport.progress import track
 
 if TYPE_CHECKING:
-    from fairtransport.checks import BoolArray, FloatArray, IntArray
-    from fairtransport.transport import AuditProblem
+    from fairtransport.checks import BoolArray, IntArray
+    from fairtransport.inference.pilot import Pilot
 
 SPAN = 1.7
 """The grid of sizes goes from the centre divided by this to the centre times this."""
@@ -42,11 +43,11 @@ class Simulation:
 
     Attributes
     ----------
-    problem, frequencies
-        The audit problem and the pilot's frequencies, which stand for the population.
-    delta, alpha, certify
-        The threshold, the level, and whether to certify (else to reject).
-    method, n_resamples, loss_range
+    pilot
+        The population, and what an audit of people from it sees.
+    goal, delta, alpha
+        "reject" or "certify", the threshold and the level.
+    method, n_resamples
         As for `sampling_law`.
     n_simulations
         How many audits are simulated at each size.
@@ -56,17 +57,20 @@ class Simulation:
         For each size tried at full length: how many audits reached the goal, and of how many.
     """
 
-    problem: AuditProblem
-    frequencies: FloatArray
+    pilot: Pilot
+    goal: str
     delta: float
     alpha: float
-    certify: bool
     method: str
     n_resamples: int
-    loss_range: tuple[float, float] | None
     n_simulations: int
     rng: np.random.Generator
     counted: dict[int, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def value(self) -> float:
+        """The population's ψ."""
+        return self.pilot.problem.value(self.pilot.frequencies)
 
     def outcomes(self, sizes: IntArray, many: int) -> BoolArray:
         """Return which of many audits reach the goal at each of some rising sizes.
@@ -78,9 +82,9 @@ class Simulation:
         steps = np.diff(sizes, prepend=0)
         streams = self.rng.spawn(many)
         for row, stream in zip(track(result, many, "Simulating audits"), streams, strict=True):
-            counts = np.zeros(self.problem.size, np.int64)
+            counts = np.zeros(self.pilot.problem.size, np.int64)
             for at, step in enumerate(steps):
-                counts = counts + stream.multinomial(step, self.frequencies)
+                counts = counts + stream.multinomial(step, self.pilot.frequencies)
                 row[at] = self._reaches(counts, stream)
         return result
 
@@ -97,13 +101,14 @@ class Simulation:
         return int(self.count(np.array([n])).sum())
 
     def _reaches(self, counts: IntArray, rng: np.random.Generator) -> bool:
+        problem, sample = self.pilot.audited(counts)
         law = sampling_law(
-            self.problem, counts, method=self.method, n_resamples=self.n_resamples, rng=rng,
-            alpha=self.alpha, loss_range=self.loss_range,
+            problem, sample, method=self.method, n_resamples=self.n_resamples, rng=rng,
+            alpha=self.alpha, delta=self.delta, loss_range=self.pilot.loss_range,
+            binary_losses=self.pilot.binary_losses, most_gain=self.pilot.most_gain,
+            fixed_targets=self.pilot.fixed_targets,
         )  # fmt: skip
-        if self.certify:
-            return law.upper_bound(self.alpha) <= self.delta
-        return law.lower_bound(self.alpha) > self.delta
+        return reaches(law, self.goal, self.delta, self.alpha)
 
     def sample_size(self, wanted: float) -> Crossing:
         """Return the size at which a fit to the simulated power reaches ``wanted``."""
@@ -120,7 +125,7 @@ class Simulation:
                 centre = max(1.0, centre / span)
             elif good[0] == 0 or span < 1 + 1 / sizes[0]:
                 return Crossing(int(sizes[good[0]]), 0.0)
-            elif (np.abs(power - wanted) < LOCAL).sum() >= 3:  # noqa: PLR2004
+            elif (near := np.abs(power - wanted) < LOCAL).sum() >= 3 and near[good[0] - 1]:  # noqa: PLR2004
                 return _crossing(sizes, outcomes, wanted, self.rng.spawn(1)[0])
             else:
                 # the power jumps between two sizes: look closer there
@@ -144,9 +149,8 @@ class Simulation:
             n *= 2
             if 2 * n > MOST_CASES:
                 msg = (
-                    f"`delta` must be farther from the pilot's value "
-                    f"{self.problem.value(self.frequencies):g}, got {self.delta:g}: more than "
-                    f"{MOST_CASES:,} cases would be needed"
+                    f"`delta` must be farther from the pilot's value {self.value:g}, got "
+                    f"{self.delta:g}: more than {MOST_CASES:,} cases would be needed"
                 )
                 raise InputError(msg)
         return n * math.sqrt(2)
@@ -155,12 +159,12 @@ class Simulation:
         """Return n = ((z_{1−α} + z_power)·σ/|ψ − δ|)², or the rule of three if that is more."""
         from scipy.special import ndtri
 
-        law = limit_at(self.problem, self.frequencies)
-        gap = abs(self.problem.value(self.frequencies) - self.delta)
+        law = limit_at(self.pilot.problem, self.pilot.frequencies)
+        gap = abs(self.value - self.delta)
         reach = max(0.0, float(ndtri(1 - self.alpha) + ndtri(wanted)))
         guess = (reach * max(law.sd_x, law.sd_y) / gap) ** 2
-        largest = float(np.ptp(self.problem.losses))
-        if self.certify and self.delta < largest:
+        largest = float(np.ptp(self.pilot.problem.losses))
+        if self.goal == "certify" and self.delta < largest:
             guess = max(guess, math.log(self.alpha) / math.log1p(-self.delta / largest))
         return int(min(max(1.0, guess), MOST_CASES))
 

@@ -17,6 +17,8 @@ PILOT = 2_000
 """Proposals that tell whether rejection is cheap."""
 CHEAP = 0.05
 """Acceptance rate from which plain rejection is used."""
+MOST_ENTRIES = 500_000_000
+"""Entries of all draws together, which are kept: 4 GB."""
 MOST_NORMALS = 20_000_000_000
 """Normal draws beyond which the method is refused instead of running for hours."""
 PIECE = 4_000_000
@@ -54,6 +56,12 @@ def draw_truncated(
     being non-negative and on summing to 1, for which `_exact` is a sampler.
     Empty cells stay empty.
     """
+    if many * len(f) > MOST_ENTRIES:
+        msg = (
+            f"`n_resamples` must be at most {MOST_ENTRIES // len(f):,} for the method 'numerical' "
+            f"at {len(f):,} points, got {many:,}"
+        )
+        raise InputError(msg)
     cells = np.flatnonzero(f)
     pilot = _proposals(f[cells], step, PILOT, rng)
     good = pilot[(pilot >= 0).all(axis=1)]

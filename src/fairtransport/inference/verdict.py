@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from fairtransport.inference.laws import SamplingLaw
 
 Verdict: TypeAlias = Literal["rejected", "certified", "inconclusive"]
 
 
-def reach_verdict(lower_bound: float, upper_bound: float, delta: float) -> Verdict:
-    """Say what one-sided bounds at level α each tell about ψ(f*) <= δ.
+def reach_verdict(*, rejected: bool, certified: bool) -> Verdict:
+    """Say what the two one-sided tests at level α each tell about ψ(f*) <= δ.
 
-    Whatever ψ(f*) is, only one of "rejected" and "certified" can be wrong, so each bound may use
-    all of α. If both fire, which only bounds that contradict each other can do, neither counts.
+    Whatever ψ(f*) is, only one of "rejected" and "certified" can be wrong, so each test may use
+    all of α. If both fire, which only tests that contradict each other can do, neither counts.
 
     Examples
     --------
-    >>> reach_verdict(0.05, 0.09, delta=0.03), reach_verdict(0.01, 0.02, delta=0.03)
-    ('rejected', 'certified')
-    >>> reach_verdict(0.01, 0.09, delta=0.03)
-    'inconclusive'
+    >>> reach_verdict(rejected=True, certified=False), reach_verdict(rejected=True, certified=True)
+    ('rejected', 'inconclusive')
     """
-    rejected, certified = lower_bound > delta, upper_bound <= delta
     if rejected == certified:
         return "inconclusive"
     return "rejected" if rejected else "certified"
+
+
+def reaches(law: SamplingLaw, goal: str, delta: float, alpha: float) -> bool:
+    """Say whether an audit with this law rejects, or certifies, δ-fairness: `reach_verdict`'s rule.
+
+    Only the side that the goal asks for is computed, since plans ask thousands of times.
+    """
+    if goal == "certify":
+        return law.certifies(delta, alpha)
+    return law.rejects(delta, alpha)

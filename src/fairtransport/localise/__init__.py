@@ -6,18 +6,20 @@ from fairtransport.localise.group_metrics import GroupMetrics, group_metrics
 from fairtransport.localise.moves import Move, Moved, describe_moves, find_moved
 from fairtransport.localise.pairs import WorstPair, worst_pair
 from fairtransport.localise.profiles import Profile, Value
+from fairtransport.localise.rounding import Grain, coarse_gap, coarse_pvalue, one_digit
 from fairtransport.localise.sharing import (
     Suppression,
     are_few,
-    hide_small_moves,
+    can_be_shown,
+    counts_of_many,
     telling_targets,
-    too_small,
 )
 
 __all__ = [
     "Affected",
     "Flow",
     "FlowTable",
+    "Grain",
     "GroupFlow",
     "GroupMetrics",
     "Move",
@@ -27,15 +29,18 @@ __all__ = [
     "Value",
     "WorstPair",
     "are_few",
+    "can_be_shown",
+    "coarse_gap",
+    "coarse_pvalue",
+    "counts_of_many",
     "describe_moves",
     "find_moved",
     "flow_shapes",
     "flow_table",
     "group_flows",
     "group_metrics",
-    "hide_small_moves",
     "most_affected",
+    "one_digit",
     "telling_targets",
-    "too_small",
     "worst_pair",
 ]

@@ -160,11 +160,16 @@ def _quarters(
 ) -> tuple[list[Value], IntArray]:
     there = codes != MISSING
     people = np.bincount(codes[there], counts[there], len(levels))
-    below = np.cumsum(people) / people.sum()
+    held = people > 0
+    if not held.any():
+        return _names_of_ranges([levels]), np.zeros(len(levels), np.int64)
+    below = np.cumsum(people[held]) / people.sum()
     quarter = np.minimum((4 * np.r_[0, below[:-1]]).astype(np.int64), 3)
     used, quarter = np.unique(quarter, return_inverse=True)
-    ends = [levels[quarter == part][[0, -1]] for part in range(len(used))]
-    return _names_of_ranges(ends), quarter.reshape(-1)
+    ends = [levels[held][quarter == part][[0, -1]] for part in range(len(used))]
+    # a level that nobody has goes with the one before it, and gives no range its name
+    before = np.maximum(np.cumsum(held) - 1, 0)
+    return _names_of_ranges(ends), quarter.reshape(-1)[before]
 
 
 def _names_of_ranges(ends: list[FloatArray]) -> list[Value]:

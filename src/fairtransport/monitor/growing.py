@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-import csv
-import json
+import codecs
 from hashlib import sha256
-from io import StringIO
 from typing import TYPE_CHECKING, Any
 
+from fairtransport.checks import shown
 from fairtransport.errors import DataError, InputError
+from fairtransport.files import is_file
 from fairtransport.monitor.kinds import value_of, widened
+from fairtransport.monitor.rows import csv_rows, ended, json_record, lines_of, refuse_unclosed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 PIECE = 1 << 22
-"""Bytes read at a time; the state is saved after each such piece."""
+"""Bytes read at a time; no row may be longer."""
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 JSON_LINES = (".jsonl", ".ndjson")
+MARKUP = (b"<!doctype", b"<html", b"<?xml")
+"""How files begin that a server sends instead of the one it was asked for."""
 
 
 class GrowingFile:
     """The records that were added to a CSV or JSON-lines file since a position.
 
     What a column of a CSV file holds is decided by the whole file as it is when the column has
-    its first value; later values have to fit.
+    its first value; later values have to fit. The file is read as far as it goes when this is
+    made.
 
     Parameters
     ----------
@@ -40,50 +44,28 @@ class GrowingFile:
         if path.suffix.lower() not in kinds:
             msg = f"`FILE` must be of type {', '.join(kinds)}, got {str(path)!r}"
             raise InputError(msg)
-        if not path.is_file():
-            msg = f"`FILE` must be an existing file, got {str(path)!r}"
+        if not is_file(path):
+            msg = f"`FILE` must be an existing file, got {shown(str(path), 200)}"
             raise InputError(msg)
         self.path = path
+        self.size = path.stat().st_size
         self.header: list[str] | None = None if position is None else position["header"]
         self.kinds: dict[str, str | None] = {} if position is None else dict(position["kinds"])
         self.offset = 0 if position is None else int(position["bytes"])
         self._hash = sha256()
+        self._columns_found = self.is_json
         if position is not None:
             self._check_prefix(position["sha256"])
 
-    def pieces(self) -> Iterator[tuple[list[dict[str, Any]], dict[str, Any]]]:
-        """Yield records and the position after them; half a line waits for the next time."""
-        if self.path.suffix.lower() in SEPARATORS:
-            self._find_kinds()
-        for whole in self._complete_pieces():
-            records = self._records(whole)
-            self.offset += len(whole)
-            self._hash.update(whole)
-            yield records, self.position
+    @property
+    def is_json(self) -> bool:
+        """Whether each line is a JSON object."""
+        return self.path.suffix.lower() in JSON_LINES
 
-    def _complete_pieces(self) -> Iterator[bytes]:
-        """Yield what has not been read, cut where records end."""
-        with self.path.open("rb") as file:
-            file.seek(self.offset)
-            rest = b""
-            while piece := file.read(PIECE):
-                rest += piece
-                whole = rest[: self._complete(rest)]
-                if whole:
-                    rest = rest[len(whole) :]
-                    yield whole
-
-    def _find_kinds(self) -> None:
-        """Look through the file for what the columns hold of which that is not known yet."""
-        if self.header is not None and all(self.kinds.get(name) for name in self.header):
-            return
-        header, known = self.header, {name for name, kind in self.kinds.items() if kind}
-        for at, whole in enumerate(self._complete_pieces()):
-            rows = self._rows(self._text(whole, is_first=at == 0 and self.offset == 0))
-            for name, values in zip(self.header or (), zip(*rows, strict=True), strict=False):
-                if name not in known:
-                    self.kinds[name] = widened(self.kinds.get(name), values)
-        self.header = header  # the records that follow begin with it
+    @property
+    def waiting(self) -> int:
+        """How many bytes were not counted, since the row that they begin has no end yet."""
+        return self.size - self.offset
 
     @property
     def position(self) -> dict[str, Any]:
@@ -95,10 +77,132 @@ class GrowingFile:
             "kinds": self.kinds,
         }
 
+    def find_columns(self) -> list[str] | None:
+        """Look through a CSV file for what columns it has and what they hold, as far as unknown.
+
+        None: a header is still to come, or each record has names of its own.
+        """
+        if self._columns_found or (self.header and all(map(self.kinds.get, self.header))):
+            return self.header
+        header, known = self.header, {name for name, kind in self.kinds.items() if kind}
+        for rows, _ in self._batches():
+            named = self._without_header(rows)
+            for name, values in zip(self.header or (), zip(*named, strict=True), strict=False):
+                if name not in known:
+                    self.kinds[name] = widened(self.kinds.get(name), values)
+        self._columns_found = True
+        found, self.header = self.header, header  # the records that follow begin with it
+        return found
+
+    def pieces(self) -> Iterator[tuple[list[dict[str, Any]], dict[str, Any]]]:
+        """Yield records and the position after them; a row without an end waits."""
+        self.find_columns()
+        for rows, whole in self._batches():
+            records = rows if self.is_json else self._records(self._without_header(rows))
+            self.offset += len(whole)
+            self._hash.update(whole)
+            yield records, self.position
+
+    def _batches(self) -> Iterator[tuple[list[Any], bytes]]:
+        """Yield the rows that have not been read, and the bytes that they are."""
+        rest, at = b"", self.offset
+        with self.path.open("rb") as file:
+            file.seek(at)
+            while piece := file.read(min(PIECE, self.size - at - len(rest))):
+                rest += piece
+                rows, end = self._split(rest, is_first=at == 0)
+                if end:
+                    yield rows, rest[:end]
+                    rest, at = rest[end:], at + end
+                elif len(rest) > PIECE:
+                    msg = (
+                        f"each row of {self.path.name!r} must end within {PIECE:,} bytes, "
+                        f"but the one after byte {at:,} does not"
+                    )
+                    raise DataError(msg)
+        if rest:
+            self._check_waiting(rest, is_first=at == 0)
+
+    def _split(self, data: bytes, *, is_first: bool) -> tuple[list[Any], int]:
+        """Return the complete rows at the beginning, and how many bytes they are."""
+        end = ended(data)
+        lines = lines_of(self._text(data[:end], is_first=is_first))
+        if self.is_json:
+            return [json_record(line, self.path.name) for line in lines if line.strip()], end
+        rows, taken = csv_rows(lines, self._separator, self.path.name)
+        if taken:
+            return rows, end - len("".join(lines[taken:]).encode())
+        return [], 0
+
+    def _check_waiting(self, rest: bytes, *, is_first: bool) -> None:
+        """Refuse what no further bytes can make a row of."""
+        text = self._text(rest, is_first=is_first, is_last=False)
+        if self.is_json:
+            if text.strip() and not text.lstrip().startswith("{"):
+                json_record(text, self.path.name)
+            return
+        lines = lines_of(text[: ended(text.encode())])
+        if len(lines) > 1:
+            columns = None if self.header is None else len(self.header)
+            refuse_unclosed(lines, columns, self._separator, self.path.name)
+
+    def _text(self, data: bytes, *, is_first: bool, is_last: bool = True) -> str:
+        """Return bytes as text; unless they are the last, they may end inside a letter."""
+        if is_first and data.lstrip(codecs.BOM_UTF8 + b" \r\n\t").lower().startswith(MARKUP):
+            msg = f"{self.path.name!r} must hold cases, but it is an HTML or XML page"
+            raise DataError(msg)
+        try:
+            decoder = codecs.getincrementaldecoder("utf-8-sig" if is_first else "utf-8")()
+            text = decoder.decode(data, final=is_last)
+        except UnicodeDecodeError as error:
+            msg = f"{self.path.name!r} must be UTF-8 text: {error}"
+            raise DataError(msg) from error
+        if "\0" in text:
+            msg = f"{self.path.name!r} must be UTF-8 text, but it has zero bytes"
+            raise DataError(msg)
+        return text
+
+    def _without_header(self, rows: list[list[str]]) -> list[list[str]]:
+        """Return rows of as many values as there are columns, the header apart."""
+        if self.header is None and rows:
+            self.header, *rows = rows
+            if len(set(self.header)) < len(self.header):
+                twice = next(name for name in self.header if self.header.count(name) > 1)
+                msg = f"{self.path.name!r} must have distinct column names, got {twice!r} twice"
+                raise DataError(msg)
+        wanted = len(self.header or ())
+        for row in rows:
+            if len(row) != wanted:
+                msg = (
+                    f"each row of {self.path.name!r} must have {wanted} values, got {len(row)} "
+                    f"in {shown(row)}"
+                )
+                raise DataError(msg)
+        return rows
+
+    def _records(self, rows: list[list[str]]) -> list[dict[str, Any]]:
+        header = self.header or []
+        columns = [
+            self._values(name, words)
+            for name, words in zip(header, zip(*rows, strict=True), strict=False)
+        ]
+        return [dict(zip(header, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    def _values(self, name: str, words: Sequence[str]) -> list[Any]:
+        kind = self.kinds.get(name)
+        values = {word: value_of(word, kind, name) for word in set(words)}
+        return [values[word] for word in words]
+
+    @property
+    def _separator(self) -> str:
+        return SEPARATORS[self.path.suffix.lower()]
+
     def _check_prefix(self, wanted: str) -> None:
-        size, left = self.path.stat().st_size, self.offset
-        if size < left:
-            msg = f"{self.path.name!r} must only grow: {left} bytes were read, now it has {size}"
+        left = self.offset
+        if self.size < left:
+            msg = (
+                f"{self.path.name!r} must only grow: {left} bytes were read, now it has {self.size}"
+            )
             raise DataError(msg)
         with self.path.open("rb") as file:
             while left:
@@ -108,63 +212,3 @@ class GrowingFile:
         if self._hash.hexdigest() != wanted:
             msg = f"{self.path.name!r} must only grow, but its first {self.offset} bytes changed"
             raise DataError(msg)
-
-    def _complete(self, data: bytes) -> int:
-        """Return where the last complete record ends."""
-        if self.path.suffix.lower() in JSON_LINES:
-            return data.rfind(b"\n") + 1
-        end, at, quotes = 0, 0, 0
-        for line in data.split(b"\n")[:-1]:
-            at += len(line) + 1
-            quotes += line.count(b'"')
-            # a line break inside quotes belongs to a value
-            if quotes % 2 == 0:
-                end = at
-        return end
-
-    def _records(self, data: bytes) -> list[dict[str, Any]]:
-        text = self._text(data, is_first=self.offset == 0)
-        if self.path.suffix.lower() in JSON_LINES:
-            return [self._object(line) for line in text.split("\n") if line.strip()]
-        rows = self._rows(text)
-        columns = [(name, self.kinds.get(name)) for name in self.header or ()]
-        return [
-            {
-                name: value_of(word, kind, name)
-                for (name, kind), word in zip(columns, row, strict=True)
-            }
-            for row in rows
-        ]
-
-    def _text(self, data: bytes, *, is_first: bool) -> str:
-        try:
-            return data.decode("utf-8-sig" if is_first else "utf-8")
-        except UnicodeDecodeError as error:
-            msg = f"{self.path.name!r} must be UTF-8 text: {error}"
-            raise DataError(msg) from error
-
-    def _rows(self, text: str) -> list[list[str]]:
-        """Return the rows of CSV text, the header apart."""
-        separator = SEPARATORS[self.path.suffix.lower()]
-        lines = csv.reader(StringIO(text, newline=""), delimiter=separator)
-        rows = [row for row in lines if row]
-        if self.header is None and rows:
-            self.header = rows.pop(0)
-        header = self.header or []
-        for row in rows:
-            if len(row) != len(header):
-                msg = (
-                    f"each row of {self.path.name!r} must have {len(header)} values, got {len(row)}"
-                )
-                raise DataError(msg)
-        return rows
-
-    def _object(self, line: str) -> dict[str, Any]:
-        try:
-            record = json.loads(line)
-        except ValueError:
-            record = None
-        if not isinstance(record, dict):
-            msg = f"each line of {self.path.name!r} must be a JSON object, got {line[:40]!r}"
-            raise DataError(msg)
-        return record

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairtransport.checks import shown
-from fairtransport.errors import DataError, InputError
+from fairtransport.errors import InputError
 from fairtransport.files import write_text
 from fairtransport.monitor.points import Points
 from fairtransport.monitor.settings import Settings, check_settings
+from fairtransport.monitor.statefile import dump_state, load_state
 from fairtransport.monitor.streams import CostStream, FreeStream
 from fairtransport.similarity import IgnoreSensitive
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-SCHEMA = "fairtransport-monitor/2"
 LARGEST = 700.0
 """Logarithms of e-values are cut here, so that they stay finite numbers."""
 
@@ -89,7 +88,8 @@ class Monitor:
     sensitive_features, features, pos_label, bins, missing, similarity, loss, loss_range, budget
         As in `audit`; columns by their names. A loss without limits needs ``loss_range``.
     labels
-        All labels that can occur; needed by losses on scores unless the model tells.
+        All labels that can occur; needed by losses on scores unless the model tells. Else
+        answers have to be labels that were seen, once there are two.
     levels
         All levels of each sensitive feature; needed with ``model`` (bins tell theirs), so that
         the twins do not depend on the stream.
@@ -169,10 +169,19 @@ class Monitor:
         A record that breaks a rule raises an error and none of its batch is counted. What the
         model answered until then is remembered.
         """
-        keys = self._points.read(points)
-        if keys:
-            self._stream.take(keys)
+        before = self._points.memory()
+        try:
+            keys = self._points.read(points)
+            if keys:
+                self._stream.take(keys)
+        except BaseException:
+            self._points.recall(before)
+            raise
         return self.state
+
+    def expect(self, columns: Sequence[str]) -> None:
+        """Refuse columns of records to come if one that is needed is not among them."""
+        self._points.refuse_absent(columns)
 
     @property
     def queried(self) -> int:
@@ -221,10 +230,10 @@ class Monitor:
         """Write all that `resume` needs, in one step: a reader sees the old file or the new one.
 
         ``monitor.position``, any JSON value, is kept in the same file: set it to where the
-        next records begin, and a process that is killed neither loses nor repeats any.
+        next records begin, and a process that is killed neither loses nor repeats any. Two
+        processes must not save to one file; `fairtransport monitor` locks it.
         """
         content = {
-            "schema": SCHEMA,
             "settings": self.settings.plain,
             "target_scope": self.settings.target_scope,
             "features": list(self._points.features) if self._points.names else None,
@@ -233,12 +242,7 @@ class Monitor:
             "history": self._history,
             "stream": self._stream.as_json(),
         }
-        try:
-            text = json.dumps(content, allow_nan=False)
-        except (TypeError, ValueError) as error:
-            msg = f"a monitor can be saved if values are text, numbers or truth values: {error}"
-            raise DataError(msg) from error
-        write_text(Path(path), text)
+        write_text(Path(path), dump_state(content))
 
     @classmethod
     def resume(
@@ -248,16 +252,10 @@ class Monitor:
         """Return the monitor that was saved.
 
         A model, a similarity or loss that was not given by name, and a reference frame are not in
-        the file: pass the same ones again.
+        the file: pass the same ones again. When the model is next asked, a few earlier questions
+        go along, and other answers than before are an error. So is a file that was changed.
         """
-        try:
-            saved = json.loads(Path(path).read_text("utf-8"))
-        except (OSError, ValueError) as error:
-            msg = f"the state file {str(path)!r} could not be read: {error}"
-            raise DataError(msg) from error
-        if not isinstance(saved, dict) or saved.get("schema") != SCHEMA:
-            msg = f"`path` must be a state file of schema {SCHEMA}, got {str(path)!r}"
-            raise InputError(msg)
+        saved = load_state(Path(path))
         plain = dict(saved["settings"])
         for name, value in (("similarity", similarity), ("loss", loss)):
             plain[name] = _same(name, plain[name], value)
@@ -272,7 +270,10 @@ class Monitor:
         self.position = saved["position"]
         if saved["features"] is not None:
             self._points.fix_features(saved["features"])
-        self._points.answers = {tuple(question): said for question, said in saved["answers"]}
+        self._points.restore(
+            {tuple(question): said for question, said in saved["answers"]},
+            [tuple(key) for key in saved["stream"]["points"]],
+        )
         self._history = [Look(*look) for look in saved["history"]]
         self._stream.restore(saved["stream"])
 

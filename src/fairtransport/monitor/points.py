@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from fairtransport.access import ask
 from fairtransport.access.asking import check_scores, check_values
+from fairtransport.answers import all_classes, refuse_unlike
 from fairtransport.checks import shown
 from fairtransport.errors import DataError, InputError
-from fairtransport.losses import Answer, evaluate
+from fairtransport.losses import evaluate
+from fairtransport.monitor.questions import Questions, positive_of, typed
+from fairtransport.monitor.values import plain_values
 from fairtransport.space.binning import bin_names
 from fairtransport.space.columns import Column, encode, encode_series, object_array
+from fairtransport.space.counting import as_source
+from fairtransport.space.roles import refuse_taken
 from fairtransport.space.sample_space import native_frame
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
-    from fairtransport.access import BlackBox
     from fairtransport.checks import FloatArray
     from fairtransport.monitor.settings import Settings
 
@@ -30,34 +35,60 @@ Key: TypeAlias = tuple[Any, ...]
 
 
 class Points:
-    """Reads records, remembers the model's answers, and computes losses.
+    """Reads records and computes losses.
 
     Attributes
     ----------
     names
         The columns of a point: features, sensitive ones, label, predictions; empty until known.
-    answers
-        What the model said, by the values of the features.
+    labels
+        The labels of all records so far.
+    questions
+        What the model is asked and said; None where predictions are given.
     """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.features: tuple[str, ...] = ()
         self.names: tuple[str, ...] = ()
-        self.answers: dict[Key, Any] = {}
+        self.labels: frozenset[Any] = frozenset()
+        self.questions = None if settings.box is None else Questions(settings, settings.box)
         self.library = "pandas"
+        self._taken = {settings.plain["y"], *settings.predictions}
         self._categories: dict[str, tuple[Any, ...] | None] = {}
         if settings.features is not None:
             self.fix_features(settings.features)
+
+    @property
+    def answers(self) -> dict[Key, Any]:
+        """What the model said, by the values of the features."""
+        return {} if self.questions is None else self.questions.answers
+
+    def memory(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what records change, for `recall`."""
+        return dict(vars(self)), {} if self.questions is None else dict(vars(self.questions))
+
+    def recall(self, memory: tuple[dict[str, Any], dict[str, Any]]) -> None:
+        """Forget what came since, but for answers to questions that can be asked again."""
+        vars(self).update(memory[0])
+        if self.questions is not None:
+            vars(self.questions).update(memory[1])
+            if not self.names:
+                self.questions.answers.clear()
+
+    def restore(self, answers: dict[Key, Any], keys: Sequence[Key]) -> None:
+        """Take over what was said and the points that were seen."""
+        if self.questions is not None:
+            self.questions.restore(answers)
+        if self.settings.label is not None and keys:
+            at = self.names.index(self.settings.label)
+            self.labels = frozenset(key[at] for key in keys)
 
     def fix_features(self, features: Sequence[str]) -> None:
         """Settle which columns describe a person."""
         settings = self.settings
         label = () if settings.label is None else (settings.label,)
-        for name in features:
-            if name in (*label, *settings.predictions):
-                msg = f"`features` must not hold label or predictions, got {name!r}"
-                raise InputError(msg)
+        refuse_taken("features", features, self._taken)
         unknown = [name for name in settings.bins if name not in (*features, *settings.sensitive)]
         if unknown:
             msg = f"`bins` must name columns of the points, got {shown(unknown[0])}"
@@ -76,6 +107,8 @@ class Points:
     def read(self, points: Any) -> list[Key]:
         """Return the points of a record or a batch, in order, checked."""
         columns = self._columns(points)
+        if not columns:
+            return []
         for name, values in columns.items():
             if name in self.settings.bins:
                 columns[name] = self._binned(name, values)
@@ -86,7 +119,29 @@ class Points:
                 lacked = shown(min(new, key=str))
                 msg = f"`levels[{name!r}]` must hold every value, but lacks {lacked}"
                 raise DataError(msg)
+        self._note_labels(columns)
         return list(zip(*columns.values(), strict=True))
+
+    def refuse_absent(self, columns: Sequence[Any]) -> None:
+        """Refuse records without a column that is needed, or with one that came too late."""
+        for name in columns:
+            if not isinstance(name, str):
+                msg = f"records must have text as names of columns, got {shown(name)}"
+                raise DataError(msg)
+        needed = self.names or tuple(
+            name for name in (*self.settings.sensitive, *sorted(self._taken - {None})) if name
+        )
+        absent = [name for name in needed if name not in columns]
+        if absent:
+            msg = f"records must have the columns {', '.join(needed)}, but lack {absent[0]!r}"
+            raise DataError(msg)
+        late = [name for name in columns if name not in (*needed, *self._taken)]
+        if late and self.names and self.settings.features is None:
+            msg = (
+                f"records must have the columns of the first ones, {', '.join(self.names)}, "
+                f"and no others, got {late[0]!r}; `features` names those to look at"
+            )
+            raise DataError(msg)
 
     def block(self, key: Key) -> Key:
         """Return what a point has in common with its twins."""
@@ -96,15 +151,13 @@ class Points:
         """Return the loss at each point; unknown answers are asked for, all at once."""
         if not keys:
             return np.empty(0)
-        box = self.settings.box
-        if box is None:
+        settings = self.settings
+        if self.questions is None:
             answers = self._given(keys)
         else:
-            answers = self._ask(box, [tuple(key[at] for at in self._asked) for key in keys])
-        truth = self._truth(keys)
-        if self.settings.loss.needs == "label":
-            _refuse_unlike(truth, answers)
-        return evaluate(self.settings.loss, truth, self._outcome(answers))
+            questions = [tuple(key[at] for at in self._asked) for key in keys]
+            answers = self.questions.ask(questions, self.features, self.labels, self._asked_frame)
+        return evaluate(settings.loss, self._truth(keys), self._outcome(answers))
 
     def twins(self, key: Key) -> list[Key]:
         """Return the points that differ from one in sensitive features alone, itself included."""
@@ -115,22 +168,23 @@ class Points:
         """Return points as a data frame."""
         return self._native(self.names, keys)
 
+    def _asked_frame(self, rows: Sequence[Key], order: Sequence[str], library: str | None) -> Any:
+        return self._native(self.features, rows, order, library)
+
     def _columns(self, points: Any) -> dict[str, list[Any]]:
-        import narwhals as nw
+        from narwhals.dependencies import is_into_dataframe
 
         records = [points] if isinstance(points, Mapping) else points
         if isinstance(records, list) and all(isinstance(one, Mapping) for one in records):
             return self._columns_of_records(records)
-        try:
-            frame = nw.from_native(points, eager_only=True)
-        except TypeError:
+        if not is_into_dataframe(points):
             msg = (
                 "`points` must be a record (a dict), a list of records or an eager data frame, "
                 f"got {shown(points)}"
             )
-            raise InputError(msg) from None
-        self._find_features(frame.columns)
-        self._refuse_absent(frame.columns)
+            raise InputError(msg)
+        frame: Any = as_source(points, "points").frame  # type: ignore[attr-defined]
+        self._find_features([frame.columns])
         self.library = frame.implementation.name.lower()
         columns = {}
         for name in self.names:
@@ -139,32 +193,49 @@ class Points:
             except TypeError:
                 msg = f"the column {name!r} must hold single values"
                 raise DataError(msg) from None
-            self._categories[name] = column.categories
-            columns[name] = column.to_list()
+            self._categories = {**self._categories, name: column.categories}
+            levels = plain_values(f"the column {name!r}", column.levels.tolist())
+            columns[name] = [[*levels, None][code] for code in column.codes.tolist()]
         return columns
 
     def _columns_of_records(self, records: list[Mapping[str, Any]]) -> dict[str, list[Any]]:
-        for record in records:
-            self._find_features(list(record))
-            self._refuse_absent(list(record))
-        return {name: [_plain(name, record[name]) for record in records] for name in self.names}
+        if not records:
+            return {}
+        self._find_features({tuple(record): None for record in records})
+        return {
+            name: plain_values(f"the column {name!r}", [record[name] for record in records])
+            for name in self.names
+        }
 
-    def _find_features(self, columns: Sequence[str]) -> None:
-        if not self.names:
-            taken = {self.settings.plain["y"], *self.settings.predictions}
-            self.fix_features([name for name in columns if name not in taken])
+    def _find_features(self, shapes: Iterable[Sequence[str]]) -> None:
+        """Settle the features by the first columns ever seen, and hold all to the same."""
+        for columns in shapes:
+            self.refuse_absent(columns)
+            if not self.names:
+                self.fix_features([name for name in columns if name not in self._taken])
+                self.refuse_absent(columns)
 
-    def _refuse_absent(self, columns: Sequence[str]) -> None:
-        absent = [name for name in self.names if name not in columns]
-        if absent:
-            msg = f"records must have the columns {', '.join(self.names)}, but lack {absent[0]!r}"
-            raise DataError(msg)
+    def _note_labels(self, columns: Mapping[str, list[Any]]) -> None:
+        settings = self.settings
+        if settings.label is None:
+            return
+        self.labels = self.labels.union(columns[settings.label])
+        if settings.classes is not None and (
+            settings.named_labels or settings.loss.needs == "score"
+        ):
+            lacked = self.labels.difference(settings.classes)
+            if lacked:
+                msg = f"`labels` must hold every label, but lacks {shown(min(lacked, key=str))}"
+                raise DataError(msg)
+        if settings.loss.needs == "label":
+            refuse_unlike(self.labels, (), "")
+            all_classes(sorted(self.labels, key=str), settings.box, settings.loss)
 
     def _binned(self, name: str, values: list[Any]) -> list[Any]:
         edges = self.settings.bins[name]
         names = bin_names(edges)
         for value in values:
-            if value is not None and not isinstance(value, int | float):
+            if isinstance(value, bool) or not isinstance(value, int | float | None):
                 msg = f"`bins[{name!r}]` needs a numeric column, got {shown(value)}"
                 raise DataError(msg)
         return [None if value is None else names[bisect_right(edges, value)] for value in values]
@@ -183,45 +254,20 @@ class Points:
             values[at] = value
         return tuple(values)
 
-    def _ask(self, box: BlackBox, questions: list[Key]) -> NDArray[Any]:
-        settings = self.settings
-        new = list(dict.fromkeys(one for one in questions if one not in self.answers))
-        if new:
-            names = self.features if box.features is None else box.features
-            if set(names) != set(self.features):
-                msg = (
-                    f"`features` must be the columns that the model was fitted on "
-                    f"({', '.join(names)}), got {', '.join(self.features)}"
-                )
-                raise InputError(msg)
-            points = self._native(self.features, new, names, box.library)
-            kind: Answer = settings.loss.needs
-            # labels, of which the positive one counts; or labels nobody listed beforehand
-            if not settings.loss.uses_truth and settings.pos_label is not None:
-                kind = "any"
-            if kind == "label" and settings.classes is None:
-                kind = "any"
-            cut = {name: edges for name, edges in settings.bins.items() if name in self.features}
-            said = ask(box, points, len(new), kind, settings.classes or [], self._positive, cut)
-            self.answers.update(zip(new, said.tolist(), strict=True))
-        return _typed([self.answers[one] for one in questions])
-
     def _given(self, keys: Sequence[Key]) -> NDArray[Any]:
         places = [self.names.index(name) for name in self.settings.predictions]
         who, classes = f"`{self.settings.parameter}`", self.settings.classes or []
         if self.settings.loss.needs == "score":
             scores = np.array([[key[at] for at in places] for key in keys], object)
-            return check_scores(who, scores, len(keys), classes, classes, self._positive)
-        answers = _typed([key[places[0]] for key in keys])
+            return check_scores(
+                who, scores, len(keys), classes, classes, positive_of(self.settings)
+            )
+        answers = typed([key[places[0]] for key in keys])
+        if self.settings.loss.needs == "label":
+            refuse_unlike(self.labels, set(answers.tolist()), who)
         numeric = self.settings.loss.uses_truth or self.settings.pos_label is None
         is_value = self.settings.loss.needs == "value" and numeric
         return check_values(who, answers) if is_value else answers
-
-    @property
-    def _positive(self) -> Any:
-        classes, pos_label = self.settings.classes, self.settings.pos_label
-        usual = classes is not None and set(classes) in ({0, 1}, {-1, 1})
-        return classes[-1] if pos_label is None and classes and usual else pos_label
 
     def _outcome(self, answers: NDArray[Any]) -> NDArray[Any]:
         settings = self.settings
@@ -238,10 +284,6 @@ class Points:
         values = [key[self.names.index(label)] for key in keys]
         if needs == "score":
             place = {one: at for at, one in enumerate(self.settings.classes or [])}
-            for value in values:
-                if value not in place:
-                    msg = f"`labels` must hold every label, but lacks {shown(value)}"
-                    raise DataError(msg)
             return np.array([place[value] for value in values])
         if needs == "value":
             try:
@@ -249,7 +291,7 @@ class Points:
             except (TypeError, ValueError):
                 msg = f"`y` must be numeric for the loss {self.settings.loss.name!r}"
                 raise DataError(msg) from None
-        return _typed(values)
+        return typed(values)
 
     def _native(
         self, names: Sequence[str], rows: Sequence[Key], order: Sequence[str] | None = None,
@@ -263,29 +305,3 @@ class Points:
             columns[name] = encode(values, missing, categories)
         chosen = names if order is None else order
         return native_frame({name: columns[name] for name in chosen}, library or self.library)
-
-
-def _plain(name: str, value: Any) -> Any:
-    """Return a record's value as a plain Python object, NaN as None."""
-    value = value.item() if isinstance(value, np.generic) else value
-    if not isinstance(value, Hashable):
-        msg = f"the column {name!r} must hold single values, got {shown(value)}"
-        raise DataError(msg)
-    return None if isinstance(value, float) and value != value else value  # noqa: PLR0124
-
-
-def _typed(values: list[Any]) -> NDArray[Any]:
-    if all(type(value) in (bool, int, float, list) for value in values):
-        return np.array(values)
-    return object_array(values)
-
-
-def _refuse_unlike(truth: NDArray[Any], predicted: NDArray[Any]) -> None:
-    """Refuse labels that are text beside predictions that are numbers: no two are equal."""
-    for label, prediction in zip(truth.tolist(), predicted.tolist(), strict=True):
-        if isinstance(label, str) != isinstance(prediction, str):
-            msg = (
-                f"true labels and predictions must be of the same type, got {shown(label)} "
-                f"and {shown(prediction)}"
-            )
-            raise DataError(msg)

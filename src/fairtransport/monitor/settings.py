@@ -6,16 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairtransport.answers import choose_access
-from fairtransport.checks import choice, number, shown, threshold
-from fairtransport.errors import InputError
+import numpy as np
+
+from fairtransport.answers import all_classes, choose_access, positive_label, refuse_unlike
+from fairtransport.checks import choice, number, one_of, shown, threshold
+from fairtransport.errors import DataError, InputError
 from fairtransport.losses import Loss, as_loss
+from fairtransport.monitor.values import plain_values
 from fairtransport.similarity import Similarity, as_similarity
 from fairtransport.space.binning import Bins, bin_names, check_bins
 from fairtransport.space.columns import plain_list, sorted_levels
+from fairtransport.space.roles import refuse_taken
+from fairtransport.space.twins import check_twins
 
 if TYPE_CHECKING:
     from fairtransport.access import BlackBox
+    from fairtransport.answers import Access
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +51,11 @@ class Settings:
     budget: float
     delta: float
     alpha: float
+
+    @property
+    def named_labels(self) -> bool:
+        """Whether the user listed the labels that can occur."""
+        return self.plain["labels"] is not None
 
     @property
     def target_scope(self) -> str:
@@ -83,9 +94,12 @@ def check_settings(
         msg = f"`{access.parameter}` must not be the column of the true labels, got {label!r}"
         raise InputError(msg)
     sensitive = _names("sensitive_features", sensitive_features)
+    refuse_taken("sensitive_features", sensitive, {label, *predictions})
     named = access.features if features is None else _names("features", features)
     edges = check_bins(bins, (*(named or ()), *sensitive) if named else list(bins or ()))
-    classes = _classes(labels, access.box, chosen)
+    listed = None if labels is None else _listed("labels", labels)
+    classes = _classes(listed, access.box, chosen)
+    _check_positive(pos_label, classes, access, chosen)
     low, high = _range(chosen, access.parameter, access.box, pos_label)
     if targets is not None and access.box is not None and likeness.moves_only_to_twins:
         msg = "`targets` must be left out with `model` where people move only to their twins"
@@ -101,9 +115,9 @@ def check_settings(
     plain = {
         "y": label, "y_pred": y_pred, "y_score": y_score, "sensitive_features": list(sensitive),
         "features": None if features is None else list(named or ()),
-        "labels": None if labels is None else plain_list(labels), "pos_label": pos_label,
+        "labels": listed, "pos_label": pos_label,
         "bins": {name: list(cuts) for name, cuts in edges.items()} or None, "missing": missing,
-        "levels": None if levels is None else {key: plain_list(levels[key]) for key in levels},
+        "levels": {name: declared[name] for name in levels} if levels else None,
         "similarity": similarity if isinstance(similarity, str) else None,
         "loss": loss if isinstance(loss, str) else None,
         "loss_range": None if loss_range is None else [float(limit) for limit in loss_range],
@@ -127,15 +141,49 @@ def _names(parameter: str, value: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _classes(labels: Any, box: BlackBox | None, loss: Loss) -> list[Any] | None:
+def _listed(parameter: str, values: Any) -> list[Any]:
+    """Return the distinct values of a list."""
+    if not isinstance(values, list | tuple) and np.ndim(values) != 1:
+        msg = f"`{parameter}` must list values, got {shown(values)}"
+        raise InputError(msg)
+    try:
+        listed = plain_values(f"`{parameter}`", given := plain_list(values))
+    except DataError as error:
+        raise InputError(str(error)) from None
+    if any(one is None and value is not None for one, value in zip(listed, given, strict=True)):
+        msg = f"`{parameter}` must not hold NaN; None stands for a missing value"
+        raise InputError(msg)
+    return list(dict.fromkeys(listed))
+
+
+def _classes(labels: list[Any] | None, box: BlackBox | None, loss: Loss) -> list[Any] | None:
     """Return the labels that can occur, where they are known before the first record."""
-    known = [] if labels is None else plain_list(labels)
-    if box is not None and box.classes is not None and loss.needs in {"label", "score"}:
-        known = [*known, *box.classes]
+    if labels is not None and (not labels or None in labels):
+        msg = f"`labels` must list labels, none of them missing, got {shown(labels)}"
+        raise InputError(msg)
+    try:
+        refuse_unlike(labels or (), (), "")
+        known = all_classes(labels or [], box, loss)
+    except DataError as error:
+        msg = f"`labels` do not fit: {error}"
+        raise InputError(msg) from None
     if not known and loss.needs == "score":
         msg = f"`labels` must list all labels for the loss {loss.name!r} of a stream, got None"
         raise InputError(msg)
     return list(sorted_levels(known).tolist()) if known else None
+
+
+def _check_positive(pos_label: Any, classes: list[Any] | None, access: Access, loss: Loss) -> None:
+    """Refuse a positive label that is none of those that can occur, as far as these are known."""
+    if pos_label is None:
+        return
+    _listed("pos_label", [pos_label])
+    if loss.uses_truth:
+        positive_label(classes or [], pos_label, classes or [])
+    elif access.parameter != "y_score":
+        own = None if access.box is None else access.box.classes
+        if known := own or classes:
+            one_of("pos_label", pos_label, known)
 
 
 def _range(loss: Loss, parameter: str, box: BlackBox | None, pos_label: Any) -> tuple[float, float]:
@@ -170,8 +218,8 @@ def _levels(
             raise InputError(msg)
     declared: dict[str, list[Any]] = {}
     for name in sensitive:
-        if name in given and not isinstance(given[name], str):
-            declared[name] = plain_list(given[name])
+        if given.get(name) is not None and not isinstance(given[name], str):
+            declared[name] = _listed(f"levels[{name!r}]", given[name])
         elif name in bins:
             declared[name] = bin_names(bins[name])
         if not declared.get(name):
@@ -180,4 +228,5 @@ def _levels(
                 f"are known beforehand, got {shown(given.get(name))}"
             )
             raise InputError(msg)
+    check_twins(map(len, declared.values()))
     return declared

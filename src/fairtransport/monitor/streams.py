@@ -10,6 +10,7 @@ import numpy as np
 from fairtransport.inference.eprices import CostlyMoves
 from fairtransport.inference.eprocess import FreeMoves
 from fairtransport.space import build_space
+from fairtransport.space.twins import check_twins
 from fairtransport.transport import AuditProblem
 
 if TYPE_CHECKING:
@@ -115,9 +116,16 @@ class FreeStream:
         """Return the largest loss that each point is known to move to."""
         if not self.asks or not keys:
             return losses
-        twins = [self.points.twins(key) for key in keys]
-        flat = self.points.losses([twin for group in twins for twin in group])
-        return np.asarray(np.maximum(losses, flat.reshape(len(keys), -1).max(axis=1)))
+        blocks = [self.points.block(key) for key in keys]
+        first = {block: key for block, key in zip(blocks, keys, strict=True)
+                 if block not in self._worst}  # fmt: skip
+        size = check_twins(map(len, self.points.settings.levels.values()),
+                           len(self._worst) + len(first))  # fmt: skip
+        flat = self.points.losses(
+            [twin for key in first.values() for twin in self.points.twins(key)]
+        )
+        worst = dict(zip(first, flat.reshape(-1, size).max(axis=1).tolist(), strict=True))
+        return np.array([self._worst.get(block, worst.get(block)) for block in blocks])
 
     def _admit(self, keys: list[Key], losses: FloatArray) -> None:
         for key in keys:

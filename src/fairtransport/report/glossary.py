@@ -16,13 +16,13 @@ GLOSSARY = {
         "The property that the statistic of the whole population is at most δ, the "
         "deterioration that the auditor tolerates."
     ),
-    "Rejected": "The lower bound exceeds δ: were the model δ-fair, data like these would be rare.",
+    "Rejected": "The lower bound reaches δ: were the model δ-fair, data like these would be rare.",
     "Certified": "The upper bound is at most δ.",
     "Inconclusive": "Neither. The data do not decide; more cases may.",
     "Level, α": "The largest probability of a wrong rejection, and of a wrong certificate.",
     "p-value": "Small values speak against δ-fairness; it is rejected when p is at most α.",
     "Lower and upper bound": (
-        "One-sided confidence bounds at level 1 − α. The verdict comes from them."
+        "One-sided confidence bounds at level 1 − α. They agree with the verdict."
     ),
     "Interval": (
         "The two-sided confidence interval at level 1 − α, with α/2 on each side; it is a "

@@ -14,7 +14,6 @@ from fairtransport.report.text import (
     decimal,
     interval_text,
     level,
-    pvalue,
     shorten,
     visible,
 )
@@ -28,6 +27,15 @@ if TYPE_CHECKING:
 MOST_MOVES = 10
 _CODE = re.compile(r"`([\w.,= -]{1,80})`")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#!|~$])")
+# addresses, names of users, numbers of issues, hashes of commits and emoji, which become links
+# or pictures by themselves; escaping does not stop that, for they are looked for in what is shown
+_LIVE = re.compile(
+    r"@(?=[\w-])|#(?=\d)|:(?=//|[\w+-]+:)|(?<![a-z0-9])www(?=\.)|\bgh(?=-\d)"
+    r"|\b(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f](?=[0-9a-f]{6,39}\b)",
+    re.IGNORECASE,
+)
+_JOINER = "&#8288;"
+"""A character that has no width and no link goes across."""
 
 
 def render_markdown(
@@ -76,12 +84,13 @@ def escape(text: str) -> str:
 
     Examples
     --------
-    >>> escape("a|b <i>")
-    'a\\|b &lt;i&gt;'
+    >>> escape("a|b <i>"), escape("https://a.org @me")
+    ('a\\|b &lt;i&gt;', 'https:&#8288;//a.org @&#8288;me')
     """
     # what could be read as HTML becomes an entity, all other marks get a backslash
-    marked = _SPECIAL.sub(r"\\\1", text.replace(">", "\0"))
-    for sign, entity in (("&", "&amp;"), ("<", "&lt;"), ("\0", "&gt;")):
+    broken = _LIVE.sub("\\g<0>\1", text.replace("\1", "").replace(">", "\0"))
+    marked = _SPECIAL.sub(r"\\\1", broken)
+    for sign, entity in (("&", "&amp;"), ("<", "&lt;"), ("\0", "&gt;"), ("\1", _JOINER)):
         marked = marked.replace(sign, entity)
     return marked
 
@@ -115,7 +124,7 @@ def _figures(summary: AuditSummary) -> str:
         ("Lower bound, one-sided", bound(summary.lower_bound, DOWN)),
         ("Upper bound, one-sided", bound(summary.upper_bound, UP)),
         ("Threshold δ", delta),
-        ("p-value", "none" if summary.pvalue is None else pvalue(summary.pvalue)),
+        ("p-value", words.pvalue_words(summary)),
     )
     lines = [f"| {name} | {escape(value)} |" for name, value in rows]
     return "\n".join(["| | |", "|---|---|", *lines])

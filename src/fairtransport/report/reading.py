@@ -21,19 +21,16 @@ def titled(summary: AuditSummary, title: str) -> str:
 
 
 def hidden_sentence(summary: AuditSummary) -> str | None:
-    """Return how many moves are left out beside those shown; None if none is."""
+    """Return how many people are in moves that are left out; None if there are none to tell of."""
     hidden = summary.suppression
-    if hidden is None or not hidden.moves_hidden:
+    if hidden is None or not hidden.moved_hidden:
         return None
-    who = f"of {people(hidden.moved_hidden)} people"
-    if hidden.moves_hidden == 1:
-        return f"1 move {who} is not shown."
-    return f"{hidden.moves_hidden:,} moves {who} are not shown."
+    return f"Moves of about {people(hidden.moved_hidden)} people are not shown."
 
 
 def shows_flows(summary: AuditSummary) -> bool:
     """Tell whether flows are shown: where all moves are left out, zeros would say nothing."""
-    return bool(summary.flows) and bool(summary.moves or hidden_sentence(summary) is None)
+    return bool(summary.flows) and bool(summary.moves or summary.suppression is None)
 
 
 def flows_meaning(summary: AuditSummary) -> str:
@@ -104,13 +101,14 @@ def suppression_sentence(summary: AuditSummary) -> str | None:
     hidden = summary.suppression
     if hidden is None:
         return None
-    moves = "1 move" if hidden.moves_hidden == 1 else f"{hidden.moves_hidden:,} moves"
     return (
         f"This report is made to be shared. Cells with fewer than {hidden.at_least} people were "
         "left out before it was written, and others from which they could be worked out; so were "
-        "the fingerprint of the data, the seed, the sampling law and the budget curve. "
-        f"Not shown: {moves} of {people(hidden.moved_hidden)} people "
-        "altogether. The statistic and the bounds are those of everybody."
+        "the fingerprint of the data, the seed, the sampling law, the budget curve, other methods "
+        f"and how many points and moves there are. Numbers of people are multiples of "
+        f"{hidden.at_least}, and the statistic, risks and bounds are multiples of "
+        f"{hidden.step:g} (or δ), so that the counts cannot be worked out from them; bounds are "
+        "rounded outwards and still hold. The verdict is that of the numbers before rounding."
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairtransport.report.text import (
     DOWN,
+    NONE,
     UP,
     bound,
     decimal,
@@ -51,7 +52,11 @@ SCOPES = {
         "differ from them in sensitive features alone. The model was asked about the twins who "
         "are not in the data."
     ),
-    "reference": "Everybody is compared with the people of a reference table that was given.",
+    "reference": (
+        "Everybody is compared with the people of a reference table that was given. It must have "
+        "been chosen without the audit data: nothing can be certified from one that was taken from "
+        "them."
+    ),
     "observed": (
         "People are compared only with people in the audit data{more}. The statistic may miss "
         "comparisons with others, so there is no upper bound and nothing can be certified."
@@ -61,10 +66,12 @@ TWINS_TOO = " and with the twins of these, about whom the model was asked"
 
 GUARANTEES = {
     "finite-sample": (
-        "The bounds hold at every sample size, whatever the population: nothing is approximated."
+        "The bounds hold at every sample size, whatever the population, for people drawn at random "
+        "who had no part in making the model or the similarity: nothing is approximated."
     ),
     "asymptotic": (
-        "The bounds hold for large samples; at the size of this one their level is approximate."
+        "The bounds hold for large samples of people drawn at random who had no part in making the "
+        "model or the similarity; at the size of this one their level is approximate."
     ),
 }
 
@@ -86,15 +93,25 @@ def verdict_sentence(summary: AuditSummary) -> str:
     at = f"at level {level(summary.alpha)}"
     if summary.verdict == "rejected" and lower is not None:
         at_least, threshold = told_apart(lower, delta, rounding=DOWN)
-        tail = "" if summary.pvalue is None else f"; {pvalue(summary.pvalue)}"
-        return (
-            f"δ-fairness rejected {at}: {sure} at least {at_least}, more than "
-            f"δ = {threshold}{tail}."
-        )
+        tail = "" if summary.pvalue is None else f"; {pvalue_words(summary)}"
+        # a bound that was rounded down to δ says no more than the verdict
+        known = "" if lower == delta else f"at least {at_least}, "
+        return f"δ-fairness rejected {at}: {sure} {known}more than δ = {threshold}{tail}."
     if summary.verdict == "certified" and upper is not None:
         at_most, threshold = told_apart(upper, delta, rounding=UP)
         return f"δ-fairness certified {at}: {sure} at most {at_most}, no more than δ = {threshold}."
     return f"Inconclusive {at}: {_undecided(delta, lower, upper)}."
+
+
+def pvalue_words(summary: AuditSummary) -> str:
+    """Return the p-value; in a shared document, which side of a round number it is on."""
+    if summary.pvalue is None:
+        return NONE
+    if summary.suppression is None:
+        return pvalue(summary.pvalue)
+    if summary.pvalue > summary.alpha:
+        return f"p > {summary.alpha:g}"
+    return f"p ≤ {summary.pvalue:g}"
 
 
 def _undecided(delta: float, lower: float | None, upper: float | None) -> str:
@@ -145,12 +162,20 @@ def caution(summary: AuditSummary) -> str:
 def meaning(summary: AuditSummary) -> str:
     """Return what the statistic means for people."""
     return change_in_words(
-        summary.provenance.loss, summary.statistic, summary.baseline_risk, summary.worst_case_risk
-    )
+        summary.provenance.loss, summary.statistic, summary.baseline_risk,
+        summary.worst_case_risk, about=_about(summary),
+    )  # fmt: skip
 
 
-def change_in_words(loss: str, statistic: float, baseline: float, worst_case: float) -> str:
-    """Return what swapping people does to the mean loss.
+def _about(summary: AuditSummary) -> str:
+    # what a shared document tells is rounded
+    return "" if summary.suppression is None else "about "
+
+
+def change_in_words(
+    loss: str, statistic: float, baseline: float, worst_case: float, *, about: str = ""
+) -> str:
+    """Return what swapping people does to the mean loss; ``about`` stands before the numbers.
 
     Examples
     --------
@@ -165,13 +190,18 @@ def change_in_words(loss: str, statistic: float, baseline: float, worst_case: fl
     else:
         before, after = told_apart(baseline, worst_case)
         what = "The mean prediction" if loss == OUTCOME else f"The mean {loss_name(loss)} loss"
+    if statistic <= 0 and about:
+        return f"{what} would stay at {about}{before} if people were swapped with similar people."
     if statistic <= 0:
         return (
             f"{what} would not rise above {before} if people were swapped with similar people "
             "within the budget."
         )
     go = "rise" if loss == OUTCOME else "go"
-    return f"{what} would {go} from {before} to {after} if people were swapped with similar people."
+    return (
+        f"{what} would {go} from {about}{before} to {about}{after} if people were swapped with "
+        "similar people."
+    )
 
 
 def _percents(first: float, second: float) -> tuple[str, str]:
@@ -190,20 +220,29 @@ def moved_sentence(summary: AuditSummary) -> str:
     made, who = "makes the model do worse", "for whom the model does worse"
     if is_outcome(summary):
         made, who = "leads to a higher prediction", "who gets a higher prediction"
+    hidden = summary.suppression
+    if hidden is not None and summary.moved < hidden.at_least:
+        number = f"Fewer than {hidden.at_least} of {summary.n:,} people"
+        return f"{number} are swapped with someone similar {who}."
     if summary.moved <= 0:
         return f"No move that this budget allows {made} for any of the {summary.n:,} people."
     return (
-        f"{people(summary.moved)} of {summary.n:,} people ({percent(summary.moved / summary.n)}) "
-        f"are swapped with someone similar {who}."
+        f"{_about(summary).capitalize()}{people(summary.moved)} of {summary.n:,} people "
+        f"({percent(summary.moved / summary.n)}) are swapped with someone similar {who}."
     )
 
 
 def scope_meaning(summary: AuditSummary) -> str:
     """Return whom people are compared with."""
-    # points that nobody in the audit data is at are twins
-    asked = summary.queried > 0 and summary.points > summary.observed_points
-    more = TWINS_TOO if asked else ""
+    more = TWINS_TOO if _has_twins(summary) else ""
     return SCOPES.get(summary.target_scope, visible(summary.target_scope)).replace("{more}", more)
+
+
+def _has_twins(summary: AuditSummary) -> bool:
+    """Tell whether there are points that nobody in the audit data is at, which are twins."""
+    if summary.points is None or summary.observed_points is None:  # not told
+        return summary.queried != 0
+    return summary.queried != 0 and summary.points > summary.observed_points
 
 
 def guarantee_meaning(summary: AuditSummary) -> str:
@@ -219,10 +258,12 @@ def delta_sentences(summary: AuditSummary) -> tuple[str, ...]:
     """Return for which thresholds δ the verdict would be which."""
     lower, upper = summary.lower_bound, summary.upper_bound
     said = []
-    at_least = "0.0000"
+    at_least, up_to, from_there = "0.0000", "below", "from"
+    if summary.verdict == "rejected" and lower == summary.delta:
+        up_to, from_there = "up to", "above"
     if lower is not None and lower > 0:
         at_least, _ = told_apart(lower, 0.0, rounding=DOWN)
-        said.append(f"For every δ below {at_least}: δ-fairness rejected.")
+        said.append(f"For every δ {up_to} {at_least}: δ-fairness rejected.")
     elif lower is not None:
         said.append("For no δ: δ-fairness rejected; the lower bound is not above 0.")
     if upper is None:
@@ -231,7 +272,8 @@ def delta_sentences(summary: AuditSummary) -> tuple[str, ...]:
         said.append(f"For every δ from {bound(upper, UP)} on: certified.")
     if lower is not None and (upper is None or lower < upper):
         to = "" if upper is None else f" and below {bound(upper, UP)}"
-        said.append(f"For δ from {at_least} on{to}: inconclusive.")
+        on = " on" if from_there == "from" else ""
+        said.append(f"For δ {from_there} {at_least}{on}{to}: inconclusive.")
     return tuple(said)
 
 
@@ -245,11 +287,9 @@ def budget_sentence(summary: AuditSummary) -> str:
     far = "so far may people be moved on average, as a squared distance."
     said = [f"The budget is ε = {summary.budget:g}: {far}", visible(summary.budget_in_words)]
     if math.isfinite(summary.price):
-        # what a shared document tells of the price is rounded
-        about = "" if summary.suppression is None else "about "
         said.append(
-            f"A little more of it adds {about}{summary.price:.4g} to the statistic per unit of "
-            "budget."
+            f"A little more of it adds {_about(summary)}{summary.price:.4g} to the statistic per "
+            "unit of budget."
         )
     if not summary.budget_curve:
         said.append("How the statistic depends on the budget is not told here.")

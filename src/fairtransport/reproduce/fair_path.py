@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -105,13 +105,10 @@ def fair_path(training: pd.DataFrame, seed: int, *, n_resamples: int = 1000) -> 
 def _path_models(fitted: pd.DataFrame) -> tuple[PathModel, ...]:
     from sklearn.linear_model import LogisticRegression
 
-    # newer versions of scikit-learn say l1_ratio=1 for the penalty that older ones name
-    named = LogisticRegression().penalty == "l2"
-    lasso: dict[str, Any] = {"penalty": "l1"} if named else {"l1_ratio": 1}
     features, labels = coded(fitted, SELECTABLE).to_numpy(), fitted[LABEL].to_numpy()
     models = []
     for strength in STRENGTHS:
-        model = LogisticRegression(C=strength, solver="liblinear", random_state=0, **lasso)
+        model = LogisticRegression(C=strength, solver="liblinear", l1_ratio=1, random_state=0)
         model.fit(features, labels)
         models.append(PathModel(model.coef_[0], float(model.intercept_[0])))
     return tuple(models)

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from fairtransport.files import write_bytes
+from fairtransport.report.charts import chart_bytes
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas as pd
 
 
 def write_figure(folder: Path, name: str, chart: Any, data: pd.DataFrame) -> list[Path]:
     """Write ``name``.png, .svg and .csv into a folder and return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
-    targets = [folder / f"{name}.{ending}" for ending in ("png", "svg", "csv")]
-    # drafts beside the targets, so that moving them is atomic
-    with TemporaryDirectory(dir=folder) as drafts:
-        png, svg, csv = (Path(drafts) / target.name for target in targets)
-        chart.save(png, scale_factor=2)
-        chart.save(svg)
-        data.to_csv(csv, index=False, lineterminator="\n")
-        for target in targets:
-            (Path(drafts) / target.name).replace(target)
-    return targets
+    contents = {
+        "png": chart_bytes(chart, ".png"),
+        "svg": chart_bytes(chart, ".svg"),
+        "csv": data.to_csv(index=False, lineterminator="\n").encode(),
+    }
+    return [
+        write_bytes(folder / f"{name}.{ending}", content, "output")
+        for ending, content in contents.items()
+    ]

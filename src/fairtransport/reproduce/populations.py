@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """An audit problem and the true frequencies f*."""
+    """An audit problem, the true frequencies f*, and what an audit of it knows of losses."""
 
     name: str
     problem: AuditProblem
     frequencies: FloatArray
+    loss_range: tuple[float, float] = (0.0, 1.0)
+    binary_losses: bool = False
 
     @property
     def truth(self) -> float:

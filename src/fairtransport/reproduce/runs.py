@@ -9,12 +9,11 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from multiprocessing import get_context
-from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from fairtransport.datasets.compas import DELTA
 from fairtransport.errors import FairtransportError
+from fairtransport.files import write_text
 from fairtransport.progress import track
 from fairtransport.reproduce.adversarial import AdversarialSettings
 from fairtransport.reproduce.baselines import BASELINES, RepresentationSettings
@@ -26,6 +25,7 @@ from fairtransport.reproduce.fair_path import STRENGTHS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
 FORMAT = 1
 """To be raised when the same settings come to mean something else."""
@@ -124,9 +124,7 @@ def _read(folder: Path, seed: int) -> dict[str, Any]:
 
 
 def _keep(folder: Path, seed: int, found: dict[str, Any]) -> None:
-    with NamedTemporaryFile("w", encoding="utf-8", dir=folder, delete=False) as draft:
-        json.dump(found, draft, indent=1)
-    Path(draft.name).replace(_file(folder, seed))
+    write_text(_file(folder, seed), json.dumps(found, indent=1), "cache")
 
 
 def _file(folder: Path, seed: int) -> Path:

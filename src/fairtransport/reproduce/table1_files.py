@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from fairtransport.files import write_text
 from fairtransport.reproduce.evaluation import COLUMNS
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas as pd
 
     from fairtransport.reproduce.table1 import Table1
@@ -101,10 +102,7 @@ def write_table1(table: Table1, folder: Path) -> list[Path]:
         "table1.csv": table.summary.to_csv(index=False, lineterminator="\n", float_format="%.6f"),
         "table1.json": as_json(table),
     }
-    with TemporaryDirectory(dir=folder) as drafts:
-        for name, text in texts.items():
-            (Path(drafts) / name).write_text(text, "utf-8", newline="\n")
-        return [(Path(drafts) / name).replace(folder / name) for name in texts]
+    return [write_text(folder / name, text, "output") for name, text in texts.items()]
 
 
 def _all_agree(table: Table1, method: str) -> bool:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtransport.checks import number
+from fairtransport.checks import calling, number, said, shown
+from fairtransport.errors import FairtransportError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pandas as pd
 
@@ -44,7 +46,15 @@ def try_candidate(
     settings: AuditSettings, scorer: Any,
 ) -> Candidate:  # fmt: skip
     """Fit one candidate on the training part and audit it on the validation part."""
-    model = with_params(estimator, params).fit(training.X, training.y)
+    try:
+        model = with_params(estimator, params).fit(training.X, training.y)
+    except Exception as reason:
+        # scikit-learn promises plain TypeErrors to callers
+        is_type = isinstance(reason, TypeError) and not isinstance(reason, ValueError)
+        if is_type or isinstance(reason, FairtransportError):
+            raise
+        msg = f"`estimator` failed with {shown(dict(params))}: {said(reason)}"
+        raise InputError(msg) from reason
     result = settings.audit(model, validation)
     error = mean_loss(result) if scorer is None else -score(scorer, model, validation)
     return Candidate(
@@ -59,6 +69,24 @@ def try_candidate(
     )
 
 
+def check_estimator(estimator: Any) -> None:
+    """Refuse what cannot be copied and fitted."""
+    methods = ("fit", "get_params", "set_params")
+    if isinstance(estimator, type) or not all(hasattr(estimator, name) for name in methods):
+        msg = f"`estimator` must be an estimator of scikit-learn's kind, got {shown(estimator)}"
+        raise InputError(msg)
+
+
+@contextmanager
+def refusing(name: str, rule: str) -> Iterator[None]:
+    """Say in our words that scikit-learn refuses an argument."""
+    try:
+        yield
+    except (TypeError, ValueError, AttributeError) as error:
+        msg = f"`{name}` must {rule}: {said(error)}"
+        raise InputError(msg) from error
+
+
 def with_params(estimator: Any, params: Mapping[str, Any]) -> Any:
     """Return an unfitted copy with the parameters set, they too copied."""
     from sklearn.base import clone
@@ -69,8 +97,9 @@ def with_params(estimator: Any, params: Mapping[str, Any]) -> Any:
 
 def score(scorer: Any, model: Any, people: Rows) -> float:
     """Return a finite score."""
-    value = scorer(model, people.X, people.y)
-    return number("scoring", float(value))
+    with calling("scoring"):
+        value = scorer(model, people.X, people.y)
+    return number("scoring", value)
 
 
 def mean_loss(result: AuditResult) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtransport.checks import IntArray, number, shown
+from fairtransport.checks import IntArray, number, shape_of, shown
 from fairtransport.errors import InputError
 
 if TYPE_CHECKING:
@@ -78,8 +78,7 @@ def frame_library(X: Any) -> str:  # noqa: N803
 
 def column_names(parameter: str, columns: Any, known: Sequence[str]) -> list[str]:
     """Return the names of columns that a user named or gave the places of."""
-    one = isinstance(columns, str | int | np.integer)
-    listed = [columns] if one else list(columns)
+    listed = list(columns) if isinstance(columns, list | tuple | np.ndarray) else [columns]
     return [_column_name(parameter, column, known) for column in listed]
 
 
@@ -169,7 +168,7 @@ def _draw(
 
 def _given(parameter: str, wanted: Any) -> Rows:
     pair = 2
-    if len(wanted) != pair or np.ndim(wanted[1]) != 1:
+    if len(wanted) != pair or isinstance(wanted[1], str) or len(shape_of(wanted[1])) != 1:
         msg = f"`{parameter}` must be a share or a pair (X, y), got {shown(wanted)}"
         raise InputError(msg)
     X, y = wanted  # noqa: N806

@@ -16,7 +16,9 @@ from fairtransport.losses import as_loss
 from fairtransport.selection.auditing import AuditSettings, recorded_seed
 from fairtransport.selection.candidates import (
     Candidate,
+    check_estimator,
     column,
+    refusing,
     results_table,
     try_candidate,
     with_params,
@@ -182,6 +184,7 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
             Their labels.
         """
         choice("rule", self.rule, RULES)
+        check_estimator(self.estimator)
         if not isinstance(self.refit, bool):
             msg = f"`refit` must be True or False, got {shown(self.refit)}"
             raise InputError(msg)
@@ -218,12 +221,22 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
         from sklearn.model_selection import ParameterGrid
         from sklearn.utils.parallel import Parallel, delayed
 
-        scorer = None if self.scoring is None else check_scoring(self.estimator, self.scoring)
+        scorer = None
+        if self.scoring is not None:
+            with refusing("scoring", "be a scorer"):
+                scorer = check_scoring(self.estimator, self.scoring)
+        with refusing("param_grid", "map parameters of the estimator to lists of values"):
+            grid = list(ParameterGrid(self.param_grid))
+            for params in grid:
+                with_params(self.estimator, params)
+        if not grid:
+            msg = f"`param_grid` must hold at least one candidate, got {shown(self.param_grid)}"
+            raise InputError(msg)
         found: list[Candidate] = Parallel(n_jobs=self.n_jobs)(
             delayed(try_candidate)(
                 self.estimator, params, parts.training, parts.validation, settings, scorer
             )
-            for params in ParameterGrid(self.param_grid)
+            for params in grid
         )
         return found
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from fairtransport.checks import whole
+from fairtransport.checks import refuse_masked, shape_of, shown, whole
 from fairtransport.errors import DataError, InputError
 from fairtransport.similarity.base import column_names
-from fairtransport.similarity.encoding import fingerprint, fit_encoding
+from fairtransport.similarity.encoding import fit_encoding
 from fairtransport.similarity.learned import Learned, complement
 from fairtransport.similarity.tables import coded_columns, read_table
 from fairtransport.space.columns import encode, object_array, plain_list
@@ -96,7 +97,7 @@ class ComparableGroups(Learned):
         self.encoding_ = encoding
         self.directions_, self.matrix_ = complement(spread.Vh[: self.dimensions], points.shape[1])
         self.explained_ = spread.S**2 / (spread.S**2).sum()
-        self.fingerprint_ = fingerprint(points, np.ones(len(points), np.int64))
+        self._remember(points)
         return self
 
     @classmethod
@@ -149,12 +150,18 @@ def _group_codes(frame: Any, groups: Any) -> IntArray:
     if isinstance(groups, str):
         column = coded_columns(frame, [groups], "X")[groups]
     else:
-        if np.shape(groups) != (len(frame),):
-            msg = f"`y` must have one group a row, {len(frame)} in all, got {np.shape(groups)}"
+        refuse_masked("y", groups)
+        if (shape := shape_of(groups)) != (len(frame),):
+            msg = f"`y` must have one group a row, {len(frame)} in all, got {shape}"
             raise InputError(msg)
         listed = object_array(plain_list(groups))
+        for group in listed:
+            if not isinstance(group, Hashable):
+                msg = f"`y` must have one group a row, got {shown(group)}"
+                raise InputError(msg)
         # a group without a name is no group; NaN differs from itself
-        missing = np.array([value is None or value != value for value in listed])  # noqa: PLR0124
+        unnamed = [value is None or value != value for value in listed]  # noqa: PLR0124
+        missing = np.array(unnamed, bool)
         column = encode(listed, missing)
     if column.has_missing:
         msg = "`y` must not have missing groups"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from fairtransport.checks import number, shown
+from fairtransport.checks import number, refuse_masked, shape_of, shown
 from fairtransport.errors import DataError, InputError
 from fairtransport.similarity.base import column_names
 from fairtransport.similarity.encoding import fit_encoding
@@ -106,6 +106,7 @@ class ComparablePairs(Learned):
         squared = np.einsum("ij,jk,ik->i", differences, self.sigma_, differences)
         self.log_likelihood_ = float(log_likelihood(squared, comparable).mean())
         self.matrix_ = square_root(self.sigma_)
+        self._remember(points, are_a_sample=False)
         return self
 
     def probability(self, X: Any) -> FloatArray:  # noqa: N803
@@ -241,11 +242,11 @@ def _judgements(y: Any, first: int, second: int) -> FloatArray:
     if first != second:
         msg = f"`X` must be two data frames of equal length, got {first} and {second} rows"
         raise InputError(msg)
-    array = np.asarray(y)
-    if array.shape != (first,) or not np.isin(array, (0, 1)).all():
+    refuse_masked("y", y)
+    if shape_of(y) != (first,) or not np.isin(np.asarray(y), (0, 1)).all():
         msg = f"`y` must be 0 or 1 for each of the {first} pairs, got {shown(y)}"
         raise InputError(msg)
-    return array.astype(np.float64)
+    return np.asarray(y).astype(np.float64)
 
 
 def _refuse_equal_but_apart(differences: FloatArray, comparable: FloatArray) -> None:

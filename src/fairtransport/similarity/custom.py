@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from fairtransport.checks import choice, float_array, shown
+from fairtransport.checks import calling, choice, float_array, shown
 from fairtransport.errors import InputError
 from fairtransport.geometry import CostFunction, Geometry
 from fairtransport.similarity.base import Parameters, label_columns, tie_breaking_codes
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from fairtransport.checks import FloatArray, IntArray
     from fairtransport.space import SampleSpace
 
+CALLED = "function(first, second)"
 MOST_PAIRS = 500_000
 """Pairs that a function of frames receives at a time."""
 
@@ -92,8 +93,9 @@ class Custom(Parameters):
     def _frames(self, space: SampleSpace) -> Callable[[IntArray, IntArray], FloatArray]:
         def pairs(rows: IntArray, cols: IntArray) -> FloatArray:
             first, second = (space.frame(space.profile, part) for part in (rows, cols))
-            costs = np.asarray(self.function(first, second))
-            return float_array("function(first, second)", costs, (len(rows),))
+            with calling(CALLED):
+                costs = self.function(first, second)
+            return float_array(CALLED, costs, (len(rows),))
 
         return pairs
 
@@ -102,10 +104,11 @@ class Custom(Parameters):
         people = [dict(zip(space.profile, values, strict=True)) for values in listed]
 
         def pairs(rows: IntArray, cols: IntArray) -> FloatArray:
-            costs = [
-                self.function(people[i], people[j])
-                for i, j in zip(rows.tolist(), cols.tolist(), strict=True)
-            ]
-            return float_array("function(first, second)", costs, (len(rows),))
+            with calling(CALLED):
+                costs = [
+                    self.function(people[i], people[j])
+                    for i, j in zip(rows.tolist(), cols.tolist(), strict=True)
+                ]
+            return float_array(CALLED, costs, (len(rows),))
 
         return pairs

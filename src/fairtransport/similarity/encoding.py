@@ -14,9 +14,11 @@ from fairtransport.similarity.base import is_numeric
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fairtransport.checks import FloatArray, IntArray
+    from fairtransport.checks import BoolArray, FloatArray, IntArray
     from fairtransport.space.columns import Column
 
+MOST_COORDINATES = 100_000_000
+"""Entries of a column's coordinates: 800 MB."""
 HALF = float(np.sqrt(0.5))
 """The size of a one-hot coordinate: two different levels are then at squared distance 1."""
 
@@ -63,7 +65,7 @@ class OneHot:
             unknown = column.take(np.flatnonzero(at < 0)[:1]).to_list()[0]
             msg = f"the column {name!r} has the level {unknown!r}, which the data of `fit` has not"
             raise DataError(msg)
-        return np.asarray(np.eye(len(self.levels))[at] * HALF)
+        return one_hot(name, at, len(self.levels)) * HALF
 
     def names(self, name: str) -> list[str]:
         """Return the coordinates' names."""
@@ -72,6 +74,25 @@ class OneHot:
     def record(self) -> dict[str, Any]:
         """Return the levels as plain values."""
         return {"levels": [*self.levels]}
+
+
+def one_hot(name: str, slots: IntArray, size: int) -> FloatArray:
+    """Return a coordinate a level, 1 at each point's own; too many of them are refused.
+
+    Examples
+    --------
+    >>> one_hot("job", np.array([1, 0]), 2).tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
+    if len(slots) * size > MOST_COORDINATES:
+        msg = (
+            f"the column {name!r} has {size:,} levels at {len(slots):,} points, more than can be "
+            f"compared level by level ({MOST_COORDINATES:,} coordinates); group its levels"
+        )
+        raise DataError(msg)
+    coordinates = np.zeros((len(slots), size))
+    coordinates[np.arange(len(slots)), slots] = 1.0
+    return coordinates
 
 
 Part: TypeAlias = Standardised | OneHot
@@ -123,9 +144,21 @@ def _fitted_part(name: str, column: Column) -> Part:
     if column.has_missing:
         msg = f"the column {name!r} must not have missing values: it is used as a number"
         raise DataError(msg)
-    values = column.levels.astype(float)[column.codes]
-    # a column that does not vary says nothing of its scale
-    return Standardised(float(values.mean()), float(values.std()) or 1.0)
+    return Standardised(*centre_and_scale(column.levels.astype(float)[column.codes]))
+
+
+def centre_and_scale(values: FloatArray) -> tuple[float, float]:
+    """Return mean and standard deviation of numbers of any size; 1 where they do not vary.
+
+    Examples
+    --------
+    >>> centre_and_scale(np.array([0.0, 2e200]))
+    (1e+200, 1e+200)
+    """
+    # a power of two changes no digit, and squares of numbers near 1 are neither lost nor infinite
+    unit = float(np.ldexp(1.0, int(np.frexp(np.abs(values).max(initial=0.0))[1]) - 1))
+    near = values / unit
+    return float(near.mean()) * unit, float(near.std()) * unit or 1.0
 
 
 def fingerprint(coordinates: FloatArray, counts: IntArray) -> str:
@@ -142,3 +175,15 @@ def fingerprint(coordinates: FloatArray, counts: IntArray) -> str:
     # 0.0 and -0.0 are equal but not the same bytes
     content = (rows + 0.0).tobytes() + total.tobytes()
     return hashlib.sha256(content).hexdigest()
+
+
+def rows_among(rows: FloatArray, known: FloatArray) -> BoolArray:
+    """Return which rows equal one of the known ones.
+
+    Examples
+    --------
+    >>> rows_among(np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([[2.0, 1.0], [3.0, 3.0]])).tolist()
+    [False, True]
+    """
+    number = np.unique(np.r_[known, rows], axis=0, return_inverse=True)[1].reshape(-1)
+    return np.isin(number[len(known) :], number[: len(known)])

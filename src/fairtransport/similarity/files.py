@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile
 
 import numpy as np
 
+from fairtransport.archives import TooLargeError, in_words, most_unpacked, unpacked_sizes
+from fairtransport.checks import is_real, said, shown
 from fairtransport.errors import DataError, InputError
 from fairtransport.similarity.tables import coded_columns, read_table
 from fairtransport.space.columns import Column, merge_columns
@@ -37,24 +38,32 @@ def load_costs(path: Path, points: Any = None) -> tuple[Any, Any]:
 
 
 def _from_npz(path: Path) -> tuple[Any, Any]:
-    try:
-        # without pickle: a file of costs must not be able to run code
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except FileNotFoundError:
+    if not path.is_file():
         msg = f"`path` must be an existing file, got {str(path)!r}"
-        raise InputError(msg) from None
-    except (OSError, ValueError, BadZipFile) as error:
-        msg = f"the file {path.name!r} could not be read: {error}"
-        raise DataError(msg) from error
-    if {"format", "shape", "data"} <= set(arrays):
-        from scipy.sparse import load_npz
+        raise InputError(msg)
+    try:
+        most = most_unpacked(path.stat().st_size)
+        unpacked_sizes(path, most, inner=False)
+        # without pickle: a file of costs must not be able to run code
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            arrays = {name: np.asarray(archive[name]) for name in archive.files}
+        if {"format", "shape", "data"} <= set(arrays):
+            from scipy.sparse import load_npz
 
-        return load_npz(path), None
+            return load_npz(path), None
+    except TooLargeError:
+        msg = f"the file {path.name!r} {in_words(most)}"
+        raise DataError(msg) from None
+    except Exception as error:  # whatever a damaged file makes its readers raise
+        msg = f"the file {shown(path.name)} could not be read: {said(error)}"
+        raise DataError(msg) from error
     if "matrix" not in arrays:
         msg = f"{path.name!r} must hold the array 'matrix', got {', '.join(arrays)}"
         raise DataError(msg)
     matrix = arrays.pop("matrix")
+    if not is_real(matrix):
+        msg = f"the array 'matrix' of {path.name!r} must be numeric, got {matrix.dtype}"
+        raise DataError(msg)
     size = len(matrix) if matrix.ndim else 0
     for name, values in arrays.items():
         if values.shape != (size,):
@@ -91,6 +100,9 @@ def _from_edges(table: nw.DataFrame[Any], file: str) -> tuple[Any, Any]:
         msg = f"{file!r} must list an edge once, got {len(table) - len(edges)} again"
         raise DataError(msg)
     size = (len(profiles), len(profiles))
+    if not table["cost"].dtype.is_numeric() or table["cost"].is_null().any():
+        msg = f"{file!r} must have a number as the cost of every edge"
+        raise DataError(msg)
     cost = np.asarray(table["cost"].to_numpy(), dtype=np.float64)
     columns: dict[str, Column] = {name: column.take(first) for name, column in both.items()}
     return csr_array((cost, (source, target)), shape=size), native_frame(columns, "pandas")

@@ -10,7 +10,7 @@ import numpy as np
 from fairtransport.errors import InputError
 from fairtransport.geometry import Embedding, Geometry
 from fairtransport.similarity.base import Parameters, label_columns, tie_breaking_codes
-from fairtransport.similarity.encoding import Encoding, fingerprint
+from fairtransport.similarity.encoding import Encoding, fingerprint, rows_among
 from fairtransport.similarity.tables import coded_columns, read_table
 from fairtransport.space.counting import FileSource
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 DECIMALS = 10
 """Embeddings are rounded, so that people who differ in nothing that counts are at distance 0."""
 
-SAME_DATA = (
-    "The similarity was fitted on the audit data, so that who is comparable depends on the "
-    "sample; the bounds do not allow for that. Fit it on other data."
+FIT_ON_OTHERS = (
+    "Who is comparable then depends on the sample, which the bounds do not allow for: fit the "
+    "similarity on other data."
 )
 
 
@@ -41,12 +41,15 @@ class Learned(Parameters):
         How columns become coordinates.
     matrix_
         (coordinates, dimensions) A.
+    rows_
+        (any, coordinates) the distinct people of `fit`, encoded.
     fingerprint_
         A digest of the data of `fit`; None where it is not a sample of people.
     """
 
     encoding_: Encoding = field(init=False, repr=False)
     matrix_: FloatArray = field(init=False, repr=False)
+    rows_: FloatArray = field(init=False, repr=False)
     fingerprint_: str | None = field(init=False, repr=False, default=None)
 
     @property
@@ -68,6 +71,12 @@ class Learned(Parameters):
     def free_columns(self, space: SampleSpace) -> tuple[str, ...]:
         """Return the columns that may change for free without having been fitted on."""
         return space.sensitive
+
+    def _remember(self, points: FloatArray, *, are_a_sample: bool = True) -> None:
+        """Keep whom the similarity was fitted on, to find them in audit data."""
+        self.rows_ = np.unique(points, axis=0)
+        if are_a_sample:
+            self.fingerprint_ = fingerprint(points, np.ones(len(points), np.int64))
 
     def embed(self, space: SampleSpace) -> FloatArray:
         """Return the points' coordinates, between which squared distances are the costs."""
@@ -119,13 +128,19 @@ class Learned(Parameters):
         )
 
     def warnings(self, space: SampleSpace) -> tuple[str, ...]:
-        """Say so when the similarity was fitted on the audit data."""
-        if self.fingerprint_ is None:
-            return ()
+        """Say how many people of the audit data the similarity could have been fitted on."""
         seen = space.observed
-        coordinates = self.encoding_.coordinates(space.columns)[seen]
-        same = fingerprint(coordinates, space.counts[seen]) == self.fingerprint_
-        return (SAME_DATA,) if same else ()
+        coordinates, counts = self.encoding_.coordinates(space.columns)[seen], space.counts[seen]
+        if fingerprint(coordinates, counts) == self.fingerprint_:
+            who = f"The similarity was fitted on the audit data, all {space.n} people of them."
+            return (f"{who} {FIT_ON_OTHERS}",)
+        shared = int(counts[rows_among(coordinates, self.rows_)].sum())
+        same = f"have the same {', '.join(self.encoding_.columns)} as someone in the data"
+        note = (
+            f"{shared} of {space.n} people {same} that the similarity was fitted on. The bounds "
+            "hold only if they are other people."
+        )
+        return (note,) if shared else ()
 
     def fitted(self) -> dict[str, Any] | None:
         """Return encoding and matrix, once there are any."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from fairtransport.checks import number
 from fairtransport.errors import InputError
-from fairtransport.geometry import Embedding, Geometry
+from fairtransport.geometry import Embedding, Geometry, check_coordinates
 from fairtransport.similarity.base import (
     Parameters,
     check_mapping,
@@ -20,6 +20,7 @@ from fairtransport.similarity.base import (
     numeric_values,
     tie_breaking_codes,
 )
+from fairtransport.similarity.encoding import one_hot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -97,9 +98,13 @@ class MixedTabular(Parameters):
         scales, mismatch, exact = self._rules(space)
         parts: list[Any] = [np.zeros((space.size, 0))]
         for column, scale in scales.items():
-            parts.append(numeric_values(f"scales[{column!r}]", column, space)[:, None] / scale)
+            name = f"scales[{column!r}]"
+            with np.errstate(over="ignore"):
+                values = numeric_values(name, column, space)[:, None] / scale
+            parts.append(check_coordinates(name, values))
         for column, cost in mismatch.items():
-            parts.append(_indicators(space, column) * np.sqrt(cost / 2))
+            values = _indicators(space, column) * np.sqrt(cost / 2)
+            parts.append(check_coordinates(f"mismatch[{column!r}]", values))
         coordinates = np.hstack(parts)
         return Geometry(
             blocks=space.groups((*exact, *label_columns(space))),
@@ -186,4 +191,4 @@ class MixedTabular(Parameters):
 def _indicators(space: SampleSpace, column: str) -> FloatArray:
     """Return one-hot coordinates of the levels that occur, the missing one included."""
     slot = np.unique(space.columns[column].codes, return_inverse=True)[1].reshape(-1)
-    return np.eye(int(slot.max(initial=0)) + 1)[slot]
+    return one_hot(column, slot, int(slot.max(initial=0)) + 1)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from fairtransport.checks import shown
 from fairtransport.errors import DataError, InputError
 from fairtransport.geometry import CostFunction, Geometry
 from fairtransport.geometry import Precomputed as MatrixCost
 from fairtransport.similarity.base import Parameters, label_columns, tie_breaking_codes
 from fairtransport.similarity.files import load_costs
-from fairtransport.similarity.tables import read_table
-from fairtransport.space.columns import encode_series
+from fairtransport.similarity.tables import coded_columns, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -117,9 +117,8 @@ class Precomputed(Parameters):
             msg = f"`points` must have columns of the profile {space.profile}, got {names}"
             raise InputError(msg)
         place: dict[tuple[Any, ...], int] = {}
-        for at, key in enumerate(
-            zip(*(encode_series(frame[name]).to_list() for name in names), strict=True)
-        ):
+        columns = coded_columns(frame, names, "points").values()
+        for at, key in enumerate(zip(*(column.to_list() for column in columns), strict=True)):
             if place.setdefault(key, at) != at:
                 msg = f"`points` must be distinct profiles, got {key} twice"
                 raise InputError(msg)
@@ -132,7 +131,7 @@ class Precomputed(Parameters):
         return np.array(found, np.int64)
 
 
-def load_precomputed(path: str | Path, points: Any = None) -> Precomputed:
+def load_precomputed(path: Any, points: Any = None) -> Precomputed:
     """Load costs that another program wrote.
 
     Parameters
@@ -146,6 +145,9 @@ def load_precomputed(path: str | Path, points: Any = None) -> Precomputed:
         A data frame or a file with the profile of each row of the matrix, where the file
         itself does not tell.
     """
+    if not isinstance(path, str | Path):
+        msg = f"`path` must be the path of a file of costs, got {shown(path)}"
+        raise InputError(msg)
     return Precomputed(*load_costs(Path(path), points))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from fairtransport.checks import number
 from fairtransport.errors import InputError
 from fairtransport.similarity.base import column_names, is_numeric
-from fairtransport.similarity.encoding import fingerprint, fit_encoding
+from fairtransport.similarity.encoding import centre_and_scale, fit_encoding
 from fairtransport.similarity.learned import Learned, complement
 from fairtransport.similarity.tables import coded_columns, read_table
 
@@ -111,7 +111,7 @@ class SensitiveSubspace(Learned):
         }
         self.encoding_, self.coefficients_ = encoding, found
         self.directions_, self.matrix_ = complement(np.vstack([*found.values()]), points.shape[1])
-        self.fingerprint_ = fingerprint(points, np.ones(len(points), np.int64))
+        self._remember(points)
         return self
 
     def fit_file(self, path: Path, **words: Any) -> Self:
@@ -170,6 +170,7 @@ def ridge_direction(points: FloatArray, values: FloatArray, penalty: float) -> F
     Values are standardised, so that the penalty means the same for every scale.
     """
     centred = points - points.mean(axis=0)
-    wanted = (values - values.mean()) / values.std()
+    centre, scale = centre_and_scale(values)
+    wanted = (values - centre) / scale
     gram = centred.T @ centred + penalty * np.eye(points.shape[1])
     return np.linalg.solve(gram, centred.T @ wanted)[None, :]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairtransport.checks import shown
 from fairtransport.errors import DataError, InputError
-from fairtransport.space.columns import Column, encode_series
+from fairtransport.space.columns import Column, encode_series, refuse_unusable
 from fairtransport.space.counting import READERS, FileSource
 
 if TYPE_CHECKING:
@@ -40,20 +40,28 @@ def coded_columns(
             listed = ", ".join(frame.columns)
             msg = f"`{parameter}` must have the column {name!r}, got {listed}"
             raise InputError(msg)
-    return {name: encode_series(frame[name]) for name in names}
+    return {name: _coded(frame[name], name) for name in names}
+
+
+def _coded(series: nw.Series[Any], name: str) -> Column:
+    try:
+        column = encode_series(series)
+    except TypeError as error:  # lists and other values that cannot be told apart
+        msg = f"the column {name!r} must hold single values: {error}"
+        raise DataError(msg) from error
+    refuse_unusable(name, column)
+    return column
 
 
 def _read_file(path: Path, parameter: str) -> nw.DataFrame[Any]:
     import duckdb
     import narwhals as nw
 
-    FileSource(path, parameter)  # checks ending and existence
+    source = FileSource(path, parameter)  # checks ending and existence
     query = f"SELECT * FROM {READERS[path.suffix.lower()]}"  # noqa: S608
     try:
         with duckdb.connect() as connection:
-            frame = connection.execute(query, [str(path)]).df()
+            frame = connection.execute(query, [source.location]).df()
     except duckdb.Error as error:
-        reason = str(error).splitlines()[0]
-        msg = f"the file {path.name!r} could not be read: {reason}"
-        raise DataError(msg) from error
+        raise source.unreadable(error) from error
     return nw.from_native(frame, eager_only=True)

@@ -51,18 +51,18 @@ def bin_names(edges: Sequence[float]) -> list[str]:
     return [f"< {shortest[0]}", *inner, f">= {shortest[-1]}"]
 
 
-def bin_expression(name: str, edges: Sequence[float], *, may_be_nan: bool) -> nw.Expr:
+def bin_expression(column: nw.Expr, edges: Sequence[float], *, may_be_nan: bool) -> nw.Expr:
     """Return the narwhals expression that bins a column; missing stays missing."""
     import narwhals as nw
 
-    column, names = nw.col(name), bin_names(edges)
+    names = bin_names(edges)
     binned = nw.lit(names[-1])
     for edge, label in zip(reversed(edges), reversed(names[:-1]), strict=True):
         binned = nw.when(column < edge).then(nw.lit(label)).otherwise(binned)
     there = ~column.is_null()
     if may_be_nan:
         there = there & ~column.is_nan()
-    return nw.when(there).then(binned).alias(name)
+    return nw.when(there).then(binned)
 
 
 def bin_sql(quoted: str, edges: Sequence[float]) -> str:

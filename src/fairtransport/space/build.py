@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtransport.checks import BoolArray, IntArray, choice, shown
+from fairtransport.checks import BoolArray, IntArray, choice, refuse_masked, shape_of, shown
 from fairtransport.errors import DataError, InputError
 from fairtransport.space.binning import Bins, check_bins
-from fairtransport.space.columns import MISSING, Column, merge_columns, plain_list, sorted_levels
+from fairtransport.space.columns import (
+    MISSING,
+    Column,
+    is_endless,
+    merge_columns,
+    plain_list,
+    refuse_mixed,
+    refuse_unusable,
+    sorted_levels,
+)
 from fairtransport.space.counting import Counted, as_source
+from fairtransport.space.overlap import SharedRows
 from fairtransport.space.roles import Roles, find_roles, refuse_absent
 from fairtransport.space.sample_space import SampleSpace
+from fairtransport.space.twins import check_twins
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-MOST_POINTS = 20_000_000
-"""Twins beyond this many points are refused: a sensitive feature then wants bins."""
 
 
 def build_space(
@@ -82,10 +89,11 @@ def build_space(
     if not label_matters:
         roles = replace(roles, label=None)
     edges = check_bins(bins, (*roles.features, *roles.sensitive))
-    counted = _checked_missing(source.count(roles.points, edges, roles.counts), roles, missing)
-    reference = np.zeros(len(counted.counts), bool)
+    counted = _checked(source.count(roles.points, edges, roles.counts), roles, missing)
+    reference, shared = np.zeros(len(counted.counts), bool), None
     if targets is not None:
-        counted, reference = _with_reference(counted, targets, roles, edges, missing)
+        further = _read_reference(targets, roles, edges, missing)
+        counted, reference, shared = _with_reference(counted, further, roles)
     declared = _check_levels(levels, roles.sensitive, counted, twins=twins)
     if twins:
         counted, reference = _with_twins(counted, reference, roles, declared)
@@ -98,15 +106,21 @@ def build_space(
         label=roles.label,
         predictions=roles.predictions,
         has_twins=twins,
+        declared=tuple(name for name in roles.sensitive if name in declared or name in edges),
         targets=None if targets is None else reference[order],
+        reference=shared,
         bins=edges,
         library=source.library,
     )
 
 
-def _checked_missing(counted: Counted, roles: Roles, missing: str) -> Counted:
+def _checked(counted: Counted, roles: Roles, missing: str) -> Counted:
+    """Refuse values that nobody can be compared by, and missing ones unless they are a level."""
     for name in roles.points:
         column = counted.columns[name]
+        refuse_unusable(name, column)
+        if name == roles.label or name in roles.predictions:
+            refuse_mixed(name, column.levels.tolist())
         if not column.has_missing:
             continue
         is_profile = name in roles.features or name in roles.sensitive
@@ -119,19 +133,26 @@ def _checked_missing(counted: Counted, roles: Roles, missing: str) -> Counted:
     return counted
 
 
-def _with_reference(
-    counted: Counted, targets: Any, roles: Roles, bins: Bins, missing: str
-) -> tuple[Counted, BoolArray]:
-    """Add the reference frame's points, at count 0, and say which points it holds."""
+def _read_reference(targets: Any, roles: Roles, bins: Bins, missing: str) -> Counted:
     source = as_source(targets, "targets")
     _known_in_reference(roles.points, source.columns)
-    further = _checked_missing(source.count(roles.points, bins, None), roles, missing)
+    return _checked(source.count(roles.points, bins, None), roles, missing)
+
+
+def _with_reference(
+    counted: Counted, further: Counted, roles: Roles
+) -> tuple[Counted, BoolArray, SharedRows]:
+    """Add the reference frame's points, at count 0, and say which points it holds."""
+    for name in roles.points:
+        refuse_mixed(name, [*counted.columns[name].levels[:1], *further.columns[name].levels[:1]])
     columns = {
         name: merge_columns(counted.columns[name], further.columns[name]) for name in roles.points
     }
-    counts = np.r_[counted.counts, np.zeros(len(further.counts), np.int64)]
-    is_reference = np.r_[np.zeros(len(counted.counts), bool), np.ones(len(further.counts), bool)]
-    return _merged(columns, counts, is_reference)
+    nobody = np.zeros(len(further.counts), np.int64)
+    merged, inverse = _merged(columns, np.r_[counted.counts, nobody])
+    listed = np.r_[np.zeros(len(counted.counts), np.int64), further.counts]
+    rows = np.bincount(inverse, listed).astype(np.int64)
+    return merged, rows > 0, SharedRows.between(rows, merged.counts)
 
 
 def _known_in_reference(names: Sequence[str], columns: Sequence[str]) -> None:
@@ -141,16 +162,13 @@ def _known_in_reference(names: Sequence[str], columns: Sequence[str]) -> None:
         raise InputError(msg)
 
 
-def _merged(
-    columns: dict[str, Column], counts: IntArray, is_reference: BoolArray
-) -> tuple[Counted, BoolArray]:
-    """Add up the counts of equal rows."""
+def _merged(columns: dict[str, Column], counts: IntArray) -> tuple[Counted, IntArray]:
+    """Add up the counts of equal rows, and say where each row went."""
     codes = np.column_stack([column.codes for column in columns.values()])
     _, first, inverse = np.unique(codes, axis=0, return_index=True, return_inverse=True)
     inverse = inverse.reshape(-1)
     total = np.bincount(inverse, counts).astype(np.int64)
-    reference = np.bincount(inverse, is_reference) > 0
-    return Counted({name: column.take(first) for name, column in columns.items()}, total), reference
+    return Counted({name: column.take(first) for name, column in columns.items()}, total), inverse
 
 
 def _check_levels(
@@ -170,16 +188,30 @@ def _check_levels(
         if name not in sensitive:
             msg = f"`levels` must name sensitive features, got {shown(name)}"
             raise InputError(msg)
-        if isinstance(values, str) or np.ndim(values) != 1:
-            msg = f"`levels[{name!r}]` must list values, got {shown(values)}"
-            raise InputError(msg)
-        listed = plain_list(values)
+        listed = _listed_levels(f"levels[{name!r}]", values)
         for value in counted.columns[name].levels.tolist():
             if value not in listed:
                 msg = f"`levels[{name!r}]` must hold every observed value, but lacks {shown(value)}"
                 raise InputError(msg)
         declared[name] = listed
     return declared
+
+
+def _listed_levels(name: str, values: Any) -> list[Any]:
+    """Return declared levels as single values that can be told apart."""
+    refuse_masked(name, values)
+    if isinstance(values, str) or shape_of(values) == () or isinstance(values, set):
+        msg = f"`{name}` must list values, got {shown(values)}"
+        raise InputError(msg)
+    listed = plain_list(values)
+    for value in listed:
+        if not isinstance(value, Hashable):
+            msg = f"`{name}` must list single values, got {shown(value)}"
+            raise InputError(msg)
+        if is_endless(value):
+            msg = f"`{name}` must not hold NaN or infinity, got {value}; None is the missing level"
+            raise InputError(msg)
+    return listed
 
 
 def _with_twins(
@@ -202,14 +234,7 @@ def _with_twins(
     )
     _, first, group = np.unique(codes, axis=0, return_index=True, return_inverse=True)
     group = group.reshape(-1)
-    size = prod(len(choice) for choice in choices)
-    total = len(first) * size
-    if total > MOST_POINTS:
-        msg = (
-            f"`sensitive_features` make {size:,} combinations and so {total:,} points, "
-            f"more than {MOST_POINTS:,}; `bins` or fewer levels make this feasible"
-        )
-        raise InputError(msg)
+    total = len(first) * check_twins(map(len, choices), len(first))
     combos = np.array(list(product(*choices)), np.int64)
     twin_columns = {}
     for at, name in enumerate(roles.sensitive):

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import os
+import re
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from fairtransport.checks import IntArray, shown
+from fairtransport.checks import IntArray, cut, refuse_masked, shape_of, shown
 from fairtransport.errors import DataError, InputError
+from fairtransport.files import is_file
 from fairtransport.space.binning import Bins, bin_expression, bin_names, bin_sql
 from fairtransport.space.columns import Column, encode, encode_series, object_array, plain_list
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
     import narwhals as nw
 
-COUNT, BAD = "fairtransport_count", "fairtransport_bad"
-"""Names of the helper columns of the group-by."""
-
 MOST_PEOPLE = 2**53
-"""Larger counts are refused: in an engine that adds up floats they would not be exact.
+"""More people are refused, in a row and in all: counts are added up as floats, up to here exactly.
 
 NaN is refused with them, also by engines to which it is the largest number.
 """
@@ -78,6 +80,9 @@ def as_source(data: Any, parameter: str = "X") -> Source:
         if not isinstance(name, str):
             msg = f"`{parameter}` must have text as column names, got {shown(name)}"
             raise InputError(msg)
+        if not _is_text(name):
+            msg = f"`{parameter}` must have whole characters in column names, got {shown(name)}"
+            raise InputError(msg)
     return source
 
 
@@ -108,12 +113,14 @@ class FrameSource:
                 f"got {shown(values)}"
             )
             raise InputError(msg)
-        shape, wanted = np.shape(values), (len(self.frame),)
+        refuse_masked(parameter, values)
+        shape, wanted = shape_of(values), (len(self.frame),)
         if shape != wanted:
             msg = f"`{parameter}` must have one value a row, shape {wanted}, got {shape}"
             raise InputError(msg)
         listed = plain_list(values)
-        series = nw.new_series(name, listed, backend=self.frame.implementation)
+        with _whole_characters(f"`{parameter}`"):
+            series = nw.new_series(name, listed, backend=self.frame.implementation)
         return FrameSource(self.frame.with_columns(series))
 
     def count(self, names: Sequence[str], bins: Bins, counts: str | None) -> Counted:
@@ -121,29 +128,47 @@ class FrameSource:
         import narwhals as nw
 
         schema = self.frame.collect_schema()
+        count, bad = _helper_columns(names)
         numeric = {name for name, kind in schema.items() if kind.is_numeric()}
         nested = {name for name, kind in schema.items() if kind.is_nested()}
         _check_types(schema, numeric, nested, names, bins, counts)
         weight = nw.lit(1) if counts is None else nw.col(counts)
         usable = weight.is_between(0, MOST_PEOPLE)
         if counts is not None:
-            usable = usable & (weight == weight.round(0))
-        exprs = [_key(name, bins, is_float=schema[name].is_float()) for name in names]
+            # engines differ in where a null condition leads
+            usable = (usable & (weight == weight.round(0))).fill_null(value=False)
         rows = self.frame.select(
-            *exprs,
-            weight.alias(COUNT),
-            nw.when(usable).then(nw.lit(0)).otherwise(nw.lit(1)).alias(BAD),
+            *[_key(name, bins, schema[name]) for name in names],
+            weight.cast(nw.Float64).alias(count),
+            nw.when(usable).then(nw.lit(0)).otherwise(nw.lit(1)).alias(bad),
         )
         try:
-            grouped = rows.group_by(*names, drop_null_keys=False)
-            counted = grouped.agg(nw.col(COUNT).sum(), nw.col(BAD).sum())
-            # a row that stands for nobody is no row
-            table = _collected(counted.filter((nw.col(COUNT) > 0) | (nw.col(BAD) > 0)))
+            with _whole_characters(f"the columns {', '.join(names)}"):
+                grouped = rows.group_by(*names, drop_null_keys=False)
+                counted = grouped.agg(nw.col(count).sum(), nw.col(bad).sum())
+                # a row that stands for nobody is no row
+                table = _collected(counted.filter((nw.col(count) > 0) | (nw.col(bad) > 0)))
         except TypeError as error:  # a column of mixed objects, some of them not hashable
             msg = f"the columns {', '.join(names)} must hold single values: {error}"
             raise DataError(msg) from error
         columns = {name: encode_series(table[name]) for name in names}
-        return _counted(columns, table[COUNT].to_numpy(), table[BAD].to_numpy(), bins, counts)
+        return _counted(columns, table[count].to_numpy(), table[bad].to_numpy(), bins, counts)
+
+
+def _helper_columns(names: Sequence[str]) -> tuple[str, str]:
+    """Return two names that no column has, in whatever case: SQL does not tell cases apart."""
+    longest = max(map(len, names), default=0)
+    return "c" * (longest + 1), "b" * (longest + 1)
+
+
+@contextmanager
+def _whole_characters(what: str) -> Iterator[None]:
+    """Say that half a character, which engines cannot store, is none."""
+    try:
+        yield
+    except UnicodeEncodeError as error:
+        msg = f"{what} must hold whole characters, got {shown(error.object)}"
+        raise DataError(msg) from error
 
 
 def _collected(frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
@@ -155,13 +180,15 @@ def _collected(frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> nw.DataFrame[Any
     return frame.collect(backend="polars" if frame.implementation.is_polars() else "pandas")
 
 
-def _key(name: str, bins: Bins, *, is_float: bool) -> nw.Expr:
+def _key(name: str, bins: Bins, kind: Any) -> nw.Expr:
     """Return what rows are grouped by; NaN and null are one key."""
     import narwhals as nw
 
+    # pandas groups by no half precision
+    column = nw.col(name).cast(nw.Float32) if str(kind) == "Float16" else nw.col(name)
     if name in bins:
-        return bin_expression(name, bins[name], may_be_nan=is_float)
-    return nw.col(name).fill_nan(None) if is_float else nw.col(name)
+        return bin_expression(column, bins[name], may_be_nan=kind.is_float()).alias(name)
+    return column.fill_nan(None) if kind.is_float() else column
 
 
 def _check_types(
@@ -170,7 +197,8 @@ def _check_types(
 ) -> None:  # fmt: skip
     for name in names:
         if name in nested:
-            msg = f"the column {name!r} must hold single values, but it is {kinds[name]}"
+            kind = cut(str(kinds[name]))
+            msg = f"the column {name!r} must hold single values, but it is {kind}"
             raise DataError(msg)
     for name in bins:
         if name not in numeric:
@@ -181,18 +209,20 @@ def _check_types(
         raise DataError(msg)
 
 
+# without partitions: a folder called race=a is no column
 # without BOOLEAN: DuckDB would read a column of yes and no, or of nothing but F, as truth values
 _READ_TEXT = (
-    "read_csv(?, sample_size = -1, header = true, auto_type_candidates = "
-    "['NULL', 'BIGINT', 'DOUBLE', 'TIME', 'DATE', 'TIMESTAMP', 'VARCHAR'])"
+    "read_csv(?, hive_partitioning = false, sample_size = -1, header = true, "
+    "auto_type_candidates = ['NULL', 'BIGINT', 'DOUBLE', 'TIME', 'DATE', 'TIMESTAMP', 'VARCHAR'])"
 )
+_READ_LINES = "read_json(?, hive_partitioning = false, format = 'newline_delimited')"
 READERS = {
     ".csv": _READ_TEXT,
     ".tsv": _READ_TEXT,
-    ".parquet": "read_parquet(?)",
-    ".json": "read_json(?)",
-    ".jsonl": "read_json(?, format = 'newline_delimited')",
-    ".ndjson": "read_json(?, format = 'newline_delimited')",
+    ".parquet": "read_parquet(?, hive_partitioning = false)",
+    ".json": "read_json(?, hive_partitioning = false)",
+    ".jsonl": _READ_LINES,
+    ".ndjson": _READ_LINES,
 }
 
 
@@ -201,13 +231,18 @@ NUMERIC = (
     "UBIGINT", "UHUGEINT", "FLOAT", "DOUBLE", "DECIMAL",
 )  # fmt: skip
 SPELLINGS = ({"True", "False"}, {"true", "false"}, {"TRUE", "FALSE"})
+CSV_REASONS = (
+    "Maximum line size", "Invalid unicode", "Expected Number of Columns",
+    "Value with unterminated quote",
+)  # fmt: skip
+"""How DuckDB begins to say what is wrong with a line."""
 NESTED = ("STRUCT", "MAP", "UNION")
 """How DuckDB's names of such types begin; lists end with a bracket."""
 
 
 @dataclass(frozen=True, eq=False)
 class FileSource:
-    """A file, or files given by a pattern, counted by DuckDB without reading them into memory."""
+    """A file, counted by DuckDB without reading it into memory."""
 
     path: Path
     parameter: str = "X"
@@ -217,15 +252,27 @@ class FileSource:
         if suffix not in READERS:
             msg = (
                 f"`{self.parameter}` must be a file of type {', '.join(READERS)}, "
-                f"got {str(self.path)!r}"
+                f"got {shown(str(self.path), 200)}"
             )
             raise InputError(msg)
-        if "*" not in str(self.path) and not self.path.is_file():
-            msg = f"`{self.parameter}` must be an existing file, got {str(self.path)!r}"
+        if not is_file(self.path):
+            msg = f"`{self.parameter}` must be an existing file, got {shown(str(self.path), 200)}"
             raise InputError(msg)
-        if "*" not in str(self.path) and self.path.stat().st_size == 0:
+        if self.path.stat().st_size == 0:
             msg = f"the file {self.path.name!r} is empty"
             raise DataError(msg)
+        if not _is_text(self.location):
+            msg = f"`{self.parameter}` must have a path of UTF-8 text, got {str(self.path)!r}"
+            raise InputError(msg)
+
+    @property
+    def location(self) -> str:
+        """The file as DuckDB finds it and no other, whatever its name looks like.
+
+        The whole path, as ``~`` or ``file:`` at its beginning would be more than a name; signs of
+        a pattern between brackets, where each stands for itself.
+        """
+        return re.sub(r"[*?[]", r"[\g<0>]", os.path.realpath(self.path))
 
     @property
     def library(self) -> str:
@@ -235,7 +282,7 @@ class FileSource:
     @property
     def columns(self) -> list[str]:
         """The file's column names."""
-        return [name for name, _ in self._schema()]
+        return list(self._schema)
 
     def attach(self, name: str, values: Any, parameter: str) -> Source:  # noqa: ARG002
         """Refuse: rows of a file have no array beside them."""
@@ -244,7 +291,7 @@ class FileSource:
 
     def count(self, names: Sequence[str], bins: Bins, counts: str | None) -> Counted:
         """Count by one SQL group-by."""
-        kinds = dict(self._schema())
+        kinds = self._schema
         numeric = {name for name, kind in kinds.items() if kind.startswith(NUMERIC)}
         nested = {
             name for name, kind in kinds.items() if kind.startswith(NESTED) or kind.endswith("]")
@@ -260,36 +307,55 @@ class FileSource:
             is_whole = f"{weight} BETWEEN 0 AND {MOST_PEOPLE} AND {weight} = round({weight})"
             usable = f"NOT isnan({weight}::DOUBLE) AND {is_whole}"
         weight = f"CASE WHEN {usable} THEN {weight} ELSE 0 END"
-        bad = f"CASE WHEN {usable} THEN 0 ELSE 1 END"
+        wrong = f"CASE WHEN {usable} THEN 0 ELSE 1 END"
+        count, bad = _helper_columns(names)
         table = self._fetch(
-            f"SELECT {keys}, sum({weight})::BIGINT AS {COUNT}, sum({bad})::BIGINT AS {BAD} "  # noqa: S608
-            f"FROM {self._reader} GROUP BY ALL HAVING {COUNT} > 0 OR {BAD} > 0"
+            f"SELECT {keys}, sum(({weight})::DOUBLE) AS {count}, sum({wrong})::BIGINT AS {bad} "  # noqa: S608
+            f"FROM {self._reader} GROUP BY ALL HAVING {count} > 0 OR {bad} > 0"
         )
         columns = {name: _encode_fetched(table[name]) for name in names}
         if self._reader is _READ_TEXT:
             columns = {name: _with_truth_values(column) for name, column in columns.items()}
-        return _counted(columns, table[COUNT], table[BAD], bins, counts)
+        return _counted(columns, table[count], table[bad], bins, counts)
 
     @property
     def _reader(self) -> str:
         return READERS[self.path.suffix.lower()]
 
-    def _schema(self) -> list[tuple[str, str]]:
+    @cached_property
+    def _schema(self) -> dict[str, str]:
+        """The type of each column; a text file is read to its end to find out."""
         described = self._fetch(f"DESCRIBE SELECT * FROM {self._reader}")  # noqa: S608
         pairs = zip(described["column_name"], described["column_type"], strict=True)
-        return [(str(name), str(kind)) for name, kind in pairs]
+        return {str(name): str(kind) for name, kind in pairs}
 
     def _fetch(self, query: str) -> dict[str, Any]:
         import duckdb
 
         try:
             with duckdb.connect() as connection:
-                result = connection.execute(query, [str(self.path)])
+                result = connection.execute(query, [self.location])
                 return dict(result.fetchnumpy())
         except duckdb.Error as error:
-            reason = str(error).splitlines()[0]
-            msg = f"the file {self.path.name!r} could not be read: {reason}"
-            raise DataError(msg) from error
+            raise self.unreadable(error) from error
+
+    def unreadable(self, error: Exception) -> DataError:
+        """Return what DuckDB complains of, with the path as it was given."""
+        lines = [line for line in str(error).splitlines() if line.strip()]
+        # what is wrong with a line comes after the line itself
+        told = [line for line in lines[1:] if line.startswith(CSV_REASONS)]
+        reason = "; ".join(lines[:1] + told[:1])
+        for name in (self.location, os.path.realpath(self.path)):
+            reason = reason.replace(name, str(self.path))
+        return DataError(f"the file {self.path.name!r} could not be read: {reason}")
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _quoted(name: str) -> str:
@@ -310,7 +376,9 @@ def _encode_fetched(values: Any) -> Column:
     if array.dtype.kind == "f":
         mask = mask | np.isnan(array)
     elif array.dtype.kind not in "biu":
-        array = object_array(list(array.tolist()))
+        # bytes come as arrays of them, which cannot be told apart
+        listed = [bytes(one) if isinstance(one, bytearray) else one for one in array.tolist()]
+        array = object_array(listed)
         mask = mask | np.array([value is None for value in array.tolist()], bool)
     return encode(array, mask)
 
@@ -332,6 +400,10 @@ def _counted(
         raise DataError(msg)
     if not len(counts):
         msg = "the audit data must have at least one row, got none"
+        raise DataError(msg)
+    total = float(np.sum(counts))
+    if total > MOST_PEOPLE:
+        msg = f"the counts in {name!r} must be at most {MOST_PEOPLE:,} in all, got {total:g}"
         raise DataError(msg)
     for key, edges in bins.items():
         columns[key] = columns[key].with_levels(object_array(bin_names(edges)))

@@ -1,8 +1,10 @@
-"""How many of the audit's people could be in the data that the model was trained on."""
+"""How many people the audit data could have in common with other data."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -10,7 +12,65 @@ from fairtransport.errors import InputError
 from fairtransport.space.counting import as_source
 
 if TYPE_CHECKING:
+    from fairtransport.checks import IntArray
     from fairtransport.space.sample_space import SampleSpace
+
+MOST_OWN = 0.5
+"""A frame of which the audit data make up so large a share is no reference of its own."""
+SURE = 3.0
+"""Standard errors that are taken off an estimated overlap."""
+
+
+@dataclass(frozen=True)
+class SharedRows:
+    """What a reference frame has in common with the audit data.
+
+    Attributes
+    ----------
+    rows
+        How many rows the frame has.
+    shared
+        How many of them are at a point that occurs in the audit data.
+    is_contained
+        Whether the frame could be cut out of the audit data: no point occurs in it more often.
+    own
+        A cautious estimate of how many of its rows *are* rows of the audit data.
+
+    Notes
+    -----
+    Equal points prove nothing where points are few: two samples of one population then share
+    most of them. By Good and Turing a new person is at a point of the audit data with
+    probability c = 1 − f₁/n, where f₁ people are alone at theirs; of m rows that are the audit
+    data's own and R − m new ones, m + (R − m)c are shared on average. ``own`` solves this for m,
+    less three standard errors of the shared share and of c (Esty 1983).
+    """
+
+    rows: int
+    shared: int
+    is_contained: bool
+    own: float
+
+    @classmethod
+    def between(cls, listed: IntArray, counts: IntArray) -> Self:
+        """Compare how often each point is listed in the frame and counted in the audit data.
+
+        Examples
+        --------
+        >>> SharedRows.between(np.array([1, 0, 2]), np.array([3, 1, 2]))
+        SharedRows(rows=3, shared=3, is_contained=True, own=...)
+        """
+        rows, shared = int(listed.sum()), int(listed[counts > 0].sum())
+        n, alone, pairs = int(counts.sum()), *np.bincount(np.minimum(counts, 3), minlength=3)[1:3]
+        chance = 1 - alone / n
+        variance = chance * (1 - chance) / rows + (alone * chance + 2 * pairs) / n**2
+        excess = shared / rows - chance - SURE * math.sqrt(variance)
+        own = 0.0 if alone == 0 else rows * min(1.0, max(0.0, excess / (1 - chance)))
+        return cls(rows, shared, bool(np.all(listed <= counts)), float(own))
+
+    @property
+    def is_from_the_sample(self) -> bool:
+        """Whether the frame brings nothing, or too little, that the audit data do not."""
+        return self.is_contained or self.own >= MOST_OWN * self.rows
 
 
 def people_also_in(space: SampleSpace, train: Any) -> int:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtransport.checks import shown
+from fairtransport.checks import refuse_masked, shape_of, shown
 from fairtransport.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,6 +45,9 @@ def find_roles(
         raise InputError(msg)
     if counts is not None:
         _known("counts", [counts], own)
+        if counts in {label_name, *prediction_names}:
+            msg = f"`counts` must not be the column of labels or predictions, got {counts!r}"
+            raise InputError(msg)
     taken = {label_name, counts, *prediction_names}
     source, sensitive_names = _sensitive_columns(source, sensitive, taken)
     if features is None:
@@ -59,10 +62,7 @@ def find_roles(
     if not chosen and not prediction_names:
         msg = "`features` must name at least one column, got none"
         raise InputError(msg)
-    for name in chosen:
-        if name in taken:
-            msg = f"`features` must not hold label, counts or predictions, got {name!r}"
-            raise InputError(msg)
+    refuse_taken("features", chosen, taken)
     roles = Roles(
         tuple(chosen), tuple(sensitive_names), label_name, tuple(prediction_names), counts
     )
@@ -104,7 +104,9 @@ def _are_names(value: Any, parameter: str, columns: Sequence[str]) -> bool:
 
 
 def _attached_predictions(source: Source, parameter: str, value: Any) -> tuple[Source, list[str]]:
-    if np.ndim(value) <= 1:
+    refuse_masked(parameter, value)
+    shape = shape_of(value)
+    if isinstance(shape, str) or len(shape) <= 1:
         name = _free_name("prediction", source.columns)
         return source.attach(name, value, parameter), [name]
     names = []
@@ -120,12 +122,7 @@ def _sensitive_columns(source: Source, value: Any, taken: set[Any]) -> tuple[Sou
     ):
         names = _names("sensitive_features", value)
         _known("sensitive_features", names, source.columns)
-        for name in names:
-            if name in taken:
-                msg = (
-                    f"`sensitive_features` must not hold label, counts or predictions, got {name!r}"
-                )
-                raise InputError(msg)
+        refuse_taken("sensitive_features", names, taken)
         return source, names
     return _aligned_sensitive(source, value)
 
@@ -165,6 +162,14 @@ def _known(parameter: str, names: Sequence[Any], columns: Sequence[str]) -> None
         if not isinstance(name, str) or name not in columns:
             listed = ", ".join(columns)
             msg = f"`{parameter}` must name columns of the data ({listed}), got {shown(name)}"
+            raise InputError(msg)
+
+
+def refuse_taken(parameter: str, names: Sequence[str], taken: Container[Any]) -> None:
+    """Refuse a column that plays another part: a model would be asked with the answer in hand."""
+    for name in names:
+        if name in taken:
+            msg = f"`{parameter}` must not hold label, counts or predictions, got {name!r}"
             raise InputError(msg)
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from fairtransport.checks import BoolArray, FloatArray, IntArray
     from fairtransport.space.binning import Bins
     from fairtransport.space.columns import Column
+    from fairtransport.space.overlap import SharedRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +38,12 @@ class SampleSpace:
         The columns of given predictions, which are part of a point; empty with query access.
     has_twins
         Whether all combinations of the sensitive levels were added.
+    declared
+        The sensitive columns whose levels do not come from the data.
     targets
         (K,) where mass may arrive, when a reference frame says so; None: at all points.
+    reference
+        What the reference frame has in common with the audit data; None without one.
     bins
         The edges of the columns that were binned.
     library
@@ -52,7 +57,9 @@ class SampleSpace:
     label: str | None = None
     predictions: tuple[str, ...] = ()
     has_twins: bool = False
+    declared: tuple[str, ...] = ()
     targets: BoolArray | None = None
+    reference: SharedRows | None = None
     bins: Bins = field(default_factory=dict)
     library: str = "pandas"
 
@@ -80,6 +87,17 @@ class SampleSpace:
     def profile(self) -> tuple[str, ...]:
         """The columns that describe a person: the features and the sensitive columns."""
         return (*self.features, *(name for name in self.sensitive if name not in self.features))
+
+    @property
+    def open_levels(self) -> tuple[str, ...]:
+        """The sensitive columns whose twins take the levels that occur in the data."""
+        return tuple(name for name in self.sensitive if name not in self.declared)
+
+    @property
+    def families(self) -> IntArray:
+        """(K,) numbers of the sets of points that come in together: with twins, all twins."""
+        given = self.sensitive if self.has_twins else ()
+        return self.groups([name for name in self.columns if name not in given])
 
     def codes(self, names: Sequence[str]) -> IntArray:
         """Return the (K, columns) codes of some columns."""

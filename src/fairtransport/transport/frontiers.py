@@ -202,14 +202,13 @@ def _corners_of_piece(
     count = np.empty(len(rows), np.int64)
     with threads_for(len(rows) * len(cols)):
         if isinstance(geometry.cost, Embedding) and geometry.forbidden is None:
-            points = geometry.cost.coordinates
-            # centred, so that single precision is spent on differences
-            centre = points[rows].mean(axis=0)
-            here, there = points[rows] - centre, points[cols] - centre
+            points, single = geometry.cost.coordinates, np.finfo(np.float32)
+            here, there, unit = _for_single_precision(points[rows], points[cols])
             kernels.frontiers_of_embedding(
                 rows, cols, limit, here.astype(np.float32) @ there.astype(np.float32).T,
                 np.einsum("ij,ij->i", here, here), np.einsum("ij,ij->i", there, there),
-                (points.shape[1] + 8) * float(np.finfo(np.float32).eps),
+                (points.shape[1] + 8) * float(single.eps),
+                (points.shape[1] + 8) * 8 * float(single.tiny), unit,
                 points, losses, profiles, corner, price, count,
             )  # fmt: skip
         else:
@@ -220,6 +219,21 @@ def _corners_of_piece(
     taken = np.repeat(np.arange(len(rows)), count)
     place = np.arange(len(taken)) - np.repeat(np.cumsum(count) - count, count)
     return _Corners(rows[taken], corner[taken, place], price[taken, place])
+
+
+def _for_single_precision(
+    here: FloatArray, there: FloatArray
+) -> tuple[FloatArray, FloatArray, float]:
+    """Return coordinates that single precision can hold, and what they were multiplied by.
+
+    That is a power of two, so nothing is rounded; it brings the largest coordinate to 1.
+    """
+    largest = max(float(np.abs(part).max(initial=0.0)) for part in (here, there))
+    unit = float(np.ldexp(1.0, -int(np.frexp(largest)[1])))
+    here, there = here * unit, there * unit
+    # centred, so that single precision is spent on differences
+    centre = here.mean(axis=0)
+    return here - centre, there - centre, unit
 
 
 def _corners_of_lists(losses: FloatArray, geometry: Geometry, profiles: IntArray) -> _Corners:

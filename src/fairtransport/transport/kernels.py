@@ -156,14 +156,16 @@ def frontiers_of_lists(
 @njit(cache=True, parallel=True)
 def frontiers_of_embedding(
     rows: IntArray, cols: IntArray, limit: IntArray, products: NDArrayF32,
-    row_norms: FloatArray, col_norms: FloatArray, slack: float, points: FloatArray,
-    losses: FloatArray, profiles: IntArray, corner: IntArray, price: FloatArray, count: IntArray,
+    row_norms: FloatArray, col_norms: FloatArray, slack: float, lost: float, unit: float,
+    points: FloatArray, losses: FloatArray, profiles: IntArray,
+    corner: IntArray, price: FloatArray, count: IntArray,
 ) -> None:  # fmt: skip
     """Fill the frontiers of ``rows`` under squared Euclidean cost.
 
-    ``products`` holds the inner products in single precision. They only tell which
-    candidates cannot be records (up to the rounding bound ``slack``); the cost of the others
-    is summed from the coordinates, so the result is that of the exact costs.
+    ``products`` holds the inner products in single precision, of coordinates times ``unit``.
+    They only tell which candidates cannot be records (up to the rounding bound ``slack`` and
+    to ``lost``, what single precision rounds to 0); the cost of the others is summed from the
+    coordinates, so the result is that of the exact costs.
     """
     for r in prange(len(rows)):
         i = rows[r]
@@ -175,14 +177,15 @@ def frontiers_of_embedding(
             if bar == 0.0 and losses[j] < losses[own_corner[n - 1]]:
                 break
             sizes = row_norms[r] + col_norms[a]
-            if sizes - 2.0 * products[r, a] - slack * sizes > bar:
+            if sizes - 2.0 * products[r, a] - slack * sizes - lost > bar * unit * unit:
                 continue
             c = 0.0
             for d in range(points.shape[1]):
                 step = points[i, d] - points[j, d]
                 c += step * step
             n = _record(i, j, c, n, losses, profiles, own_corner, own_price)
-            bar = own_price[n - 1]
+            if n > 0:
+                bar = own_price[n - 1]
         count[r] = _hull(i, n, losses, own_corner, own_price)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from fairtransport.checks import BoolArray, FloatArray, IntArray, finite, float_array, number
 from fairtransport.errors import InputError
-from fairtransport.geometry import Geometry, as_geometry
+from fairtransport.geometry import LARGEST_LOSS, Geometry, as_geometry, float_csr
 from fairtransport.threads import threads_for
 from fairtransport.transport.frontiers import CHUNK_ENTRIES, Frontiers, build_frontiers
 from fairtransport.transport.prices import PriceSweep, sweep_prices
@@ -34,11 +34,12 @@ class AuditProblem:
     Parameters
     ----------
     losses
-        (K,) finite losses l of the K points.
+        (K,) finite losses l of the K points, at most 1e100 in size.
     costs
         What moving mass costs, c_ij = d(z_i, z_j)²: a (K, K) array in which infinity forbids
         a move, a scipy sparse matrix in which an absent entry does, a callable
-        ``costs(rows, cols)``, or a `Geometry`.
+        ``costs(rows, cols)``, or a `Geometry`. Costs other than 0 and infinity lie between
+        1e-200 and 1e200.
     budget
         ε >= 0, the transport budget.
     forbidden
@@ -73,6 +74,10 @@ class AuditProblem:
         if not len(self.losses):
             msg = "`losses` must hold at least one point, got none"
             raise InputError(msg)
+        largest = float(np.abs(self.losses).max())
+        if largest > LARGEST_LOSS:
+            msg = f"`losses` must be at most {LARGEST_LOSS:g} in size, got {largest:g}"
+            raise InputError(msg)
         self.geometry: Geometry = as_geometry(costs, len(self.losses), forbidden)
         self.budget: float = number("budget", budget, at_least=0)
 
@@ -94,6 +99,10 @@ class AuditProblem:
         other = AuditProblem(self.losses, self.geometry, budget=budget)
         other.__dict__["frontiers"] = self.frontiers
         return other
+
+    def at(self, points: IntArray) -> AuditProblem:
+        """Return the problem of some of the points alone, in the order given."""
+        return AuditProblem(self.losses[points], self.geometry.at(points), budget=self.budget)
 
     def value(self, frequencies: Any) -> float:
         """Return ψ(f), exactly."""
@@ -186,8 +195,10 @@ class AuditProblem:
 
     def costs_of(self, rows: IntArray, cols: IntArray) -> FloatArray:
         """Return the costs of single moves rows[k] → cols[k]."""
-        pairs = zip(rows, cols, strict=True)
         geometry = self.geometry
+        if self._all_alike and np.array_equal(geometry.blocks[rows], geometry.blocks[cols]):
+            return np.zeros(len(rows))
+        pairs = zip(rows, cols, strict=True)
         return np.array(
             [geometry.costs(np.array([i]), np.array([j]))[0, 0] for i, j in pairs], dtype=float
         )
@@ -195,16 +206,35 @@ class AuditProblem:
     def net_gains_by_search(self, price: float, wanted: BoolArray) -> FloatArray:
         """Return φ_ν by a search over all targets instead of the frontiers; 0 where not wanted."""
         gains = np.zeros(self.size)
+        if self._all_alike:
+            best, _ = self._best_of_blocks()
+            return np.where(wanted, best - self.losses, gains)
         for rows, net in self._lagrangian(price, np.flatnonzero(wanted)):
             gains[rows] = net.max(axis=1) - self.losses[rows]
         return gains
 
     def count_best_targets(self, price: float, rows: IntArray) -> IntArray:
         """Count, for each of ``rows``, the targets that maximise l_j − ν c_ij."""
+        if self._all_alike:
+            return self._best_of_blocks()[1][rows]
         counts = np.zeros(self.size, np.int64)
         for part, net in self._lagrangian(price, rows):
             counts[part] = _near_best(net).sum(axis=1)
         return counts[rows]
+
+    @property
+    def _all_alike(self) -> bool:
+        """Whether all points of a block have the same targets, each of them free."""
+        return self.geometry.is_free and self.geometry.targets is None
+
+    def _best_of_blocks(self) -> tuple[FloatArray, IntArray]:
+        """Return the largest loss in each point's block, and how many points have it."""
+        _, place = np.unique(self.geometry.blocks, return_inverse=True)
+        best, scale = np.full(self.size, -np.inf), np.ones(self.size)
+        np.maximum.at(best, place, self.losses)
+        np.maximum.at(scale, place, np.abs(self.losses))
+        near = self.losses >= (best - TOLERANCE * scale)[place]
+        return best[place], np.bincount(place, near)[place].astype(np.int64)
 
     def best_targets(self, price: float, row: int) -> IntArray:
         """Return the targets of one point that maximise l_j − ν c_ij."""
@@ -234,9 +264,7 @@ class AuditProblem:
         if not hasattr(value, "tocsr"):
             array = float_array("frequencies", value, (None, self.size))
             return finite("frequencies", array, nonnegative=True)
-        from scipy.sparse import csr_array
-
-        matrix = csr_array(value, dtype=np.float64)
+        matrix = float_csr("frequencies", value)
         if matrix.ndim != 2 or matrix.shape[1] != self.size:  # noqa: PLR2004
             msg = f"`frequencies` must have shape (any, {self.size}), got {matrix.shape}"
             raise InputError(msg)

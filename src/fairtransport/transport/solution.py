@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,6 +47,51 @@ class BudgetCurve:
         """Return the right derivative of the curve: what a little more budget would bring."""
         budget = number("budget", budget, at_least=0)
         return float(self.prices[np.searchsorted(self.budgets, budget, side="right") - 1])
+
+    def thinned(self, most: int, end: float) -> tuple[BudgetCurve, float]:
+        """Return a curve through ``most`` corners at most, and how far it is below this one.
+
+        Parameters
+        ----------
+        most
+            The number of corners, the first and the last included.
+        end
+            Half of the corners are spread over the budgets up to this one, half over all.
+
+        Notes
+        -----
+        What is left is concave and rising too, and nowhere above the curve.
+        """
+        if len(self.budgets) <= most:
+            return self, 0.0
+        places = (self._spread(most // 2, until) for until in (end, self.budgets[-1]))
+        kept = np.unique(np.concatenate(list(places)))
+        thin = BudgetCurve(
+            self.budgets[kept],
+            self.values[kept],
+            np.r_[np.diff(self.values[kept]) / np.diff(self.budgets[kept]), self.prices[-1]],
+        )
+        below = self.values - np.interp(self.budgets, thin.budgets, thin.values)
+        return thin, float(below.max())
+
+    def _spread(self, most: int, end: float) -> IntArray:
+        """Return corners up to a budget, each the farthest from the line between two others."""
+        last = max(1, int(np.searchsorted(self.budgets, end, side="right")) - 1)
+
+        def farthest(left: int, right: int) -> tuple[float, int, int, int]:
+            part, ends = slice(left, right + 1), [left, right]
+            line = np.interp(self.budgets[part], self.budgets[ends], self.values[ends])
+            above = self.values[part] - line
+            at = int(above.argmax())
+            return -float(above[at]), left, left + at, right
+
+        kept, heap = [0, last], [farthest(0, last)]
+        while len(kept) < most and heap[0][0] < 0:
+            _, left, at, right = heappop(heap)
+            kept.append(at)
+            heappush(heap, farthest(left, at))
+            heappush(heap, farthest(at, right))
+        return np.array(kept, np.int64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,11 +5,12 @@ from fairtransport.report.charts.flows import flow_heatmaps, flow_rows, stacked_
 from fairtransport.report.charts.law import law_chart
 from fairtransport.report.charts.methods import methods_chart
 from fairtransport.report.charts.power import power_chart, power_table
-from fairtransport.report.charts.saving import check_ending, save_chart
+from fairtransport.report.charts.saving import chart_bytes, check_ending, save_chart
 from fairtransport.report.charts.sequence import confidence_sequence_chart
 
 __all__ = [
     "budget_curve_chart",
+    "chart_bytes",
     "check_ending",
     "confidence_sequence_chart",
     "flow_heatmaps",

@@ -86,8 +86,8 @@ def _maps(rows: list[dict[str, Any]], label: str | None) -> list[Any]:
     import altair as alt
 
     largest = max(1.0, *(abs(row["change"]) for row in rows))
-    groups = _distinct(row["group"] for row in rows)
-    levels = _distinct(row["level"] for row in rows)
+    groups = _distinct(row["column"] for row in rows)
+    levels = _distinct(row["row"] for row in rows)
     return [
         _heatmap(
             [row for row in rows if row["label"] == value], levels, groups, largest
@@ -116,15 +116,24 @@ def wrapped(text: str) -> str:
     return "\n".join(lines)
 
 
+def keyed(text: str) -> str:
+    """Return a text as the key of a row or column.
+
+    Keys are looked up in objects that have properties of their own, such as "constructor". A
+    line feed cannot come from the data, in which it is spelled out, so no name ends in one.
+    """
+    return f"{text}\n"
+
+
 def _cell(row: Mapping[str, Any]) -> dict[str, Any]:
     lower, upper = row.get("lower"), row.get("upper")
     group = row["group"]
-    # a line feed cannot come from the data, in which it is spelled out
     parts = group.values() if isinstance(group, Mapping) else [group]
     cell = {
         "label": EVERYBODY if row["label"] is None else value_text(row["label"]),
         "level": value_text(row["level"]),
-        "group": "\n".join(wrapped(value_text(part)) for part in parts),
+        "row": keyed(value_text(row["level"])),
+        "column": keyed("\n".join(wrapped(value_text(part)) for part in parts)),
         "of": ", ".join(value_text(part) for part in parts),
         "change": float(row["change"]),
         "shown": signed(row["change"]),
@@ -152,13 +161,15 @@ def _heatmap(
 
     longest = max(len(line) for group in groups for line in group.split("\n"))
     step = round(min(max(LETTER * longest + 10, NARROWEST), WIDEST))
-    across = alt.X("group:N", sort=groups, title=None, scale=alt.Scale(domain=groups)).axis(
-        labelAngle=0, labelExpr="split(datum.label, '\\n')", labelLimit=step - 2,
+    lines = "split(slice(datum.label, 0, -1), '\\n')"
+    across = alt.X("column:N", sort=groups, title=None, scale=alt.Scale(domain=groups)).axis(
+        labelAngle=0, labelExpr=lines, labelLimit=step - 2,
         labelFontSize=11, domain=False, ticks=False, labelPadding=6,
     )  # fmt: skip
-    down = alt.Y("level:N", sort=levels, title=None, scale=alt.Scale(domain=levels)).axis(
-        domain=False, ticks=False, labelPadding=8, labelLimit=150
-    )
+    down = alt.Y("row:N", sort=levels, title=None, scale=alt.Scale(domain=levels)).axis(
+        labelExpr="slice(datum.label, 0, -1)", domain=False, ticks=False, labelPadding=8,
+        labelLimit=150,
+    )  # fmt: skip
     tips = [
         (name, title)
         for name, title in TIPS.items()

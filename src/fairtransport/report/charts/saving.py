@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
+from io import BytesIO, StringIO
+from typing import TYPE_CHECKING, Any
 
-from fairtransport.errors import FairtransportError, InputError
+from fairtransport.errors import InputError
+from fairtransport.files import write_bytes
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ENDINGS = (".png", ".svg")
 
 
-def save_chart(chart: Any, path: Path) -> Path:
+def save_chart(chart: Any, path: Path, parameter: str = "plot") -> Path:
     """Write a chart as PNG or SVG, after the ending of the path, whole or not at all."""
     check_ending(path)
-    try:
-        # the draft lies beside its target, so that moving it is atomic
-        with TemporaryDirectory(dir=path.parent) as drafts:
-            draft = Path(drafts) / f"chart{path.suffix.lower()}"
-            chart.save(draft, **({"scale_factor": 2} if draft.suffix == ".png" else {}))
-            draft.replace(path)
-    except OSError as error:
-        msg = f"`plot` could not be written to {str(path)!r}: {error.strerror or error}"
-        raise FairtransportError(msg) from error
-    return path
+    return write_bytes(path, chart_bytes(chart, path.suffix.lower()), parameter)
+
+
+def chart_bytes(chart: Any, ending: str) -> bytes:
+    """Return a chart as a file with this ending holds it."""
+    if ending == ".png":
+        picture = BytesIO()
+        chart.save(picture, format="png", scale_factor=2)
+        return picture.getvalue()
+    text = StringIO()
+    chart.save(text, format="svg")
+    return text.getvalue().encode("utf-8", "backslashreplace")
 
 
 def check_ending(path: Path) -> None:

@@ -1,0 +1,44 @@
+"""Check an installation without extras: all modules load, and the demo writes its report.
+
+Run it with the interpreter of a fresh environment, isolated from the checkout (``python -I``).
+"""
+
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
+from tempfile import TemporaryDirectory
+
+import fairtransport
+
+CHECKOUT = Path(__file__).resolve().parent.parent / "src"
+
+
+def modules() -> list[str]:
+    """Return the names of all modules of the installed package, imported."""
+    found = [found.name for found in walk_packages(fairtransport.__path__, "fairtransport.")]
+    names = [name for name in found if not name.endswith("__main__")]
+    for name in names:
+        import_module(name)
+    return names
+
+
+def main() -> None:
+    """Fail where something is missing."""
+    home = Path(fairtransport.__file__).resolve()
+    if home.is_relative_to(CHECKOUT):
+        sys.exit(f"{home} is the checkout, not an installation")
+    names = modules()
+    script = Path(sys.executable).with_name("fairtransport")
+    with TemporaryDirectory() as folder:
+        for arguments in (["--version"], ["demo"]):
+            subprocess.run([script, *arguments], cwd=folder, check=True, stdout=subprocess.PIPE)
+        report = Path(folder, "report.html").read_text("utf-8")
+    if "</html>" not in report:
+        sys.exit("the demo's report is not whole")
+    print(f"{len(names)} modules load and the demo runs from {home.parent}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""A folder for compiled code where numba finds none; import it before any compiled function.
+
+Numba keeps what it has compiled beside the source, or in the user's cache. Where neither can
+be written to (an installation of somebody else's, no home), it refuses to define functions.
+Code is then kept for as long as the process lives; ``NUMBA_CACHE_DIR`` names a lasting place.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import sys
+from pathlib import Path
+from tempfile import mkdtemp
+
+from fairtransport.errors import FairtransportError
+
+PACKAGES = ("inference", "transport")
+"""The folders of compiled functions."""
+
+
+def _can_be_written(folder: Path) -> bool:
+    """Say whether files can be made in a folder, which may have to be made first."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
+
+
+def _users_cache() -> Path:
+    """Return the folder of the user's that numba would take."""
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path.expanduser fails without a home
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", home), "numba", "Cache")
+    if sys.platform == "darwin":
+        return home / "Library" / "Caches" / "numba"
+    return Path(os.environ.get("XDG_CACHE_HOME", home / ".cache"), "numba")
+
+
+def _is_kept() -> bool:
+    """Say whether one of numba's own places for compiled code can be used."""
+    named = os.environ.get("NUMBA_CACHE_DIR")
+    places = [Path(named)] if named else []
+    here = Path(__file__).parent
+    beside = all(_can_be_written(here / package / "__pycache__") for package in PACKAGES)
+    return beside or any(map(_can_be_written, [*places, _users_cache()]))
+
+
+def _remove(folder: str, owner: int) -> None:
+    if os.getpid() == owner:  # a forked child leaves while its parent still works
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _keep_for_this_process() -> None:
+    try:
+        folder = mkdtemp(prefix="fairtransport-compiled-")
+    except OSError as error:
+        msg = (
+            "compiled code needs a folder that can be written to: "
+            f"set NUMBA_CACHE_DIR to one ({error})"
+        )
+        raise FairtransportError(msg) from error
+    atexit.register(_remove, folder, os.getpid())
+    os.environ["NUMBA_CACHE_DIR"] = folder  # numba reads it when it is loaded, workers' too
+    if "numba" in sys.modules:
+        sys.modules["numba"].config.CACHE_DIR = folder
+
+
+if not _is_kept():
+    _keep_for_this_process()

@@ -1,0 +1,211 @@
+"""One monitor at a time on a state, and nothing lost or left behind when one is killed."""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import fairtransport as ft
+from fairtransport.cli import main
+from fairtransport.errors import DataError
+from fairtransport.monitor import locking
+from fairtransport.monitor.locking import StateLock
+
+FLAGS = ["--label", "good", "--prediction", "guess", "--sensitive", "group", "--delta", "0.05"]
+
+
+def rows(count, rng):
+    drawn = rng.integers(0, (2, 300, 2, 2), (count, 4)).tolist()
+    return "".join(f"{'ab'[group]},{x},{good},{guess}\n" for group, x, good, guess in drawn)
+
+
+def written(path, text="old"):
+    return lambda: path.write_text(text)
+
+
+def replaced(path, text="new"):
+    """Replaces a file as a state is: by another one."""
+
+    def write():
+        draft = path.with_name("draft")
+        draft.write_text(text)
+        draft.replace(path)
+
+    return write
+
+
+def test_a_state_in_use_is_refused_until_it_is_free(tmp_path):
+    path = tmp_path / "s"
+    with StateLock(path) as first:
+        assert first.acquire(written(path))
+        for _ in range(3):
+            with StateLock(path) as second, pytest.raises(DataError, match="in use by another mon"):
+                second.acquire(written(path, "other"))
+            first.replace(replaced(path))
+    with StateLock(path) as second:
+        assert not second.acquire(written(path, "other"))
+
+    assert path.read_text() == "new"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["s"]
+
+
+def test_who_lost_the_file_writes_no_more(tmp_path):
+    path = tmp_path / "s"
+    with StateLock(path) as first:
+        first.acquire(written(path))
+        replaced(path, "somebody else's")()
+        with pytest.raises(DataError, match="run one at a time"):
+            first.replace(written(path))
+        first.remove()
+
+    assert path.read_text() == "somebody else's"
+
+
+def test_where_nothing_can_be_locked_a_warning_says_so(tmp_path, monkeypatch):
+    def cannot(*_):
+        raise OSError(locking.errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(locking.fcntl, "flock", cannot)
+    with (
+        StateLock(tmp_path / "s") as lock,
+        pytest.warns(UserWarning, match=r"cannot be locked here \(No locks available\)"),
+    ):
+        assert lock.acquire(written(tmp_path / "s"))
+
+
+def test_the_command_refuses_a_state_in_use(tmp_path, capsys):
+    cases, state = tmp_path / "c.csv", tmp_path / "s"
+    cases.write_text("group,x,good,guess\n" + rows(20, np.random.default_rng(0)))
+    line = ["monitor", str(cases), "--state", str(state), *FLAGS]
+    assert main(line) in {0, 3}
+    before = state.read_bytes()
+    with StateLock(state) as lock:
+        lock.acquire(written(state))
+        capsys.readouterr()
+        assert main(line) == 1
+    error = " ".join(capsys.readouterr().err.split())
+
+    assert error.startswith("Error: `--state` is in use by another monitor, ")
+    assert state.read_bytes() == before
+    assert main(line) in {0, 3}
+
+
+def test_a_failed_first_run_leaves_no_state(tmp_path):
+    cases, state = tmp_path / "c.csv", tmp_path / "s"
+    cases.write_text("group,x,good,guess\na,1,1,\n")
+
+    assert main(["monitor", str(cases), "--state", str(state), *FLAGS]) == 1
+    assert not state.exists()
+    cases.write_text("group,x,good,guess\na,1,1,1\n")
+    assert main(["monitor", str(cases), "--state", str(state), *FLAGS]) == 0
+
+
+# Everything is loaded once; each run is a fork of it that reads and saves in small pieces.
+SERVER = """
+import os, sys
+import fairtransport as ft
+from fairtransport.cli import main
+import fairtransport.console, fairtransport.report.charts
+from fairtransport.monitor import following, growing
+growing.PIECE = 3000
+following.SPACING = 0.0
+cases = [{"group": group, "good": 1, "guess": guess} for group, guess in (("a", 0), ("b", 1))]
+ft.Monitor(y="good", y_pred="guess", sensitive_features="group", delta=0.05).update(cases)
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        os._exit(main(line.rstrip().split("\\t")))
+    print(child, flush=True)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+class Server:
+    """Runs the command in processes that start fast."""
+
+    def __init__(self):
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", SERVER], stdin=pipe, stdout=pipe, bufsize=0
+        )
+
+    def start(self, *line):
+        self.process.stdin.write(("\t".join(map(str, line)) + "\n").encode())
+        return int(self.process.stdout.readline())
+
+    def ends_within(self, seconds):
+        return bool(select.select([self.process.stdout], [], [], seconds)[0])
+
+    def wait(self):
+        return int(self.process.stdout.readline())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+@pytest.mark.slow
+def test_killed_at_a_hundred_moments_nothing_is_lost_counted_twice_or_left(tmp_path):
+    rng = np.random.default_rng(11)
+    cases, state = tmp_path / "c.csv", tmp_path / "s"
+    line = ["monitor", cases, "--state", state, *FLAGS, "--quiet"]
+    cases.write_text("group,x,good,guess\n" + rows(300, rng))
+    with Server() as server:
+        server.start(*line)
+        server.wait()
+        kills, total, progress, n = 0, 300, set(), 300
+        while kills < 100:
+            text = rows(count := int(rng.integers(800)), rng)
+            with cases.open("a") as file:
+                file.write(text)
+            total += count
+            child = server.start(*line)
+            if not server.ends_within(rng.uniform(0, 0.7)):
+                os.kill(child, signal.SIGKILL)
+            kills += server.wait() == -signal.SIGKILL
+            before, n = n, ft.Monitor.resume(state).state.n
+            progress.add(n > before)
+            assert before <= n <= total
+        server.start(*line)
+        assert server.wait() in {0, 3}
+        server.start("monitor", cases, "--state", tmp_path / "whole", *line[4:])
+        server.wait()
+    found, whole = (ft.Monitor.resume(tmp_path / name) for name in ("s", "whole"))
+
+    assert progress == {True, False}  # some before the first save, some after
+    assert found.state.n == total
+    assert found.state == whole.state
+    assert found.position == whole.position
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["c.csv", "s", "whole"]
+
+
+@pytest.mark.slow
+def test_monitors_side_by_side_never_go_back(tmp_path):
+    rng = np.random.default_rng(5)
+    cases, state = tmp_path / "c.csv", tmp_path / "s"
+    line = ["monitor", cases, "--state", state, *FLAGS, "--quiet"]
+    cases.write_text("group,x,good,guess\n" + rows(200, rng))
+    codes, seen, total = [], [0], 200
+    with Server() as one, Server() as two:
+        for _ in range(25):
+            for server in (one, two):
+                server.start(*line)
+            codes += [server.wait() for server in (one, two)]
+            seen.append(ft.Monitor.resume(state).state.n)
+            assert seen[-1] == total  # whoever was let in took in all
+            with cases.open("a") as file:
+                file.write(rows(400, rng))
+            total += 400
+
+    assert set(codes) <= {0, 1, 3}
+    assert 1 in codes
+    assert seen == sorted(seen)
+    assert {entry.name for entry in tmp_path.iterdir()} == {"c.csv", "s"}

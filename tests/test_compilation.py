@@ -1,0 +1,97 @@
+"""Compiled code where neither the package's folder nor a home can be written to."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fairtransport
+from fairtransport.compilation import PACKAGES
+
+HOME = Path(fairtransport.__file__).parent
+
+AUDIT = """
+import os
+import numpy as np
+import fairtransport as ft
+costs = 1.0 - np.eye(3)
+problem = ft.AuditProblem([0, 0.5, 1], costs, budget=0.25)
+print(problem.value([0.5, 0.25, 0.25]), os.environ.get("NUMBA_CACHE_DIR"))
+"""
+FUNCTIONS = """
+import fairtransport.transport.kernels, fairtransport.inference.eprocess
+import numba
+print(numba.config.CACHE_DIR)
+"""
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """A copy of the package in which nothing can be kept, for root neither."""
+    copy = tmp_path / "site" / "fairtransport"
+    shutil.copytree(HOME, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    for package in PACKAGES:
+        (copy / package / "__pycache__").write_text("no folder")
+    return copy.parent
+
+
+def run(installed, code=AUDIT, **more):
+    keep = {key: value for key, value in os.environ.items() if not key.startswith("NUMBA_")}
+    environment = keep | {
+        "PYTHONPATH": str(installed), "PYTHONDONTWRITEBYTECODE": "1", "HOME": os.devnull,
+        "XDG_CACHE_HOME": os.devnull, **more,
+    }  # fmt: skip
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment
+    )
+
+
+@pytest.mark.slow
+def test_an_audit_runs_where_nothing_can_be_kept_and_leaves_nothing(installed, tmp_path):
+    done = run(installed, TMPDIR=str(tmp_path))
+
+    assert done.stderr == ""
+    value, folder = done.stdout.split()
+    assert float(value) == 0.25
+    assert Path(folder).parent == tmp_path
+    assert not Path(folder).exists()
+
+
+@pytest.mark.parametrize("first", ["", "import numba"], ids=["not loaded", "loaded before"])
+@pytest.mark.parametrize("named", [None, "mine"], ids=["no folder named", "a folder named"])
+def test_functions_are_defined_with_a_folder_that_numba_is_told_of(
+    first, named, installed, tmp_path
+):
+    folder = {"NUMBA_CACHE_DIR": str(tmp_path / named)} if named else {}
+    done = run(installed, f"{first}\n{FUNCTIONS}", TMPDIR=str(tmp_path), **folder)
+
+    assert done.returncode == 0, done.stderr
+    kept = Path(done.stdout.strip())
+    assert kept.parent == tmp_path
+    assert (kept.name == named) == bool(named)
+
+
+def test_without_any_folder_one_sentence_names_the_variable(installed):
+    code = "import tempfile\ntempfile.tempdir = '/dev/null'\nimport fairtransport.transport"
+    done = run(installed, code)
+
+    assert done.returncode == 1
+    assert re.fullmatch(
+        r"fairtransport.errors.FairtransportError: compiled code needs a folder that can be "
+        r"written to: set NUMBA_CACHE_DIR to one \(.*\)",
+        done.stderr.splitlines()[-1],
+    )
+
+
+def test_compiled_functions_lie_in_the_folders_that_are_looked_at():
+    found = {
+        path.relative_to(HOME).parts[0]
+        for path in HOME.rglob("*.py")
+        if "njit" in path.read_text("utf-8")
+    }
+
+    assert found == set(PACKAGES)
