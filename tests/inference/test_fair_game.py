@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import replace
-from itertools import combinations_with_replacement, permutations
+from itertools import combinations_with_replacement, permutations, product
 
 import numpy as np
 import pytest
@@ -17,6 +17,7 @@ from tests.inference.enumeration import (
 from fairtransport import AuditProblem, Geometry
 from fairtransport.inference import sampling_law
 from fairtransport.inference.certificate import Certificate
+from fairtransport.inference.prices import log_best_mean, log_mean
 from fairtransport.inference.rejection import Rejection
 
 ROUNDING = 1e-12
@@ -163,6 +164,35 @@ def test_a_mixture_of_fixed_stakes_is_a_fair_game_with_targets_from_the_sample()
         assert max(totals.values()) <= 1 + ROUNDING
 
 
+@pytest.mark.parametrize("fewest", [1, 2])
+def test_the_best_mean_of_the_first_orders_errs_with_at_most_its_level(fewest):
+    """All samples, and all triples of random orders of each: exchangeable, not independent."""
+    alpha, drawn, gained = 0.25, 3, 0
+    for problem, chances, cells in interesting_populations(12, seed=6):
+        truth, wrong, plainly_wrong = problem.value(chances), {}, {}
+        for records, orders in every_sample(cells, 4):
+            counts = np.bincount(records, minlength=problem.size)
+            chance = len(orders) * math.prod(chances[records].tolist())
+            law = sampling_law(problem, counts, rng=0, loss_range=(0.0, 1.0))
+            law._evidence.__dict__["orders"] = as_orders(
+                np.searchsorted(law._evidence.occupied, orders)
+            )
+            rejection = Rejection(law._evidence, truth)
+            plan = rejection._declared_plan(alpha)
+            for price in true_prices(problem, chances):
+                stakes = rejection._stakes(plan, plan.part_of(price))
+                logs = rejection._wealths(stakes, truth, outcomes_at(law._evidence, price)[None, :])
+                triples = np.array(list(product(logs[0], repeat=drawn)))
+                best = np.array([log_best_mean(row, fewest) for row in triples])
+                means = np.array([log_mean(row) for row in triples])
+                for totals, values in ((wrong, best), (plainly_wrong, means)):
+                    share = float(np.mean(values >= -math.log(alpha)))
+                    totals[price] = totals.get(price, 0.0) + chance * share
+        assert max(wrong.values()) <= alpha + ROUNDING
+        gained += max(wrong.values()) > max(plainly_wrong.values())
+    assert gained > 0
+
+
 def every_sample(cells, n):
     for records in combinations_with_replacement(range(cells), n):
         yield np.array(records), np.array(sorted(set(permutations(records))))
@@ -170,8 +200,10 @@ def every_sample(cells, n):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("declared", [None, 0.8, 1.0, 1.25])
-def test_whole_bounds_err_with_at_most_their_level(declared):
+def test_whole_bounds_err_with_at_most_their_level(declared, monkeypatch):
     """All samples in all their orders: the ladder with its start, declared δ and verdicts."""
+    # all orders at once, none before the others
+    monkeypatch.setattr("fairtransport.inference.evidence.FEWEST_SHARES", (1, 1))
     alpha = 0.2
     for problem, chances, cells in interesting_populations(6, seed=4):
         truth = problem.value(chances)

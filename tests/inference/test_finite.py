@@ -168,7 +168,9 @@ def test_the_least_wealth_is_that_of_a_fine_grid_from_below(case, share, seed):
         for price in grid
     )
     for target in (brute - 0.5, brute - 1e-3, brute + 1e-3, brute + 0.5):
-        least = least_log_wealth(frontiers, problem.budget, (0.0, top), wealth, target, [])
+        least = least_log_wealth(
+            frontiers, problem.budget, (0.0, top), wealth, log_mean, target, []
+        )
         if target <= brute - 1e-3:
             assert target - 1e-9 <= least.value <= brute + 1e-9
         else:

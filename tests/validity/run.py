@@ -18,6 +18,8 @@ DOCS = Path(__file__).parents[2] / "docs"
 SIZES = (50, 200, 1000, 5000)
 VERDICT_SIZES = (50, 150, 1000)
 REPETITIONS, RESAMPLES = 1000, 1000
+INTERVALS = 200
+"""Samples in which the finite-sample method, which takes longer, makes two-sided intervals too."""
 VERDICTS = "verdicts"
 FURTHER_METHODS = ("finite-sample", "plug-in")
 
@@ -75,7 +77,8 @@ def _row(job: Job) -> Row:
     case = population(name, at, n)
     if method == VERDICTS:
         return measure_verdicts(case, n, REPETITIONS).as_json()
-    return measure(case, method, n, REPETITIONS, RESAMPLES).as_json()
+    intervals = INTERVALS if method == "finite-sample" else REPETITIONS
+    return measure(case, method, n, REPETITIONS, RESAMPLES, intervals).as_json()
 
 
 def _key(row: Row) -> tuple[object, ...]:

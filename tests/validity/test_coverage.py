@@ -26,6 +26,14 @@ FULL, FURTHER, VERDICTS = read("validity"), read("further"), read("verdicts")
 PLACES = {(population(*job[:3]).name, job[2]): job[:3] for job in all_jobs()}
 
 
+SIDES = ("two_sided", "lower", "upper")
+
+
+def number_of(row, side):
+    """Return the number of samples behind a share."""
+    return row["intervals" if side == "two_sided" else "repetitions"]
+
+
 def name_of(row):
     return ", ".join(str(row[key]) for key in ("case", "method", "n") if key in row)
 
@@ -43,8 +51,8 @@ def test_measured_coverage_is_what_the_docs_say(row):
     case = population(*PLACES[row["case"], row["n"]])
     repetitions = FEW if row["method"] == "finite-sample" else REPETITIONS
     here = measure(case, row["method"], row["n"], repetitions, RESAMPLES)
-    for side in ("two_sided", "lower", "upper"):
-        check_share(row[side], getattr(here, side), row["repetitions"], repetitions)
+    for side in SIDES:
+        check_share(row[side], getattr(here, side), number_of(row, side), repetitions)
 
 
 @pytest.mark.parametrize("row", VERDICTS, ids=name_of)
@@ -68,8 +76,8 @@ def test_the_finite_sample_bounds_hold_their_level_in_every_case():
     """At least nominal, within three binomial standard errors."""
     for row in FULL + FURTHER:
         if row["method"] == "finite-sample":
-            tolerance = 3 * np.sqrt(0.05 * 0.95 / row["repetitions"])
-            for side in ("two_sided", "lower", "upper"):
+            for side in SIDES:
+                tolerance = 3 * np.sqrt(0.05 * 0.95 / number_of(row, side))
                 assert row[side] >= 0.95 - tolerance, row
 
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from fairtransport.inference.evidence import CAP, WEIGHT, Evidence
 from fairtransport.inference.ladder import Ladder
-from fairtransport.inference.prices import log_mean
 from fairtransport.threads import threads_for
 
 if TYPE_CHECKING:
@@ -53,7 +52,9 @@ class Certificate:
             msg = "no threshold was declared"
             raise ValueError(msg)
         rows, path = self._declared_run(level)
-        return log_mean(np.where(path.until < path.stakes.shape[1], -math.inf, rows[0]))
+        return self.evidence.average(
+            np.where(path.until < path.stakes.shape[1], -math.inf, rows[0])
+        )
 
     def certifies(self, level: float) -> bool:
         """Whether ψ >= δ is rejected at the declared δ."""
@@ -96,7 +97,7 @@ class Certificate:
             if bottom > self._data_free:
                 return True
             rows, _ = self._run(bottom, np.array([bottom]), level, held=path)
-            return log_mean(rows[0]) >= -math.log(level)
+            return self.evidence.average(rows[0]) >= -math.log(level)
 
         first = ladder.below(declared) + 1
         rung = max(self._climb_down(alpha, rejects, 0), first)
@@ -126,11 +127,10 @@ class Certificate:
         if bottom > self._data_free:
             return True
         rows, _ = self._run(bottom, np.array([bottom]), level)
-        return log_mean(rows[0]) >= -math.log(level)
+        return self.evidence.average(rows[0]) >= -math.log(level)
 
-    @staticmethod
-    def _lowest(rows: FloatArray, deltas: FloatArray, top: float, level: float) -> float:
-        passed = np.array([log_mean(row) >= -math.log(level) for row in rows])
+    def _lowest(self, rows: FloatArray, deltas: FloatArray, top: float, level: float) -> float:
+        passed = np.array([self.evidence.average(row) >= -math.log(level) for row in rows])
         return float(min([top, *deltas[passed]]))
 
     # -- runs

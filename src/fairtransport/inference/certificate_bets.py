@@ -9,7 +9,7 @@ at which the gain of a cell bends in which an earlier record was.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from numba import njit, prange
@@ -63,6 +63,10 @@ class CertificateAim(NamedTuple):
     cap: float
     every: int
     gives_up: bool
+
+
+Choice: TypeAlias = tuple[float, float, float, float, float]
+"""A score, the price that has it, and E(Y − δ)², the top of Y and δ − E Y there."""
 
 
 class Path(NamedTuple):
@@ -159,14 +163,17 @@ def _best_price(
         # only free moves matter, and the price is as good as infinite
         _, variance, top, drift = _score(g, gg, seen, aim, aim.limits[-1], 0.0, scale)
         return np.inf, variance, top, drift
-    best = (0.0, 1.0, 1.0, 0.0)
-    best_score, segments, at = -np.inf, len(frontiers.row), len(aim.limits) - 1
+    best, last, segments = (-np.inf, 0.0, 1.0, 1.0, 0.0), np.inf, len(frontiers.row)
     for k in range(segments + 1):
+        if k < segments and past[frontiers.row[k]] == 0.0:
+            continue  # a cell not seen yet must not show at which price it bends
+        price = frontiers.slope[k] if k < segments else 0.0
+        between = _between_bends(g / seen, c / seen, gg / seen, gc / seen, cc / seen, aim)
+        if price < between < last < np.inf:
+            best = _better(best, between, g, c, gg, gc, cc, seen, aim, scale)
+        last = price
         if k < segments:
             t = past[frontiers.row[k]]
-            if t == 0.0:
-                continue  # a cell not seen yet must not show at which price it bends
-            price = frontiers.slope[k]
             fc, fg = frontiers.far_cost[k], frontiers.far_gain[k]
             nc, ng = fc - frontiers.cost[k], fg - frontiers.gain[k]
             g += t * frontiers.gain[k]
@@ -174,16 +181,39 @@ def _best_price(
             gg += t * (fg * fg - ng * ng)
             gc += t * (fg * fc - ng * nc)
             cc += t * (fc * fc - nc * nc)
-        else:
-            price = 0.0
-        while aim.limit_prices[at] > price:
-            at -= 1
-        mean, square = g - price * c, gg - 2.0 * price * gc + price * price * cc
-        offset = aim.budget * price
-        score, variance, top, drift = _score(mean, square, seen, aim, aim.limits[at], offset, scale)
-        if score > best_score:
-            best_score, best = score, (price, variance, top, drift)
-    return best
+        best = _better(best, price, g, c, gg, gc, cc, seen, aim, scale)
+    return best[1], best[2], best[3], best[4]
+
+
+@njit(cache=True, inline="always")
+def _better(
+    best: Choice, price: float, g: float, c: float, gg: float, gc: float, cc: float, seen: float,
+    aim: CertificateAim, scale: float,
+) -> Choice:  # fmt: skip
+    """Return the better of a choice and a price at which the past has these sums."""
+    at = np.searchsorted(aim.limit_prices, price, side="right") - 1
+    mean, square = g - price * c, gg - 2.0 * price * gc + price * price * cc
+    score, variance, top, drift = _score(
+        mean, square, seen, aim, aim.limits[at], aim.budget * price, scale
+    )
+    return (score, price, variance, top, drift) if score > best[0] else best
+
+
+@njit(cache=True, inline="always")
+def _between_bends(
+    g: float, c: float, gg: float, gc: float, cc: float, aim: CertificateAim
+) -> float:
+    """Return the price at which the score is stationary while no gain bends; NaN if none is.
+
+    With the past means of gain, cost and their products, δ − Y has mean A + Bν and mean square
+    P + Qν + Rν².
+    """
+    a, b = aim.delta - g, c - aim.budget
+    p = gg - 2.0 * aim.delta * g + aim.delta * aim.delta
+    q = 2.0 * (aim.budget * g - gc + aim.delta * c - aim.delta * aim.budget)
+    r = cc - 2.0 * aim.budget * c + aim.budget * aim.budget
+    below = 0.5 * b * q - a * r
+    return (0.5 * a * q - b * p) / below if below != 0.0 else np.nan
 
 
 @njit(cache=True)

@@ -200,8 +200,9 @@ class Mixture:
     def least(self, target: float, hints: Sequence[float] = ()) -> Least:
         """Return a limit below all prices' wealths if it reaches ``target``, else less."""
         return least_log_wealth(
-            self.frontiers, self.budget, (0.0, self.top), self._wealths, target, list(hints)
-        )
+            self.frontiers, self.budget, (0.0, self.top), self._wealths, log_mean, target,
+            list(hints),
+        )  # fmt: skip
 
     def at(self, price: float) -> float:
         """Return the log-wealth at a price."""

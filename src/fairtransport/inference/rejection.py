@@ -12,7 +12,7 @@ import numpy as np
 
 from fairtransport.inference.evidence import CAP, FIXED_STAKES, WEIGHT, Evidence
 from fairtransport.inference.ladder import Ladder
-from fairtransport.inference.prices import Least, least_log_wealth, log_mean
+from fairtransport.inference.prices import Least, least_log_wealth
 from fairtransport.threads import threads_for
 
 if TYPE_CHECKING:
@@ -306,10 +306,16 @@ class Rejection:
             return logs
 
         if evidence.budget == 0:
-            return Least(log_mean(wealth(evidence.frontiers.base[None, :])[0]), 0.0)
+            return Least(evidence.average(wealth(evidence.frontiers.base[None, :])[0]), 0.0)
         ends = (plan.cuts[part], min(plan.cuts[part + 1], top))
         least = least_log_wealth(
-            evidence.frontiers, evidence.budget, ends, wealth, target, self._hints
+            evidence.frontiers,
+            evidence.budget,
+            ends,
+            wealth,
+            evidence.average,
+            target,
+            self._hints,
         )
         # the least wealth of the next test will be near here again
         if least.price not in self._hints:
@@ -320,4 +326,4 @@ class Rejection:
         evidence = self.evidence
         outcomes = evidence.frontiers.at(price).gains + evidence.budget * price
         stakes = self._stakes(plan, plan.part_of(price))
-        return log_mean(self._wealths(stakes, delta, outcomes[None, :])[0])
+        return evidence.average(self._wealths(stakes, delta, outcomes[None, :])[0])

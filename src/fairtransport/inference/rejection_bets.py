@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from fairtransport.inference.prices import ObservedFrontiers
     from fairtransport.inference.rejection import Stakes
 
+FADE = 0.5
+"""The power of the number of records seen with which the prior guess of a variance fades."""
 TIE = 1e-12
 """Wealths that differ by less, as a share, are equal: then the smaller past mean decides."""
 MOST_LOG = 700.0
@@ -72,9 +74,9 @@ class Book(NamedTuple):
         By cell: Σ N, Σ λN and Σ λ²N over the blocks so far, N the records in it.
     prices, excess
         The prices that wealth is kept at, falling, and Y_ν − δ of each cell seen there.
-    wealth, squares, total, missed
-        At these prices: the wealth, Σ (Y − δ)², Σ (Y − δ), and what the expansion of its
-        logarithm to second order misses of that.
+    wealth, squares, total, top, missed
+        At these prices: the wealth, Σ (Y − δ)², Σ (Y − δ), the largest Y − δ, and what the
+        expansion of the wealth's logarithm to second order misses.
     logs
         Room for the logarithms of a block's factors.
     """
@@ -87,6 +89,7 @@ class Book(NamedTuple):
     wealth: FloatArray
     squares: FloatArray
     total: FloatArray
+    top: FloatArray
     missed: FloatArray
     logs: FloatArray
 
@@ -108,7 +111,6 @@ def _bet_on(
 ) -> int:  # fmt: skip
     """Fill the stakes of one order; return the block in which it was given up."""
     blocks = stakes.shape[1]
-    prior = 0.5 * aim.delta * max(aim.most_gain - aim.delta, 1e-3 * aim.most_gain)
     book = _open_book(len(frontiers.base), aim.prices)
     many, all_bends, changed, due, given_up = 0, True, True, 0, blocks
     for e in range(blocks):
@@ -117,10 +119,10 @@ def _bet_on(
             many, all_bends = _choose_prices(book.past, frontiers, aim, book.prices)
             _take_stock(orders, frontiers, aim, s, e, stakes, many, book)
             changed, due = False, e + max(1, e // 2)
-        log_wealth, squares, total = _farthest(many, book)
+        log_wealth, squares, total, top = _farthest(many, book)
         if not all_bends:
-            log_wealth, squares, total = _farthest_bend(
-                many, book, frontiers, aim, log_wealth, squares, total
+            log_wealth, squares, total, top = _farthest_bend(
+                many, book, frontiers, aim, log_wealth, squares, total, top
             )
         if log_wealth < GIVEN_UP:
             given_up = min(given_up, e)
@@ -130,6 +132,7 @@ def _bet_on(
             stake = 0.0
         else:
             seen = orders.before[s, e]
+            prior = _prior_variance(aim, seen, top)
             variance = (aim.weight * prior + squares) / (aim.weight + seen)
             variance = max(variance, 1e-12 * aim.most_gain * aim.most_gain)
             drift, left = total / (aim.weight + seen), max(orders.n - seen, 1.0)
@@ -140,12 +143,22 @@ def _bet_on(
     return int(given_up)
 
 
+@njit(cache=True, inline="always")
+def _prior_variance(aim: Aim, seen: float, top: float) -> float:
+    """Return the guess of E(Y − δ)² for gains as rare as their mean of about δ allows.
+
+    The largest gain there can be loses weight as records show none of that size.
+    """
+    most = max(aim.most_gain - aim.delta, 1e-3 * aim.most_gain)
+    return float(0.5 * aim.delta * min(most, max(top, most * (1.0 + seen) ** -FADE)))
+
+
 @njit(cache=True)
 def _open_book(cells: int, prices: int) -> Book:
-    by_cell, by_price = np.zeros((3, cells)), np.zeros((6, prices))
+    by_cell, by_price = np.zeros((3, cells)), np.zeros((7, prices))
     return Book(
         by_cell[0], by_cell[1], by_cell[2], by_price[0], np.zeros((cells, prices)), by_price[1],
-        by_price[2], by_price[3], by_price[4], by_price[5],
+        by_price[2], by_price[3], by_price[4], by_price[5], by_price[6],
     )  # fmt: skip
 
 
@@ -201,7 +214,7 @@ def _take_stock(
 ) -> None:  # fmt: skip
     """Compute what is kept at new prices from the blocks before ``until``, from the first on."""
     for at in range(many):
-        book.wealth[at], book.squares[at], book.total[at] = 1.0, 0.0, 0.0
+        book.wealth[at], book.squares[at], book.total[at], book.top[at] = 1.0, 0.0, 0.0, 0.0
     for i in range(len(book.past)):
         if book.past[i] > 0.0:
             _lay_out(i, frontiers, aim, many, book)
@@ -209,6 +222,7 @@ def _take_stock(
                 x = book.excess[i, at]
                 book.squares[at] += book.past[i] * x * x
                 book.total[at] += book.past[i] * x
+                book.top[at] = max(book.top[at], x)
     for e in range(until):
         if stakes[s, e] > 0.0:
             _multiply(orders, s, e, stakes[s, e], many, book)
@@ -233,6 +247,7 @@ def _play(
             x = book.excess[i, at]
             book.squares[at] += count * x * x
             book.total[at] += count * x
+            book.top[at] = max(book.top[at], x)
     if stake > 0.0:
         _multiply(orders, s, e, stake, many, book)
     return changed
@@ -268,8 +283,8 @@ def _log(wealth: float) -> float:
 
 
 @njit(cache=True, inline="always")
-def _farthest(many: int, book: Book) -> tuple[float, float, float]:
-    """Return log-wealth, Σ (Y − δ)² and Σ (Y − δ) where wealth is least.
+def _farthest(many: int, book: Book) -> tuple[float, float, float, float]:
+    """Return log-wealth, Σ (Y − δ)², Σ (Y − δ) and the largest Y − δ where wealth is least.
 
     Before anything was staked the least past mean decides, and before that the lowest price.
     """
@@ -279,7 +294,7 @@ def _farthest(many: int, book: Book) -> tuple[float, float, float]:
         close = abs(here - least) <= TIE * least
         if (here < least and not close) or (close and book.total[at] <= book.total[best]):
             best = at
-    return _log(book.wealth[best]), book.squares[best], book.total[best]
+    return _log(book.wealth[best]), book.squares[best], book.total[best], book.top[best]
 
 
 @njit(cache=True)
@@ -297,8 +312,8 @@ def _note_missed(many: int, book: Book) -> None:
 @njit(cache=True)
 def _farthest_bend(
     many: int, book: Book, frontiers: ObservedFrontiers, aim: Aim, least: float,
-    least_squares: float, least_total: float,
-) -> tuple[float, float, float]:  # fmt: skip
+    least_squares: float, least_total: float, top: float,
+) -> tuple[float, float, float, float]:  # fmt: skip
     """Return the same for the bend of a cell seen so far where wealth is less still, if it is.
 
     One sweep over the segments in slope order gives Σ λN (Y − δ) − ½ Σ λ²N (Y − δ)², the
@@ -351,8 +366,9 @@ def _farthest_bend(
         wealth = lg - price * lc + o * la - 0.5 * second + missed
         total = pg - price * pc + o * pa
         if wealth < least - TIE or (wealth <= least + TIE and total < least_total):
-            least, least_total = wealth, total
+            # the gains of a lower price are no less than those in between
+            least, least_total, top = wealth, total, book.top[at + 1]
             least_squares = (
                 pgg - price * (2.0 * pgc - price * pcc) + 2.0 * o * (pg - price * pc) + o * o * pa
             )
-    return least, max(least_squares, 0.0), least_total
+    return least, max(least_squares, 0.0), least_total, top
