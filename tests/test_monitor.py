@@ -282,7 +282,7 @@ def test_a_failing_model_loses_nothing():
     ("options", "message"),
     [
         ({"delta": 1.0}, "`delta` must be below 1, as no loss can grow by more, got 1"),
-        ({"alpha": 0}, "`alpha` must be a finite number > 0 and < 1, got 0"),
+        ({"alpha": 0}, "`alpha` must be a finite number > 0 and < 0.5, got 0"),
         ({"budget": -1}, "`budget` must be"),
         ({"levels": None}, r"`levels\['group'\]` must list all values"),
         ({"levels": {"x": [1]}}, "`levels` must name sensitive features"),

@@ -244,7 +244,8 @@ def test_a_move_to_a_twin_of_one_person_is_not_told():
 @pytest.mark.parametrize("delta", [0.001, 0.07, 0.12, 0.5])
 def test_rounded_numbers_agree_with_each_other_and_with_the_verdict(delta):
     """Bounds hold after rounding, the verdict is the audit's own, and text and data agree."""
-    result = replace(compas_audit(), delta=delta)
+    result = compas_audit()
+    result = replace(result, settings=replace(result.settings, delta=delta))
     whole, told = result.summary, result.document(5)
 
     assert told.verdict == whole.verdict

@@ -295,7 +295,7 @@ def test_it_clones_and_keeps_its_parameters():
         ({"delta": -1}, "`delta` must be a finite number >= 0, got -1"),
         ({"delta": None}, "`delta` must be a finite number >= 0, got None"),
         ({"rule": "fair"}, "`rule` must be one of 'not-rejected', 'certified', got 'fair'"),
-        ({"alpha": 1}, "`alpha` must be a finite number > 0 and < 1, got 1"),
+        ({"alpha": 0.7}, "`alpha` must be a finite number > 0 and < 0.5, got 0.7"),
         ({"validation": 1.5}, "`validation` must be a finite number > 0 and < 1, got 1.5"),
         ({"validation": None}, "`validation` must be a share or data, got None"),
         ({"validation": 0.9, "final": 0.9}, "`validation` must be a share with rows in it"),

@@ -1,6 +1,6 @@
 """From audit data and a black box to a result."""
 
 from fairtransport.audit.result import AuditResult
-from fairtransport.audit.walk import audit
+from fairtransport.audit.single import audit, audit_with
 
-__all__ = ["AuditResult", "audit"]
+__all__ = ["AuditResult", "audit", "audit_with"]

@@ -16,7 +16,7 @@ from fairtransport.transport.sensitivity import MetricSensitivity, metric_sensit
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairtransport.audit.result import AuditResult
+    from fairtransport.audit.core import Core
 
 BUDGETS = (0.0, *(2.0 ** (step / 2) for step in range(-32, 13)))
 """The budgets at which a verdict is looked at, fixed before any data: 0, then from 2⁻¹⁶ to 64."""
@@ -66,31 +66,31 @@ class Sensitivity:
     features: tuple[FeatureRole, ...]
 
 
-def find_sensitivity(result: AuditResult, eta: float, draws: int) -> Sensitivity:
+def find_sensitivity(core: Core, eta: float, draws: int) -> Sensitivity:
     """Return what an audit depends on; metrics are drawn with the audit's seed."""
     metric = metric_sensitivity(
-        result.problem, result.space.frequencies, eta=eta, draws=draws, rng=result.seed
+        core.problem, core.space.frequencies, eta=eta, draws=draws, rng=core.seed
     )
-    return Sensitivity(metric, find_flips(result), without_each_feature(result))
+    return Sensitivity(metric, find_flips(core), without_each_feature(core))
 
 
-def without_each_feature(result: AuditResult) -> tuple[FeatureRole, ...]:
+def without_each_feature(core: Core) -> tuple[FeatureRole, ...]:
     """Return the statistic with each sensitive feature in turn held fixed."""
-    space, geometry = result.space, result.problem.geometry
+    space, geometry = core.space, core.problem.geometry
     roles = []
     for name in space.sensitive:
         pairs = np.column_stack([geometry.blocks, space.columns[name].codes])
         blocks = np.unique(pairs, axis=0, return_inverse=True)[1].reshape(-1)
         problem = AuditProblem(
-            result.problem.losses, replace(geometry, blocks=blocks), budget=result.problem.budget
+            core.problem.losses, replace(geometry, blocks=blocks), budget=core.problem.budget
         )
         value = problem.value(space.frequencies)
-        share = 1 - value / result.statistic if result.statistic > 0 else None
+        share = 1 - value / core.statistic if core.statistic > 0 else None
         roles.append(FeatureRole(name, value, share))
     return tuple(roles)
 
 
-def find_flips(result: AuditResult) -> Flips:
+def find_flips(core: Core) -> Flips:
     """Return the thresholds and budgets at which the verdict changes, with a joint guarantee.
 
     Notes
@@ -104,30 +104,28 @@ def find_flips(result: AuditResult) -> Flips:
     grid's included. Certificates are sought upwards from 0 in the same way. What α means at one
     budget (at every n, or for large samples) it means for all of them.
     """
-    upper = result.upper_bound if np.isfinite(result.upper_bound) else None
+    upper = core.upper_bound if np.isfinite(core.upper_bound) else None
     rejected = certified = None
-    if result.delta is not None and _is_free_or_forbidden(result):
-        rejected = 0.0 if result.verdict == "rejected" else None
-        certified = np.inf if result.verdict == "certified" else None
-    elif result.delta is not None:
-        rising = sorted({*BUDGETS, result.problem.budget})
-        rejected = _last_reached(result, result.delta, "reject", rising[::-1])
-        certified = _last_reached(result, result.delta, "certify", rising)
-    return Flips(result.lower_bound, upper, rejected, certified)
+    if core.delta is not None and _is_free_or_forbidden(core):
+        rejected = 0.0 if core.verdict == "rejected" else None
+        certified = np.inf if core.verdict == "certified" else None
+    elif core.delta is not None:
+        rising = sorted({*BUDGETS, core.problem.budget})
+        rejected = _last_reached(core, core.delta, "reject", rising[::-1])
+        certified = _last_reached(core, core.delta, "certify", rising)
+    return Flips(core.lower_bound, upper, rejected, certified)
 
 
-def _is_free_or_forbidden(result: AuditResult) -> bool:
+def _is_free_or_forbidden(core: Core) -> bool:
     """Whether a budget can buy nothing, whoever is sampled."""
-    return isinstance(result.problem.geometry.cost, ZeroCost | WithinTolerance)
+    return isinstance(core.problem.geometry.cost, ZeroCost | WithinTolerance)
 
 
-def _last_reached(
-    result: AuditResult, delta: float, goal: str, budgets: Sequence[float]
-) -> float | None:
+def _last_reached(core: Core, delta: float, goal: str, budgets: Sequence[float]) -> float | None:
     """Return the last of some budgets up to which each reaches a goal; None if the first fails."""
     last = None
     for budget in budgets:
-        if not reaches(result.at_budget(budget).law, goal, delta, result.alpha):
+        if not reaches(core.at_budget(budget).law, goal, delta, core.alpha):
             break
         last = budget
     return last

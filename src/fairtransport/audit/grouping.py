@@ -13,7 +13,7 @@ from fairtransport.summary import GroupComparison
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fairtransport.audit.result import AuditResult
+    from fairtransport.audit.core import Core
     from fairtransport.checks import FloatArray
     from fairtransport.localise import Value
 
@@ -28,51 +28,51 @@ class Compared(NamedTuple):
     notes: tuple[str, ...]
 
 
-def compare_groups(result: AuditResult) -> tuple[Compared, ...]:
+def compare_groups(core: Core) -> tuple[Compared, ...]:
     """Return the metrics by each sensitive feature; none where predictions are no labels."""
-    space = result.space
-    if result.loss.needs != "label" or space.label is None:
+    space = core.space
+    if core.loss.needs != "label" or space.label is None:
         return ()
     rows = np.flatnonzero(space.observed)
-    truth, said = space.values(space.label)[rows], result.answers.predictions[rows]
+    truth, said = space.values(space.label)[rows], core.answers.predictions[rows]
     found = []
-    skipped = unmeasured(result)
+    skipped = unmeasured(core)
     for name in space.sensitive:
         if name in skipped:
             continue
-        privileged = result.privileged.get(name)
+        privileged = core.privileged.get(name)
         metrics = group_metrics(
             truth, said, space.columns[name].take(rows).to_list(), space.counts[rows],
-            privileged=privileged, favourable=None if privileged is None else result.favourable,
+            privileged=privileged, favourable=None if privileged is None else core.favourable,
         )  # fmt: skip
         notes = tuple(f"Group metrics by {name}: {note}" for note in metrics.notes)
-        found.append(Compared(_comparison(result, name, metrics), notes))
+        found.append(Compared(_comparison(core, name, metrics), notes))
     return tuple(found)
 
 
-def unmeasured(result: AuditResult) -> list[str]:
+def unmeasured(core: Core) -> list[str]:
     """Return the sensitive features that have too many levels for group metrics."""
-    if result.loss.needs != "label" or result.space.label is None:
+    if core.loss.needs != "label" or core.space.label is None:
         return []
-    columns = result.space.columns
-    return [name for name in result.space.sensitive if len(columns[name].levels) > MOST_METRICS]
+    columns = core.space.columns
+    return [name for name in core.space.sensitive if len(columns[name].levels) > MOST_METRICS]
 
 
-def people_by_answer(result: AuditResult, feature: str, people: FloatArray) -> FloatArray:
+def people_by_answer(core: Core, feature: str, people: FloatArray) -> FloatArray:
     """Add up people at points by a feature's level, true label and prediction."""
-    space = result.space
+    space = core.space
     assert space.label is not None  # noqa: S101
-    _, said = np.unique(result.answers.predictions.astype(str), return_inverse=True)
+    _, said = np.unique(core.answers.predictions.astype(str), return_inverse=True)
     keys = np.column_stack([space.codes((feature, space.label)), said.reshape(-1)])
     cell_of = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
     return np.asarray(np.bincount(cell_of, people))
 
 
-def _comparison(result: AuditResult, feature: str, metrics: GroupMetrics) -> GroupComparison:
-    privileged = result.privileged.get(feature)
+def _comparison(core: Core, feature: str, metrics: GroupMetrics) -> GroupComparison:
+    privileged = core.privileged.get(feature)
     return GroupComparison(
         feature,
-        None if privileged is None else plain(result.favourable),
+        None if privileged is None else plain(core.favourable),
         plain(privileged),
         metrics.accuracy,
         named(metrics.accuracy_by_group),

@@ -37,8 +37,8 @@ from fairtransport.summary import CurvePoint, GroupComparison, Limits, Suppressi
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+    from fairtransport.audit.core import Core
     from fairtransport.audit.grouping import Compared
-    from fairtransport.audit.result import AuditResult
     from fairtransport.checks import FloatArray
     from fairtransport.localise import Moved
     from fairtransport.summary import AuditSummary, Flow, FlowTable, GroupFlow
@@ -48,7 +48,7 @@ COARSEST_METRIC = 0.1
 OF_THE_MOVES_SHOWN = "Flows, affected profiles and groups are those of the moves that are shown."
 
 
-def shared_summary(result: AuditResult, at_least: int) -> AuditSummary:
+def shared_summary(core: Core, whole: AuditSummary, at_least: int) -> AuditSummary:
     """Return what a result may tell strangers: no number finer than ``at_least`` people.
 
     Notes
@@ -60,17 +60,17 @@ def shared_summary(result: AuditResult, at_least: int) -> AuditSummary:
     how many points, questions and moves there are). Which moves and names are shown depends
     on nobody who is one of few at a point.
     """
-    whole, space = result.summary, result.space
-    grain = Grain.of_mean(at_least, space.n, _width(result))
-    telling = telling_targets(space, at_least, observed=not result.fixed_targets)
-    seen = can_be_shown(result.moved, at_least, telling)
-    shown = result.moved.take(seen)
+    space = core.space
+    grain = Grain.of_mean(at_least, space.n, _width(core))
+    telling = telling_targets(space, at_least, observed=not core.fixed_targets)
+    seen = can_be_shown(core.moved, at_least, telling)
+    shown = core.moved.take(seen)
     many = replace(space, counts=counts_of_many(space, at_least))
     left = space.counts.astype(np.float64)
     np.subtract.at(left, shown.sources, shown.people)
     moved = _rounded_moves(shown, grain)
-    compared = _compared(result, left, at_least)
-    hidden = grain.total(result.moved.people[~seen])
+    compared = _compared(core, left, at_least)
+    hidden = grain.total(core.moved.people[~seen])
     return replace(
         whole,
         **_headline(whole, grain),
@@ -80,23 +80,23 @@ def shared_summary(result: AuditResult, at_least: int) -> AuditSummary:
         plan_is_unique=not moved.tied.any(),
         moved=moved.total + hidden,
         moves_found=None,
-        moves=listed_moves(result, moved),
+        moves=listed_moves(core, moved),
         flows=tuple(
-            _without_rare(table) for table in flow_tables(result, moved, fixed=False, space=many)
+            _without_rare(table) for table in flow_tables(core, moved, fixed=False, space=many)
         ),
         most_affected=tuple(
             replace(one, people=None) for one in most_affected(moved, space)[:MOST_MOVES]
         ),
-        groups=largest_groups(_groups(result, moved, grain)),
-        group_metrics=tuple(_rounded_metrics(result, one.metrics, at_least) for one in compared),
+        groups=largest_groups(_groups(core, moved, grain)),
+        group_metrics=tuple(_rounded_metrics(core, one.metrics, at_least) for one in compared),
         worst_pair=None,  # two people, each of them one of few
         without_feature=(),
         law=None,
         warnings=(
             OF_THE_MOVES_SHOWN,
-            *_rounded_notes(result, [*result.warnings, *result.law.notes], grain),
+            *_rounded_notes(core, [*core.warnings, *core.law.notes], grain),
             *(note for one in compared for note in one.notes),
-            *_rounded_notes(result, omissions(result, moved), grain),
+            *_rounded_notes(core, omissions(core, moved), grain),
         ),
         suppression=Suppression(at_least, grain.step, hidden),
         provenance=replace(
@@ -105,11 +105,11 @@ def shared_summary(result: AuditResult, at_least: int) -> AuditSummary:
     )  # fmt: skip
 
 
-def _width(result: AuditResult) -> float:
+def _width(core: Core) -> float:
     """Return how much one person can change a sum of losses."""
-    if result.loss.range is not None:
-        return result.loss.range[1] - result.loss.range[0]
-    return float(np.ptp(result.problem.losses)) or 1.0
+    if core.loss.range is not None:
+        return core.loss.range[1] - core.loss.range[0]
+    return float(np.ptp(core.problem.losses)) or 1.0
 
 
 def _headline(whole: AuditSummary, grain: Grain) -> dict[str, Any]:
@@ -151,18 +151,18 @@ def _rounded_moves(moved: Moved, grain: Grain) -> Moved:
     return rounded.take(np.lexsort((moved.targets, moved.sources, -rounded.people)))
 
 
-def _rounded_notes(result: AuditResult, notes: list[str], grain: Grain) -> list[str]:
-    settings = (result.n, result.alpha, result.delta, result.problem.budget, result.n_resamples)
+def _rounded_notes(core: Core, notes: list[str], grain: Grain) -> list[str]:
+    settings = (core.n, core.alpha, core.delta, core.problem.budget, core.n_resamples)
     told = {float(one) for one in settings if one is not None}
     told |= {MOST_CELLS, MOST_GROUPS, MOST_LABELS, MOST_LEVELS, MOST_METRICS, MOST_MOVES}
-    names = [*result.space.columns, *(f"`{name}`" for name in result.space.columns)]
+    names = [*core.space.columns, *(f"`{name}`" for name in core.space.columns)]
     return [grain.sentence(note, names, told) for note in notes]
 
 
-def _groups(result: AuditResult, moved: Moved, grain: Grain) -> tuple[GroupFlow, ...]:
+def _groups(core: Core, moved: Moved, grain: Grain) -> tuple[GroupFlow, ...]:
     """Return the groups of many people, and those that moves show."""
-    space = result.space
-    groups = group_flows(moved, space, result.problem.losses)
+    space = core.space
+    groups = group_flows(moved, space, core.problem.losses)
     group_of = space.groups(space.sensitive)
     ends = np.cumsum(np.bincount(group_of))[:-1]
     people = np.split(space.counts[np.argsort(group_of, kind="stable")], ends)
@@ -193,28 +193,26 @@ def _without_rare(table: FlowTable) -> FlowTable:
     return replace(table, cells=tuple(cells))
 
 
-def _compared(result: AuditResult, left: FloatArray, at_least: int) -> list[Compared]:
+def _compared(core: Core, left: FloatArray, at_least: int) -> list[Compared]:
     """Return the group metrics that are made from many people, moves taken off or not."""
-    space = result.space
+    space = core.space
     everybody = space.counts.astype(np.float64)
     sizes = np.bincount(space.groups(space.sensitive), everybody)
     if are_few(sizes, at_least).any():
         return []
 
     def may_be_told(feature: str) -> bool:
-        counts = (people_by_answer(result, feature, people) for people in (everybody, left))
-        grain = Grain.of_mean(at_least, _fewest_alike(result, feature))
+        counts = (people_by_answer(core, feature, people) for people in (everybody, left))
+        grain = Grain.of_mean(at_least, _fewest_alike(core, feature))
         few = any(are_few(people, at_least).any() for people in counts)
         return not few and grain.step <= COARSEST_METRIC
 
-    return [one for one in compare_groups(result) if may_be_told(one.metrics.feature)]
+    return [one for one in compare_groups(core) if may_be_told(one.metrics.feature)]
 
 
-def _rounded_metrics(
-    result: AuditResult, metrics: GroupComparison, at_least: int
-) -> GroupComparison:
+def _rounded_metrics(core: Core, metrics: GroupComparison, at_least: int) -> GroupComparison:
     """Return metrics that are coarse for the fewest people whom one of them is a share of."""
-    grain = Grain.of_mean(at_least, _fewest_alike(result, metrics.feature))
+    grain = Grain.of_mean(at_least, _fewest_alike(core, metrics.feature))
 
     def shorten(value: Any) -> Any:
         if isinstance(value, dict):
@@ -228,9 +226,9 @@ def _rounded_metrics(
     )
 
 
-def _fewest_alike(result: AuditResult, feature: str) -> float:
+def _fewest_alike(core: Core, feature: str) -> float:
     """Return how many people the smallest level of a feature has for one true label."""
-    space = result.space
+    space = core.space
     assert space.label is not None  # noqa: S101
     people = np.bincount(space.groups((feature, space.label)), space.counts)
     return float(people[people > 0].min())

@@ -1,12 +1,13 @@
-"""From a result to its document, with everything in it."""
+"""From the core of an audit to its document, with everything in it."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtransport.audit.core import COMPARED
 from fairtransport.audit.dependence import without_each_feature
 from fairtransport.audit.grouping import MOST_METRICS, compare_groups, unmeasured
 from fairtransport.inference import DrawnLaw
@@ -33,15 +34,13 @@ from fairtransport.summary import (
 )
 
 if TYPE_CHECKING:
-    from fairtransport.audit.result import AuditResult
+    from fairtransport.audit.core import Core
     from fairtransport.checks import FloatArray
     from fairtransport.inference import SamplingLaw
     from fairtransport.localise import GroupFlow, Move, Moved
     from fairtransport.space import SampleSpace
     from fairtransport.transport import BudgetCurve
 
-COMPARED = ("finite-sample", "limit-law", "m-out-of-n")
-"""The methods that a result shows side by side."""
 MOST_MOVES = 1000
 """A document lists this many moves and affected profiles; the tables of a result list all."""
 MOST_LEVELS = 40
@@ -60,59 +59,59 @@ LAW_BINS = 40
 LIBRARIES = ("numpy", "scipy", "narwhals", "pandas", "duckdb")
 
 
-def summarise(result: AuditResult) -> AuditSummary:
-    """Return everything a result says."""
-    moved, solution = result.moved, result.solution
-    compared = compare_groups(result)
+def summarise(core: Core) -> AuditSummary:
+    """Return everything an audit says."""
+    moved, solution = core.moved, core.solution
+    compared = compare_groups(core)
     notes = [note for one in compared for note in one.notes]
     return AuditSummary(
         schema=SCHEMA,
-        statistic=result.statistic,
-        baseline_risk=result.baseline_risk,
-        worst_case_risk=result.worst_case_risk,
-        n=result.n,
-        points=result.points,
-        observed_points=int(result.space.observed.sum()),
-        queried=result.queried,
-        target_scope=result.target_scope,
-        budget=result.problem.budget,
-        price=result.price,
+        statistic=core.statistic,
+        baseline_risk=core.baseline_risk,
+        worst_case_risk=core.worst_case_risk,
+        n=core.n,
+        points=core.points,
+        observed_points=int(core.space.observed.sum()),
+        queried=core.queried,
+        target_scope=core.target_scope,
+        budget=core.problem.budget,
+        price=core.price,
         price_interval=_limits(*solution.price_interval),
-        delta=result.delta,
-        alpha=result.alpha,
-        method=result.method,
-        guarantee=result.guarantee,
-        interval=_limits(*result.interval),
-        lower_bound=_finite(result.lower_bound),
-        upper_bound=_finite(result.upper_bound),
-        pvalue=result.pvalue,
-        verdict=result.verdict,
-        methods=tuple(method_limits(law, result.alpha) for law in result.compared_laws),
+        delta=core.delta,
+        alpha=core.alpha,
+        method=core.method,
+        guarantee=core.guarantee,
+        interval=_limits(*core.interval),
+        lower_bound=_finite(core.lower_bound),
+        upper_bound=_finite(core.upper_bound),
+        pvalue=core.pvalue,
+        verdict=core.verdict,
+        methods=tuple(method_limits(law, core.alpha) for law in core.compared_laws),
         plan_is_unique=solution.plan_is_unique,
         duality_gap=solution.duality_gap,
-        disagreement=result.disagreement,
+        disagreement=core.disagreement,
         moved=moved.total,
         moves_found=len(moved),
-        moves=listed_moves(result, moved),
-        flows=flow_tables(result, moved, fixed=result.targets_are_fixed),
-        most_affected=most_affected(moved, result.space)[:MOST_MOVES],
-        groups=largest_groups(group_flows(moved, result.space, result.problem.losses)),
+        moves=listed_moves(core, moved),
+        flows=flow_tables(core, moved, fixed=core.targets_are_fixed),
+        most_affected=most_affected(moved, core.space)[:MOST_MOVES],
+        groups=largest_groups(group_flows(moved, core.space, core.problem.losses)),
         group_metrics=tuple(one.metrics for one in compared),
         worst_pair=worst_pair(
-            result.space, result.problem.geometry, result.answers.predictions,
-            are_labels=result.loss.needs == "label",
+            core.space, core.problem.geometry, core.answers.predictions,
+            are_labels=core.loss.needs == "label",
         ),
-        budget_in_words=_budget_in_words(result),
-        budget_curve=_curve(result),
-        costs=_costs(result),
-        without_feature=without_each_feature(result),
-        law=_law(result),
+        budget_in_words=_budget_in_words(core),
+        budget_curve=_curve(core),
+        costs=_costs(core),
+        without_feature=without_each_feature(core),
+        law=_law(core),
         warnings=(
-            *result.warnings, *result.law.notes, *notes, *omissions(result, moved),
-            *_omitted_corners(result),
+            *core.warnings, *core.law.notes, *notes, *omissions(core, moved),
+            *_omitted_corners(core),
         ),
         suppression=None,
-        provenance=_provenance(result),
+        provenance=_provenance(core),
     )  # fmt: skip
 
 
@@ -133,25 +132,25 @@ def method_limits(law: SamplingLaw, alpha: float) -> MethodLimits:
     )  # fmt: skip
 
 
-def listed_moves(result: AuditResult, moved: Moved) -> tuple[Move, ...]:
+def listed_moves(core: Core, moved: Moved) -> tuple[Move, ...]:
     """Return the moves that a document lists."""
     return describe_moves(
-        moved.take(slice(MOST_MOVES)), result.space, result.answers.predictions,
-        result.problem.losses,
+        moved.take(slice(MOST_MOVES)), core.space, core.answers.predictions,
+        core.problem.losses,
     )  # fmt: skip
 
 
 def flow_tables(
-    result: AuditResult, moved: Moved, *, fixed: bool, space: SampleSpace | None = None
+    core: Core, moved: Moved, *, fixed: bool, space: SampleSpace | None = None
 ) -> tuple[FlowTable, ...]:
     """Return the flows by each feature that a document has room for.
 
     ``space`` has the people who are counted; default: all.
     """
-    too_long = _too_long(result)
+    too_long = _too_long(core)
     return tuple(
-        flow_table(moved, space or result.space, name, alpha=result.alpha, fixed=fixed)
-        for name in _by_features(result)
+        flow_table(moved, space or core.space, name, alpha=core.alpha, fixed=fixed)
+        for name in _by_features(core)
         if name not in too_long
     )
 
@@ -165,22 +164,21 @@ def largest_groups(groups: tuple[GroupFlow, ...]) -> tuple[GroupFlow, ...]:
     return tuple(groups[at] for at in sorted(sorted(range(len(groups)), key=rank)[:MOST_GROUPS]))
 
 
-def omissions(result: AuditResult, moved: Moved) -> list[str]:
+def omissions(core: Core, moved: Moved) -> list[str]:
     """Return a sentence for each thing that a document has no room for."""
     notes = [
-        f"Flows by {name} are left out here: {reason}."
-        for name, reason in _too_long(result).items()
+        f"Flows by {name} are left out here: {reason}." for name, reason in _too_long(core).items()
     ]
     if len(moved) > MOST_MOVES:
         notes.append(f"The largest {MOST_MOVES} of {len(moved)} moves are listed here.")
-    groups = len(np.unique(result.space.groups(result.space.sensitive)))
+    groups = len(np.unique(core.space.groups(core.space.sensitive)))
     if groups > MOST_GROUPS:
         notes.append(f"{MOST_GROUPS} of {groups} groups are listed here, those that add most.")
     notes += [
         f"Group metrics by {name} are left out here: it has more than {MOST_METRICS} levels."
-        for name in unmeasured(result)
+        for name in unmeasured(core)
     ]
-    there = {law.method for law in result.compared_laws}
+    there = {law.method for law in core.compared_laws}
     lacking = [name for name in COMPARED if name not in there]
     if lacking:
         notes.append(
@@ -190,11 +188,11 @@ def omissions(result: AuditResult, moved: Moved) -> list[str]:
     return notes
 
 
-def _omitted_corners(result: AuditResult) -> list[str]:
-    corners = len(result.budget_curve.budgets)
+def _omitted_corners(core: Core) -> list[str]:
+    corners = len(core.budget_curve.budgets)
     if corners <= MOST_CORNERS:
         return []
-    curve, below = _thin_curve(result)
+    curve, below = _thin_curve(core)
     note = (
         f"{len(curve.budgets)} of the budget curve's {corners} corners are listed here; lines "
         f"between them are below the curve by at most {below:.1g}."
@@ -202,15 +200,15 @@ def _omitted_corners(result: AuditResult) -> list[str]:
     return [note]
 
 
-def _by_features(result: AuditResult) -> list[str]:
-    space = result.space
+def _by_features(core: Core) -> list[str]:
+    space = core.space
     return [name for name in space.profile if name not in space.sensitive] or list(space.sensitive)
 
 
-def _too_long(result: AuditResult) -> dict[str, str]:
+def _too_long(core: Core) -> dict[str, str]:
     """Return why there is no room for flows, by the features of which that is so."""
     reasons = {}
-    shapes = flow_shapes(result.space, _by_features(result))
+    shapes = flow_shapes(core.space, _by_features(core))
     for name, (labels, levels, groups) in shapes.items():
         if levels > MOST_LEVELS:
             reasons[name] = f"it has more than {MOST_LEVELS} levels"
@@ -221,33 +219,33 @@ def _too_long(result: AuditResult) -> dict[str, str]:
     return reasons
 
 
-def _budget_in_words(result: AuditResult) -> str:
+def _budget_in_words(core: Core) -> str:
     # a user's own similarity need not say more than who is comparable
-    describe = getattr(result.similarity, "describe_budget", None)
-    return "" if describe is None else str(describe(result.problem.budget))
+    describe = getattr(core.similarity, "describe_budget", None)
+    return "" if describe is None else str(describe(core.problem.budget))
 
 
-def _costs(result: AuditResult) -> tuple[CostRule, ...]:
-    table = getattr(result.similarity, "cost_table", None)
-    return () if table is None else tuple(CostRule(**row) for row in table(result.space))
+def _costs(core: Core) -> tuple[CostRule, ...]:
+    table = getattr(core.similarity, "cost_table", None)
+    return () if table is None else tuple(CostRule(**row) for row in table(core.space))
 
 
-def _curve(result: AuditResult) -> tuple[CurvePoint, ...]:
-    curve, _ = _thin_curve(result)
+def _curve(core: Core) -> tuple[CurvePoint, ...]:
+    curve, _ = _thin_curve(core)
     corners = zip(curve.budgets.tolist(), curve.values.tolist(), strict=True)
     return tuple(CurvePoint(*corner) for corner in corners)
 
 
-def _thin_curve(result: AuditResult) -> tuple[BudgetCurve, float]:
-    return result.budget_curve.thinned(MOST_CORNERS, NEAR * result.problem.budget)
+def _thin_curve(core: Core) -> tuple[BudgetCurve, float]:
+    return core.budget_curve.thinned(MOST_CORNERS, NEAR * core.problem.budget)
 
 
-def _law(result: AuditResult) -> Law | None:
+def _law(core: Core) -> Law | None:
     """Return the histogram of a drawn law, moved and scaled to the statistic's axis."""
-    drawn = [law for law in (result.law, *result.compared_laws) if isinstance(law, DrawnLaw)]
+    drawn = [law for law in (core.law, *core.compared_laws) if isinstance(law, DrawnLaw)]
     if not drawn or np.ptp(drawn[0].draws) == 0:
         return None
-    values = drawn[0].estimate + drawn[0].draws / math.sqrt(result.n)
+    values = drawn[0].estimate + drawn[0].draws / math.sqrt(core.n)
     density, edges = np.histogram(values, _edges(values), density=True)
     bins = zip(edges[:-1].tolist(), edges[1:].tolist(), density.tolist(), strict=True)
     return Law(drawn[0].method, tuple(LawBin(*one) for one in bins))
@@ -262,25 +260,25 @@ def _edges(values: FloatArray) -> FloatArray:
     return np.linspace(values.min(), values.max(), LAW_BINS + 1)
 
 
-def _provenance(result: AuditResult) -> Provenance:
+def _provenance(core: Core) -> Provenance:
     from importlib.metadata import version
 
-    loss: Any = result.loss
-    record = getattr(result.similarity, "to_json", None)
+    loss = core.loss
+    record = getattr(core.similarity, "to_json", None)
     return Provenance(
         version=version("fairtransport"),
         libraries={name: version(name) for name in LIBRARIES},
-        seed=result.seed,
-        data_sha256=data_sha256(result.space),
-        similarity=result.similarity.describe(),
+        seed=core.seed,
+        data_sha256=data_sha256(core.space),
+        similarity=core.similarity.describe(),
         similarity_record=None if record is None else record(),
         loss=loss.name,
         loss_range=None if loss.range is None else (float(loss.range[0]), float(loss.range[1])),
         loss_is_error=loss.name == "zero-one",
-        model=result.model,
-        features=result.space.features,
-        sensitive=result.space.sensitive,
-        label=result.space.label,
-        resamples=result.n_resamples,
-        settings_taken=result.settings_taken,
+        model=core.model,
+        features=core.space.features,
+        sensitive=core.space.sensitive,
+        label=core.space.label,
+        resamples=core.n_resamples,
+        settings_taken=core.settings_taken,
     )

@@ -11,66 +11,66 @@ from fairtransport.similarity.base import Parameters
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fairtransport.audit.result import AuditResult
+    from fairtransport.audit.core import Core
     from fairtransport.space import SampleSpace
 
 FEW = 0.05
 """If no larger share of people has a comparable person, an audit has hardly anything to see."""
 
 
-def find_warnings(result: AuditResult, shared: int | None = None) -> Iterator[str]:
+def find_warnings(core: Core, shared: int | None = None) -> Iterator[str]:
     """Yield one sentence for each thing that limits what the numbers mean."""
-    space = result.space
-    if isinstance(result.similarity, Parameters):
-        yield from result.similarity.warnings(space)
-    if space.has_twins and result.fixed_targets and result.delta is not None and space.open_levels:
-        there = "the data" if result.target_scope == "twins" else "the data and in `targets`"
+    space = core.space
+    if isinstance(core.similarity, Parameters):
+        yield from core.similarity.warnings(space)
+    if space.has_twins and core.fixed_targets and core.delta is not None and space.open_levels:
+        there = "the data" if core.target_scope == "twins" else "the data and in `targets`"
         yield (
             f"Twins take the levels of {', '.join(space.open_levels)} that occur in {there}, and a "
             "certificate covers no others; declare `levels` if there are any."
         )
-    if result.target_scope == "reference":
-        yield from _reference(result)
+    if core.target_scope == "reference":
+        yield from _reference(core)
     unseen = [name for name in space.sensitive if name not in space.features]
-    blind = len(unseen) == len(space.sensitive) and result.similarity.moves_only_to_twins
+    blind = len(unseen) == len(space.sensitive) and core.similarity.moves_only_to_twins
     if space.has_twins and blind:
         yield (
             f"The model receives no sensitive feature ({', '.join(unseen)}), and people who "
             "differ only in these count as equal: the statistic is 0 by construction."
         )
-    if result.disagreement > 0:
+    if core.disagreement > 0:
         yield (
             "Some profiles have several predictions (the features do not tell these people "
-            f"apart): {result.disagreement:.4f} of the statistic comes from that alone, without "
+            f"apart): {core.disagreement:.4f} of the statistic comes from that alone, without "
             "any change of a sensitive feature."
         )
-    if result.target_scope == "observed":
+    if core.target_scope == "observed":
         twins = " and with their twins" if space.has_twins else ""
         yield (
             f"People are compared only with people in the audit data{twins}, so the statistic "
             "may miss comparisons with others; nothing can be certified from it."
         )
-        yield from _lonely(result)
-    if result.problem.budget > 0 and result.similarity.moves_only_to_twins:
+        yield from _lonely(core)
+    if core.problem.budget > 0 and core.similarity.moves_only_to_twins:
         yield (
-            f"The `budget` of {result.problem.budget:g} buys nothing: between people who differ "
+            f"The `budget` of {core.problem.budget:g} buys nothing: between people who differ "
             "only in sensitive features moves are free, and there are no others."
         )
     if shared:
         yield (
-            f"{shared} of {result.n} people have the same columns as someone in the training data. "
+            f"{shared} of {core.n} people have the same columns as someone in the training data. "
             "The guarantees hold only if they are other people."
         )
 
 
-def _reference(result: AuditResult) -> Iterator[str]:
+def _reference(core: Core) -> Iterator[str]:
     """Say how much of the reference frame could be the audit data themselves."""
-    reference = result.space.reference
+    reference = core.space.reference
     if reference is None or not reference.shared:
         return
     same = f"{reference.shared} of the {reference.rows} rows of `targets` "
     same += "looks" if reference.shared == 1 else "look"
-    if result.fixed_targets:
+    if core.fixed_targets:
         yield (
             f"{same} the same as someone in the audit data. The upper bound holds only if "
             "`targets` was chosen without looking at them."
@@ -83,14 +83,14 @@ def _reference(result: AuditResult) -> Iterator[str]:
         )
 
 
-def _lonely(result: AuditResult) -> Iterator[str]:
+def _lonely(core: Core) -> Iterator[str]:
     """Say so when hardly anybody has anyone to be compared with, and what sets them apart."""
-    space = result.space
-    if not result.similarity.moves_only_to_twins:
+    space = core.space
+    if not core.similarity.moves_only_to_twins:
         return
-    exact = getattr(result.similarity, "exact", ())
+    exact = getattr(core.similarity, "exact", ())
     matched = [name for name in space.profile if name not in space.sensitive or name in exact]
-    enough = FEW * result.n
+    enough = FEW * core.n
     people = _accompanied(space, matched)
     if people > enough:
         return
@@ -98,7 +98,7 @@ def _lonely(result: AuditResult) -> Iterator[str]:
         name for name in matched
         if _accompanied(space, [one for one in matched if one != name]) > enough
     ]  # fmt: skip
-    who = f"Only {people} of {result.n} people have" if people else "Nobody has"
+    who = f"Only {people} of {core.n} people have" if people else "Nobody has"
     why = f"; without {' or '.join(telling)} more would" if telling else ""
     yield (
         f"{who} anyone to be compared with, that is someone with other sensitive features and the "

@@ -82,23 +82,26 @@ class Monitor:
     Parameters
     ----------
     y
-        The column of true labels.
+        The true labels. The name of their column.
     model
-        Query access, as in `audit`; or predictions only, as columns ``y_pred`` or ``y_score``.
+        The model, which is asked about every person. As in `audit`.
+    y_pred, y_score
+        As in `audit`: columns of predictions, where the model cannot be asked.
     sensitive_features, features, pos_label, bins, missing, similarity, loss, loss_range, budget
         As in `audit`; columns by their names. A loss without limits needs ``loss_range``.
     labels
-        All labels that can occur; needed by losses on scores unless the model tells. Else
-        answers have to be labels that were seen, once there are two.
+        All labels that can occur, where scores are given. Not needed if the model tells them.
+        Else answers have to be labels that were seen, once there are two.
     levels
-        All levels of each sensitive feature; needed with ``model`` (bins tell theirs), so that
+        All values a sensitive column can have. Needed with ``model`` (bins tell theirs), so that
         the twins do not depend on the stream.
     targets
-        A frame of points that mass may move to instead of the observed ones.
+        As in `audit`: a frame of people with whom the cases are compared.
     delta
-        δ, the largest bias that counts as fair.
+        The largest bias that counts as fair. It is the paper's δ.
     alpha
-        The error probability, over all time, of each verdict and of the confidence sequence.
+        The error probability over all time. It is that of each verdict and of the confidence
+        sequence.
 
     Notes
     -----

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtransport.answers import all_classes, choose_access, positive_label, refuse_unlike
-from fairtransport.checks import choice, number, one_of, shown, threshold
+from fairtransport.checks import one_of, shown, threshold
 from fairtransport.errors import DataError, InputError
-from fairtransport.losses import Loss, as_loss
 from fairtransport.monitor.values import plain_values
-from fairtransport.similarity import Similarity, as_similarity
+from fairtransport.settings import AuditSettings
 from fairtransport.space.binning import Bins, bin_names, check_bins
 from fairtransport.space.columns import plain_list, sorted_levels
 from fairtransport.space.roles import refuse_taken
@@ -22,6 +21,8 @@ from fairtransport.space.twins import check_twins
 if TYPE_CHECKING:
     from fairtransport.access import BlackBox
     from fairtransport.answers import Access
+    from fairtransport.losses import Loss
+    from fairtransport.similarity import Similarity
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +77,12 @@ def check_settings(
     similarity: Any, loss: Any, loss_range: Any, budget: float, delta: float, alpha: float,
 ) -> Settings:  # fmt: skip
     """Return the settings of a monitor, or say which one breaks its rule."""
-    chosen = as_loss(loss, loss_range)
-    likeness = as_similarity(similarity)
+    sensitive = _names("sensitive_features", sensitive_features)
+    asked = AuditSettings(
+        sensitive_features=sensitive, similarity=similarity, loss=loss, loss_range=loss_range,
+        budget=budget, alpha=alpha, missing=missing,
+    )  # fmt: skip
+    chosen, likeness = asked.chosen_loss, asked.chosen_similarity
     access = choose_access(model, y_pred, y_score, chosen)
     if chosen.uses_truth and y is None:
         msg = f"`y` must be given for the loss {chosen.name!r}, got None"
@@ -93,7 +98,6 @@ def check_settings(
     if label in predictions:
         msg = f"`{access.parameter}` must not be the column of the true labels, got {label!r}"
         raise InputError(msg)
-    sensitive = _names("sensitive_features", sensitive_features)
     refuse_taken("sensitive_features", sensitive, {label, *predictions})
     named = access.features if features is None else _names("features", features)
     edges = check_bins(bins, (*(named or ()), *sensitive) if named else list(bins or ()))
@@ -107,10 +111,7 @@ def check_settings(
     if targets is not None and edges:
         msg = "`bins` must be left out with `targets` in a monitor: pass both already binned"
         raise InputError(msg)
-    budget = number("budget", budget, at_least=0)
     delta = threshold(delta, (low, high))
-    alpha = number("alpha", alpha, above=0, below=1)
-    choice("missing", missing, ("error", "level"))
     declared = _levels(levels, sensitive, edges, has_model=access.box is not None)
     plain = {
         "y": label, "y_pred": y_pred, "y_score": y_score, "sensitive_features": list(sensitive),
@@ -121,14 +122,14 @@ def check_settings(
         "similarity": similarity if isinstance(similarity, str) else None,
         "loss": loss if isinstance(loss, str) else None,
         "loss_range": None if loss_range is None else [float(limit) for limit in loss_range],
-        "budget": budget, "delta": delta, "alpha": alpha,
+        "budget": asked.budget, "delta": delta, "alpha": asked.alpha,
     }  # fmt: skip
     return Settings(
         plain=plain, loss=chosen, similarity=likeness, box=access.box, parameter=access.parameter,
         targets=targets, label=label if chosen.uses_truth else None, predictions=predictions,
         sensitive=sensitive, features=named, classes=classes, pos_label=pos_label, bins=edges,
-        missing=missing, levels=declared, most_gain=high - low, budget=budget, delta=delta,
-        alpha=alpha,
+        missing=missing, levels=declared, most_gain=high - low, budget=asked.budget, delta=delta,
+        alpha=asked.alpha,
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from fairtransport.checks import calling, number, said, shown
 from fairtransport.errors import FairtransportError, InputError
+from fairtransport.selection.candidate_audits import audit_candidate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
     from fairtransport.audit import AuditResult
     from fairtransport.checks import BoolArray, FloatArray
-    from fairtransport.selection.auditing import AuditSettings
     from fairtransport.selection.rows import Rows
+    from fairtransport.settings import AuditSettings
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +56,7 @@ def try_candidate(
             raise
         msg = f"`estimator` failed with {shown(dict(params))}: {said(reason)}"
         raise InputError(msg) from reason
-    result = settings.audit(model, validation)
+    result = audit_candidate(settings, model, validation)
     error = mean_loss(result) if scorer is None else -score(scorer, model, validation)
     return Candidate(
         params,

@@ -9,12 +9,14 @@ import numpy as np
 
 from fairtransport.checks import choice, number
 from fairtransport.errors import InputError
-from fairtransport.selection.auditing import AuditSettings, recorded_seed
+from fairtransport.selection.candidate_audits import audit_candidate, candidate_settings
 from fairtransport.selection.rows import Rows
 from fairtransport.selection.rules import choose
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from fairtransport.settings import AuditSettings
 
 FIGURES = ("lower_bound", "upper_bound", "statistic")
 
@@ -28,7 +30,7 @@ class FaithScorer:
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:  # noqa: N803
         """Audit a fitted estimator with the people of X."""
-        result = self.settings.audit(estimator, Rows(X, np.asarray(y)))
+        result = audit_candidate(self.settings, estimator, Rows(X, np.asarray(y)))
         return -float(getattr(result, self.figure))
 
 
@@ -51,7 +53,7 @@ def faith_scorer(
     Parameters
     ----------
     sensitive_features
-        Columns of X: names, or places for an array.
+        The sensitive columns. Names of columns of X, or places for an array.
     figure
         What is scored, with its sign changed: "lower_bound" (with `delta_fair_refit`: the
         paper's rule), "upper_bound" (the rule "certified") or "statistic".
@@ -62,11 +64,11 @@ def faith_scorer(
         A seed, a numpy RandomState or None; drawn from once, here.
     """
     choice("figure", figure, FIGURES)
-    settings = AuditSettings(
-        sensitive_features, None, alpha, method, similarity, loss, budget, levels, n_resamples,
-        recorded_seed(random_state), {} if audit_options is None else audit_options,
+    settings = candidate_settings(
+        audit_options, random_state, sensitive_features=sensitive_features, alpha=alpha,
+        method=method, similarity=similarity, loss=loss, budget=budget, levels=levels,
+        n_resamples=n_resamples,
     )  # fmt: skip
-    settings.check()
     return FaithScorer(figure, settings)
 
 

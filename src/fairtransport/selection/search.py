@@ -12,8 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fairtransport.checks import choice, number, shown
 from fairtransport.errors import InputError
-from fairtransport.losses import as_loss
-from fairtransport.selection.auditing import AuditSettings, recorded_seed
+from fairtransport.selection.candidate_audits import audit_candidate, candidate_settings
 from fairtransport.selection.candidates import (
     Candidate,
     check_estimator,
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fairtransport.audit import AuditResult
+    from fairtransport.settings import AuditSettings
 
 
 def _estimator_has(method: str) -> Callable[[Any], bool]:
@@ -56,9 +56,9 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
     param_grid
         A dict of lists, or a list of such dicts, as in ``GridSearchCV``. Its order breaks ties.
     sensitive_features
-        Columns of X: names, or places for an array.
+        The sensitive columns. Names of columns of X, or places for an array.
     delta
-        δ, how much worse a model may do when people are swapped with similar ones.
+        As in `audit`: how much worse a model may do when people are swapped with similar ones.
     validation
         The share of the rows to validate with, drawn at random, or a pair (X, y).
     final
@@ -188,30 +188,29 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
         if not isinstance(self.refit, bool):
             msg = f"`refit` must be True or False, got {shown(self.refit)}"
             raise InputError(msg)
-        seed = recorded_seed(self.random_state)
-        settings = self._settings(seed)
+        settings = self._settings()
         rows = checked_rows(self, X, y)
         column_names("sensitive_features", self.sensitive_features, rows.names)
-        parts = part(rows, self.validation, self.final, seed)
+        parts = part(rows, self.validation, self.final, settings.seed)
         candidates = self._try_all(parts, settings)
         self._choose(candidates)
         if self.refit:
             self.best_estimator_ = with_params(self.estimator, self.best_params_)
             everyone = parts.training.stack(parts.validation)
             self.best_estimator_.fit(everyone.X, everyone.y)
-        self.seed_ = seed
+        self.seed_ = settings.seed
         self.final_audit_ = self._audit_at_the_end(parts, settings, len(candidates))
         return self
 
-    def _settings(self, seed: int) -> AuditSettings:
-        number("delta", self.delta, at_least=0)
-        settings = AuditSettings(
-            self.sensitive_features, self.delta, self.alpha, self.method, self.similarity,
-            self.loss, self.budget, self.levels, self.n_resamples, seed,
-            {} if self.audit_options is None else self.audit_options,
+    def _settings(self) -> AuditSettings:
+        """Return what every candidate's audit is asked, before any of them is fitted."""
+        number("delta", self.delta, at_least=0)  # here it has to be given
+        settings = candidate_settings(
+            self.audit_options, self.random_state, sensitive_features=self.sensitive_features,
+            delta=self.delta, alpha=self.alpha, method=self.method, similarity=self.similarity,
+            loss=self.loss, budget=self.budget, levels=self.levels, n_resamples=self.n_resamples,
         )  # fmt: skip
-        settings.check()
-        if self.scoring is None and not as_loss(self.loss).uses_truth:
+        if self.scoring is None and not settings.chosen_loss.uses_truth:
             msg = f"`scoring` must be given for the loss {self.loss!r}, which is no error, got None"
             raise InputError(msg)
         return settings
@@ -257,7 +256,7 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
     ) -> AuditResult | None:
         if parts.final is None:
             return None
-        result = settings.audit(self.best_estimator_, parts.final)
+        result = audit_candidate(settings, self.best_estimator_, parts.final)
         note = (
             f"The model was selected among {tried} on other data than this audit's, so the audit "
             f"keeps its level without a correction. The {tried} verdicts on the validation data "

@@ -1,0 +1,304 @@
+"""The core of an audit: what was asked and worked out, and the figures that follow from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from fairtransport.errors import InputError
+from fairtransport.geometry import Geometry
+from fairtransport.inference import Interval, Pilot, SamplingLaw, sampling_law
+from fairtransport.inference.verdict import Verdict, reach_verdict
+from fairtransport.localise import Move, Moved, describe_moves, find_moved
+from fairtransport.transport import AuditProblem, BudgetCurve, Solution
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Self
+
+    from scipy.sparse import csr_array
+
+    from fairtransport.answers import Answers
+    from fairtransport.losses import Loss
+    from fairtransport.settings import AuditSettings
+    from fairtransport.similarity import Similarity
+    from fairtransport.space import SampleSpace
+
+COMPARED = ("finite-sample", "limit-law", "m-out-of-n")
+"""The methods that a result shows side by side."""
+
+
+@dataclass(frozen=True, eq=False)
+class Core:
+    """What an audit was asked and worked out; every figure follows from it.
+
+    Attributes
+    ----------
+    settings
+        What was asked.
+    space, answers, similarity, solution
+        What was audited, what the model said at every point, who is comparable, and the
+        solution of the transport problem.
+    model
+        The model's name.
+    target_scope
+        "twins": mass moves between people who differ in sensitive features alone, all of
+        them asked about; "reference": to the points of a reference frame; "observed": to
+        points of the audit sample, so that the value may miss people who are not in it.
+    warnings
+        What a reader of the numbers should know.
+    settings_taken
+        The flags whose values came from a settings file, for the provenance.
+    """
+
+    settings: AuditSettings
+    space: SampleSpace
+    answers: Answers
+    similarity: Similarity
+    solution: Solution
+    model: str
+    target_scope: str
+    warnings: tuple[str, ...] = ()
+    settings_taken: tuple[str, ...] = ()
+
+    @property
+    def delta(self) -> float | None:
+        """The threshold of δ-fairness, if there is one."""
+        return self.settings.delta
+
+    @property
+    def alpha(self) -> float:
+        """The level of bounds and tests."""
+        return self.settings.alpha
+
+    @property
+    def method(self) -> str:
+        """How the bounds are made."""
+        return self.settings.method
+
+    @property
+    def n_resamples(self) -> int:
+        """The number of draws of the resampling methods."""
+        return self.settings.n_resamples
+
+    @property
+    def seed(self) -> int:
+        """The seed of everything random."""
+        return self.settings.seed
+
+    @property
+    def favourable(self) -> Any:
+        """The label that is good to receive, for group metrics."""
+        return self.settings.favourable
+
+    @property
+    def privileged(self) -> Mapping[str, Any]:
+        """By sensitive feature, the group that others are compared with, for group metrics."""
+        return self.settings.privileged or {}
+
+    @property
+    def loss(self) -> Loss:
+        """The loss, with its range as far as it is known without the data."""
+        return self.answers.loss
+
+    @property
+    def queried(self) -> int:
+        """How many distinct questions the model was asked; 0 with predictions only."""
+        return self.answers.queried
+
+    @cached_property
+    def law(self) -> SamplingLaw:
+        """What the sample says about the population's value, by the chosen method."""
+        return self._law(self.method)
+
+    @cached_property
+    def interval(self) -> Interval:
+        """The two-sided confidence interval at level 1 − α."""
+        return self.law.interval(self.alpha)
+
+    @cached_property
+    def lower_bound(self) -> float:
+        """The one-sided lower confidence bound at level 1 − α."""
+        return self.law.lower_bound(self.alpha)
+
+    @cached_property
+    def upper_bound(self) -> float:
+        """The one-sided upper confidence bound at level 1 − α; infinite if there is none."""
+        return self.law.upper_bound(self.alpha)
+
+    @cached_property
+    def pvalue(self) -> float | None:
+        """The p-value of δ-fairness, H0: ψ <= δ; None without δ."""
+        return None if self.delta is None else self.law.pvalue(self.delta)
+
+    @cached_property
+    def verdict(self) -> Verdict | None:
+        """What the tests at δ say (rejected, certified, inconclusive); None without δ."""
+        if self.delta is None:
+            return None
+        return reach_verdict(
+            rejected=self.law.rejects(self.delta, self.alpha),
+            certified=self.law.certifies(self.delta, self.alpha),
+        )
+
+    @property
+    def guarantee(self) -> str:
+        """What the bounds promise: "finite-sample" or "asymptotic"."""
+        return self.law.guarantee
+
+    @cached_property
+    def compared_laws(self) -> tuple[SamplingLaw, ...]:
+        """The laws of the methods that can be compared; some need a loss with a known range."""
+        able = [name for name in COMPARED if name != "finite-sample" or self.loss.range is not None]
+        laws = (self.law if name == self.method else self._law(name) for name in able)
+        # a law of few draws has no bounds at a small level
+        return tuple(law for law in laws if law.smallest_level <= self.alpha / 2)
+
+    @cached_property
+    def moved(self) -> Moved:
+        """Who the optimal plan moves, as arrays over the points."""
+        return find_moved(self.solution, self.n)
+
+    def largest_moves(self, most: int | None = None) -> tuple[Move, ...]:
+        """Return the moves in people's terms, or the largest of them."""
+        return describe_moves(
+            self.moved.take(slice(most)), self.space, self.answers.predictions, self.problem.losses
+        )
+
+    @property
+    def fixed_targets(self) -> bool:
+        """Whether mass may arrive at points that do not depend on the sample.
+
+        A reference frame that is a part of the audit data, or mostly made of them, does.
+        """
+        reference = self.space.reference
+        if self.target_scope == "reference" and reference is not None:
+            return not reference.is_from_the_sample
+        return self.target_scope != "observed"
+
+    @property
+    def targets_are_fixed(self) -> bool:
+        """Whether each point's target depends neither on the sample nor on the budget."""
+        return self.fixed_targets and self.problem.budget == 0
+
+    def as_pilot(self) -> Pilot:
+        """Return what `sample_size` has to know to plan an audit like this one.
+
+        An audit takes points from its sample, each with its twins where the model is asked;
+        twins have the levels of the sample unless these were declared.
+        """
+        space = self.space
+        # else all points that matter will be there, whoever is sampled
+        varies = not self.fixed_targets or (self.target_scope == "twins" and space.open_levels)
+        asked = varies and space.has_twins
+        return Pilot(
+            self.problem, space.frequencies, **self._known_beforehand,
+            families=space.families if varies else None,
+            open_levels=space.codes(space.open_levels) if asked else None,
+            delta=self.delta, alpha=self.alpha, method=self.method, n_resamples=self.n_resamples,
+        )  # fmt: skip
+
+    @property
+    def _known_beforehand(self) -> dict[str, Any]:
+        """What a law is told besides the sample."""
+        return {
+            "loss_range": self.loss.range,
+            "binary_losses": self.loss.binary,
+            "most_gain": self._most_gain,
+            "fixed_targets": self.fixed_targets,
+        }
+
+    @property
+    def _most_gain(self) -> float | None:
+        """The largest gain there can be, as far as a reference frame tells it.
+
+        Its points were all asked about and do not depend on the sample: nobody can be moved to
+        a larger loss than the largest there, from less than the least that the loss allows.
+        """
+        targets = self.problem.geometry.targets
+        if targets is None or self.loss.range is None or not self.fixed_targets:
+            return None
+        return max(float(self.problem.losses[targets].max()) - self.loss.range[0], 0.0)
+
+    def _law(self, method: str) -> SamplingLaw:
+        if method == "finite-sample" and self.loss.range is None:
+            msg = (
+                f"`loss_range` must be given for the loss {self.loss.name!r} with the method "
+                "'finite-sample', got None"
+            )
+            raise InputError(msg)
+        return sampling_law(
+            self.problem,
+            self.space.counts,
+            method=method,
+            n_resamples=self.n_resamples,
+            rng=self.seed,
+            alpha=self.alpha,
+            delta=self.delta,
+            **self._known_beforehand,
+        )
+
+    @property
+    def problem(self) -> AuditProblem:
+        """The transport problem behind the result."""
+        return self.solution.problem
+
+    @property
+    def statistic(self) -> float:
+        """The FaiTH statistic ψ(f_n): how much worse the model does when people are swapped."""
+        return self.solution.value
+
+    @property
+    def baseline_risk(self) -> float:
+        """The mean loss on the audit data."""
+        return float(self.space.frequencies @ self.problem.losses)
+
+    @property
+    def worst_case_risk(self) -> float:
+        """The mean loss after people were swapped with similar ones."""
+        return self.baseline_risk + self.statistic
+
+    @property
+    def n(self) -> int:
+        """The number of people in the audit data."""
+        return self.space.n
+
+    @property
+    def points(self) -> int:
+        """The number of distinct points, K, those that only are targets included."""
+        return self.space.size
+
+    @property
+    def price(self) -> float:
+        """What a little more budget would add to the statistic, per unit of budget."""
+        return self.solution.price
+
+    @property
+    def plan(self) -> csr_array[Any]:
+        """The optimal plan: the share of people moved from each point (row) to each target."""
+        return self.solution.plan
+
+    @cached_property
+    def budget_curve(self) -> BudgetCurve:
+        """The statistic at every budget."""
+        return self.problem.budget_curve(self.space.frequencies)
+
+    def at_budget(self, budget: float) -> Self:
+        """Return the whole result at another budget, from the same frontiers."""
+        problem = self.problem.with_budget(budget)
+        settings = replace(self.settings, budget=problem.budget)
+        return replace(self, settings=settings, solution=problem.solve(self.space.frequencies))
+
+    @cached_property
+    def disagreement(self) -> float:
+        """The part of the statistic that is different predictions for one and the same profile.
+
+        Only given predictions can disagree so; it is 0 with query access.
+        """
+        if not self.space.predictions:
+            return 0.0
+        label = () if self.space.label is None else (self.space.label,)
+        blocks = self.space.groups((*self.space.profile, *label))
+        same_profile = Geometry(blocks, targets=self.problem.geometry.targets)
+        return AuditProblem(self.problem.losses, same_profile).value(self.space.frequencies)

@@ -1,0 +1,213 @@
+"""audit(): from data and a black box to a result, one part after the other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from fairtransport.answers import answer_everywhere, choose_access
+from fairtransport.audit.result import AuditResult
+from fairtransport.audit.warnings import find_warnings
+from fairtransport.checks import choice, one_of, threshold
+from fairtransport.errors import InputError
+from fairtransport.settings import AuditSettings
+from fairtransport.space import SampleSpace, build_space
+from fairtransport.space.overlap import people_also_in
+from fairtransport.transport import AuditProblem
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fairtransport.similarity import Similarity
+
+
+def audit(
+    X: Any,  # noqa: N803
+    y: Any = None,
+    *,
+    model: Any = None,
+    y_pred: Any = None,
+    y_score: Any = None,
+    sensitive_features: Any,
+    features: Sequence[str] | None = None,
+    counts: str | None = None,
+    pos_label: Any = None,
+    bins: Mapping[str, Sequence[float]] | None = None,
+    missing: str = "error",
+    levels: Mapping[str, Sequence[Any]] | None = None,
+    targets: Any = None,
+    similarity: Any = "ignore-sensitive",
+    loss: Any = "zero-one",
+    loss_range: Sequence[float] | None = None,
+    budget: float = 0.0,
+    delta: float | None = None,
+    alpha: float = 0.05,
+    method: str = "finite-sample",
+    n_resamples: int = 2000,
+    rng: Any = None,
+    favourable: Any = None,
+    privileged: Mapping[str, Any] | None = None,
+    train: Any = None,
+) -> AuditResult:
+    """Audit a model for individual bias.
+
+    Parameters
+    ----------
+    X
+        The audit data, one case a row. Any data frame that narwhals knows (pandas, polars,
+        pyarrow, DuckDB, …) or a path to a CSV, Parquet or JSON-lines file.
+    y
+        The true labels. A column's name, or an array for eager frames.
+    model
+        The model, which is asked about every person. An estimator with ``predict`` (and
+        ``predict_proba``), or a callable that takes a frame of points. Exactly one of ``model``,
+        ``y_pred`` and ``y_score`` is given.
+    y_pred
+        Predicted labels or numbers. A column's name or an array, where the model cannot be asked.
+    y_score
+        The positive label's scores, or one column a class. Columns' names or an array.
+    sensitive_features
+        The sensitive columns. Their names, or a frame aligned with X.
+    features
+        The columns that describe a case; default: those the model was fitted on, or all but
+        label, counts and predictions. The model receives these.
+    counts
+        A column of whole numbers: how many cases a row stands for.
+    pos_label
+        The positive label. As in scikit-learn.
+    bins
+        Edges for a numeric column, as in ``{"age": [25, 45]}``. The model then receives the
+        bins' names.
+    missing
+        "error", or "level": a missing value is a level of its own.
+    levels
+        All values a sensitive column can have; default: those that occur.
+    targets
+        People with whom the cases are compared, instead of with each other; chosen without the
+        cases, or nothing is certified. A frame: mass may move to its points alone. From one that
+        is a part of the audit data, or mostly made of them, nothing is certified.
+    similarity
+        Who is comparable. A name or a similarity object.
+    loss
+        What an error costs. "zero-one", "log", "brier", "absolute", "squared", "outcome", a
+        `Loss`, or a callable ``loss(y, prediction)``.
+    loss_range
+        Lower and upper limit of a loss that has none of its own.
+    budget
+        How far people may be moved on average, as a squared distance. It is the paper's ε.
+    delta
+        How much worse the model may do; there is a verdict only with it. It is the paper's δ.
+    alpha
+        The level of bounds and tests. Below one half.
+    method
+        How bounds are made; those of finite-sample hold at every sample size. The others are
+        asymptotic: "m-out-of-n", "numerical", "subsampling", "limit-law", "plug-in", "efron".
+    n_resamples
+        The number of draws of the resampling methods. At most ten million.
+    rng
+        The seed of everything random; default: drawn and recorded. A number or a numpy
+        generator, from which one is drawn.
+    favourable
+        The favourable label, for the group metrics. These stand beside the individual ones.
+    privileged
+        The privileged group, as in ``{"race": "Caucasian"}``, for the group metrics. One for each
+        sensitive feature by which others are compared with it.
+    train
+        The model's training data: a note then says how many cases could be in it. A frame or a
+        path. The audit's guarantees are for people whom the model has not seen.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"group": ["a", "a", "b", "b"], "good": [1, 0, 1, 0]})
+    >>> result = audit(people, "good", model=lambda x: (x["group"] == "a").astype(int),
+    ...                features=["group"], sensitive_features=["group"])
+    >>> result.statistic, result.baseline_risk, result.worst_case_risk
+    (0.5, 0.5, 1.0)
+    """
+    settings = AuditSettings(
+        sensitive_features=sensitive_features,
+        features=features,
+        counts=counts,
+        pos_label=pos_label,
+        bins=bins,
+        missing=missing,
+        levels=levels,
+        targets=targets,
+        similarity=similarity,
+        loss=loss,
+        loss_range=loss_range,
+        budget=budget,
+        delta=delta,
+        alpha=alpha,
+        method=method,
+        n_resamples=n_resamples,
+        rng=rng,
+        favourable=favourable,
+        privileged=privileged,
+    )
+    return audit_with(settings, X, y, model=model, y_pred=y_pred, y_score=y_score, train=train)
+
+
+def audit_with(
+    settings: AuditSettings, X: Any, y: Any = None, *,  # noqa: N803
+    model: Any = None, y_pred: Any = None, y_score: Any = None, train: Any = None,
+) -> AuditResult:  # fmt: skip
+    """Audit a model as the settings say; the other arguments are those of `audit`."""
+    result = _walk(settings, X, y, model, y_pred, y_score)
+    shared = None if train is None else people_also_in(result.space, train)
+    return replace(result, warnings=tuple(find_warnings(result, shared)))
+
+
+def _walk(
+    settings: AuditSettings, X: Any, y: Any, model: Any, y_pred: Any, y_score: Any  # noqa: N803
+) -> AuditResult:  # fmt: skip
+    """Count the points, ask the black box about them, and solve."""
+    loss, similarity = settings.chosen_loss, settings.chosen_similarity
+    access = choose_access(model, y_pred, y_score, loss)
+    if loss.uses_truth and y is None:
+        msg = f"`y` must be given for the loss {loss.name!r}, got None"
+        raise InputError(msg)
+    space = build_space(
+        X,
+        y,
+        sensitive_features=settings.sensitive_features,
+        predictions=access.given,
+        prediction_parameter=access.parameter,
+        features=access.features if settings.features is None else settings.features,
+        by_model=settings.features is None,
+        counts=settings.counts,
+        bins=settings.bins,
+        missing=settings.missing,
+        levels=settings.levels,
+        targets=settings.targets,
+        twins=access.box is not None,
+        label_matters=loss.uses_truth,
+    )
+    answers = answer_everywhere(space, access, loss, settings.pos_label)
+    if settings.delta is not None:
+        # the answers can tell a range that was not known before
+        threshold(settings.delta, answers.loss.range)
+    problem = AuditProblem(answers.losses, similarity.geometry(space), budget=settings.budget)
+    solution = problem.solve(space.frequencies)
+    _check_groups(settings, space)
+    return AuditResult(
+        settings, space, answers, similarity, solution, access.name,
+        _target_scope(space, similarity),
+    )  # fmt: skip
+
+
+def _check_groups(settings: AuditSettings, space: SampleSpace) -> None:
+    """Refuse favourable labels and privileged groups that do not occur."""
+    for name, group in (settings.privileged or {}).items():
+        choice("privileged", name, space.sensitive)
+        one_of(f"privileged[{name!r}]", group, space.columns[name].levels.tolist())
+    if settings.favourable is not None:
+        labels = [] if space.label is None else space.columns[space.label].levels.tolist()
+        one_of("favourable", settings.favourable, labels)
+
+
+def _target_scope(space: SampleSpace, similarity: Similarity) -> str:
+    if space.has_twins and similarity.moves_only_to_twins:
+        return "twins"
+    return "observed" if space.targets is None else "reference"

@@ -1,0 +1,59 @@
+"""The audit that every candidate of a search gets, its settings fixed once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtransport.access import Estimator
+from fairtransport.audit import audit_with
+from fairtransport.checks import number, shown
+from fairtransport.errors import InputError
+from fairtransport.selection.rows import audit_frame, column_names, frame_library, named_levels
+from fairtransport.settings import AuditSettings
+
+if TYPE_CHECKING:
+    from fairtransport.audit import AuditResult
+    from fairtransport.selection.rows import Rows
+
+OPTIONS = ("loss_range", "missing", "pos_label", "targets")
+"""What `audit_options` may hold; the rest of an audit has a parameter of its own."""
+
+
+def candidate_settings(audit_options: Any, random_state: Any, **settings: Any) -> AuditSettings:
+    """Return the settings of every candidate's audit, or say what no audit can use."""
+    options = {} if audit_options is None else audit_options
+    if not isinstance(options, Mapping) or not set(options) <= set(OPTIONS):
+        words = ", ".join(OPTIONS)
+        msg = f"`audit_options` may only have the keys {words}, got {shown(options)}"
+        raise InputError(msg)
+    return AuditSettings(**settings, **options, rng=_recorded_seed(random_state))
+
+
+def audit_candidate(settings: AuditSettings, model: Any, people: Rows) -> AuditResult:
+    """Audit a fitted estimator with some people."""
+    frame, known = audit_frame(people.X), people.names
+    named = replace(
+        settings,
+        sensitive_features=column_names("sensitive_features", settings.sensitive_features, known),
+        levels=named_levels(settings.levels, known),
+    )
+    return audit_with(named, frame, people.y, model=Estimator(model, frame_library(frame)))
+
+
+def _recorded_seed(random_state: Any) -> int:
+    """Return one seed for everything that is drawn: the number given, or one drawn from it."""
+    from sklearn.utils import check_random_state
+
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+        return int(number("random_state", int(random_state), at_least=0))
+    if random_state is not None and not isinstance(random_state, np.random.RandomState):
+        msg = (
+            "`random_state` must be a seed >= 0, a numpy RandomState or None, "
+            f"got {shown(random_state)}"
+        )
+        raise InputError(msg)
+    return int(check_random_state(random_state).randint(2**31 - 1))

@@ -1,0 +1,310 @@
+"""What an audit is asked: the default, the sentence and the rule of every setting, once.
+
+The signatures of `audit`, `Monitor`, `DeltaFairSearch` and `faith_scorer` repeat the defaults and
+their docstrings the sentences, for people who press Tab; the flags of the command line are made
+from here. A test compares all of them with this table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields, replace
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from fairtransport.checks import choice, generator, number, shown, threshold, whole
+from fairtransport.errors import InputError
+from fairtransport.inference.methods import METHODS, check_level
+from fairtransport.inference.resampling import MOST_RESAMPLES
+from fairtransport.losses import LOSSES, Loss, as_loss
+from fairtransport.similarity import SIMILARITIES, Similarity, as_similarity
+
+Check: TypeAlias = Callable[[str, Any], Any]
+"""Takes a setting's name and value and returns what is kept of it, or says which rule it breaks."""
+
+MISSING_VALUES = ("error", "level")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One thing that an audit is asked.
+
+    Attributes
+    ----------
+    sentence
+        What it is: how its docstrings begin, and what its flag's help says.
+    default
+        What holds where nothing is said; ``dataclasses.MISSING`` where it has to be said.
+    check
+        Its rule, as far as it needs no data.
+    choices
+        The names it may have, most often those of a registry.
+    flag
+        What the command line and its TOML file call it, if not by its own name.
+    line
+        The flag's help, where a line is written otherwise than Python.
+    recorded
+        Where the JSON document has it, as in "provenance.seed".
+    """
+
+    sentence: str
+    default: Any = None
+    check: Check | None = None
+    choices: Collection[str] | None = None
+    flag: str | None = None
+    line: str | None = None
+    recorded: str | None = None
+
+    @property
+    def help(self) -> str:
+        """What the flag's help says."""
+        return self.sentence if self.line is None else self.line
+
+    def called(self, sentence: str, line: str | None = None) -> Setting:
+        """Return the same setting, with the same rule, where it means something else."""
+        return replace(self, sentence=sentence, line=line)
+
+
+def _asked(sentence: str, default: Any = None, **more: Any) -> Any:
+    """Return a field of `AuditSettings`."""
+    setting = Setting(sentence, default, **more)
+    return field(default=default, metadata={"setting": setting})
+
+
+def _valid(make: Callable[[Any], object]) -> Check:
+    """Return the check that something can be made of a value, which itself is kept.
+
+    A name can be saved, sent to other processes and shown; what it stands for not always.
+    """
+
+    def check(_: str, value: Any) -> Any:
+        make(value)
+        return value
+
+    return check
+
+
+def _some_columns(name: str, value: Any) -> Any:
+    if isinstance(value, list | tuple) and not value:
+        msg = f"`{name}` must name at least one column, got none"
+        raise InputError(msg)
+    return value
+
+
+def _seed(name: str, value: Any) -> int:
+    """Return a seed that can be recorded: the number given, or one drawn."""
+    drawn = generator(name, value)
+    return int(value) if isinstance(value, int | np.integer) else int(drawn.integers(2**32))
+
+
+def _mapping(name: str, value: Any) -> Mapping[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        msg = f"`{name}` must map sensitive features to groups, got {shown(value)}"
+        raise InputError(msg)
+    return value
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AuditSettings:
+    """Everything that an audit is asked, but for the people and the black box.
+
+    There is none that breaks a rule: what can be found wrong without data is found when it is
+    made, before a model is read, fitted or asked. Attributes are as they were given, but for
+    numbers and the seed; what each means is in `SETTINGS`.
+    """
+
+    sensitive_features: Any = _asked(
+        "The sensitive columns.",
+        MISSING,
+        check=_some_columns,
+        flag="sensitive",
+        line="The sensitive columns, separated by commas.",
+        recorded="provenance.sensitive",
+    )
+    features: Sequence[str] | None = _asked(
+        "The columns that describe a case; default: those the model was fitted on, or all but "
+        "label, counts and predictions.",
+        recorded="provenance.features",
+    )
+    counts: str | None = _asked("A column of whole numbers: how many cases a row stands for.")
+    pos_label: Any = _asked("The positive label.", flag="positive")
+    bins: Mapping[str, Sequence[float]] | None = _asked(
+        'Edges for a numeric column, as in ``{"age": [25, 45]}``.',
+        line="Edges for a numeric column, as in --bins.age 25,45.",
+    )
+    missing: str = _asked(
+        '"error", or "level": a missing value is a level of its own.',
+        "error",
+        check=partial(choice, allowed=MISSING_VALUES),
+        choices=MISSING_VALUES,
+    )
+    levels: Mapping[str, Sequence[Any]] | None = _asked(
+        "All values a sensitive column can have; default: those that occur.",
+        line="All values a sensitive column can have, as in --levels.race a,b; default: those "
+        "that occur. Quotes keep a number text.",
+    )
+    targets: Any = _asked(
+        "People with whom the cases are compared, instead of with each other; chosen without the "
+        "cases, or nothing is certified.",
+        line="A file of people with whom the cases are compared, instead of with each other; "
+        "chosen without the cases, or nothing is certified.",
+    )
+    similarity: Any = _asked(
+        "Who is comparable.",
+        "ignore-sensitive",
+        check=_valid(as_similarity),
+        choices=SIMILARITIES,
+        recorded="provenance.similarity",
+    )
+    loss: Any = _asked(
+        "What an error costs.",
+        "zero-one",
+        check=_valid(as_loss),
+        choices=LOSSES,
+        recorded="provenance.loss",
+    )
+    loss_range: Sequence[float] | None = _asked(
+        "Lower and upper limit of a loss that has none of its own.",
+        flag="loss-range",
+        recorded="provenance.loss_range",
+    )
+    budget: float = _asked(
+        "How far people may be moved on average, as a squared distance.",
+        0.0,
+        check=partial(number, at_least=0),
+        recorded="budget",
+    )
+    delta: float | None = _asked(
+        "How much worse the model may do; there is a verdict only with it.", recorded="delta"
+    )
+    alpha: float = _asked(
+        "The level of bounds and tests.",
+        0.05,
+        # from one half on, a lower bound could lie above an upper one
+        check=partial(number, above=0, below=0.5),
+        recorded="alpha",
+    )
+    method: str = _asked(
+        "How bounds are made; those of finite-sample hold at every sample size.",
+        "finite-sample",
+        check=partial(choice, allowed=METHODS),
+        choices=METHODS,
+        recorded="method",
+    )
+    n_resamples: int = _asked(
+        "The number of draws of the resampling methods.",
+        2000,
+        check=partial(whole, at_most=MOST_RESAMPLES),
+        flag="resamples",
+        recorded="provenance.resamples",
+    )
+    rng: Any = _asked(
+        "The seed of everything random; default: drawn and recorded.",
+        check=_seed,
+        flag="seed",
+        line="The seed of everything random; default: drawn and printed.",
+        recorded="provenance.seed",
+    )
+    favourable: Any = _asked("The favourable label, for the group metrics.")
+    privileged: Mapping[str, Any] | None = _asked(
+        'The privileged group, as in ``{"race": "Caucasian"}``, for the group metrics.',
+        check=_mapping,
+        line="The privileged group, as in --privileged.race Caucasian, for the group metrics.",
+    )
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            check: Check | None = one.metadata["setting"].check
+            if check is not None:
+                object.__setattr__(self, one.name, check(one.name, getattr(self, one.name)))
+        chosen = self.chosen_loss
+        if self.delta is not None:
+            object.__setattr__(self, "delta", threshold(self.delta, chosen.range))
+        check_level(self.method, self.alpha, self.n_resamples)
+        if bool(self.privileged) != (self.favourable is not None):
+            lacking = "privileged" if not self.privileged else "favourable"
+            msg = f"`favourable` and `privileged` must be given together, got no `{lacking}`"
+            raise InputError(msg)
+
+    @property
+    def chosen_loss(self) -> Loss:
+        """The loss that was named or given, with its range as far as it is known."""
+        return as_loss(self.loss, self.loss_range)
+
+    @property
+    def chosen_similarity(self) -> Similarity:
+        """The similarity that was named or given."""
+        return as_similarity(self.similarity)
+
+    @property
+    def seed(self) -> int:
+        """The seed of everything random, to be recorded."""
+        return int(self.rng)
+
+
+PEOPLE: dict[str, Setting] = {
+    "X": Setting(
+        "The audit data, one case a row.",
+        MISSING,
+        flag="data",
+        line="A CSV, Parquet or JSON-lines file, one case a row.",
+    ),
+    "y": Setting(
+        "The true labels.", flag="label", line="The column of true labels.",
+        recorded="provenance.label",
+    ),
+    "model": Setting(
+        "The model, which is asked about every person.",
+        line="A model file that is asked about every person: .skops, or a pickle with "
+        "--allow-pickle.",
+        recorded="provenance.model",
+    ),
+    "y_pred": Setting(
+        "Predicted labels or numbers.",
+        flag="prediction",
+        line="The column of predicted labels or numbers.",
+    ),
+    "y_score": Setting(
+        "The positive label's scores, or one column a class.",
+        flag="score",
+        line="The column of the positive label's scores, or one column a class.",
+    ),
+    "train": Setting(
+        "The model's training data: a note then says how many cases could be in it.",
+        line="A file with the model's training data: a note then says how many cases could be in "
+        "it.",
+    ),
+}  # fmt: skip
+"""The people and the black box."""
+
+SETTINGS: dict[str, Setting] = PEOPLE | {
+    one.name: one.metadata["setting"] for one in fields(AuditSettings)
+}
+"""Everything that an audit is asked, by the name of its parameter."""
+
+
+def checked(name: str, value: Any) -> Any:
+    """Return the value of one setting if it keeps its rule."""
+    check = SETTINGS[name].check
+    return value if check is None else check(name, value)
+
+
+MONITOR: dict[str, Setting] = SETTINGS | {
+    "X": SETTINGS["X"].called(
+        "Records, one case each.", "A CSV, TSV or JSON-lines file that only grows, one case a line."
+    ),
+    "delta": replace(
+        SETTINGS["delta"], sentence="The largest bias that counts as fair.", default=MISSING
+    ),
+    "alpha": SETTINGS["alpha"].called("The error probability over all time."),
+    # twins must not depend on the stream, so that there is no default
+    "levels": SETTINGS["levels"].called(
+        "All values a sensitive column can have.", SETTINGS["levels"].line
+    ),
+    "labels": Setting("All labels that can occur, where scores are given."),
+}
+"""What a monitor is asked: of a stream some settings mean something else."""
