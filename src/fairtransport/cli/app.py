@@ -5,13 +5,13 @@ from __future__ import annotations
 from cyclopts import App, Parameter
 
 from fairtransport import __version__
-from fairtransport.cli.audit import audit
-from fairtransport.cli.completion import completion
+from fairtransport.cli.audit_command import audit
+from fairtransport.cli.completion_command import completion
 from fairtransport.cli.configfile import read_config
-from fairtransport.cli.demo import demo
-from fairtransport.cli.monitor import monitor
-from fairtransport.cli.reproduce import reproduce
-from fairtransport.cli.sample_size import sample_size
+from fairtransport.cli.demo_command import demo
+from fairtransport.cli.monitor_command import monitor
+from fairtransport.cli.reproduce_command import reproduce
+from fairtransport.cli.sample_size_command import sample_size
 
 app = App(
     name="fairtransport",

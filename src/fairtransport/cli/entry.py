@@ -13,7 +13,7 @@ from cyclopts import CycloptsError
 from fairtransport.checks import said, shown
 from fairtransport.cli.app import app
 from fairtransport.cli.exits import CLOSED_PIPE, FAILED, INTERRUPTED, RAN, WRONG_USAGE
-from fairtransport.cli.usage import usage_sentence
+from fairtransport.cli.wording import usage_sentence
 from fairtransport.console import in_flags, print_error, print_note, readable
 from fairtransport.errors import FairtransportError, InputError
 

@@ -6,59 +6,50 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from cyclopts import Group, Parameter
 
+from fairtransport.cli.argument_types import (
+    Lists,
+    LossName,
+    MissingName,
+    Names,
+    SimilarityName,
+    Switch,
+    literal,
+    numbers,
+    one_or_many,
+    told,
+)
 from fairtransport.cli.configfile import settings_taken
-from fairtransport.cli.values import Lists, Names, Switch, literal, numbers, one_or_many
+from fairtransport.cli.wording import naming
 from fairtransport.errors import InputError
+from fairtransport.losses import as_loss
 from fairtransport.progress import silence
+from fairtransport.settings import AuditSettings
+from fairtransport.similarity import registry
+from fairtransport.similarity.base import parameter_names
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 Columns: TypeAlias = Callable[[], dict[str, Any]]
 """Finds out which columns of an audit are sensitive and which others describe a case."""
-LossName: TypeAlias = Literal["zero-one", "log", "brier", "absolute", "squared", "outcome"]
-SimilarityName: TypeAlias = Literal[
-    "ignore-sensitive", "mixed-tabular", "sensitive-subspace", "comparable-pairs",
-    "comparable-groups", "precomputed",
-]  # fmt: skip
-MethodName: TypeAlias = Literal[
-    "finite-sample", "m-out-of-n", "numerical", "subsampling", "limit-law", "plug-in", "efron"
-]
 
 
 @Parameter(name="*", group=Group("Cases", sort_key=1))
 @dataclass(frozen=True, kw_only=True)
 class Cases:
-    """What the columns of a file mean.
+    """What the columns of a file mean."""
 
-    Parameters
-    ----------
-    label
-        The column of true labels.
-    sensitive
-        The sensitive columns, separated by commas.
-    features
-        The columns that describe a case; default: those the model was fitted on, or all but
-        label, counts and predictions.
-    positive
-        The positive label.
-    bins
-        Edges for a numeric column, as in --bins.age 25,45.
-    levels
-        All values a sensitive column can have, as in --levels.race a,b; default: those that
-        occur. Quotes keep a number text.
-    missing
-        "error", or "level": a missing value is a level of its own.
-    """
-
-    label: str | None = None
-    sensitive: Names = None
-    features: Names = None
-    positive: str | None = None
-    bins: Lists = None
-    levels: Lists = None
-    missing: Literal["error", "level"] = "error"
+    label: Annotated[str | None, told("y")] = None
+    sensitive: Annotated[Names, told("sensitive_features")] = None
+    features: Annotated[Names, told("features")] = None
+    positive: Annotated[str | None, told("pos_label")] = None
+    bins: Annotated[Lists, told("bins")] = None
+    levels: Annotated[Lists, told("levels")] = None
+    missing: Annotated[MissingName, told("missing")] = AuditSettings.missing
 
     def options(self) -> dict[str, Any]:
         """Return them as `audit` and `Monitor` take them, but for the label."""
@@ -83,23 +74,17 @@ class Answers:
 
     Parameters
     ----------
-    model
-        A model file that is asked about every person: .skops, or a pickle with --allow-pickle.
     allow_pickle
         Read pickles (.pkl, .pickle, .joblib), which run whatever code their author put in.
     trust
         Types beyond scikit-learn's own that a skops file may hold, by their full names.
-    prediction
-        The column of predicted labels or numbers.
-    score
-        The column of the positive label's scores, or one column a class.
     """
 
-    model: Path | None = None
+    model: Annotated[Path | None, told("model")] = None
     allow_pickle: Switch = False
     trust: Names = None
-    prediction: str | None = None
-    score: Names = None
+    prediction: Annotated[str | None, told("y_pred")] = None
+    score: Annotated[Names, told("y_score")] = None
 
     def options(self) -> dict[str, Any]:
         """Return them as `audit` and `Monitor` take them; the model is read."""
@@ -113,7 +98,6 @@ class Answers:
         if self.model is None:
             return None
         from fairtransport.access import load
-        from fairtransport.cli.naming import naming
 
         # a path object folds the two slashes of an address into one
         path = str(self.model).replace(":/", "://", 1) if _is_address(self.model) else self.model
@@ -128,24 +112,16 @@ class Comparison:
 
     Parameters
     ----------
-    similarity
-        Who is comparable.
     similarity_settings
         Settings of the similarity, as in --similarity-settings.fit history.csv; in a TOML file
         a table of its own.
-    loss
-        What an error costs.
-    loss_range
-        Lower and upper limit of a loss that has none of its own.
-    budget
-        How far people may be moved on average, as a squared distance.
     """
 
-    similarity: SimilarityName = "ignore-sensitive"
+    similarity: Annotated[SimilarityName, told("similarity")] = AuditSettings.similarity
     similarity_settings: Lists = None
-    loss: LossName = "zero-one"
-    loss_range: Names = None
-    budget: float = 0.0
+    loss: Annotated[LossName, told("loss")] = AuditSettings.loss
+    loss_range: Annotated[Names, told("loss_range")] = None
+    budget: Annotated[float, told("budget")] = AuditSettings.budget
 
     def options(self, columns: Columns) -> dict[str, Any]:
         """Return them as `audit` and `Monitor` take them.
@@ -178,15 +154,11 @@ class Comparison:
     def settings_flags(self) -> dict[str, str]:
         """What the line calls the similarity's parameters, as far as no flag has that name."""
         from fairtransport.console.flagwords import FLAGS
-        from fairtransport.similarity import registry
 
         flags = _setting_flags(registry.SIMILARITIES[self.similarity])
         return {name: flag for name, flag in flags.items() if name not in FLAGS}
 
     def _chosen(self, columns: Columns) -> Any:
-        from fairtransport.cli.naming import naming
-        from fairtransport.similarity import registry
-
         given = one_or_many(self.similarity_settings or {})
         settings = {name.replace("-", "_"): value for name, value in given.items()}
         with naming(**_setting_flags(registry.SIMILARITIES[self.similarity])):
@@ -232,8 +204,6 @@ class Running:
 
 def _setting_flags(kind: Any) -> dict[str, str]:
     """Return the flag of each setting of a similarity, and of what it is fitted on."""
-    from fairtransport.similarity.base import parameter_names
-
     names = (*parameter_names(kind), "fit", "group", "comparable", "path", "points")
     flags = {name: f"--similarity-settings.{name.replace('_', '-')}" for name in names}
     return flags | {"X": flags["fit"]}
@@ -241,3 +211,47 @@ def _setting_flags(kind: Any) -> dict[str, str]:
 
 def _is_address(path: Path) -> bool:
     return str(path).lower().startswith(("http:/", "https:/"))
+
+
+def check_before(
+    data: Path | None, cases: Cases, answers: Answers, comparison: Comparison, **settings: Any
+) -> None:
+    """Refuse what needs no model to be seen, as reading one may take long.
+
+    That is the file of cases, several sources of predictions, and all settings but the
+    similarity, which may have to know the model's columns.
+    """
+    from fairtransport.answers import choose_access
+    from fairtransport.space.counting import FileSource
+
+    if data is not None:
+        FileSource(data)
+    loss = as_loss(comparison.loss, comparison.limits)
+    # any callable stands for the model
+    choose_access(None if answers.model is None else len, answers.prediction, answers.score, loss)
+    AuditSettings(
+        sensitive_features=list(cases.sensitive or ()), missing=cases.missing,
+        loss=comparison.loss, loss_range=comparison.limits, budget=comparison.budget, **settings,
+    )  # fmt: skip
+    if loss.uses_truth and cases.label is None:
+        msg = f"`y` must be given for the loss {loss.name!r}, got None"
+        raise InputError(msg)
+
+
+def columns_of(
+    data: Path, cases: Cases, answers: Answers, model: Any, counts: str | None = None
+) -> Columns:
+    """Return how to find the columns that a similarity is about, as the audit will choose them."""
+
+    def find() -> dict[str, Any]:
+        from fairtransport.space.counting import FileSource
+
+        sensitive = list(cases.sensitive or ())
+        chosen: Collection[str] | None = cases.features or getattr(model, "features", None)
+        if chosen is None:
+            taken = {cases.label, counts, answers.prediction, *(answers.score or ())}
+            chosen = [name for name in FileSource(data).columns if name not in taken]
+        others = [name for name in chosen if name not in sensitive]
+        return {"sensitive_features": sensitive, "features": others}
+
+    return find

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Group, Parameter
 
 from fairtransport.checks import shown, whole
-from fairtransport.cli.naming import naming
-from fairtransport.cli.values import Switch, Whole
+from fairtransport.cli.argument_types import Switch, Whole, told
+from fairtransport.cli.wording import naming
 from fairtransport.errors import InputError
 from fairtransport.files import write_text
 
@@ -44,18 +44,14 @@ class Outputs:
         hash is left out.
     share_at_least
         The fewest people in a cell that is shared; default 5. It implies --share.
-    favourable
-        The favourable label, for the group metrics.
-    privileged
-        The privileged group, as in --privileged.race Caucasian, for the group metrics.
     """
 
     report: Path | None = None
     json: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None
     share: Switch = False
     share_at_least: Whole | None = None
-    favourable: str | None = None
-    privileged: Annotated[dict[str, str] | None, Parameter(negative=())] = None
+    favourable: Annotated[str | None, told("favourable")] = None
+    privileged: Annotated[dict[str, str] | None, Parameter(negative=()), told("privileged")] = None
 
     @property
     def fills_stdout(self) -> bool:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from fairtransport.cli.aside import stdout_aside
+from fairtransport.cli.argument_types import MethodName, Seed, Whole, literal, told
 from fairtransport.cli.configfile import settings_taken
 from fairtransport.cli.exits import FailOn, check_fail_on, exit_code
-from fairtransport.cli.flags import Answers, Cases, Comparison, MethodName, Running
-from fairtransport.cli.naming import naming
+from fairtransport.cli.flags import Answers, Cases, Comparison, Running, check_before, columns_of
 from fairtransport.cli.outputs import Outputs
-from fairtransport.cli.values import Seed, Whole, literal
+from fairtransport.cli.stdout import stdout_aside
+from fairtransport.cli.wording import naming
+from fairtransport.settings import AuditSettings
 
 # shared flags without any given
 CASES, ANSWERS, COMPARISON, OUTPUTS, RUNNING = (
@@ -21,19 +22,19 @@ CASES, ANSWERS, COMPARISON, OUTPUTS, RUNNING = (
 
 
 def audit(
-    data: Path,
+    data: Annotated[Path, told("X")],
     *,
     cases: Cases = CASES,
-    counts: str | None = None,
-    targets: Path | None = None,
-    train: Path | None = None,
+    counts: Annotated[str | None, told("counts")] = None,
+    targets: Annotated[Path | None, told("targets")] = None,
+    train: Annotated[Path | None, told("train")] = None,
     answers: Answers = ANSWERS,
     comparison: Comparison = COMPARISON,
-    delta: float | None = None,
-    alpha: float = 0.05,
-    method: MethodName = "finite-sample",
-    resamples: Whole = 2000,
-    seed: Seed | None = None,
+    delta: Annotated[float | None, told("delta")] = None,
+    alpha: Annotated[float, told("alpha")] = AuditSettings.alpha,
+    method: Annotated[MethodName, told("method")] = AuditSettings.method,
+    resamples: Annotated[Whole, told("n_resamples")] = AuditSettings.n_resamples,
+    seed: Annotated[Seed | None, told("rng")] = None,
     fail_on: FailOn = "rejected",
     outputs: Outputs = OUTPUTS,
     running: Running = RUNNING,
@@ -45,40 +46,20 @@ def audit(
 
     Parameters
     ----------
-    data
-        A CSV, Parquet or JSON-lines file, one case a row.
-    counts
-        A column of whole numbers: how many cases a row stands for.
-    targets
-        A file of people with whom the cases are compared, instead of with each other; chosen
-        without the cases, or nothing is certified.
-    train
-        A file with the model's training data: a note then says how many cases could be in it.
-    delta
-        How much worse the model may do; there is a verdict only with it.
-    alpha
-        The level of bounds and tests.
-    method
-        How bounds are made; those of finite-sample hold at every sample size.
-    resamples
-        The number of draws of the resampling methods.
-    seed
-        The seed of everything random; default: drawn and printed.
     fail_on
         When to exit with 3 or 4.
     """
     from fairtransport.audit import audit as run
-    from fairtransport.cli.before import check_before, columns_of
     from fairtransport.console import print_result
-    from fairtransport.inference.methods import check_level
-    from fairtransport.inference.resampling import check_resamples_wanted
 
     check_fail_on(fail_on, delta)
     outputs.check(data, targets, train, answers.model, running.config)
     with naming(**comparison.settings_flags), running.hushed():
         with stdout_aside():
-            check_before(data, cases, answers, comparison, delta=delta, alpha=alpha, below=0.5)
-            check_level(method, alpha, check_resamples_wanted(resamples))
+            check_before(
+                data, cases, answers, comparison, **group_options(outputs),
+                delta=delta, alpha=alpha, method=method, n_resamples=resamples,
+            )  # fmt: skip
             asked = answers.options()
             columns = columns_of(data, cases, answers, asked["model"], counts)
             result = run(

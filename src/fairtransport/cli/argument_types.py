@@ -1,17 +1,36 @@
-"""From words on a command line, or values in a TOML file, to Python values."""
+"""The types of flags: from words on a line, or values in a TOML file, to Python values."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from cyclopts import CoercionError, Parameter
 
 from fairtransport.errors import InputError
+from fairtransport.settings import SETTINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from cyclopts import Token
+
+    from fairtransport.settings import Setting
+
+    LossName: TypeAlias = str
+    MethodName: TypeAlias = str
+    MissingName: TypeAlias = str
+    SimilarityName: TypeAlias = str
+else:
+    # the names there are in the registries, which the help lists and a line is held to
+    LossName, MethodName, MissingName, SimilarityName = (
+        Literal[tuple(SETTINGS[name].choices)]
+        for name in ("loss", "method", "missing", "similarity")
+    )
+
+
+def told(name: str, table: Mapping[str, Setting] = SETTINGS) -> Parameter:
+    """Return the help of a flag: what the table of settings says of the parameter."""
+    return Parameter(help=table[name].help)
 
 
 class Several:

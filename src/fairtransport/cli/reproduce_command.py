@@ -10,9 +10,9 @@ from pathlib import Path
 
 from cyclopts import App
 
+from fairtransport.cli.argument_types import Seed, Switch, Whole
 from fairtransport.cli.exits import RAN
-from fairtransport.cli.naming import naming
-from fairtransport.cli.values import Seed, Switch, Whole
+from fairtransport.cli.wording import naming
 from fairtransport.progress import silence
 
 reproduce = App(name="reproduce", help="Remake the paper's figures and tables.")

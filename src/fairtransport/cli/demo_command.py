@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from fairtransport.cli.argument_types import Seed, Switch
 from fairtransport.cli.exits import RAN
 from fairtransport.cli.outputs import check_report_ending, check_target, write_report
-from fairtransport.cli.values import Seed, Switch
 
 
 def demo(*, seed: Seed = 0, output: Path = Path("report.html"), quiet: Switch = False) -> int:

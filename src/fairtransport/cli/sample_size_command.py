@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from fairtransport.cli.aside import stdout_aside
+from fairtransport.cli.argument_types import MethodName, Seed, Whole, told
 from fairtransport.cli.exits import RAN
-from fairtransport.cli.flags import Answers, Cases, Comparison, MethodName, Running
-from fairtransport.cli.naming import naming
+from fairtransport.cli.flags import Answers, Cases, Comparison, Running, check_before, columns_of
 from fairtransport.cli.outputs import check_target, real_path
-from fairtransport.cli.values import Seed, Whole
+from fairtransport.cli.stdout import stdout_aside
+from fairtransport.cli.wording import naming
 from fairtransport.errors import InputError
+from fairtransport.settings import AuditSettings, checked
 
 if TYPE_CHECKING:
     from fairtransport.audit import AuditResult
@@ -25,14 +26,14 @@ def sample_size(
     value: float | None = None,
     delta: float,
     goal: Literal["reject", "certify"] = "reject",
-    alpha: float = 0.05,
+    alpha: float = AuditSettings.alpha,
     power: float = 0.8,
     cases: Cases = CASES,
-    counts: str | None = None,
+    counts: Annotated[str | None, told("counts")] = None,
     targets: Path | None = None,
     answers: Answers = ANSWERS,
     comparison: Comparison = COMPARISON,
-    method: MethodName = "finite-sample",
+    method: MethodName = AuditSettings.method,
     simulations: Whole = 200,
     resamples: Whole = 1000,
     seed: Seed = 0,
@@ -55,8 +56,6 @@ def sample_size(
         The level of the audit's bounds.
     power
         The probability with which the goal is to be reached.
-    counts
-        A column of whole numbers: how many cases a row stands for.
     targets
         A file of people with whom the cases are compared, as the planned audit will have it.
     method
@@ -71,10 +70,8 @@ def sample_size(
         A file for the power curve: .png or .svg.
     """
     from fairtransport.checks import number, whole
-    from fairtransport.cli.before import check_before
     from fairtransport.inference import sample_size as plan_for
     from fairtransport.inference.planning import MOST_SIMULATIONS
-    from fairtransport.inference.resampling import check_resamples_wanted
     from fairtransport.report.charts import check_ending
 
     with naming(**comparison.settings_flags), running.hushed():
@@ -87,14 +84,16 @@ def sample_size(
             msg = f"`PILOT` or `value` must be given, and not both, got {got}"
             raise InputError(msg)
         goals: dict[str, Any] = {"delta": delta, "goal": goal, "alpha": alpha, "power": power}
+        checked("alpha", alpha)
         notes = []
         if pilot is None:
             plan = plan_for(value=value, **goals)
         else:
-            check_before(pilot, cases, answers, comparison, delta=delta, alpha=alpha)
+            check_before(
+                pilot, cases, answers, comparison, delta=delta, alpha=alpha, n_resamples=resamples
+            )
             number("power", power, above=0, below=1)
             whole("n_simulations", simulations, at_most=MOST_SIMULATIONS)
-            check_resamples_wanted(resamples)
             with stdout_aside():
                 result = _audit_pilot(pilot, cases, counts, targets, answers, comparison)
             plan = plan_for(
@@ -123,7 +122,6 @@ def _audit_pilot(
     comparison: Comparison,
 ) -> AuditResult:  # fmt: skip
     from fairtransport.audit import audit
-    from fairtransport.cli.before import columns_of
 
     asked = answers.options()
     columns = columns_of(pilot, cases, answers, asked["model"], counts)

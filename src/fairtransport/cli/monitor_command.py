@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
-from fairtransport.cli.aside import stdout_aside
+from fairtransport.cli.argument_types import Names, literal, told
 from fairtransport.cli.exits import FailOn, exit_code
-from fairtransport.cli.flags import Answers, Cases, Comparison, Running
-from fairtransport.cli.naming import naming
+from fairtransport.cli.flags import Answers, Cases, Comparison, Running, check_before, columns_of
 from fairtransport.cli.outputs import check_target, real_path
-from fairtransport.cli.values import Names, literal
+from fairtransport.cli.stdout import stdout_aside
+from fairtransport.cli.wording import naming
+from fairtransport.settings import MONITOR, AuditSettings
 
 CASES, ANSWERS, COMPARISON, RUNNING = Cases(), Answers(), Comparison(), Running()
 
 
 def monitor(
-    data: Path,
+    data: Annotated[Path, told("X", MONITOR)],
     *,
     state: Path,
-    delta: float,
-    alpha: float = 0.05,
+    delta: Annotated[float, told("delta", MONITOR)],
+    alpha: Annotated[float, told("alpha", MONITOR)] = AuditSettings.alpha,
     cases: Cases = CASES,
-    labels: Names = None,
+    labels: Annotated[Names, told("labels", MONITOR)] = None,
     answers: Answers = ANSWERS,
     comparison: Comparison = COMPARISON,
     fail_on: FailOn = "rejected",
@@ -34,22 +36,13 @@ def monitor(
 
     Parameters
     ----------
-    data
-        A CSV, TSV or JSON-lines file that only grows, one case a line.
     state
         Where the evidence is kept from run to run.
-    delta
-        The largest bias that counts as fair.
-    alpha
-        The error probability over all time.
-    labels
-        All labels that can occur, where scores are given.
     fail_on
         When to exit with 3 or 4.
     plot
         A file for a picture of the evidence so far: .png or .svg.
     """
-    from fairtransport.cli.before import check_before, columns_of
     from fairtransport.console import print_evidence, print_written
     from fairtransport.monitor.following import follow
     from fairtransport.monitor.growing import GrowingFile

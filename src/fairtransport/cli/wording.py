@@ -1,17 +1,20 @@
-"""What the command line's library says of wrong usage, as one sentence of ours."""
+"""Errors in the words of the command line: one sentence that names the flag."""
 
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from cyclopts import CycloptsError, exceptions
 
 from fairtransport.checks import shown
+from fairtransport.console import in_flags
+from fairtransport.errors import FairtransportError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from cyclopts import Token
 
@@ -22,8 +25,17 @@ KINDS = {
 }  # fmt: skip
 
 
+@contextmanager
+def naming(**renamed: str) -> Iterator[None]:
+    """Say flags instead of parameters; ``renamed`` adds what one command calls a parameter."""
+    try:
+        yield
+    except FairtransportError as error:
+        raise type(error)(in_flags(str(error), renamed)) from error
+
+
 def usage_sentence(error: CycloptsError) -> str:
-    """Return what was wrong, in one sentence that names the flag."""
+    """Return what the command line's library found wrong, in one sentence of ours."""
     command = " ".join(("fairtransport", *(error.command_chain or ())))
     for kind, sentence in SENTENCES:
         if isinstance(error, kind):
