@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -20,6 +20,11 @@ from fairtransport.inference.methods import METHODS, check_level
 from fairtransport.inference.resampling import MOST_RESAMPLES
 from fairtransport.losses import LOSSES, Loss, as_loss
 from fairtransport.similarity import SIMILARITIES, Similarity, as_similarity
+
+LossLike: TypeAlias = str | Loss | Callable[..., object]
+"""A loss as a user gives it: its name, a `Loss`, or a function of labels and predictions."""
+SimilarityLike: TypeAlias = str | Similarity
+Rng: TypeAlias = int | np.random.Generator | None
 
 Check: TypeAlias = Callable[[str, Any], Any]
 """Takes a setting's name and value and returns what is kept of it, or says which rule it breaks."""
@@ -50,7 +55,7 @@ class Setting:
     """
 
     sentence: str
-    default: Any = None
+    default: object = None
     check: Check | None = None
     choices: Collection[str] | None = None
     flag: str | None = None
@@ -67,39 +72,39 @@ class Setting:
         return replace(self, sentence=sentence, line=line)
 
 
-def _asked(sentence: str, default: Any = None, **more: Any) -> Any:
+def _asked(sentence: str, default: object = None, **more: Any) -> Any:
     """Return a field of `AuditSettings`."""
     setting = Setting(sentence, default, **more)
     return field(default=default, metadata={"setting": setting})
 
 
-def _valid(make: Callable[[Any], object]) -> Check:
+def _valid(make: Callable[[object], object]) -> Check:
     """Return the check that something can be made of a value, which itself is kept.
 
     A name can be saved, sent to other processes and shown; what it stands for not always.
     """
 
-    def check(_: str, value: Any) -> Any:
+    def check(_: str, value: object) -> object:
         make(value)
         return value
 
     return check
 
 
-def _some_columns(name: str, value: Any) -> Any:
+def _some_columns(name: str, value: object) -> object:
     if isinstance(value, list | tuple) and not value:
         msg = f"`{name}` must name at least one column, got none"
         raise InputError(msg)
     return value
 
 
-def _seed(name: str, value: Any) -> int:
+def _seed(name: str, value: object) -> int:
     """Return a seed that can be recorded: the number given, or one drawn."""
     drawn = generator(name, value)
     return int(value) if isinstance(value, int | np.integer) else int(drawn.integers(2**32))
 
 
-def _mapping(name: str, value: Any) -> Mapping[str, Any]:
+def _mapping(name: str, value: object) -> Mapping[str, object]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
@@ -131,7 +136,7 @@ class AuditSettings:
         recorded="provenance.features",
     )
     counts: str | None = _asked("A column of whole numbers: how many cases a row stands for.")
-    pos_label: Any = _asked("The positive label.", flag="positive")
+    pos_label: object = _asked("The positive label.", flag="positive")
     bins: Mapping[str, Sequence[float]] | None = _asked(
         'Edges for a numeric column, as in ``{"age": [25, 45]}``.',
         line="Edges for a numeric column, as in --bins.age 25,45.",
@@ -142,7 +147,7 @@ class AuditSettings:
         check=partial(choice, allowed=MISSING_VALUES),
         choices=MISSING_VALUES,
     )
-    levels: Mapping[str, Sequence[Any]] | None = _asked(
+    levels: Mapping[str, Sequence[object]] | None = _asked(
         "All values a sensitive column can have; default: those that occur.",
         line="All values a sensitive column can have, as in --levels.race a,b; default: those "
         "that occur. Quotes keep a number text.",
@@ -153,14 +158,14 @@ class AuditSettings:
         line="A file of people with whom the cases are compared, instead of with each other; "
         "chosen without the cases, or nothing is certified.",
     )
-    similarity: Any = _asked(
+    similarity: SimilarityLike = _asked(
         "Who is comparable.",
         "ignore-sensitive",
         check=_valid(as_similarity),
         choices=SIMILARITIES,
         recorded="provenance.similarity",
     )
-    loss: Any = _asked(
+    loss: LossLike = _asked(
         "What an error costs.",
         "zero-one",
         check=_valid(as_loss),
@@ -202,15 +207,15 @@ class AuditSettings:
         flag="resamples",
         recorded="provenance.resamples",
     )
-    rng: Any = _asked(
+    rng: Rng = _asked(
         "The seed of everything random; default: drawn and recorded.",
         check=_seed,
         flag="seed",
         line="The seed of everything random; default: drawn and printed.",
         recorded="provenance.seed",
     )
-    favourable: Any = _asked("The favourable label, for the group metrics.")
-    privileged: Mapping[str, Any] | None = _asked(
+    favourable: object = _asked("The favourable label, for the group metrics.")
+    privileged: Mapping[str, object] | None = _asked(
         'The privileged group, as in ``{"race": "Caucasian"}``, for the group metrics.',
         check=_mapping,
         line="The privileged group, as in --privileged.race Caucasian, for the group metrics.",
@@ -243,7 +248,7 @@ class AuditSettings:
     @property
     def seed(self) -> int:
         """The seed of everything random, to be recorded."""
-        return int(self.rng)
+        return cast("int", self.rng)  # its check leaves nothing else
 
 
 PEOPLE: dict[str, Setting] = {
@@ -287,7 +292,7 @@ SETTINGS: dict[str, Setting] = PEOPLE | {
 """Everything that an audit is asked, by the name of its parameter."""
 
 
-def checked(name: str, value: Any) -> Any:
+def checked(name: str, value: object) -> Any:
     """Return the value of one setting if it keeps its rule."""
     check = SETTINGS[name].check
     return value if check is None else check(name, value)

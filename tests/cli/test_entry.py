@@ -133,7 +133,7 @@ def test_a_defect_is_called_one(debug, run, monkeypatch):
     def broken(*_, **__):
         raise KeyError("secret\nline")  # noqa: EM101, TRY003
 
-    monkeypatch.setattr(import_module("fairtransport.audit"), "audit", broken)
+    monkeypatch.setattr(import_module("fairtransport.audit"), "audit_with", broken)
     done = run("audit", "people.csv", *TOLD, *debug)
 
     assert done.code == 1
@@ -159,7 +159,7 @@ def test_what_the_system_does_not_allow_is_one_sentence(error, code, message, ru
     def broken(*_, **__):
         raise error
 
-    monkeypatch.setattr(import_module("fairtransport.audit"), "audit", broken)
+    monkeypatch.setattr(import_module("fairtransport.audit"), "audit_with", broken)
     done = run("audit", "people.csv", *TOLD)
 
     assert done.code == code
@@ -175,7 +175,7 @@ def interrupted(*_, **__):
     os.kill(os.getpid(), signal.SIGINT)
     time.sleep(60)
 
-import_module("fairtransport.audit").audit = interrupted
+import_module("fairtransport.audit").audit_with = interrupted
 from fairtransport.cli import main
 sys.exit(main(sys.argv[1:]))
 """
@@ -225,13 +225,13 @@ def test_a_terminal_without_greek_letters_gets_something_else(shell):
 def test_warnings_are_notes(run, monkeypatch):
     import warnings
 
-    from fairtransport.audit import audit
+    from fairtransport.audit import audit_with
 
     def warned(*arguments, **options):
         warnings.warn("the model is old", stacklevel=1)
-        return audit(*arguments, **options)
+        return audit_with(*arguments, **options)
 
-    monkeypatch.setattr(import_module("fairtransport.audit"), "audit", warned)
+    monkeypatch.setattr(import_module("fairtransport.audit"), "audit_with", warned)
     monkeypatch.setattr("warnings.filters", [("always", None, Warning, None, 0)])
     done = run("audit", "people.csv", *TOLD, "--quiet")
 

@@ -36,7 +36,7 @@ class Core:
     Attributes
     ----------
     settings
-        What was asked.
+        What was asked, but for tables of people, which are in the space.
     space, answers, similarity, solution
         What was audited, what the model said at every point, who is comparable, and the
         solution of the transport problem.
@@ -88,12 +88,12 @@ class Core:
         return self.settings.seed
 
     @property
-    def favourable(self) -> Any:
+    def favourable(self) -> object:
         """The label that is good to receive, for group metrics."""
         return self.settings.favourable
 
     @property
-    def privileged(self) -> Mapping[str, Any]:
+    def privileged(self) -> Mapping[str, object]:
         """By sensitive feature, the group that others are compared with, for group metrics."""
         return self.settings.privileged or {}
 
@@ -106,138 +106,6 @@ class Core:
     def queried(self) -> int:
         """How many distinct questions the model was asked; 0 with predictions only."""
         return self.answers.queried
-
-    @cached_property
-    def law(self) -> SamplingLaw:
-        """What the sample says about the population's value, by the chosen method."""
-        return self._law(self.method)
-
-    @cached_property
-    def interval(self) -> Interval:
-        """The two-sided confidence interval at level 1 − α."""
-        return self.law.interval(self.alpha)
-
-    @cached_property
-    def lower_bound(self) -> float:
-        """The one-sided lower confidence bound at level 1 − α."""
-        return self.law.lower_bound(self.alpha)
-
-    @cached_property
-    def upper_bound(self) -> float:
-        """The one-sided upper confidence bound at level 1 − α; infinite if there is none."""
-        return self.law.upper_bound(self.alpha)
-
-    @cached_property
-    def pvalue(self) -> float | None:
-        """The p-value of δ-fairness, H0: ψ <= δ; None without δ."""
-        return None if self.delta is None else self.law.pvalue(self.delta)
-
-    @cached_property
-    def verdict(self) -> Verdict | None:
-        """What the tests at δ say (rejected, certified, inconclusive); None without δ."""
-        if self.delta is None:
-            return None
-        return reach_verdict(
-            rejected=self.law.rejects(self.delta, self.alpha),
-            certified=self.law.certifies(self.delta, self.alpha),
-        )
-
-    @property
-    def guarantee(self) -> str:
-        """What the bounds promise: "finite-sample" or "asymptotic"."""
-        return self.law.guarantee
-
-    @cached_property
-    def compared_laws(self) -> tuple[SamplingLaw, ...]:
-        """The laws of the methods that can be compared; some need a loss with a known range."""
-        able = [name for name in COMPARED if name != "finite-sample" or self.loss.range is not None]
-        laws = (self.law if name == self.method else self._law(name) for name in able)
-        # a law of few draws has no bounds at a small level
-        return tuple(law for law in laws if law.smallest_level <= self.alpha / 2)
-
-    @cached_property
-    def moved(self) -> Moved:
-        """Who the optimal plan moves, as arrays over the points."""
-        return find_moved(self.solution, self.n)
-
-    def largest_moves(self, most: int | None = None) -> tuple[Move, ...]:
-        """Return the moves in people's terms, or the largest of them."""
-        return describe_moves(
-            self.moved.take(slice(most)), self.space, self.answers.predictions, self.problem.losses
-        )
-
-    @property
-    def fixed_targets(self) -> bool:
-        """Whether mass may arrive at points that do not depend on the sample.
-
-        A reference frame that is a part of the audit data, or mostly made of them, does.
-        """
-        reference = self.space.reference
-        if self.target_scope == "reference" and reference is not None:
-            return not reference.is_from_the_sample
-        return self.target_scope != "observed"
-
-    @property
-    def targets_are_fixed(self) -> bool:
-        """Whether each point's target depends neither on the sample nor on the budget."""
-        return self.fixed_targets and self.problem.budget == 0
-
-    def as_pilot(self) -> Pilot:
-        """Return what `sample_size` has to know to plan an audit like this one.
-
-        An audit takes points from its sample, each with its twins where the model is asked;
-        twins have the levels of the sample unless these were declared.
-        """
-        space = self.space
-        # else all points that matter will be there, whoever is sampled
-        varies = not self.fixed_targets or (self.target_scope == "twins" and space.open_levels)
-        asked = varies and space.has_twins
-        return Pilot(
-            self.problem, space.frequencies, **self._known_beforehand,
-            families=space.families if varies else None,
-            open_levels=space.codes(space.open_levels) if asked else None,
-            delta=self.delta, alpha=self.alpha, method=self.method, n_resamples=self.n_resamples,
-        )  # fmt: skip
-
-    @property
-    def _known_beforehand(self) -> dict[str, Any]:
-        """What a law is told besides the sample."""
-        return {
-            "loss_range": self.loss.range,
-            "binary_losses": self.loss.binary,
-            "most_gain": self._most_gain,
-            "fixed_targets": self.fixed_targets,
-        }
-
-    @property
-    def _most_gain(self) -> float | None:
-        """The largest gain there can be, as far as a reference frame tells it.
-
-        Its points were all asked about and do not depend on the sample: nobody can be moved to
-        a larger loss than the largest there, from less than the least that the loss allows.
-        """
-        targets = self.problem.geometry.targets
-        if targets is None or self.loss.range is None or not self.fixed_targets:
-            return None
-        return max(float(self.problem.losses[targets].max()) - self.loss.range[0], 0.0)
-
-    def _law(self, method: str) -> SamplingLaw:
-        if method == "finite-sample" and self.loss.range is None:
-            msg = (
-                f"`loss_range` must be given for the loss {self.loss.name!r} with the method "
-                "'finite-sample', got None"
-            )
-            raise InputError(msg)
-        return sampling_law(
-            self.problem,
-            self.space.counts,
-            method=method,
-            n_resamples=self.n_resamples,
-            rng=self.seed,
-            alpha=self.alpha,
-            delta=self.delta,
-            **self._known_beforehand,
-        )
 
     @property
     def problem(self) -> AuditProblem:
@@ -302,3 +170,135 @@ class Core:
         blocks = self.space.groups((*self.space.profile, *label))
         same_profile = Geometry(blocks, targets=self.problem.geometry.targets)
         return AuditProblem(self.problem.losses, same_profile).value(self.space.frequencies)
+
+    @cached_property
+    def moved(self) -> Moved:
+        """Who the optimal plan moves, as arrays over the points."""
+        return find_moved(self.solution, self.n)
+
+    def largest_moves(self, most: int | None = None) -> tuple[Move, ...]:
+        """Return the moves in people's terms, or the largest of them."""
+        return describe_moves(
+            self.moved.take(slice(most)), self.space, self.answers.predictions, self.problem.losses
+        )
+
+    @cached_property
+    def law(self) -> SamplingLaw:
+        """What the sample says about the population's value, by the chosen method."""
+        return self._law(self.method)
+
+    @cached_property
+    def interval(self) -> Interval:
+        """The two-sided confidence interval at level 1 − α."""
+        return self.law.interval(self.alpha)
+
+    @cached_property
+    def lower_bound(self) -> float:
+        """The one-sided lower confidence bound at level 1 − α."""
+        return self.law.lower_bound(self.alpha)
+
+    @cached_property
+    def upper_bound(self) -> float:
+        """The one-sided upper confidence bound at level 1 − α; infinite if there is none."""
+        return self.law.upper_bound(self.alpha)
+
+    @cached_property
+    def pvalue(self) -> float | None:
+        """The p-value of δ-fairness, H0: ψ <= δ; None without δ."""
+        return None if self.delta is None else self.law.pvalue(self.delta)
+
+    @cached_property
+    def verdict(self) -> Verdict | None:
+        """What the tests at δ say (rejected, certified, inconclusive); None without δ."""
+        if self.delta is None:
+            return None
+        return reach_verdict(
+            rejected=self.law.rejects(self.delta, self.alpha),
+            certified=self.law.certifies(self.delta, self.alpha),
+        )
+
+    @property
+    def guarantee(self) -> str:
+        """What the bounds promise: "finite-sample" or "asymptotic"."""
+        return self.law.guarantee
+
+    @cached_property
+    def compared_laws(self) -> tuple[SamplingLaw, ...]:
+        """The laws of the methods that can be compared; some need a loss with a known range."""
+        able = [name for name in COMPARED if name != "finite-sample" or self.loss.range is not None]
+        laws = (self.law if name == self.method else self._law(name) for name in able)
+        # a law of few draws has no bounds at a small level
+        return tuple(law for law in laws if law.smallest_level <= self.alpha / 2)
+
+    @property
+    def fixed_targets(self) -> bool:
+        """Whether mass may arrive at points that do not depend on the sample.
+
+        A reference frame that is a part of the audit data, or mostly made of them, does.
+        """
+        reference = self.space.reference
+        if self.target_scope == "reference" and reference is not None:
+            return not reference.is_from_the_sample
+        return self.target_scope != "observed"
+
+    @property
+    def targets_are_fixed(self) -> bool:
+        """Whether each point's target depends neither on the sample nor on the budget."""
+        return self.fixed_targets and self.problem.budget == 0
+
+    def as_pilot(self) -> Pilot:
+        """Return what `sample_size` has to know to plan an audit like this one.
+
+        An audit takes points from its sample, each with its twins where the model is asked;
+        twins have the levels of the sample unless these were declared.
+        """
+        space = self.space
+        # else all points that matter will be there, whoever is sampled
+        varies = not self.fixed_targets or (self.target_scope == "twins" and space.open_levels)
+        asked = varies and space.has_twins
+        return Pilot(
+            self.problem, space.frequencies, **self._known_beforehand,
+            families=space.families if varies else None,
+            open_levels=space.codes(space.open_levels) if asked else None,
+            delta=self.delta, alpha=self.alpha, method=self.method, n_resamples=self.n_resamples,
+        )  # fmt: skip
+
+    def _law(self, method: str) -> SamplingLaw:
+        if method == "finite-sample" and self.loss.range is None:
+            msg = (
+                f"`loss_range` must be given for the loss {self.loss.name!r} with the method "
+                "'finite-sample', got None"
+            )
+            raise InputError(msg)
+        return sampling_law(
+            self.problem,
+            self.space.counts,
+            method=method,
+            n_resamples=self.n_resamples,
+            rng=self.seed,
+            alpha=self.alpha,
+            delta=self.delta,
+            **self._known_beforehand,
+        )
+
+    @property
+    def _known_beforehand(self) -> dict[str, Any]:
+        """What a law is told besides the sample."""
+        return {
+            "loss_range": self.loss.range,
+            "binary_losses": self.loss.binary,
+            "most_gain": self._most_gain,
+            "fixed_targets": self.fixed_targets,
+        }
+
+    @property
+    def _most_gain(self) -> float | None:
+        """The largest gain there can be, as far as a reference frame tells it.
+
+        Its points were all asked about and do not depend on the sample: nobody can be moved to
+        a larger loss than the largest there, from less than the least that the loss allows.
+        """
+        targets = self.problem.geometry.targets
+        if targets is None or self.loss.range is None or not self.fixed_targets:
+            return None
+        return max(float(self.problem.losses[targets].max()) - self.loss.range[0], 0.0)

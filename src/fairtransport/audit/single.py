@@ -18,6 +18,7 @@ from fairtransport.transport import AuditProblem
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from fairtransport.settings import LossLike, Rng, SimilarityLike
     from fairtransport.similarity import Similarity
 
 
@@ -31,22 +32,22 @@ def audit(
     sensitive_features: Any,
     features: Sequence[str] | None = None,
     counts: str | None = None,
-    pos_label: Any = None,
+    pos_label: object = None,
     bins: Mapping[str, Sequence[float]] | None = None,
     missing: str = "error",
-    levels: Mapping[str, Sequence[Any]] | None = None,
+    levels: Mapping[str, Sequence[object]] | None = None,
     targets: Any = None,
-    similarity: Any = "ignore-sensitive",
-    loss: Any = "zero-one",
+    similarity: SimilarityLike = "ignore-sensitive",
+    loss: LossLike = "zero-one",
     loss_range: Sequence[float] | None = None,
     budget: float = 0.0,
     delta: float | None = None,
     alpha: float = 0.05,
     method: str = "finite-sample",
     n_resamples: int = 2000,
-    rng: Any = None,
-    favourable: Any = None,
-    privileged: Mapping[str, Any] | None = None,
+    rng: Rng = None,
+    favourable: object = None,
+    privileged: Mapping[str, object] | None = None,
     train: Any = None,
 ) -> AuditResult:
     """Audit a model for individual bias.
@@ -184,17 +185,17 @@ def _walk(
         twins=access.box is not None,
         label_matters=loss.uses_truth,
     )
+    _check_groups(settings, space)
     answers = answer_everywhere(space, access, loss, settings.pos_label)
     if settings.delta is not None:
         # the answers can tell a range that was not known before
         threshold(settings.delta, answers.loss.range)
     problem = AuditProblem(answers.losses, similarity.geometry(space), budget=settings.budget)
     solution = problem.solve(space.frequencies)
-    _check_groups(settings, space)
-    return AuditResult(
-        settings, space, answers, similarity, solution, access.name,
-        _target_scope(space, similarity),
-    )  # fmt: skip
+    # tables can be large, or handles to databases; what matters of them is in the space
+    kept = replace(settings, sensitive_features=space.sensitive, targets=None)
+    scope = _target_scope(space, similarity)
+    return AuditResult(kept, space, answers, similarity, solution, access.name, scope)
 
 
 def _check_groups(settings: AuditSettings, space: SampleSpace) -> None:

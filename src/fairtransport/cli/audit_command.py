@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fairtransport.cli.argument_types import MethodName, Seed, Whole, literal, told
 from fairtransport.cli.configfile import settings_taken
 from fairtransport.cli.exits import FailOn, check_fail_on, exit_code
-from fairtransport.cli.flags import Answers, Cases, Comparison, Running, check_before, columns_of
+from fairtransport.cli.flags import Answers, Cases, Comparison, Running, asked_before, audit_file
 from fairtransport.cli.outputs import Outputs
 from fairtransport.cli.stdout import stdout_aside
 from fairtransport.cli.wording import naming
@@ -49,35 +49,18 @@ def audit(
     fail_on
         When to exit with 3 or 4.
     """
-    from fairtransport.audit import audit as run
     from fairtransport.console import print_result
 
     check_fail_on(fail_on, delta)
     outputs.check(data, targets, train, answers.model, running.config)
     with naming(**comparison.settings_flags), running.hushed():
         with stdout_aside():
-            check_before(
-                data, cases, answers, comparison, **group_options(outputs),
-                delta=delta, alpha=alpha, method=method, n_resamples=resamples,
-            )  # fmt: skip
-            asked = answers.options()
-            columns = columns_of(data, cases, answers, asked["model"], counts)
-            result = run(
-                data,
-                cases.label,
-                **cases.options(),
-                **asked,
-                **comparison.options(columns),
-                **group_options(outputs),
-                counts=counts,
-                targets=targets,
-                train=train,
-                delta=delta,
-                alpha=alpha,
-                method=method,
-                n_resamples=resamples,
+            settings = asked_before(
+                data, cases, answers, comparison, **group_options(outputs), counts=counts,
+                targets=targets, delta=delta, alpha=alpha, method=method, n_resamples=resamples,
                 rng=seed,
-            )
+            )  # fmt: skip
+            result = audit_file(data, settings, cases, answers, comparison, train)
         result = replace(result, settings_taken=settings_taken()[1])
         # what is written waits for the verdict, so that its errors come before any file
         code = exit_code(result.verdict, fail_on)

@@ -23,7 +23,6 @@ COMMANDS = ("audit", "monitor", "sample-size")
 NOT_IN_A_FILE = ("config", "debug")
 ALTERNATIVES = (("model", "prediction", "score"), ("pilot", "value"))
 """Of each of these one is given; one on the line displaces all in the file."""
-SWITCHES = ("allow-pickle", "quiet", "share")
 FILES = ("fit", "path", "points")
 """The settings of similarities that name files."""
 DEEPEST = 20
@@ -45,16 +44,21 @@ _taken: ContextVar[tuple[str, tuple[str, ...]]] = ContextVar("taken", default=("
 
 
 def read_config(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
-    """Fill in what the line left open: the command line's library calls this and merges."""
+    """Fill in what the line left open: the command line's library calls this and merges.
+
+    Its own reader of TOML files would do for the merging alone. The file is read here because
+    what it says is looked at before it counts: what the line displaces, switches in quotes,
+    files beside it, tables too deep; and because errors are sentences that name the file.
+    """
     given = [token.value for token in arguments["--config"].tokens]
     path = Path(given[-1]) if given else USUAL
     taken: tuple[str, ...] = ()
     if given or path.is_file():
         tables = _tables(path)
-        for table in tables.values():
-            _leave_out_displaced(table, arguments)
-            _check_switches(table, path.name)
-            _place_files(table, path.parent)
+        table = tables.get(commands[-1], {})
+        _leave_out_displaced(table, arguments)
+        _check_switches(table, arguments, path.name)
+        _place_files(table, path.parent)
         Dict(tables, source=path.name)(app, commands, arguments)
         # what was merged is looked at, so that no spelling of a key gets past
         taken = tuple(
@@ -91,9 +95,10 @@ def _leave_out_displaced(table: dict[str, Any], arguments: ArgumentCollection) -
                 table.pop(name, None)
 
 
-def _check_switches(table: dict[str, Any], file: str) -> None:
+def _check_switches(table: dict[str, Any], arguments: ArgumentCollection, file: str) -> None:
+    switches = {one.name.lstrip("-") for one in arguments if one.hint is bool}
     for name, value in table.items():
-        if name.replace("_", "-") in SWITCHES and not isinstance(value, bool):
+        if name.replace("_", "-") in switches and not isinstance(value, bool):
             msg = f"{name!r} in {file!r} must be true or false, without quotes, got {shown(value)}"
             raise InputError(msg)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -33,6 +33,9 @@ from fairtransport.similarity.base import parameter_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+
+    from fairtransport.audit import AuditResult
+    from fairtransport.similarity import Similarity
 
 Columns: TypeAlias = Callable[[], dict[str, Any]]
 """Finds out which columns of an audit are sensitive and which others describe a case."""
@@ -117,22 +120,16 @@ class Comparison:
         a table of its own.
     """
 
-    similarity: Annotated[SimilarityName, told("similarity")] = AuditSettings.similarity
+    similarity: Annotated[SimilarityName, told("similarity")] = str(AuditSettings.similarity)
     similarity_settings: Lists = None
-    loss: Annotated[LossName, told("loss")] = AuditSettings.loss
+    loss: Annotated[LossName, told("loss")] = str(AuditSettings.loss)
     loss_range: Annotated[Names, told("loss_range")] = None
     budget: Annotated[float, told("budget")] = AuditSettings.budget
 
     def options(self, columns: Columns) -> dict[str, Any]:
-        """Return them as `audit` and `Monitor` take them.
-
-        Parameters
-        ----------
-        columns
-            What a similarity that is fitted has to know of the audit, where it is not told.
-        """
+        """Return them as `Monitor` takes them; ``columns`` as in `chosen`."""
         return {
-            "similarity": self._chosen(columns),
+            "similarity": self.chosen(columns),
             "loss": self.loss,
             "loss_range": self.limits,
             "budget": self.budget,
@@ -158,7 +155,14 @@ class Comparison:
         flags = _setting_flags(registry.SIMILARITIES[self.similarity])
         return {name: flag for name, flag in flags.items() if name not in FLAGS}
 
-    def _chosen(self, columns: Columns) -> Any:
+    def chosen(self, columns: Columns) -> str | Similarity:
+        """Return the similarity, by its name or made from its settings.
+
+        Parameters
+        ----------
+        columns
+            What a similarity that is fitted has to know of the audit, where it is not told.
+        """
         given = one_or_many(self.similarity_settings or {})
         settings = {name.replace("-", "_"): value for name, value in given.items()}
         with naming(**_setting_flags(registry.SIMILARITIES[self.similarity])):
@@ -213,13 +217,12 @@ def _is_address(path: Path) -> bool:
     return str(path).lower().startswith(("http:/", "https:/"))
 
 
-def check_before(
-    data: Path | None, cases: Cases, answers: Answers, comparison: Comparison, **settings: Any
-) -> None:
-    """Refuse what needs no model to be seen, as reading one may take long.
+def asked_before(
+    data: Path | None, cases: Cases, answers: Answers, comparison: Comparison, **more: Any
+) -> AuditSettings:
+    """Return what is asked, or refuse what needs no model to be seen, as reading one takes long.
 
-    That is the file of cases, several sources of predictions, and all settings but the
-    similarity, which may have to know the model's columns.
+    The similarity, which may have to know the model's columns, is still open.
     """
     from fairtransport.answers import choose_access
     from fairtransport.space.counting import FileSource
@@ -229,13 +232,30 @@ def check_before(
     loss = as_loss(comparison.loss, comparison.limits)
     # any callable stands for the model
     choose_access(None if answers.model is None else len, answers.prediction, answers.score, loss)
-    AuditSettings(
-        sensitive_features=list(cases.sensitive or ()), missing=cases.missing,
-        loss=comparison.loss, loss_range=comparison.limits, budget=comparison.budget, **settings,
-    )  # fmt: skip
+    settings = AuditSettings(
+        **cases.options(),
+        loss=comparison.loss,
+        loss_range=comparison.limits,
+        budget=comparison.budget,
+        **more,
+    )
     if loss.uses_truth and cases.label is None:
         msg = f"`y` must be given for the loss {loss.name!r}, got None"
         raise InputError(msg)
+    return settings
+
+
+def audit_file(
+    data: Path, settings: AuditSettings, cases: Cases, answers: Answers, comparison: Comparison,
+    train: Path | None = None,
+) -> AuditResult:  # fmt: skip
+    """Read the model, find out who is comparable, and audit."""
+    from fairtransport.audit import audit_with
+
+    asked = answers.options()
+    columns = columns_of(data, cases, answers, asked["model"], settings.counts)
+    complete = replace(settings, similarity=comparison.chosen(columns))
+    return audit_with(complete, data, cases.label, **asked, train=train)
 
 
 def columns_of(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fairtransport.cli.argument_types import Names, literal, told
 from fairtransport.cli.exits import FailOn, exit_code
-from fairtransport.cli.flags import Answers, Cases, Comparison, Running, check_before, columns_of
+from fairtransport.cli.flags import Answers, Cases, Comparison, Running, asked_before, columns_of
 from fairtransport.cli.outputs import check_target, real_path
 from fairtransport.cli.stdout import stdout_aside
 from fairtransport.cli.wording import naming
@@ -54,7 +54,7 @@ def monitor(
         check_target("--plot", plot, {real_path(data), real_path(state)})
     with naming(path="--state", FILE="DATA"), running.hushed(), stdout_aside():
         GrowingFile(data)  # checks ending and existence
-        check_before(None, cases, answers, comparison, delta=delta, alpha=alpha)
+        asked_before(None, cases, answers, comparison, delta=delta, alpha=alpha)
         asked = answers.options()
         columns = columns_of(data, cases, answers, asked["model"])
         found, waiting = follow(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fairtransport.cli.argument_types import MethodName, Seed, Whole, told
 from fairtransport.cli.exits import RAN
-from fairtransport.cli.flags import Answers, Cases, Comparison, Running, check_before, columns_of
+from fairtransport.cli.flags import Answers, Cases, Comparison, Running, asked_before, audit_file
 from fairtransport.cli.outputs import check_target, real_path
 from fairtransport.cli.stdout import stdout_aside
 from fairtransport.cli.wording import naming
@@ -89,13 +90,21 @@ def sample_size(
         if pilot is None:
             plan = plan_for(value=value, **goals)
         else:
-            check_before(
-                pilot, cases, answers, comparison, delta=delta, alpha=alpha, n_resamples=resamples
-            )
+            settings = asked_before(
+                pilot, cases, answers, comparison, counts=counts, targets=targets, delta=delta,
+                alpha=alpha, n_resamples=resamples,
+            )  # fmt: skip
             number("power", power, above=0, below=1)
             whole("n_simulations", simulations, at_most=MOST_SIMULATIONS)
+            # the goals are those of the audit to come, not of the pilot's
+            settings = replace(
+                settings,
+                delta=None,
+                alpha=AuditSettings.alpha,
+                n_resamples=AuditSettings.n_resamples,
+            )
             with stdout_aside():
-                result = _audit_pilot(pilot, cases, counts, targets, answers, comparison)
+                result = audit_file(pilot, settings, cases, answers, comparison)
             plan = plan_for(
                 pilot=result, method=method, n_simulations=simulations, n_resamples=resamples,
                 rng=seed, **goals,
@@ -115,25 +124,6 @@ def _show(plan: Any, notes: list[str], plot: Path | None, power: float, running:
         written = save_chart(power_chart(power_table(plan), wanted=power, chosen=plan.n), plot)
         if not running.quiet:
             print_written([written])
-
-
-def _audit_pilot(
-    pilot: Path, cases: Cases, counts: str | None, targets: Path | None, answers: Answers,
-    comparison: Comparison,
-) -> AuditResult:  # fmt: skip
-    from fairtransport.audit import audit
-
-    asked = answers.options()
-    columns = columns_of(pilot, cases, answers, asked["model"], counts)
-    return audit(
-        pilot,
-        cases.label,
-        **cases.options(),
-        **asked,
-        **comparison.options(columns),
-        counts=counts,
-        targets=targets,
-    )
 
 
 def _pilot_note(result: AuditResult) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -19,11 +19,17 @@ if TYPE_CHECKING:
     from fairtransport.audit import AuditResult
     from fairtransport.selection.rows import Rows
 
+Levels: TypeAlias = Mapping[str, Sequence[object]] | Mapping[int, Sequence[object]] | None
+"""Declared levels, by the names of columns or their places in an array."""
+RandomState: TypeAlias = int | np.random.RandomState | None
+
 OPTIONS = ("loss_range", "missing", "pos_label", "targets")
 """What `audit_options` may hold; the rest of an audit has a parameter of its own."""
 
 
-def candidate_settings(audit_options: Any, random_state: Any, **settings: Any) -> AuditSettings:
+def candidate_settings(
+    audit_options: object, random_state: object, **settings: Any
+) -> AuditSettings:
     """Return the settings of every candidate's audit, or say what no audit can use."""
     options = {} if audit_options is None else audit_options
     if not isinstance(options, Mapping) or not set(options) <= set(OPTIONS):
@@ -44,7 +50,7 @@ def audit_candidate(settings: AuditSettings, model: Any, people: Rows) -> AuditR
     return audit_with(named, frame, people.y, model=Estimator(model, frame_library(frame)))
 
 
-def _recorded_seed(random_state: Any) -> int:
+def _recorded_seed(random_state: object) -> int:
     """Return one seed for everything that is drawn: the number given, or one drawn from it."""
     from sklearn.utils import check_random_state
 

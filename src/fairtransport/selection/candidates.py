@@ -70,7 +70,7 @@ def try_candidate(
     )
 
 
-def check_estimator(estimator: Any) -> None:
+def check_estimator(estimator: object) -> None:
     """Refuse what cannot be copied and fitted."""
     methods = ("fit", "get_params", "set_params")
     if isinstance(estimator, type) or not all(hasattr(estimator, name) for name in methods):

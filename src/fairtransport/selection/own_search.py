@@ -16,7 +16,9 @@ from fairtransport.selection.rules import choose
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fairtransport.settings import AuditSettings
+    from fairtransport.checks import FloatArray
+    from fairtransport.selection.candidate_audits import Levels, RandomState
+    from fairtransport.settings import AuditSettings, LossLike, SimilarityLike
 
 FIGURES = ("lower_bound", "upper_bound", "statistic")
 
@@ -40,13 +42,13 @@ def faith_scorer(
     figure: str = "lower_bound",
     alpha: float = 0.05,
     method: str = "finite-sample",
-    similarity: Any = "ignore-sensitive",
-    loss: Any = "zero-one",
+    similarity: SimilarityLike = "ignore-sensitive",
+    loss: LossLike = "zero-one",
     budget: float = 0.0,
-    levels: Any = None,
+    levels: Levels = None,
     n_resamples: int = 2000,
-    audit_options: Mapping[str, Any] | None = None,
-    random_state: Any = None,
+    audit_options: Mapping[str, object] | None = None,
+    random_state: RandomState = None,
 ) -> FaithScorer:
     """Return a scorer ``scorer(estimator, X, y)`` for ``scoring=`` of scikit-learn's searches.
 
@@ -89,7 +91,7 @@ class DeltaFairRefit:
         words = f"mean {self.faith} (sign changed)"
         return choose(-scores, bounds, self.delta, cv_results["params"], words)
 
-    def _column(self, cv_results: Mapping[str, Any], parameter: str, metric: str) -> Any:
+    def _column(self, cv_results: Mapping[str, Any], parameter: str, metric: str) -> FloatArray:
         column = f"mean_test_{metric}"
         if column not in cv_results:
             known = [name[10:] for name in cv_results if name.startswith("mean_test_")]

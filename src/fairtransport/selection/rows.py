@@ -76,7 +76,7 @@ def frame_library(X: Any) -> str:  # noqa: N803
     return str(frame.implementation.value) if isinstance(frame, nw.DataFrame) else "pandas"
 
 
-def column_names(parameter: str, columns: Any, known: Sequence[str]) -> list[str]:
+def column_names(parameter: str, columns: object, known: Sequence[str]) -> list[str]:
     """Return the names of columns that a user named or gave the places of."""
     listed = list(columns) if isinstance(columns, list | tuple | np.ndarray) else [columns]
     return [_column_name(parameter, column, known) for column in listed]
@@ -89,7 +89,7 @@ def named_levels(levels: Any, known: Sequence[str]) -> Any:
     return {_column_name("levels", column, known): values for column, values in levels.items()}
 
 
-def _column_name(parameter: str, column: Any, known: Sequence[str]) -> str:
+def _column_name(parameter: str, column: object, known: Sequence[str]) -> str:
     if isinstance(column, int | np.integer) and not isinstance(column, bool):
         if 0 <= column < len(known):
             return known[int(column)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -69,8 +69,8 @@ def ranks(errors: FloatArray, passes: BoolArray) -> list[int | None]:
 
 
 def choose(
-    errors: FloatArray, bounds: FloatArray, delta: float, candidates: Sequence[Any], words: str,
-    results: Any = None,
+    errors: FloatArray, bounds: FloatArray, delta: float, candidates: Sequence[object], words: str,
+    results: object = None,
 ) -> int:  # fmt: skip
     """Return the place of the chosen candidate: the least error among those that pass.
 
@@ -94,7 +94,7 @@ def choose(
     return int(np.flatnonzero(passes & (errors <= least + TIE))[0])
 
 
-def _nobody(bounds: FloatArray, delta: float, candidates: Sequence[Any], words: str) -> str:
+def _nobody(bounds: FloatArray, delta: float, candidates: Sequence[object], words: str) -> str:
     count = len(candidates)
     start = f"none of the {count} candidates has" if count > 1 else "the only candidate has not"
     start += f" a {words} of at most δ = {delta:g}"

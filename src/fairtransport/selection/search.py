@@ -26,10 +26,11 @@ from fairtransport.selection.rows import Parts, checked_rows, column_names, part
 from fairtransport.selection.rules import RULES, choose, passing, ranks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from fairtransport.audit import AuditResult
-    from fairtransport.settings import AuditSettings
+    from fairtransport.selection.candidate_audits import Levels, RandomState
+    from fairtransport.settings import AuditSettings, LossLike, SimilarityLike
 
 
 def _estimator_has(method: str) -> Callable[[Any], bool]:
@@ -141,16 +142,16 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
         rule: str = "not-rejected",
         alpha: float = 0.05,
         method: str = "finite-sample",
-        similarity: Any = "ignore-sensitive",
-        loss: Any = "zero-one",
+        similarity: SimilarityLike = "ignore-sensitive",
+        loss: LossLike = "zero-one",
         budget: float = 0.0,
-        levels: Any = None,
+        levels: Levels = None,
         n_resamples: int = 2000,
-        audit_options: Any = None,
-        scoring: Any = None,
+        audit_options: Mapping[str, object] | None = None,
+        scoring: str | Callable[..., float] | None = None,
         refit: Any = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
