@@ -15,7 +15,7 @@ from fairtransport.checks import choice, generator, number, one_of, shown, thres
 from fairtransport.errors import InputError
 from fairtransport.inference import METHODS
 from fairtransport.inference.methods import check_level
-from fairtransport.inference.resampling import check_resamples_wanted
+from fairtransport.inference.paper.resampling import check_resamples_wanted
 from fairtransport.losses import as_loss
 from fairtransport.similarity import Similarity, as_similarity
 from fairtransport.space import SampleSpace, build_space

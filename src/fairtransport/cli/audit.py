@@ -71,7 +71,7 @@ def audit(
     from fairtransport.cli.before import check_before, columns_of
     from fairtransport.console import print_result
     from fairtransport.inference.methods import check_level
-    from fairtransport.inference.resampling import check_resamples_wanted
+    from fairtransport.inference.paper.resampling import check_resamples_wanted
 
     check_fail_on(fail_on, delta)
     outputs.check(data, targets, train, answers.model, running.config)

@@ -73,8 +73,8 @@ def sample_size(
     from fairtransport.checks import number, whole
     from fairtransport.cli.before import check_before
     from fairtransport.inference import sample_size as plan_for
-    from fairtransport.inference.planning import MOST_SIMULATIONS
-    from fairtransport.inference.resampling import check_resamples_wanted
+    from fairtransport.inference.paper.resampling import check_resamples_wanted
+    from fairtransport.inference.planning.smallest_sample import MOST_SIMULATIONS
     from fairtransport.report.charts import check_ending
 
     with naming(**comparison.settings_flags), running.hushed():

@@ -10,24 +10,24 @@ import numpy as np
 
 from fairtransport.checks import IntArray, choice, float_array, generator, number, shown, whole
 from fairtransport.errors import InputError
-from fairtransport.inference.evidence import limits_of_losses, limits_of_space
-from fairtransport.inference.finite import FiniteSampleLaw
-from fairtransport.inference.laws import (
+from fairtransport.inference.finite.evidence import limits_of_losses, limits_of_space
+from fairtransport.inference.finite.finite_sample import FiniteSampleLaw
+from fairtransport.inference.paper.min_of_normals import MinOfNormals
+from fairtransport.inference.paper.quantile_laws import (
     DrawnLaw,
     LimitLaw,
     PlugInLaw,
-    SamplingLaw,
     check_resamples,
 )
-from fairtransport.inference.normals import MinOfNormals
-from fairtransport.inference.resampling import (
+from fairtransport.inference.paper.resampling import (
     values_of_resamples,
     with_replacement,
     without_replacement,
 )
-from fairtransport.inference.truncated import draw_truncated
+from fairtransport.inference.paper.truncated import draw_truncated
 
 if TYPE_CHECKING:
+    from fairtransport.inference.laws import SamplingLaw
     from fairtransport.transport import AuditProblem
 
 DISTORTION = 0.05

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fairtransport.inference.clopper_pearson import share_at_least, share_at_most
+from fairtransport.inference.finite.clopper_pearson import share_at_least, share_at_most
 from fairtransport.localise.profiles import Profile, Profiles, Value, first_points, plain
 from fairtransport.space.columns import MISSING
 

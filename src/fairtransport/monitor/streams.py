@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from fairtransport.inference.eprices import CostlyMoves
-from fairtransport.inference.eprocess import FreeMoves
+from fairtransport.inference.anytime.eprices import CostlyMoves
+from fairtransport.inference.anytime.eprocess import FreeMoves
 from fairtransport.space import build_space
 from fairtransport.space.twins import check_twins
 from fairtransport.transport import AuditProblem

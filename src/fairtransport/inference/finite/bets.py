@@ -20,7 +20,7 @@ from numba import njit, prange
 
 if TYPE_CHECKING:
     from fairtransport.checks import FloatArray, IntArray
-    from fairtransport.inference.orders import Orders
+    from fairtransport.inference.finite.orders import Orders
 
 SMALL = 5e-3
 TINY, HUGE = 1e-100, 1e100

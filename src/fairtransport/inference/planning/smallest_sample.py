@@ -10,11 +10,11 @@ import numpy as np
 
 from fairtransport.checks import choice, generator, number, shown, whole
 from fairtransport.errors import InputError
-from fairtransport.inference.binomial_power import BinomialTest
 from fairtransport.inference.methods import METHODS
-from fairtransport.inference.pilot import HasPilot, Pilot, as_pilot, pilot_of
-from fairtransport.inference.resampling import check_resamples_wanted
-from fairtransport.inference.simulated_power import Simulation
+from fairtransport.inference.paper.resampling import check_resamples_wanted
+from fairtransport.inference.planning.binomial_power import BinomialTest
+from fairtransport.inference.planning.pilot import HasPilot, Pilot, as_pilot, pilot_of
+from fairtransport.inference.planning.simulated_power import Simulation
 
 if TYPE_CHECKING:
     from fairtransport.checks import FloatArray, IntArray

@@ -12,9 +12,9 @@ from tests.validity.cases import near_corner, rare_bias, twins
 from fairtransport import AuditProblem, Geometry
 from fairtransport.errors import InputError
 from fairtransport.inference import Pilot, sample_size, sampling_law
-from fairtransport.inference import simulated_power as simulated
-from fairtransport.inference.binomial_power import BinomialTest
-from fairtransport.inference.simulated_power import Simulation
+from fairtransport.inference.planning import simulated_power as simulated
+from fairtransport.inference.planning.binomial_power import BinomialTest
+from fairtransport.inference.planning.simulated_power import Simulation
 
 
 def scipy_power(n, share, delta, alpha, goal):

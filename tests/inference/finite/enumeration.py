@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 
 from fairtransport import AuditProblem, Geometry
-from fairtransport.inference.evidence import Evidence, limits_of_losses, limits_of_space
-from fairtransport.inference.orders import Orders
+from fairtransport.inference.finite.evidence import Evidence, limits_of_losses, limits_of_space
+from fairtransport.inference.finite.orders import Orders
 
 COSTS = np.array([0.0, 0.01, 0.1, 0.2, 0.5, 1.0, np.inf])
 

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numba import njit, prange
 
-from fairtransport.inference.bets import FEW, GIVEN_UP, digital_stake, log_factor
+from fairtransport.inference.finite.bets import FEW, GIVEN_UP, digital_stake, log_factor
 
 if TYPE_CHECKING:
     from fairtransport.checks import FloatArray, IntArray
-    from fairtransport.inference.orders import Orders
-    from fairtransport.inference.prices import ObservedFrontiers
-    from fairtransport.inference.rejection import Stakes
+    from fairtransport.inference.finite.observed_frontiers import ObservedFrontiers
+    from fairtransport.inference.finite.orders import Orders
+    from fairtransport.inference.finite.rejection import Stakes
 
 FADE = 0.5
 """The power of the number of records seen with which the prior guess of a variance fades."""

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fairtransport.errors import InputError
-from fairtransport.inference.binomial_power import MOST_CASES
 from fairtransport.inference.methods import limit_at, sampling_law
+from fairtransport.inference.planning.binomial_power import MOST_CASES
 from fairtransport.inference.verdict import reaches
 from fairtransport.progress import track
 
 if TYPE_CHECKING:
     from fairtransport.checks import BoolArray, IntArray
-    from fairtransport.inference.pilot import Pilot
+    from fairtransport.inference.planning.pilot import Pilot
 
 SPAN = 1.7
 """The grid of sizes goes from the centre divided by this to the centre times this."""

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtransport.inference.certificate import Certificate
-from fairtransport.inference.clopper_pearson import (
+from fairtransport.inference.finite.certificate import Certificate
+from fairtransport.inference.finite.clopper_pearson import (
     p_share_at_least,
     p_share_at_most,
     share_at_least,
     share_at_most,
 )
-from fairtransport.inference.evidence import Evidence, GainLimits
-from fairtransport.inference.ladder import Ladder
+from fairtransport.inference.finite.evidence import Evidence, GainLimits
+from fairtransport.inference.finite.ladder import Ladder
+from fairtransport.inference.finite.rejection import Rejection
 from fairtransport.inference.laws import Interval, SamplingLaw
-from fairtransport.inference.rejection import Rejection
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtransport.inference.eprocess import (
+from fairtransport.inference.anytime.eprocess import (
     GRID,
     Bets,
     grid_bets,
@@ -15,13 +15,8 @@ from fairtransport.inference.eprocess import (
     threshold_grid,
     upper_limit,
 )
-from fairtransport.inference.prices import (
-    Least,
-    ObservedFrontiers,
-    least_log_wealth,
-    log_mean,
-    observed_frontiers,
-)
+from fairtransport.inference.finite.least_wealth import Least, least_log_wealth, log_mean
+from fairtransport.inference.finite.observed_frontiers import ObservedFrontiers, observed_frontiers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.conftest import problems
 
-from fairtransport.inference import eprocess
-from fairtransport.inference.eprices import CostlyMoves, Mixture, best_price
-from fairtransport.inference.eprocess import FRACTIONS, FreeMoves, threshold_grid
-from fairtransport.inference.prices import observed_frontiers
+from fairtransport.inference.anytime import eprocess
+from fairtransport.inference.anytime.eprices import CostlyMoves, Mixture, best_price
+from fairtransport.inference.anytime.eprocess import FRACTIONS, FreeMoves, threshold_grid
+from fairtransport.inference.finite.observed_frontiers import observed_frontiers
 
 outcomes = st.lists(st.sampled_from([0.0, 0.3, 1.0]), min_size=1, max_size=90)
 

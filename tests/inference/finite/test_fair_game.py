@@ -6,7 +6,7 @@ from itertools import combinations_with_replacement, permutations, product
 
 import numpy as np
 import pytest
-from tests.inference.enumeration import (
+from tests.inference.finite.enumeration import (
     as_orders,
     interesting_populations,
     outcomes_at,
@@ -16,9 +16,9 @@ from tests.inference.enumeration import (
 
 from fairtransport import AuditProblem, Geometry
 from fairtransport.inference import sampling_law
-from fairtransport.inference.certificate import Certificate
-from fairtransport.inference.prices import log_best_mean, log_mean
-from fairtransport.inference.rejection import Rejection
+from fairtransport.inference.finite.certificate import Certificate
+from fairtransport.inference.finite.least_wealth import log_best_mean, log_mean
+from fairtransport.inference.finite.rejection import Rejection
 
 ROUNDING = 1e-12
 LEVELS = (0.05, 0.3)
@@ -203,7 +203,7 @@ def every_sample(cells, n):
 def test_whole_bounds_err_with_at_most_their_level(declared, monkeypatch):
     """All samples in all their orders: the ladder with its start, declared δ and verdicts."""
     # all orders at once, none before the others
-    monkeypatch.setattr("fairtransport.inference.evidence.FEWEST_SHARES", (1, 1))
+    monkeypatch.setattr("fairtransport.inference.finite.evidence.FEWEST_SHARES", (1, 1))
     alpha = 0.2
     for problem, chances, cells in interesting_populations(6, seed=4):
         truth = problem.value(chances)

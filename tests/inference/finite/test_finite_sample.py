@@ -8,15 +8,17 @@ from tests.conftest import problems
 from tests.validity import cases
 
 from fairtransport import AuditProblem, Geometry, InputError
-from fairtransport.inference import bets, certificate_bets, rejection_bets, sampling_law
-from fairtransport.inference.clopper_pearson import (
+from fairtransport.inference import sampling_law
+from fairtransport.inference.finite import bets, certificate_bets, rejection_bets
+from fairtransport.inference.finite.clopper_pearson import (
     p_share_at_least,
     p_share_at_most,
     share_at_least,
     share_at_most,
 )
-from fairtransport.inference.orders import Orders, draw_orders
-from fairtransport.inference.prices import least_log_wealth, log_mean, observed_frontiers
+from fairtransport.inference.finite.least_wealth import least_log_wealth, log_mean
+from fairtransport.inference.finite.observed_frontiers import observed_frontiers
+from fairtransport.inference.finite.orders import Orders, draw_orders
 from fairtransport.inference.verdict import reach_verdict
 from fairtransport.reproduce.populations import Population
 
@@ -83,8 +85,8 @@ def test_fractional_gains_are_bet_on_directly():
 def test_kernels_as_plain_python_equal_compiled_ones(make, monkeypatch):
     case = make()
     counts = np.random.default_rng(3).multinomial(30, case.frequencies)
-    monkeypatch.setattr("fairtransport.inference.orders.MOST_ORDERS", 2)
-    monkeypatch.setattr("fairtransport.inference.evidence.BLOCKS", ((100, 4),))
+    monkeypatch.setattr("fairtransport.inference.finite.orders.MOST_ORDERS", 2)
+    monkeypatch.setattr("fairtransport.inference.finite.evidence.BLOCKS", ((100, 4),))
 
     def bounds():
         law = sampling_law(case.problem, counts, rng=5, delta=0.8 * case.truth)

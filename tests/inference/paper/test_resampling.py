@@ -3,8 +3,8 @@ import pytest
 from scipy import stats
 
 from fairtransport import AuditProblem, Geometry, InputError
-from fairtransport.inference import resampling
-from fairtransport.inference.resampling import (
+from fairtransport.inference.paper import resampling
+from fairtransport.inference.paper.resampling import (
     check_resamples_wanted,
     values_of_resamples,
     with_replacement,
@@ -58,13 +58,13 @@ def test_subsamples_are_hypergeometric(size):
 
 def test_many_people_need_no_table(monkeypatch):
     expected = drawn(with_replacement(COUNTS, 7))
-    monkeypatch.setattr("fairtransport.inference.resampling.LARGEST_TABLE", 10)
+    monkeypatch.setattr("fairtransport.inference.paper.resampling.LARGEST_TABLE", 10)
     assert np.array_equal(drawn(with_replacement(COUNTS, 7)), expected)
 
 
 def test_draws_do_not_depend_on_how_blocks_are_worked_on(monkeypatch):
     problem = AuditProblem(np.arange(6.0), Geometry(np.zeros(6)))
-    monkeypatch.setattr("fairtransport.inference.resampling.BLOCK_ENTRIES", 60)
+    monkeypatch.setattr("fairtransport.inference.paper.resampling.BLOCK_ENTRIES", 60)
     first, second = (
         values_of_resamples(problem, with_replacement(COUNTS, 5), 95, np.random.default_rng(4))
         for _ in range(2)

@@ -3,8 +3,8 @@ import pytest
 from scipy import stats
 
 from fairtransport import InputError
-from fairtransport.inference import truncated
-from fairtransport.inference.truncated import draw_truncated
+from fairtransport.inference.paper import truncated
+from fairtransport.inference.paper.truncated import draw_truncated
 
 
 def by_rejection(f, step, many, rng):

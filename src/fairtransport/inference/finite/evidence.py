@@ -9,14 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtransport.inference.ladder import Ladder
-from fairtransport.inference.orders import Orders, draw_orders, no_order
-from fairtransport.inference.prices import (
-    ObservedFrontiers,
-    log_best_mean,
-    log_mean,
-    observed_frontiers,
-)
+from fairtransport.inference.finite.ladder import Ladder
+from fairtransport.inference.finite.least_wealth import log_best_mean, log_mean
+from fairtransport.inference.finite.observed_frontiers import ObservedFrontiers, observed_frontiers
+from fairtransport.inference.finite.orders import Orders, draw_orders, no_order
 
 if TYPE_CHECKING:
     from fairtransport.checks import FloatArray, IntArray

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fairtransport.inference.evidence import CAP, FIXED_STAKES, WEIGHT, Evidence
-from fairtransport.inference.ladder import Ladder
-from fairtransport.inference.prices import Least, least_log_wealth
+from fairtransport.inference.finite.evidence import CAP, FIXED_STAKES, WEIGHT, Evidence
+from fairtransport.inference.finite.ladder import Ladder
+from fairtransport.inference.finite.least_wealth import Least, least_log_wealth
 from fairtransport.threads import threads_for
 
 if TYPE_CHECKING:
@@ -243,7 +243,7 @@ class Rejection:
         return Stakes(grid[:, None], np.ones(FIXED_STAKES, np.int64))
 
     def _choose(self, plan: Plan, part: int) -> Stakes:
-        from fairtransport.inference import rejection_bets as kernels
+        from fairtransport.inference.finite import rejection_bets as kernels
 
         evidence = self.evidence
         orders, frontiers = evidence.orders, evidence.frontiers
@@ -264,7 +264,7 @@ class Rejection:
     # -- wealth
 
     def _wealths(self, stakes: Stakes, delta: float, outcomes: FloatArray) -> FloatArray:
-        from fairtransport.inference import bets
+        from fairtransport.inference.finite import bets
 
         orders = self.evidence.orders
         result = np.empty((len(outcomes), len(stakes.values)))

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtransport.inference.evidence import CAP, WEIGHT, Evidence
-from fairtransport.inference.ladder import Ladder
+from fairtransport.inference.finite.evidence import CAP, WEIGHT, Evidence
+from fairtransport.inference.finite.ladder import Ladder
 from fairtransport.threads import threads_for
 
 if TYPE_CHECKING:
     from fairtransport.checks import FloatArray
-    from fairtransport.inference.certificate_bets import Path
-    from fairtransport.inference.ladder import Rejects
+    from fairtransport.inference.finite.certificate_bets import Path
+    from fairtransport.inference.finite.ladder import Rejects
 
 CUSHION = 0.75
 """How closely wealth is aimed at 1/α: less than for a rejection, since the price is a guess too."""
@@ -150,7 +150,7 @@ class Certificate:
         gives_up: bool = False,
     ) -> tuple[FloatArray, Path]:  # fmt: skip
         """Return (deltas, orders) log-wealths of a path aimed at ``aim``, and the path."""
-        from fairtransport.inference import certificate_bets as kernels
+        from fairtransport.inference.finite import certificate_bets as kernels
 
         evidence = self.evidence
         orders, frontiers, limits = evidence.orders, evidence.frontiers, evidence.limits

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 from numba import njit, prange
 
-from fairtransport.inference.bets import (
+from fairtransport.inference.finite.bets import (
     GIVEN_UP,
     digital_hedge,
     digital_stake,
@@ -25,8 +25,8 @@ from fairtransport.inference.bets import (
 
 if TYPE_CHECKING:
     from fairtransport.checks import FloatArray, IntArray
-    from fairtransport.inference.orders import Orders
-    from fairtransport.inference.prices import ObservedFrontiers
+    from fairtransport.inference.finite.observed_frontiers import ObservedFrontiers
+    from fairtransport.inference.finite.orders import Orders
 
 OFTEN = 4
 """Blocks at the start in each of which a price is chosen."""
