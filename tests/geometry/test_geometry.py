@@ -9,7 +9,7 @@ from scipy.sparse import coo_array, csr_array, csr_matrix
 from fairtransport import AuditProblem, Embedding, Geometry, InputError
 from fairtransport.geometry import (
     CostFunction,
-    Precomputed,
+    CostMatrix,
     WithinTolerance,
     ZeroCost,
     as_geometry,
@@ -61,7 +61,7 @@ def test_dense_and_sparse_matrices_mean_the_same(form):
     geometry = as_geometry(form(DENSE), 4)
 
     np.testing.assert_array_equal(all_costs(geometry), DENSE)
-    assert geometry.cost.is_sparse == (form is not np.array)
+    assert (geometry.cost.listed is not None) == (form is not np.array)
 
 
 def test_staying_put_is_free_where_a_sparse_diagonal_is_absent():
@@ -74,7 +74,7 @@ def test_staying_put_is_free_where_a_sparse_diagonal_is_absent():
 @pytest.mark.parametrize("cols", [[3, 1, 2], [0], []])
 @pytest.mark.parametrize("form", [sparse_of, np.array])
 def test_a_part_of_the_costs_is_that_part_of_all_costs(rows, cols, form):
-    geometry = Geometry(np.array([0, 0, 1, 0]), Precomputed(form(DENSE)))
+    geometry = Geometry(np.array([0, 0, 1, 0]), CostMatrix(form(DENSE)))
     rows, cols = np.array(rows, int), np.array(cols, int)
 
     np.testing.assert_array_equal(
@@ -151,19 +151,19 @@ def test_renaming_blocks_changes_nothing(blocks, random):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Precomputed([[0, -1], [1, 0]]), r"`costs` must be >= 0 .*, got -1"),
-        (lambda: Precomputed([[0, np.nan], [1, 0]]), r"`costs` must be >= 0 .*, got nan"),
-        (lambda: Precomputed([[0, 1], [1, 2.0]]), r"`costs` must be 0 on the diag.* 2 at \[1, 1\]"),
-        (lambda: Precomputed([[0, 1, 2]]), r"`costs` must be square, got shape \(1, 3\)"),
-        (lambda: Precomputed([0, 1]), r"`costs` must have shape \(any, any\), got \(2,\)"),
-        (lambda: Precomputed("near"), "`costs` must be numeric, got 'near'"),
-        (lambda: Precomputed(csr_array([[0, -1.0], [0, 0]])), r"`costs` must be >= 0 .*, got -1"),
-        (lambda: Precomputed(csr_array([[3.0, 0], [0, 0]])), r"0 on the diagonal, got 3 at \[0, 0"),
-        (lambda: Precomputed(csr_array((2, 3))), r"`costs` must be square, got shape \(2, 3\)"),
+        (lambda: CostMatrix([[0, -1], [1, 0]]), r"`costs` must be >= 0 .*, got -1"),
+        (lambda: CostMatrix([[0, np.nan], [1, 0]]), r"`costs` must be >= 0 .*, got nan"),
+        (lambda: CostMatrix([[0, 1], [1, 2.0]]), r"`costs` must be 0 on the diag.* 2 at \[1, 1\]"),
+        (lambda: CostMatrix([[0, 1, 2]]), r"`costs` must be square, got shape \(1, 3\)"),
+        (lambda: CostMatrix([0, 1]), r"`costs` must have shape \(any, any\), got \(2,\)"),
+        (lambda: CostMatrix("near"), "`costs` must be numeric, got 'near'"),
+        (lambda: CostMatrix(csr_array([[0, -1.0], [0, 0]])), r"`costs` must be >= 0 .*, got -1"),
+        (lambda: CostMatrix(csr_array([[3.0, 0], [0, 0]])), r"0 on the diagonal, got 3 at \[0, 0"),
+        (lambda: CostMatrix(csr_array((2, 3))), r"`costs` must be square, got shape \(2, 3\)"),
         (lambda: Embedding([[0.0], [np.inf]]), r"`coordinates` must be finite, got inf at \[1, 0"),
         (lambda: Embedding([0.0]), r"`coordinates` must have shape \(any, any\), got \(1,\)"),
         (lambda: Geometry([0, 0], Embedding([[1.0]])), "`cost` must be over the 2 points .* got 1"),
-        (lambda: Geometry([0], Precomputed(DENSE)), "`cost` must be over the 1 points .* got 4"),
+        (lambda: Geometry([0], CostMatrix(DENSE)), "`cost` must be over the 1 points .* got 4"),
         (lambda: Geometry([0.5, 1]), "`blocks` must be whole numbers, got 0.5"),
         (lambda: Geometry([0, np.nan]), "`blocks` must be whole numbers, got nan"),
         (lambda: Geometry([[0, 1]]), r"`blocks` must have shape \(any\), got \(1, 2\)"),
@@ -231,7 +231,7 @@ def test_distances_that_cannot_be_computed_with_are_refused(places, message):
 @pytest.mark.parametrize("cost", [1e201, 1e-201, 5e-324])
 def test_costs_that_cannot_be_computed_with_are_refused(cost):
     with pytest.raises(InputError, match=r"^`costs` must be 0, infinity or between"):
-        Precomputed([[0.0, cost], [1.0, 0.0]])
+        CostMatrix([[0.0, cost], [1.0, 0.0]])
 
 
 @pytest.mark.parametrize(
@@ -240,8 +240,8 @@ def test_costs_that_cannot_be_computed_with_are_refused(cost):
         ZeroCost(),
         Embedding([[0.0], [1.0], [3.0], [3.0]]),
         WithinTolerance([[0.0], [1.0], [3.0], [3.5]], [1.0]),
-        Precomputed(DENSE),
-        Precomputed(sparse_of(DENSE)),
+        CostMatrix(DENSE),
+        CostMatrix(sparse_of(DENSE)),
         CostFunction(lambda rows, cols: DENSE[np.ix_(rows, cols)]),
     ],
 )
