@@ -502,7 +502,7 @@ def compas(tmp_path_factory):
     """The people of the paper's audit split as a text file, and the model it was fitted for."""
     import skops.io as skops
 
-    from fairtransport.reproduce.compas_study import FEATURES, logistic_regression, split_compas
+    from fairtransport.datasets.compas import FEATURES, logistic_regression, split_compas
 
     folder = tmp_path_factory.mktemp("compas")
     split = split_compas(0)

@@ -211,8 +211,14 @@ def test_a_real_audit_has_a_valid_document_and_a_report():
     import jsonschema
 
     from fairtransport import audit
-    from fairtransport.datasets.compas import DELTA, LABEL, LEVELS, SENSITIVE
-    from fairtransport.reproduce.compas_study import logistic_regression, split_compas
+    from fairtransport.datasets.compas import (
+        DELTA,
+        LABEL,
+        LEVELS,
+        SENSITIVE,
+        logistic_regression,
+        split_compas,
+    )
 
     split = split_compas(0)
     result = audit(
