@@ -69,7 +69,7 @@ class CostMatrix(Cost):
         return CostMatrix(other)
 
 
-def _checked_costs(value: Any) -> FloatArray | csr_array[Any]:
+def _checked_costs(value: object) -> FloatArray | csr_array[Any]:
     if is_sparse(value):
         matrix: Any = float_csr("costs", value)
         if matrix.ndim != 2:  # noqa: PLR2004

@@ -151,7 +151,7 @@ def as_geometry(costs: Any, size: int, forbidden: Any = None) -> Geometry:
     return geometry
 
 
-def _checked_forbidden(value: Any, size: int) -> BoolArray | csr_array[Any]:
+def _checked_forbidden(value: object, size: int) -> BoolArray | csr_array[Any]:
     if is_sparse(value):
         entries = float_csr("forbidden", value)
         _mask("forbidden", entries.data, entries.data.shape)
@@ -165,7 +165,7 @@ def _checked_forbidden(value: Any, size: int) -> BoolArray | csr_array[Any]:
     return mask  # type: ignore[no-any-return]
 
 
-def _mask(name: str, value: Any, shape: tuple[int, ...]) -> BoolArray:
+def _mask(name: str, value: object, shape: tuple[int, ...]) -> BoolArray:
     refuse_masked(name, value)
     if (got := shape_of(value)) != shape:
         msg = f"`{name}` must have shape {shape}, got {got}"
@@ -178,7 +178,7 @@ def _mask(name: str, value: Any, shape: tuple[int, ...]) -> BoolArray:
     return array.astype(bool)
 
 
-def _whole_numbers(name: str, value: Any, shape: tuple[int | None, ...]) -> IntArray:
+def _whole_numbers(name: str, value: object, shape: tuple[int | None, ...]) -> IntArray:
     array = float_array(name, value, shape)
     odd = array[(array != np.rint(array)) | (np.abs(array) >= 2**63)]
     if len(odd):

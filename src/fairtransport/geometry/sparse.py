@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-def is_sparse(value: Any) -> bool:
+def is_sparse(value: object) -> bool:
     """Say whether a value is a sparse matrix."""
     # scipy.sparse is imported only by those who hold such a matrix already
     return hasattr(value, "tocsr") and not isinstance(value, np.ndarray)

@@ -143,7 +143,7 @@ def plug_in_limit(request: Request) -> MinOfNormals:
     return limit_at(request.problem, request.counts / request.n)
 
 
-def limit_at(problem: AuditProblem, f: Any) -> MinOfNormals:
+def limit_at(problem: AuditProblem, f: object) -> MinOfNormals:
     """Return the limit law of Theorem 1 at known frequencies.
 
     Notes
@@ -205,11 +205,11 @@ def default_size(n: int) -> int:
 
 def sampling_law(
     problem: AuditProblem,
-    counts: Any,
+    counts: object,
     *,
     method: str = "finite-sample",
     n_resamples: int = 2000,
-    rng: Any = None,
+    rng: object = None,
     m: int | None = None,
     step: float | None = None,
     alpha: float = 0.05,
@@ -287,7 +287,7 @@ def check_level(method: str, alpha: float, n_resamples: int) -> None:
         check_resamples(alpha / 2, whole("n_resamples", n_resamples), alpha)
 
 
-def _check_counts(counts: Any, size: int) -> IntArray:
+def _check_counts(counts: object, size: int) -> IntArray:
     array = float_array("counts", counts, (size,))
     whole = np.isfinite(array) & (array >= 0) & (array == np.floor(array))
     if not whole.all() or not array.sum() > 0:
@@ -297,7 +297,7 @@ def _check_counts(counts: Any, size: int) -> IntArray:
     return array.astype(np.int64)
 
 
-def _check_range(loss_range: Any, problem: AuditProblem) -> tuple[float, float]:
+def _check_range(loss_range: object, problem: AuditProblem) -> tuple[float, float]:
     low, high = float_array("loss_range", loss_range, (2,)).tolist()
     seen = (float(problem.losses.min()), float(problem.losses.max()))
     if not (math.isfinite(low) and math.isfinite(high) and low <= seen[0] and seen[1] <= high):

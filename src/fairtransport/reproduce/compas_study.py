@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairtransport.audit import audit
 from fairtransport.datasets.compas import (
@@ -28,7 +28,7 @@ ORDERS = {
 
 
 def audit_model(
-    model: Any, people: pd.DataFrame, seed: int, *, n_resamples: int = N_RESAMPLES
+    model: object, people: pd.DataFrame, seed: int, *, n_resamples: int = N_RESAMPLES
 ) -> AuditResult:
     """Audit as the paper does: all twins are asked about, the bootstrap is m out of n."""
     return audit(

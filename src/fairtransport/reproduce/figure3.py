@@ -97,7 +97,7 @@ def strength_axis(data: pd.DataFrame) -> Any:
     return across.scale(domain=[0, float(data["strength"].max())])
 
 
-def _fairness_lines(data: pd.DataFrame, across: Any) -> Any:
+def _fairness_lines(data: pd.DataFrame, across: object) -> Any:
     import altair as alt
 
     names = {

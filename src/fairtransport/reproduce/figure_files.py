@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairtransport.files import write_bytes
 from fairtransport.report.charts import chart_bytes
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def write_figure(folder: Path, name: str, chart: Any, data: pd.DataFrame) -> list[Path]:
+def write_figure(folder: Path, name: str, chart: object, data: pd.DataFrame) -> list[Path]:
     """Write ``name``.png, .svg and .csv into a folder and return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     contents = {

@@ -98,7 +98,7 @@ class Learned(Parameters):
                 raise InputError(msg)
         return self._placed(space.columns)
 
-    def transform(self, X: Any) -> FloatArray:  # noqa: N803
+    def transform(self, X: object) -> FloatArray:  # noqa: N803
         """Return the coordinates of a frame's rows, between which squared distances are taken.
 
         A model that is trained on these treats people alike who are at distance 0.
@@ -169,7 +169,7 @@ class Learned(Parameters):
         """Split settings into the parameters and those that tell how to read the file."""
         return settings, {}
 
-    def fit_file(self, path: Path, **words: Any) -> Self:
+    def fit_file(self, path: Path, **words: object) -> Self:
         """Fit on a file."""
         raise NotImplementedError
 

@@ -45,7 +45,7 @@ class Precomputed(Parameters):
     points: Any
 
     @classmethod
-    def from_file(cls, path: str | Path, points: Any = None) -> Precomputed:
+    def from_file(cls, path: str | Path, points: object = None) -> Precomputed:
         """Load costs from a file; see `load_precomputed`."""
         return load_precomputed(path, points)
 
@@ -130,7 +130,7 @@ class Precomputed(Parameters):
         return np.array(found, np.int64)
 
 
-def load_precomputed(path: Any, points: Any = None) -> Precomputed:
+def load_precomputed(path: object, points: object = None) -> Precomputed:
     """Load costs that another program wrote.
 
     Parameters

@@ -81,7 +81,7 @@ class SensitiveSubspace(Learned):
                     raise InputError(msg)
         number("penalty", self.penalty, above=0)
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803
+    def fit(self, X: object, y: object = None) -> Self:  # noqa: ARG002, N803
         """Find the directions from people who are not in the audit data.
 
         Parameters
@@ -114,7 +114,7 @@ class SensitiveSubspace(Learned):
         self._remember(points)
         return self
 
-    def fit_file(self, path: Path, **words: Any) -> Self:
+    def fit_file(self, path: Path, **words: object) -> Self:
         """Fit on a file of people."""
         return self.fit(path, **words)
 

@@ -167,7 +167,7 @@ def _why_not(budget: float, diameter: float, lipschitz: float) -> str | None:
 
 
 def _changed(
-    problem: AuditProblem, frequencies: Any, eta: float, rng: np.random.Generator
+    problem: AuditProblem, frequencies: object, eta: float, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Return ψ and the price under a random metric."""
     geometry = perturbed(problem.geometry, eta, rng)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -41,16 +41,16 @@ class MinOfNormals:
         """Whether X and Y are the same variable, so that their minimum is normal."""
         return self.sd_x == self.sd_y and (self.sd_x == 0 or self.correlation > ALMOST_ONE)
 
-    def cdf(self, t: Any) -> FloatArray:
+    def cdf(self, t: object) -> FloatArray:
         """Return P(min <= t)."""
         t = np.asarray(t, dtype=float)
         return np.asarray(1.0 - self._both_above(t, strictly=True))
 
-    def at_least(self, t: Any) -> FloatArray:
+    def at_least(self, t: object) -> FloatArray:
         """Return P(min >= t), which exceeds 1 − cdf(t) at the atom 0 only."""
         return np.asarray(self._both_above(np.asarray(t, dtype=float), strictly=False))
 
-    def pdf(self, t: Any) -> FloatArray:
+    def pdf(self, t: object) -> FloatArray:
         """Return the density of the continuous part."""
         t = np.asarray(t, dtype=float)
         small, large = sorted((self.sd_x, self.sd_y))

@@ -38,7 +38,7 @@ Draw: TypeAlias = Callable[[np.random.Generator, int], Any]
 """Makes so many frequency vectors, one a row, dense or sparse."""
 
 
-def check_resamples_wanted(n_resamples: Any) -> int:
+def check_resamples_wanted(n_resamples: object) -> int:
     """Return the number of draws that a caller wants, if it is one and not too large."""
     return whole("n_resamples", n_resamples, at_most=MOST_RESAMPLES)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -87,7 +87,7 @@ class HasPilot(Protocol):
         ...
 
 
-def as_pilot(pilot: Any) -> Pilot:
+def as_pilot(pilot: object) -> Pilot:
     """Return what an audit's result tells a plan."""
     if isinstance(pilot, Pilot):
         return pilot
@@ -98,8 +98,8 @@ def as_pilot(pilot: Any) -> Pilot:
 
 
 def pilot_of(
-    problem: Any, frequencies: Any, counts: Any, loss_range: Any, fixed_targets: Any,
-    binary_losses: Any,
+    problem: object, frequencies: object, counts: object, loss_range: object, fixed_targets: object,
+    binary_losses: object,
 ) -> Pilot:  # fmt: skip
     """Return a pilot from its parts, as `sample_size` takes them."""
     if not isinstance(problem, AuditProblem):
@@ -124,7 +124,7 @@ def pilot_of(
     )
 
 
-def _check_shares(problem: AuditProblem, frequencies: Any, counts: Any) -> FloatArray:
+def _check_shares(problem: AuditProblem, frequencies: object, counts: object) -> FloatArray:
     if (frequencies is None) == (counts is None):
         got = "neither" if counts is None else "both"
         msg = f"`frequencies` or `counts` must be given, and not both, got {got}"

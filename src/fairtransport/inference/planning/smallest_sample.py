@@ -116,8 +116,8 @@ def sample_size(
     value: float | None = None,
     pilot: HasPilot | Pilot | None = None,
     problem: AuditProblem | None = None,
-    frequencies: Any = None,
-    counts: Any = None,
+    frequencies: object = None,
+    counts: object = None,
     goal: str = "reject",
     alpha: float | None = None,
     power: float = 0.8,
@@ -127,7 +127,7 @@ def sample_size(
     binary_losses: bool | None = None,
     n_simulations: int = 200,
     n_resamples: int | None = None,
-    rng: Any = None,
+    rng: object = None,
 ) -> SamplePlan:
     """Return how many cases an audit needs to reach its goal with a given power.
 
@@ -294,7 +294,7 @@ def _is_share(pilot: Pilot) -> bool:
     return pilot.fixed_targets and free and known and pilot.most_gain in (None, 1.0)
 
 
-def _check_share(value: Any) -> float:
+def _check_share(value: object) -> float:
     share = number("value", value, at_least=0)
     if share > 1:
         msg = f"`value` must be a share, at most 1, got {shown(value)}"
@@ -311,7 +311,9 @@ def _check_side(value: float, delta: float, goal: str, what: str) -> None:
     raise InputError(msg)
 
 
-def _check_source(value: Any, pilot: Any, problem: Any, told: dict[str, Any]) -> Pilot | None:
+def _check_source(
+    value: object, pilot: object, problem: object, told: dict[str, Any]
+) -> Pilot | None:
     """Return the pilot, if it is not the value that a plan starts from."""
     sources = {"value": value, "pilot": pilot, "problem": problem}
     given = [name for name, source in sources.items() if source is not None]
@@ -328,7 +330,7 @@ def _check_source(value: Any, pilot: Any, problem: Any, told: dict[str, Any]) ->
     return None if pilot is None else as_pilot(pilot)
 
 
-def _first_given(name: str, given: Any, pilot: Pilot | None, default: Any = None) -> Any:
+def _first_given(name: str, given: object, pilot: Pilot | None, default: object = None) -> Any:
     """Return what a plan was told, else what its pilot was, else the default."""
     own = None if pilot is None else getattr(pilot, name)
     found = next((one for one in (given, own, default) if one is not None), None)
