@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from scipy.sparse import csr_array
 
-    from fairtransport.answers import Answers
+    from fairtransport.access.oracle import AnsweredPoints
     from fairtransport.audit.dependence import Sensitivity
     from fairtransport.losses import Loss
     from fairtransport.similarity import Similarity
@@ -63,7 +63,7 @@ class AuditResult:
     """
 
     space: SampleSpace
-    answers: Answers
+    answers: AnsweredPoints
     similarity: Similarity
     solution: Solution
     model: str

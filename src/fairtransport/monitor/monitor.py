@@ -186,7 +186,7 @@ class Monitor:
     @property
     def queried(self) -> int:
         """How many distinct questions the model was asked."""
-        return len(self._points.answers)
+        return self._points.oracle.queried
 
     @property
     def state(self) -> MonitorState:
@@ -238,7 +238,9 @@ class Monitor:
             "target_scope": self.settings.target_scope,
             "features": list(self._points.features) if self._points.names else None,
             "position": self.position,
-            "answers": [[list(question), said] for question, said in self._points.answers.items()],
+            "answers": [
+                [list(question), said] for question, said in self._points.oracle.said.items()
+            ],
             "history": self._history,
             "stream": self._stream.as_json(),
         }

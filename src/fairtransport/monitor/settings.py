@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtransport.answers import all_classes, choose_access, positive_label, refuse_unlike
+from fairtransport.access.labels import all_classes, positive_label, refuse_unlike
+from fairtransport.access.oracle import outcome_range
+from fairtransport.access.ways import Access, choose_access
 from fairtransport.checks import choice, number, one_of, shown, threshold
 from fairtransport.errors import DataError, InputError
 from fairtransport.losses import Loss, as_loss
@@ -21,22 +23,20 @@ from fairtransport.space.twins import check_twins
 
 if TYPE_CHECKING:
     from fairtransport.access import BlackBox
-    from fairtransport.answers import Access
 
 
 @dataclass(frozen=True, eq=False)
 class Settings:
     """The checked settings of a monitor.
 
-    ``plain`` holds those that a state file can keep, as they were given; ``parameter`` names
-    the argument that predictions come in. ``features`` is None until the first records tell.
+    ``plain`` holds those that a state file can keep, as they were given. ``features`` is None
+    until the first records tell.
     """
 
     plain: dict[str, Any]
     loss: Loss
     similarity: Similarity
-    box: BlackBox | None
-    parameter: str
+    access: Access
     targets: Any
     label: str | None
     predictions: tuple[str, ...]
@@ -51,6 +51,11 @@ class Settings:
     budget: float
     delta: float
     alpha: float
+
+    @property
+    def box(self) -> BlackBox | None:
+        """The model that is asked; None where predictions are given."""
+        return self.access.box
 
     @property
     def named_labels(self) -> bool:
@@ -98,9 +103,9 @@ def check_settings(
     named = access.features if features is None else _names("features", features)
     edges = check_bins(bins, (*(named or ()), *sensitive) if named else list(bins or ()))
     listed = None if labels is None else _listed("labels", labels)
-    classes = _classes(listed, access.box, chosen)
+    classes = _classes(listed, access, chosen)
     _check_positive(pos_label, classes, access, chosen)
-    low, high = _range(chosen, access.parameter, access.box, pos_label)
+    low, high = _range(chosen, access, pos_label)
     if targets is not None and access.box is not None and likeness.moves_only_to_twins:
         msg = "`targets` must be left out with `model` where people move only to their twins"
         raise InputError(msg)
@@ -124,7 +129,7 @@ def check_settings(
         "budget": budget, "delta": delta, "alpha": alpha,
     }  # fmt: skip
     return Settings(
-        plain=plain, loss=chosen, similarity=likeness, box=access.box, parameter=access.parameter,
+        plain=plain, loss=chosen, similarity=likeness, access=access,
         targets=targets, label=label if chosen.uses_truth else None, predictions=predictions,
         sensitive=sensitive, features=named, classes=classes, pos_label=pos_label, bins=edges,
         missing=missing, levels=declared, most_gain=high - low, budget=budget, delta=delta,
@@ -156,14 +161,14 @@ def _listed(parameter: str, values: Any) -> list[Any]:
     return list(dict.fromkeys(listed))
 
 
-def _classes(labels: list[Any] | None, box: BlackBox | None, loss: Loss) -> list[Any] | None:
+def _classes(labels: list[Any] | None, access: Access, loss: Loss) -> list[Any] | None:
     """Return the labels that can occur, where they are known before the first record."""
     if labels is not None and (not labels or None in labels):
         msg = f"`labels` must list labels, none of them missing, got {shown(labels)}"
         raise InputError(msg)
     try:
         refuse_unlike(labels or (), (), "")
-        known = all_classes(labels or [], box, loss)
+        known = all_classes(labels or [], access, loss)
     except DataError as error:
         msg = f"`labels` do not fit: {error}"
         raise InputError(msg) from None
@@ -180,23 +185,16 @@ def _check_positive(pos_label: Any, classes: list[Any] | None, access: Access, l
     _listed("pos_label", [pos_label])
     if loss.uses_truth:
         positive_label(classes or [], pos_label, classes or [])
-    elif access.parameter != "y_score":
-        own = None if access.box is None else access.box.classes
-        if known := own or classes:
-            one_of("pos_label", pos_label, known)
+    elif access.parameter != "y_score" and (known := access.classes or classes):
+        one_of("pos_label", pos_label, known)
 
 
-def _range(loss: Loss, parameter: str, box: BlackBox | None, pos_label: Any) -> tuple[float, float]:
-    if loss.range is not None:
-        return loss.range
-    if not loss.uses_truth:
-        own = None if box is None else box.classes
-        if pos_label is not None or parameter == "y_score":
-            return 0.0, 1.0
-        if own and all(isinstance(one, int | float) for one in own):
-            return float(min(own)), float(max(own))
-    msg = f"`loss_range` must be given for the loss {loss.name!r} of a stream, got None"
-    raise InputError(msg)
+def _range(loss: Loss, access: Access, pos_label: Any) -> tuple[float, float]:
+    limits = loss.range if loss.uses_truth else outcome_range(loss, access, pos_label)
+    if limits is None:
+        msg = f"`loss_range` must be given for the loss {loss.name!r} of a stream, got None"
+        raise InputError(msg)
+    return limits
 
 
 def _levels(

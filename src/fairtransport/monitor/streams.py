@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from fairtransport.checks import FloatArray, IntArray
     from fairtransport.monitor.points import Key, Points
     from fairtransport.monitor.settings import Settings
-    from fairtransport.space import SampleSpace
 
 Watcher: TypeAlias = Callable[[], None]
 
@@ -209,11 +209,11 @@ class CostStream:
         """Return the problem over all points so far, and where each of them is in it."""
         settings = self.settings
         space = build_space(
-            self.points.frame(keys),
+            self.points.space(keys).frame(),
             settings.label,
             sensitive_features=list(settings.sensitive),
             predictions=list(settings.predictions) or None,
-            prediction_parameter=settings.parameter,
+            prediction_parameter=settings.access.parameter,
             features=list(self.points.features),
             missing=settings.missing,
             levels=settings.levels or None,
@@ -221,12 +221,9 @@ class CostStream:
             twins=settings.box is not None,
             label_matters=settings.label is not None,
         )
-        listed = _keys_of(space, self.points.names)
-        losses = self.points.losses(listed)
+        # they were cut when the records came
+        losses = self.points.oracle.answer(replace(space, bins=settings.bins)).losses
         problem = AuditProblem(losses, settings.similarity.geometry(space), budget=settings.budget)
+        listed = zip(*(space.columns[name].to_list() for name in self.points.names), strict=True)
         place = {key: at for at, key in enumerate(listed)}
         return problem, np.array([place[key] for key in keys], np.int64)
-
-
-def _keys_of(space: SampleSpace, names: Sequence[str]) -> list[Key]:
-    return list(zip(*(space.columns[name].to_list() for name in names), strict=True))

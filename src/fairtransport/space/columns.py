@@ -12,6 +12,8 @@ from fairtransport.checks import shown
 from fairtransport.errors import DataError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import narwhals as nw
     from numpy.typing import NDArray
 
@@ -98,6 +100,26 @@ def encode(
     else:
         levels, codes[~missing] = np.unique(there, return_inverse=True)
     return Column(levels, codes, categories)
+
+
+def code_rows(
+    names: Sequence[str], rows: Sequence[tuple[Any, ...]],
+    categories: Mapping[str, tuple[Any, ...] | None],
+) -> dict[str, Column]:  # fmt: skip
+    """Code points that are tuples of plain values, with None for what is missing.
+
+    Examples
+    --------
+    >>> columns = code_rows(["group", "x"], [("b", 1), ("a", None)], {})
+    >>> columns["group"].codes.tolist(), columns["x"].codes.tolist()
+    ([1, 0], [0, -1])
+    """
+    columns = {}
+    for at, name in enumerate(names):
+        values = [row[at] for row in rows]
+        missing = np.array([value is None for value in values], bool)
+        columns[name] = encode(object_array(values), missing, categories.get(name))
+    return columns
 
 
 def encode_series(series: nw.Series[Any]) -> Column:
