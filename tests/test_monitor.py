@@ -580,7 +580,7 @@ def test_a_column_without_values_is_settled_by_its_first(tmp_path, follow):
 )  # fmt: skip
 def test_columns_hold_what_an_audit_of_the_file_reads(tmp_path, words):
     from fairtransport.monitor.growing import GrowingFile
-    from fairtransport.space.counting import FileSource
+    from fairtransport.space.file_source import FileSource
 
     path = tmp_path / "one.csv"
     path.write_text("x,y\n" + "".join(f"{word},1\n" for word in words))

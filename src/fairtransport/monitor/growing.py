@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING, Any
 from fairtransport.checks import shown
 from fairtransport.errors import DataError, InputError
 from fairtransport.files import is_file
-from fairtransport.monitor.kinds import value_of, widened
-from fairtransport.monitor.rows import csv_rows, ended, json_record, lines_of, refuse_unclosed
+from fairtransport.monitor.complete_rows import (
+    csv_rows,
+    ended,
+    json_record,
+    lines_of,
+    refuse_unclosed,
+)
+from fairtransport.space.kinds import value_of, widened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

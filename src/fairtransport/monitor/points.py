@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -12,12 +11,13 @@ import numpy as np
 from fairtransport.checks import shown
 from fairtransport.errors import DataError, InputError
 from fairtransport.monitor.stream_oracle import StreamOracle
-from fairtransport.monitor.values import plain_values
-from fairtransport.space.binning import bin_names
-from fairtransport.space.columns import code_rows, encode_series
-from fairtransport.space.counting import as_source
+from fairtransport.space.binning import bin_values
+from fairtransport.space.columns import code_rows
+from fairtransport.space.frame_source import frame_source
+from fairtransport.space.reader import coded_column
 from fairtransport.space.roles import refuse_taken
 from fairtransport.space.sample_space import SampleSpace
+from fairtransport.space.single_values import plain_values, refuse_missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -95,8 +95,11 @@ class Points:
             return []
         for name, values in columns.items():
             if name in self.settings.bins:
-                columns[name] = self._binned(name, values)
-            self._refuse_missing(name, columns[name])
+                columns[name] = bin_values(name, values, self.settings.bins[name])
+            refuse_missing(
+                name, columns[name].count(None), self.settings.missing,
+                is_profile=self.names.index(name) in self._profile,
+            )  # fmt: skip
         for name, levels in self.settings.levels.items():
             new = set(columns[name]).difference(levels)
             if new:
@@ -170,16 +173,12 @@ class Points:
                 f"got {shown(points)}"
             )
             raise InputError(msg)
-        frame: Any = as_source(points, "points").frame  # type: ignore[attr-defined]
+        frame: Any = frame_source(points, "points").frame
         self._find_features([frame.columns])
         self.library = frame.implementation.name.lower()
         columns = {}
         for name in self.names:
-            try:
-                column = encode_series(frame[name])
-            except TypeError:
-                msg = f"the column {name!r} must hold single values"
-                raise DataError(msg) from None
+            column = coded_column(frame, name)
             self._categories = {**self._categories, name: column.categories}
             levels = plain_values(f"the column {name!r}", column.levels.tolist())
             columns[name] = [[*levels, None][code] for code in column.codes.tolist()]
@@ -201,23 +200,6 @@ class Points:
             if not self.names:
                 self.fix_features([name for name in columns if name not in self._taken])
                 self.refuse_absent(columns)
-
-    def _binned(self, name: str, values: list[Any]) -> list[Any]:
-        edges = self.settings.bins[name]
-        names = bin_names(edges)
-        for value in values:
-            if isinstance(value, bool) or not isinstance(value, int | float | None):
-                msg = f"`bins[{name!r}]` needs a numeric column, got {shown(value)}"
-                raise DataError(msg)
-        return [None if value is None else names[bisect_right(edges, value)] for value in values]
-
-    def _refuse_missing(self, name: str, values: list[Any]) -> None:
-        is_profile = self.names.index(name) in self._profile
-        if None in values and not (is_profile and self.settings.missing == "level"):
-            way_out = "; missing='level' makes it a level of its own" if is_profile else ""
-            many = values.count(None)
-            msg = f"the column {name!r} must not have missing values, got {many}{way_out}"
-            raise DataError(msg)
 
     def _replaced(self, key: Key, combo: Sequence[Any]) -> Key:
         values = list(key)

@@ -14,11 +14,11 @@ from fairtransport.access.ways import Access, choose_access
 from fairtransport.checks import choice, number, one_of, shown, threshold
 from fairtransport.errors import DataError, InputError
 from fairtransport.losses import Loss, as_loss
-from fairtransport.monitor.values import plain_values
 from fairtransport.similarity import Similarity, as_similarity
 from fairtransport.space.binning import Bins, bin_names, check_bins
 from fairtransport.space.columns import plain_list, sorted_levels
 from fairtransport.space.roles import refuse_taken
+from fairtransport.space.single_values import plain_values
 from fairtransport.space.twins import check_twins
 
 if TYPE_CHECKING:

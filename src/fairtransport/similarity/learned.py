@@ -11,8 +11,8 @@ from fairtransport.errors import InputError
 from fairtransport.geometry import Embedding, Geometry
 from fairtransport.similarity.base import Parameters, label_columns, tie_breaking_codes
 from fairtransport.similarity.encoding import Encoding, fingerprint, rows_among
-from fairtransport.similarity.tables import coded_columns, read_table
-from fairtransport.space.counting import FileSource
+from fairtransport.space.file_source import FileSource
+from fairtransport.space.reader import coded_columns, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

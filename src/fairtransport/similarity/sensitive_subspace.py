@@ -12,7 +12,7 @@ from fairtransport.errors import InputError
 from fairtransport.similarity.base import column_names, is_numeric
 from fairtransport.similarity.encoding import centre_and_scale, fit_encoding
 from fairtransport.similarity.learned import Learned, complement
-from fairtransport.similarity.tables import coded_columns, read_table
+from fairtransport.space.reader import coded_columns, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

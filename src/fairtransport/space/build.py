@@ -10,22 +10,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtransport.checks import BoolArray, IntArray, choice, refuse_masked, shape_of, shown
-from fairtransport.errors import DataError, InputError
+from fairtransport.errors import InputError
 from fairtransport.space.binning import Bins, check_bins
 from fairtransport.space.columns import (
     MISSING,
     Column,
-    is_endless,
     merge_columns,
     plain_list,
-    refuse_mixed,
-    refuse_unusable,
     sorted_levels,
 )
-from fairtransport.space.counting import Counted, as_source
+from fairtransport.space.counting import Counted
 from fairtransport.space.overlap import SharedRows
+from fairtransport.space.reader import as_source
 from fairtransport.space.roles import Roles, find_roles, refuse_absent
 from fairtransport.space.sample_space import SampleSpace
+from fairtransport.space.single_values import (
+    is_endless,
+    refuse_missing,
+    refuse_mixed,
+    refuse_unusable,
+)
 from fairtransport.space.twins import check_twins
 
 if TYPE_CHECKING:
@@ -121,15 +125,9 @@ def _checked(counted: Counted, roles: Roles, missing: str) -> Counted:
         refuse_unusable(name, column)
         if name == roles.label or name in roles.predictions:
             refuse_mixed(name, column.levels.tolist())
-        if not column.has_missing:
-            continue
-        is_profile = name in roles.features or name in roles.sensitive
-        if missing == "level" and is_profile:
-            continue
         people = int(counted.counts[column.codes == MISSING].sum())
-        way_out = "; missing='level' makes it a level of its own" if is_profile else ""
-        msg = f"the column {name!r} must not have missing values, got {people}{way_out}"
-        raise DataError(msg)
+        is_profile = name in roles.features or name in roles.sensitive
+        refuse_missing(name, people, missing, is_profile=is_profile)
     return counted
 
 

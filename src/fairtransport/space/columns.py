@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from fairtransport.checks import shown
-from fairtransport.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,8 +15,6 @@ if TYPE_CHECKING:
 
     from fairtransport.checks import BoolArray, IntArray
 
-ENDLESS = ("inf", "infinity", "nan")
-"""How numbers without end are spelt."""
 MISSING = -1
 """The code of a missing value."""
 
@@ -143,61 +137,6 @@ def encode_series(series: nw.Series[Any]) -> Column:
         if array.dtype != object:
             return encode(array, mask, categories)
     return encode(object_array(series.to_list()), mask, categories)
-
-
-def refuse_unusable(name: str, column: Column) -> None:
-    """Refuse a column with infinite or complex numbers, or with values that hold others."""
-    if column.levels.dtype.kind in "biuUSM":
-        return
-    for level in column.levels.tolist():
-        if is_endless(level):
-            msg = f"the column {name!r} must hold finite numbers, got {level}"
-            raise DataError(msg)
-        if isinstance(level, complex):
-            msg = f"the column {name!r} must hold text or real numbers, got {level}"
-            raise DataError(msg)
-        if isinstance(level, str) and not _is_text(level):
-            msg = f"the column {name!r} must hold whole characters, got {shown(level)}"
-            raise DataError(msg)
-    words = [level for level in column.levels.tolist() if isinstance(level, str)]
-    endless = [word for word in words if word.strip().lower().lstrip("+-") in ENDLESS]
-    # numbers as text, which DuckDB makes of a file's column with an infinity
-    if endless and all(_is_number(word) for word in words):
-        msg = f"the column {name!r} must hold finite numbers, got {endless[0]!r}"
-        raise DataError(msg)
-
-
-def refuse_mixed(name: str, levels: list[Any]) -> None:
-    """Refuse text beside numbers where values are compared with others: "1" would not be 1."""
-    text = [level for level in levels if isinstance(level, str)]
-    others = [level for level in levels if not isinstance(level, str)]
-    if text and others:
-        msg = (
-            f"the column {name!r} must be all text or all numbers, got {text[0]!r} and {others[0]}"
-        )
-        raise DataError(msg)
-
-
-def _is_text(text: str) -> bool:
-    """Say whether text is more than halves of characters, as undecodable file names are."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
-
-
-def is_endless(value: Any) -> bool:
-    """Say whether a value is NaN or infinite."""
-    return isinstance(value, float | np.floating) and not math.isfinite(value)
 
 
 def merge_columns(first: Column, second: Column) -> Column:

@@ -9,8 +9,8 @@ import numpy as np
 from fairtransport.archives import TooLargeError, in_words, most_unpacked, unpacked_sizes
 from fairtransport.checks import is_real, said, shown
 from fairtransport.errors import DataError, InputError
-from fairtransport.similarity.tables import coded_columns, read_table
 from fairtransport.space.columns import Column, merge_columns
+from fairtransport.space.reader import coded_columns, read_table
 from fairtransport.space.sample_space import native_frame
 
 if TYPE_CHECKING:
