@@ -266,7 +266,7 @@ def test_unusual_records_that_are_alright(points, more):
     state = monitor.update(points)
 
     assert state.n == len(SEEN) + more
-    assert len(monitor._stream.cell_of) == len(SEEN) + (not same)
+    assert len(monitor._stream.space.cell_of) == len(SEEN) + (not same)
 
 
 def test_columns_that_come_late_are_refused_where_all_are_features():

@@ -236,7 +236,7 @@ class Monitor:
         content = {
             "settings": self.settings.plain,
             "target_scope": self.settings.target_scope,
-            "features": list(self._points.features) if self._points.names else None,
+            "features": list(self._points.roles.features) if self._points.names else None,
             "position": self.position,
             "answers": [
                 [list(question), said] for question, said in self._points.oracle.said.items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -11,11 +12,11 @@ import numpy as np
 from fairtransport.checks import shown
 from fairtransport.errors import DataError, InputError
 from fairtransport.monitor.stream_oracle import StreamOracle
-from fairtransport.space.binning import bin_values
+from fairtransport.space.binning import bin_values, check_bins
 from fairtransport.space.columns import code_rows
 from fairtransport.space.frame_source import frame_source
 from fairtransport.space.reader import coded_column
-from fairtransport.space.roles import refuse_taken
+from fairtransport.space.roles import Roles, refuse_taken
 from fairtransport.space.sample_space import SampleSpace
 from fairtransport.space.single_values import plain_values, refuse_missing
 
@@ -34,15 +35,15 @@ class Points:
 
     Attributes
     ----------
-    names
-        The columns of a point: features, sensitive ones, label, predictions; empty until known.
+    roles
+        Which columns play which part; without features until these are known.
     oracle
         What is known of the points: what the model says there, and the losses.
     """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.features: tuple[str, ...] = ()
+        self.roles = Roles((), settings.sensitive, settings.label, settings.predictions, None)
         self.names: tuple[str, ...] = ()
         self.oracle = StreamOracle(settings)
         self.library = "pandas"
@@ -71,22 +72,13 @@ class Points:
     def fix_features(self, features: Sequence[str]) -> None:
         """Settle which columns describe a person."""
         settings = self.settings
-        label = () if settings.label is None else (settings.label,)
         refuse_taken("features", features, self._taken)
-        unknown = [name for name in settings.bins if name not in (*features, *settings.sensitive)]
-        if unknown:
-            msg = f"`bins` must name columns of the points, got {shown(unknown[0])}"
-            raise InputError(msg)
-        self.features = tuple(features)
-        columns = (*features, *settings.sensitive, *label, *settings.predictions)
-        self.names = tuple(dict.fromkeys(columns))
-        self._profile = [
-            self.names.index(name) for name in dict.fromkeys((*features, *settings.sensitive))
-        ]
+        roles = replace(self.roles, features=tuple(features))
+        check_bins(settings.bins, roles.profile)
+        self.roles, self.names = roles, roles.points
         self._sensitive = [self.names.index(name) for name in settings.sensitive]
-        self._asked = [self.names.index(name) for name in self.features]
-        others = [at for at in self._profile if at not in self._sensitive]
-        self._block = [*others, *(self.names.index(name) for name in label)]
+        apart = {*settings.sensitive, *settings.predictions}
+        self._block = [at for at, name in enumerate(self.names) if name not in apart]
 
     def read(self, points: Any) -> list[Key]:
         """Return the points of a record or a batch, in order, checked."""
@@ -98,7 +90,7 @@ class Points:
                 columns[name] = bin_values(name, values, self.settings.bins[name])
             refuse_missing(
                 name, columns[name].count(None), self.settings.missing,
-                is_profile=self.names.index(name) in self._profile,
+                is_profile=name in self.roles.profile,
             )  # fmt: skip
         for name, levels in self.settings.levels.items():
             new = set(columns[name]).difference(levels)
@@ -148,10 +140,10 @@ class Points:
         return SampleSpace(
             columns=code_rows(self.names, keys, whole),
             counts=np.ones(len(keys), np.int64),
-            features=self.features,
-            sensitive=settings.sensitive,
-            label=settings.label,
-            predictions=settings.predictions,
+            features=self.roles.features,
+            sensitive=self.roles.sensitive,
+            label=self.roles.label,
+            predictions=self.roles.predictions,
             bins=settings.bins,
             library=self.library,
         )

@@ -126,8 +126,7 @@ def _checked(counted: Counted, roles: Roles, missing: str) -> Counted:
         if name == roles.label or name in roles.predictions:
             refuse_mixed(name, column.levels.tolist())
         people = int(counted.counts[column.codes == MISSING].sum())
-        is_profile = name in roles.features or name in roles.sensitive
-        refuse_missing(name, people, missing, is_profile=is_profile)
+        refuse_missing(name, people, missing, is_profile=name in roles.profile)
     return counted
 
 

@@ -26,10 +26,15 @@ class Roles:
     counts: str | None
 
     @property
+    def profile(self) -> tuple[str, ...]:
+        """The columns that describe a person."""
+        return tuple(dict.fromkeys((*self.features, *self.sensitive)))
+
+    @property
     def points(self) -> tuple[str, ...]:
         """The columns that make a point, in the order points are sorted by."""
         label = () if self.label is None else (self.label,)
-        return tuple(dict.fromkeys((*self.features, *self.sensitive, *label, *self.predictions)))
+        return tuple(dict.fromkeys((*self.profile, *label, *self.predictions)))
 
 
 def find_roles(
