@@ -15,7 +15,7 @@ from fairtransport.access.boxes import Estimator
 from fairtransport.archives import TooLargeError, in_words, most_unpacked, unpacked_sizes
 from fairtransport.checks import said, shown, whole
 from fairtransport.errors import InputError, ModelError
-from fairtransport.files import is_file
+from fairtransport.filesystem import is_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

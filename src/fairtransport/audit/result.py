@@ -11,7 +11,7 @@ from fairtransport.audit.shared import shared_summary
 from fairtransport.audit.summarise import COMPARED, method_limits, summarise
 from fairtransport.checks import choice, whole
 from fairtransport.errors import InputError
-from fairtransport.files import write_text
+from fairtransport.filesystem import write_text
 from fairtransport.geometry import Geometry
 from fairtransport.inference import Interval, Pilot, SamplingLaw, sampling_law
 from fairtransport.inference.verdict import Verdict, reach_verdict

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairtransport.checks import shown
 from fairtransport.errors import DataError, InputError
-from fairtransport.files import is_file
+from fairtransport.filesystem import is_file
 from fairtransport.monitor.complete_rows import (
     csv_rows,
     ended,

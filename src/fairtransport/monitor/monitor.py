@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairtransport.checks import shown
 from fairtransport.errors import InputError
-from fairtransport.files import write_text
+from fairtransport.filesystem import write_text
 from fairtransport.monitor.points import Points
 from fairtransport.monitor.settings import Settings, check_settings
 from fairtransport.monitor.statefile import dump_state, load_state

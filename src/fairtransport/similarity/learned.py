@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from fairtransport.checks import FloatArray
     from fairtransport.space import SampleSpace
-    from fairtransport.space.columns import Column
+    from fairtransport.space.columns import CodedColumn
 
 DECIMALS = 10
 """Embeddings are rounded, so that people who differ in nothing that counts are at distance 0."""
@@ -106,7 +106,7 @@ class Learned(Parameters):
         self.check_fitted()
         return self._placed(coded_columns(read_table(X, "X"), self.encoding_.columns, "X"))
 
-    def _placed(self, columns: Mapping[str, Column]) -> FloatArray:
+    def _placed(self, columns: Mapping[str, CodedColumn]) -> FloatArray:
         placed = np.round(self.encoding_.coordinates(columns) @ self.matrix_, DECIMALS)
         # with nothing left of the space everybody is in one place
         return placed if placed.shape[1] else np.zeros((len(placed), 1))

@@ -14,7 +14,7 @@ from fairtransport.errors import InputError
 from fairtransport.space.binning import Bins, check_bins
 from fairtransport.space.columns import (
     MISSING,
-    Column,
+    CodedColumn,
     merge_columns,
     plain_list,
     sorted_levels,
@@ -159,7 +159,7 @@ def _known_in_reference(names: Sequence[str], columns: Sequence[str]) -> None:
         raise InputError(msg)
 
 
-def _merged(columns: dict[str, Column], counts: IntArray) -> tuple[Counted, IntArray]:
+def _merged(columns: dict[str, CodedColumn], counts: IntArray) -> tuple[Counted, IntArray]:
     """Add up the counts of equal rows, and say where each row went."""
     codes = np.column_stack([column.codes for column in columns.values()])
     _, first, inverse = np.unique(codes, axis=0, return_index=True, return_inverse=True)
@@ -251,7 +251,7 @@ def _with_declared(levels: NDArray[Any], declared: list[Any]) -> NDArray[Any]:
 
 
 def _combo_of(
-    columns: Mapping[str, Column], sensitive: Sequence[str], combos: IntArray
+    columns: Mapping[str, CodedColumn], sensitive: Sequence[str], combos: IntArray
 ) -> IntArray:
     """Return the number of each point's combination of sensitive levels."""
     codes = np.column_stack([columns[name].codes for name in sensitive])

@@ -20,7 +20,7 @@ MISSING = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class CodedColumn:
     """One column over the points of a space.
 
     Attributes
@@ -48,9 +48,9 @@ class Column:
         """Whether a point's value is missing."""
         return bool((self.codes == MISSING).any())
 
-    def take(self, rows: Any) -> Column:
+    def take(self, rows: Any) -> CodedColumn:
         """Return the column over some of the points."""
-        return Column(self.levels, self.codes[rows], self.categories)
+        return CodedColumn(self.levels, self.codes[rows], self.categories)
 
     def values(self) -> NDArray[Any]:
         """Return the values; missing ones as NaN in a numeric column, else as None."""
@@ -67,16 +67,16 @@ class Column:
         plain = [*self.levels.tolist(), None]
         return [plain[code] for code in self.codes.tolist()]
 
-    def with_levels(self, levels: NDArray[Any]) -> Column:
+    def with_levels(self, levels: NDArray[Any]) -> CodedColumn:
         """Return the same values coded over a larger sorted set of levels."""
         place = {value: at for at, value in enumerate(levels.tolist())}
         new = np.array([place[value] for value in self.levels.tolist()] + [MISSING], np.int64)
-        return Column(levels, new[self.codes], self.categories)
+        return CodedColumn(levels, new[self.codes], self.categories)
 
 
 def encode(
     values: NDArray[Any], missing: BoolArray, categories: tuple[Any, ...] | None = None
-) -> Column:
+) -> CodedColumn:
     """Code an array of values over its sorted distinct levels.
 
     Examples
@@ -93,13 +93,13 @@ def encode(
         codes[~missing] = [place[value] for value in there.tolist()]
     else:
         levels, codes[~missing] = np.unique(there, return_inverse=True)
-    return Column(levels, codes, categories)
+    return CodedColumn(levels, codes, categories)
 
 
 def code_rows(
     names: Sequence[str], rows: Sequence[tuple[Any, ...]],
     categories: Mapping[str, tuple[Any, ...] | None],
-) -> dict[str, Column]:  # fmt: skip
+) -> dict[str, CodedColumn]:  # fmt: skip
     """Code points that are tuples of plain values, with None for what is missing.
 
     Examples
@@ -116,7 +116,7 @@ def code_rows(
     return columns
 
 
-def encode_series(series: nw.Series[Any]) -> Column:
+def encode_series(series: nw.Series[Any]) -> CodedColumn:
     """Code a narwhals series; NaN counts as missing."""
     import narwhals as nw
 
@@ -139,14 +139,14 @@ def encode_series(series: nw.Series[Any]) -> Column:
     return encode(object_array(series.to_list()), mask, categories)
 
 
-def merge_columns(first: Column, second: Column) -> Column:
+def merge_columns(first: CodedColumn, second: CodedColumn) -> CodedColumn:
     """Return one column over the points of both."""
     levels = first.levels
     # equal levels may be bins, which have an order of their own
     if levels.tolist() != second.levels.tolist():
         levels = sorted_levels([*levels.tolist(), *second.levels.tolist()])
     codes = np.r_[first.with_levels(levels).codes, second.with_levels(levels).codes]
-    return Column(levels, codes, first.categories)
+    return CodedColumn(levels, codes, first.categories)
 
 
 def sorted_levels(values: list[Any]) -> NDArray[Any]:

@@ -10,7 +10,7 @@ import numpy as np
 from fairtransport.checks import IntArray, cut
 from fairtransport.errors import DataError
 from fairtransport.space.binning import Bins, bin_names
-from fairtransport.space.columns import Column, object_array
+from fairtransport.space.columns import CodedColumn, object_array
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
@@ -26,7 +26,7 @@ NaN is refused with them, also by engines to which it is the largest number.
 class Counted:
     """Distinct rows: their columns and counts (all > 0)."""
 
-    columns: dict[str, Column]
+    columns: dict[str, CodedColumn]
     counts: IntArray
 
 
@@ -78,7 +78,7 @@ def check_types(
 
 
 def checked_counts(
-    columns: dict[str, Column], counts: Any, bad: Any, bins: Bins, name: str | None
+    columns: dict[str, CodedColumn], counts: Any, bad: Any, bins: Bins, name: str | None
 ) -> Counted:
     """Return what a group-by counted, if the counts can be used; bins in their order."""
     wrong = int(np.asarray(bad).sum())

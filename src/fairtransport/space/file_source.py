@@ -12,9 +12,9 @@ import numpy as np
 
 from fairtransport.checks import shown
 from fairtransport.errors import DataError, InputError
-from fairtransport.files import is_file
+from fairtransport.filesystem import is_file
 from fairtransport.space.binning import Bins, bin_sql
-from fairtransport.space.columns import Column, encode, object_array
+from fairtransport.space.columns import CodedColumn, encode, object_array
 from fairtransport.space.counting import (
     MOST_PEOPLE,
     Counted,
@@ -149,7 +149,7 @@ class FileSource:
             frame[name] = object_array(list(fetched[name]))
         return nw.from_native(frame[list(fetched)], eager_only=True)
 
-    def _coded(self, values: Any) -> Column:
+    def _coded(self, values: Any) -> CodedColumn:
         column = _encode_fetched(values)
         return with_truth_values(column) if self._reader is _READ_TEXT else column
 
@@ -203,7 +203,7 @@ def _sql_key(name: str, bins: Bins, kind: str) -> str:
     return f"CASE WHEN isnan({quoted}) THEN NULL ELSE {quoted} END" if is_float else quoted
 
 
-def _encode_fetched(values: Any) -> Column:
+def _encode_fetched(values: Any) -> CodedColumn:
     mask = np.ma.getmaskarray(values)
     array = np.ma.getdata(values)
     if array.dtype.kind == "f":

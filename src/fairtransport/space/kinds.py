@@ -15,7 +15,7 @@ from fairtransport.errors import DataError
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from fairtransport.space.columns import Column
+    from fairtransport.space.columns import CodedColumn
 
 SPELLINGS = ({"True", "False"}, {"true", "false"}, {"TRUE", "FALSE"})
 """How truth values are spelt in a column that holds nothing else, as pandas reads it."""
@@ -80,7 +80,7 @@ def truth_value(word: str) -> bool:
     return word.lower() == "true"
 
 
-def with_truth_values(column: Column) -> Column:
+def with_truth_values(column: CodedColumn) -> CodedColumn:
     """Return a column with truth values where its words spell nothing else."""
     words = column.levels.tolist()
     if not words or not are_truth_values(words):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairtransport.checks import shown
 from fairtransport.errors import DataError, InputError
-from fairtransport.space.columns import Column, encode_series
+from fairtransport.space.columns import CodedColumn, encode_series
 from fairtransport.space.file_source import FileSource
 from fairtransport.space.frame_source import frame_source
 from fairtransport.space.single_values import refuse_unusable
@@ -46,7 +46,7 @@ def read_table(data: Any, parameter: str) -> nw.DataFrame[Any]:
 
 def coded_columns(
     frame: nw.DataFrame[Any], names: Sequence[str], parameter: str
-) -> dict[str, Column]:
+) -> dict[str, CodedColumn]:
     """Return some columns of a frame, coded, row by row."""
     if not len(frame):
         msg = f"`{parameter}` must have at least one row, got none"
@@ -62,7 +62,7 @@ def coded_columns(
     return columns
 
 
-def coded_column(frame: nw.DataFrame[Any], name: str) -> Column:
+def coded_column(frame: nw.DataFrame[Any], name: str) -> CodedColumn:
     """Return one column of a frame, coded, if its values can be told apart."""
     try:
         return encode_series(frame[name])

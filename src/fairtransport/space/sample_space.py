@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from fairtransport.checks import BoolArray, FloatArray, IntArray
     from fairtransport.space.binning import Bins
-    from fairtransport.space.columns import Column
+    from fairtransport.space.columns import CodedColumn
     from fairtransport.space.overlap import SharedRows
 
 
@@ -50,7 +50,7 @@ class SampleSpace:
         The data frame library that tables are handed back in.
     """
 
-    columns: Mapping[str, Column]
+    columns: Mapping[str, CodedColumn]
     counts: IntArray
     features: tuple[str, ...]
     sensitive: tuple[str, ...]
@@ -126,7 +126,7 @@ class SampleSpace:
         )
 
 
-def native_frame(columns: Mapping[str, Column], library: str) -> Any:
+def native_frame(columns: Mapping[str, CodedColumn], library: str) -> Any:
     """Return coded columns as a data frame of the given library, categories restored."""
     import narwhals as nw
 

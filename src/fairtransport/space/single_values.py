@@ -14,7 +14,7 @@ from fairtransport.checks import shown
 from fairtransport.errors import DataError
 
 if TYPE_CHECKING:
-    from fairtransport.space.columns import Column
+    from fairtransport.space.columns import CodedColumn
 
 ENDLESS = ("inf", "infinity", "nan")
 """How numbers without end are spelt."""
@@ -22,7 +22,7 @@ WHOLE_NUMBERS = range(-(2**63), 2**64)
 """What fits into 64 bits."""
 
 
-def refuse_unusable(name: str, column: Column) -> None:
+def refuse_unusable(name: str, column: CodedColumn) -> None:
     """Refuse a column with infinite or complex numbers, or with values that hold others."""
     if column.levels.dtype.kind in "biuUSM":
         return
