@@ -118,3 +118,14 @@ def test_numbers_as_labels():
     assert told(**options).update(frame).statistic == pytest.approx(result.statistic)
     with pytest.raises(ft.DataError, match="`y` must be numeric for the loss 'absolute'"):
         told(**options).update(frame.assign(good="yes"))
+
+
+def test_outcomes_outside_the_range_that_the_bets_rely_on_are_refused():
+    frame = people(20).assign(score=lambda f: 2.5 * (f["group"] == "a"))
+    monitor = ft.Monitor(y_score="score", sensitive_features="group", features=["x"],
+                         loss="outcome", delta=0.5)  # fmt: skip
+
+    assert monitor.settings.most_gain == 1
+    with pytest.raises(ft.DataError, match=r"must lie in \[0, 1\], got 2.5"):
+        monitor.update(frame)
+    assert monitor.state.n == 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from fairtransport.space.binning import Bins, bin_names, check_bins
 from fairtransport.space.columns import plain_list, sorted_levels
 from fairtransport.space.roles import refuse_taken
 from fairtransport.space.single_values import plain_values
-from fairtransport.space.twins import check_twins
+from fairtransport.space.twins import check_declared, check_twins
 
 if TYPE_CHECKING:
     from fairtransport.access import BlackBox
@@ -201,19 +201,9 @@ def _levels(
     levels: Any, sensitive: Sequence[str], bins: Bins, *, has_model: bool
 ) -> dict[str, list[Any]]:
     """Return all levels of the sensitive features, which fix the twins beforehand."""
+    given = check_declared(levels, sensitive, twins=has_model)
     if not has_model:
-        if levels is not None:
-            msg = "`levels` needs `model`: without one there are no twins to ask about"
-            raise InputError(msg)
         return {}
-    given = {} if levels is None else levels
-    if not isinstance(given, Mapping):
-        msg = f"`levels` must map sensitive features to values, got {shown(levels)}"
-        raise InputError(msg)
-    for name in given:
-        if name not in sensitive:
-            msg = f"`levels` must name sensitive features, got {shown(name)}"
-            raise InputError(msg)
     declared: dict[str, list[Any]] = {}
     for name in sensitive:
         if given.get(name) is not None and not isinstance(given[name], str):

@@ -30,7 +30,7 @@ from fairtransport.space.single_values import (
     refuse_mixed,
     refuse_unusable,
 )
-from fairtransport.space.twins import check_twins
+from fairtransport.space.twins import check_declared, check_twins
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -172,19 +172,8 @@ def _check_levels(
     levels: Any, sensitive: Sequence[str], counted: Counted, *, twins: bool
 ) -> dict[str, list[Any]]:
     """Return declared levels; every observed value must be among them."""
-    if levels is None:
-        return {}
-    if not twins:
-        msg = "`levels` needs `model`: without one there are no twins to ask about"
-        raise InputError(msg)
-    if not isinstance(levels, Mapping):
-        msg = f"`levels` must map sensitive features to values, got {shown(levels)}"
-        raise InputError(msg)
     declared: dict[str, list[Any]] = {}
-    for name, values in levels.items():
-        if name not in sensitive:
-            msg = f"`levels` must name sensitive features, got {shown(name)}"
-            raise InputError(msg)
+    for name, values in check_declared(levels, sensitive, twins=twins).items():
         listed = _listed_levels(f"levels[{name!r}]", values)
         for value in counted.columns[name].levels.tolist():
             if value not in listed:
