@@ -8,8 +8,8 @@ import pytest
 
 import fairtransport as ft
 from fairtransport.access import BlackBox, load, loading
+from fairtransport.access.boxes import choose_access
 from fairtransport.access.oracle import Oracle
-from fairtransport.access.ways import choose_access
 from fairtransport.cli import main
 from fairtransport.losses import LOSSES
 from fairtransport.space import build_space

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fairtransport.access.ways import Access
+    from fairtransport.access.boxes import Access
     from fairtransport.losses import Loss
 
 TWO_LABELS = 2

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fairtransport.access.boxes import BlackBox
-    from fairtransport.access.ways import Access
+    from fairtransport.access.boxes import Access, BlackBox
     from fairtransport.space import SampleSpace
 
 Question: TypeAlias = tuple[Any, ...]

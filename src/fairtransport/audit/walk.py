@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtransport.access.boxes import choose_access
 from fairtransport.access.oracle import Oracle
-from fairtransport.access.ways import choose_access
 from fairtransport.audit.result import AuditResult
 from fairtransport.audit.warnings import find_warnings
 from fairtransport.checks import choice, generator, number, one_of, shown, threshold

@@ -21,7 +21,7 @@ def check_before(
 
     ``below`` is the limit of α.
     """
-    from fairtransport.access.ways import choose_access
+    from fairtransport.access.boxes import choose_access
     from fairtransport.checks import number, threshold
     from fairtransport.losses import as_loss
     from fairtransport.space.file_source import FileSource

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtransport.access.boxes import Access, choose_access
 from fairtransport.access.labels import all_classes, positive_label, refuse_unlike
 from fairtransport.access.oracle import outcome_range
-from fairtransport.access.ways import Access, choose_access
 from fairtransport.checks import choice, number, one_of, shown, threshold
 from fairtransport.errors import DataError, InputError
 from fairtransport.losses import Loss, as_loss
