@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from fairtransport.losses import Answer, Loss
+    from fairtransport.space.columns import Value
 
 
 LIBRARIES = ("pandas", "polars", "pyarrow", "modin", "cudf")
@@ -41,7 +42,7 @@ class BlackBox(Protocol):
         ...
 
     @property
-    def classes(self) -> list[Any] | None:
+    def classes(self) -> Sequence[Value] | None:
         """The labels it knows, in the order of its scores; None if it does not say."""
         ...
 
@@ -89,7 +90,7 @@ class Estimator:
         return None if names is None else tuple(plain_items(names) or (names,))
 
     @property
-    def classes(self) -> list[Any] | None:
+    def classes(self) -> list[Value] | None:
         """The labels it was fitted on."""
         classes: Any = getattr(self.model, "classes_", None)
         listed = plain_items(classes) or [classes]
@@ -115,7 +116,7 @@ class Function:
     """
 
     function: Callable[[Any], Any]
-    classes: list[Any] | None = None
+    classes: Sequence[Value] | None = None
     features: tuple[str, ...] | None = None
     library: str | None = None
 
@@ -138,7 +139,7 @@ class Described:
     description: str
     library: str | None
     features: tuple[str, ...] | None
-    classes: list[Any] | None
+    classes: list[Value] | None
 
     def answer(self, points: Any, kind: Answer) -> Any:
         """Return what the box returns."""
@@ -195,7 +196,7 @@ def plain_items(given: Any) -> list[Any] | None:
     return list(listed) if isinstance(listed, list | tuple) else None
 
 
-def as_black_box(model: Any, classes: Sequence[Any] | None = None) -> BlackBox:
+def as_black_box(model: Any, classes: Sequence[Value] | None = None) -> BlackBox:
     """Return the black box behind a user's ``model``."""
     if isinstance(model, type):
         msg = f"`model` must be a fitted estimator or a callable, got the class {model.__name__}"
@@ -239,7 +240,7 @@ class Access:
         return None if self.box is None else self.box.features
 
     @property
-    def classes(self) -> Sequence[Any] | None:
+    def classes(self) -> Sequence[Value] | None:
         """The labels the model knows; None if it does not say or there is none."""
         return None if self.box is None else self.box.classes
 

@@ -13,15 +13,14 @@ from fairtransport.space.columns import sorted_levels
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from numpy.typing import NDArray
-
     from fairtransport.access.boxes import Access
     from fairtransport.losses import Loss
+    from fairtransport.space.columns import Value, Values
 
 TWO_LABELS = 2
 
 
-def all_classes(labels: list[Any], access: Access, loss: Loss) -> list[Any]:
+def all_classes(labels: list[Value], access: Access, loss: Loss) -> list[Value]:
     """Return all labels that can occur: those of the data and those the model knows."""
     own = access.classes
     if own is None or loss.needs not in {"label", "score"}:
@@ -35,7 +34,7 @@ def all_classes(labels: list[Any], access: Access, loss: Loss) -> list[Any]:
     return list(sorted_levels([*labels, *own]).tolist())
 
 
-def positive_label(classes: Sequence[Any], pos_label: Any, labels: Sequence[Any]) -> Any:
+def positive_label(classes: Sequence[Value], pos_label: Value, labels: Sequence[Value]) -> Any:
     """Return the label that a single score belongs to; None where there is no usual one."""
     if pos_label is None:
         usual = set(classes) in ({0, 1}, {-1, 1})
@@ -48,22 +47,22 @@ def positive_label(classes: Sequence[Any], pos_label: Any, labels: Sequence[Any]
     return pos_label
 
 
-def tells_labels(access: Access, labels: Collection[Any]) -> bool:
+def tells_labels(access: Access, labels: Collection[Value]) -> bool:
     """Say whether all labels are known: one alone does not tell which others there are."""
     return access.classes is not None or len(labels) >= TWO_LABELS
 
 
-def refuse_fractions(who: str, predictions: NDArray[Any], labels: Sequence[Any]) -> None:
+def refuse_fractions(who: str, predictions: Values, labels: Sequence[Value]) -> None:
     """Refuse a score among predicted labels; it would pass for a label of its own, and an error."""
     if predictions.dtype.kind != "f" or any(isinstance(one, str) for one in labels):
         return
-    odd = (predictions != np.rint(predictions)) & ~np.isin(predictions, labels)
+    odd = (predictions != np.rint(predictions)) & ~np.isin(predictions, np.asarray(labels))
     if odd.any():
         msg = f"{who} must hold labels, as {shown(list(labels))}, got {predictions[odd][0]:g}"
         raise DataError(msg)
 
 
-def refuse_disjoint(labels: Sequence[Any], predictions: NDArray[Any]) -> None:
+def refuse_disjoint(labels: Sequence[Value], predictions: Values) -> None:
     """Refuse predictions of which none is a label."""
     predicted = sorted_levels(predictions.tolist()).tolist()
     if not set(predicted) & set(labels):
@@ -74,7 +73,7 @@ def refuse_disjoint(labels: Sequence[Any], predictions: NDArray[Any]) -> None:
         raise DataError(msg)
 
 
-def refuse_unlike(labels: Iterable[Any], predicted: Iterable[Any], who: str) -> None:
+def refuse_unlike(labels: Iterable[Value], predicted: Iterable[Value], who: str) -> None:
     """Refuse predictions that cannot be labels: text beside numbers, scores beside whole numbers.
 
     Labels are of one kind, too.

@@ -18,17 +18,15 @@ from fairtransport.access.labels import (
 from fairtransport.checks import FloatArray, IntArray, is_among, shown
 from fairtransport.errors import DataError, InputError
 from fairtransport.losses import Answer, Loss, evaluate
-from fairtransport.space.columns import object_array, sorted_levels
+from fairtransport.space.columns import Value, Values, object_array, sorted_levels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from fairtransport.access.boxes import Access, BlackBox
     from fairtransport.space import SampleSpace
 
-Question: TypeAlias = tuple[Any, ...]
+Question: TypeAlias = tuple[Value, ...]
 """What a model is asked about: the values of the features, in their order."""
 
 
@@ -50,7 +48,7 @@ class AnsweredPoints:
 
     loss: Loss
     losses: FloatArray
-    predictions: NDArray[Any]
+    predictions: Values
     queried: int
 
 
@@ -75,7 +73,7 @@ class Oracle:
         What the model said so far, by question.
     """
 
-    def __init__(self, access: Access, loss: Loss, pos_label: Any = None) -> None:
+    def __init__(self, access: Access, loss: Loss, pos_label: Value = None) -> None:
         self.access, self.loss, self.pos_label = access, loss, pos_label
         self.said: dict[Question, Any] = {}
 
@@ -105,27 +103,27 @@ class Oracle:
         losses = evaluate(loss, _truth(space, loss, classes), predictions)
         return AnsweredPoints(loss, losses, predictions, self.queried)
 
-    def classes(self, space: SampleSpace) -> list[Any]:
+    def classes(self, space: SampleSpace) -> list[Value]:
         """Return all labels that can occur."""
         return all_classes(_labels(space), self.access, self.loss)
 
-    def positive(self, space: SampleSpace, classes: Sequence[Any]) -> Any:
+    def positive(self, space: SampleSpace, classes: Sequence[Value]) -> Any:
         """Return the label that a single score belongs to."""
         return positive_label(classes, self.pos_label, _labels(space))
 
-    def expected(self, classes: list[Any]) -> list[Any] | None:
+    def expected(self, classes: list[Value]) -> list[Value] | None:
         """Return what the model may answer; None: whatever could be a label."""
         if self.kind != "label" or (self.loss.uses_truth and tells_labels(self.access, classes)):
             return classes
         return None
 
-    def check_labels(self, predictions: NDArray[Any], classes: list[Any]) -> None:
+    def check_labels(self, predictions: Values, classes: list[Value]) -> None:
         """Refuse predictions that cannot be labels."""
         if self.access.box is None:
             refuse_fractions(self.access.who, predictions, classes)
         refuse_disjoint(classes, predictions)
 
-    def check_positive(self, predictions: NDArray[Any]) -> None:
+    def check_positive(self, predictions: Values) -> None:
         """Refuse a positive label that is never predicted, where it is the outcome."""
         if self.pos_label is None or self.access.parameter == "y_score":
             return
@@ -139,8 +137,8 @@ class Oracle:
         """Do what has to be done before the model is asked."""
 
     def _asked(
-        self, space: SampleSpace, box: BlackBox, classes: list[Any], positive: Any
-    ) -> NDArray[Any]:
+        self, space: SampleSpace, box: BlackBox, classes: list[Value], positive: Value
+    ) -> Values:
         first, group = _distinct(space)
         questions = _questions(space, first)
         new = np.array([at for at, one in enumerate(questions) if one not in self.said], np.int64)
@@ -158,7 +156,7 @@ class Oracle:
                 return np.asarray(said[group])
         return as_array([self.said[one] for one in questions])[group]
 
-    def _given(self, space: SampleSpace, classes: list[Any], positive: Any) -> NDArray[Any]:
+    def _given(self, space: SampleSpace, classes: list[Value], positive: Value) -> Values:
         columns = [space.values(name) for name in space.predictions]
         who, loss = self.access.who, self.loss
         if loss.needs == "score":
@@ -172,7 +170,7 @@ class Oracle:
         is_number = loss.needs == "value" and (loss.uses_truth or columns[0].dtype != object)
         return check_values(who, columns[0]) if is_number else columns[0]
 
-    def _as_outcome(self, predictions: NDArray[Any]) -> tuple[Loss, FloatArray]:
+    def _as_outcome(self, predictions: Values) -> tuple[Loss, FloatArray]:
         """Return predictions as outcomes, and the loss with the range that follows."""
         if self.pos_label is not None and self.access.parameter != "y_score":
             outcome = np.asarray(predictions == self.pos_label, dtype=np.float64)
@@ -182,16 +180,17 @@ class Oracle:
         return replace(self.loss, range=limits), outcome
 
 
-def outcome_range(loss: Loss, access: Access, pos_label: Any) -> tuple[float, float] | None:
+def outcome_range(loss: Loss, access: Access, pos_label: Value) -> tuple[float, float] | None:
     """Return the limits of a loss that is the prediction itself, where they are known."""
     if loss.range is not None:
         return loss.range
     if pos_label is not None or access.parameter == "y_score":
         return 0.0, 1.0
-    own = access.classes
-    if own and all(isinstance(label, int | float) for label in own):
-        return float(min(own)), float(max(own))
-    return None
+    own = access.classes or ()
+    numbers = [label for label in own if isinstance(label, int | float)]
+    if not numbers or len(numbers) < len(own):
+        return None
+    return float(min(numbers)), float(max(numbers))
 
 
 def asked_frame(box: BlackBox, space: SampleSpace, rows: IntArray | None = None) -> Any:
@@ -223,18 +222,18 @@ def _questions(space: SampleSpace, rows: IntArray) -> list[Question]:
     return list(zip(*columns, strict=True))
 
 
-def as_array(values: list[Any]) -> NDArray[Any]:
+def as_array(values: list[Value]) -> Values:
     """Return an array of numbers if all values are, else one of objects."""
     if all(type(value) in (bool, int, float, list) for value in values):
         return np.array(values)
     return object_array(values)
 
 
-def _labels(space: SampleSpace) -> list[Any]:
+def _labels(space: SampleSpace) -> list[Value]:
     return [] if space.label is None else list(space.columns[space.label].levels.tolist())
 
 
-def _truth(space: SampleSpace, loss: Loss, classes: Sequence[Any]) -> NDArray[Any]:
+def _truth(space: SampleSpace, loss: Loss, classes: Sequence[Value]) -> Values:
     if space.label is None:
         return np.zeros(space.size)
     column = space.columns[space.label]

@@ -19,6 +19,8 @@ from fairtransport.similarity import IgnoreSensitive
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from fairtransport.space.columns import Value
+
 LARGEST = 700.0
 """Logarithms of e-values are cut here, so that they stay finite numbers."""
 
@@ -131,11 +133,11 @@ class Monitor:
         y_score: str | Sequence[str] | None = None,
         sensitive_features: str | Sequence[str],
         features: Sequence[str] | None = None,
-        labels: Sequence[Any] | None = None,
-        pos_label: Any = None,
+        labels: Sequence[Value] | None = None,
+        pos_label: Value = None,
         bins: Mapping[str, Sequence[float]] | None = None,
         missing: str = "error",
-        levels: Mapping[str, Sequence[Any]] | None = None,
+        levels: Mapping[str, Sequence[Value]] | None = None,
         targets: Any = None,
         similarity: Any = "ignore-sensitive",
         loss: Any = "zero-one",

@@ -13,7 +13,7 @@ from fairtransport.checks import shown
 from fairtransport.errors import DataError, InputError
 from fairtransport.monitor.stream_oracle import StreamOracle
 from fairtransport.space.binning import bin_values, check_bins
-from fairtransport.space.columns import code_rows
+from fairtransport.space.columns import Value, code_rows
 from fairtransport.space.frame_source import frame_source
 from fairtransport.space.reader import coded_column
 from fairtransport.space.roles import Roles, refuse_taken
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fairtransport.checks import FloatArray
     from fairtransport.monitor.settings import Settings
 
-Key: TypeAlias = tuple[Any, ...]
+Key: TypeAlias = tuple[Value, ...]
 """A point: its values in the order of `Points.names`."""
 
 
@@ -48,7 +48,7 @@ class Points:
         self.oracle = StreamOracle(settings)
         self.library = "pandas"
         self._taken = {settings.plain["y"], *settings.predictions}
-        self._categories: dict[str, tuple[Any, ...] | None] = {}
+        self._categories: dict[str, tuple[Value, ...] | None] = {}
         if settings.features is not None:
             self.fix_features(settings.features)
 
@@ -102,7 +102,7 @@ class Points:
             self.oracle.note(columns[self.settings.label])
         return list(zip(*columns.values(), strict=True))
 
-    def refuse_absent(self, columns: Sequence[Any]) -> None:
+    def refuse_absent(self, columns: Sequence[Value]) -> None:
         """Refuse records without a column that is needed, or with one that came too late."""
         for name in columns:
             if not isinstance(name, str):
@@ -153,7 +153,7 @@ class Points:
         combos = product(*(self.settings.levels[name] for name in self.settings.sensitive))
         return [self._replaced(key, combo) for combo in combos]
 
-    def _columns(self, points: Any) -> dict[str, list[Any]]:
+    def _columns(self, points: Any) -> dict[str, list[Value]]:
         from narwhals.dependencies import is_into_dataframe
 
         records = [points] if isinstance(points, Mapping) else points
@@ -176,7 +176,7 @@ class Points:
             columns[name] = [[*levels, None][code] for code in column.codes.tolist()]
         return columns
 
-    def _columns_of_records(self, records: list[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    def _columns_of_records(self, records: list[Mapping[str, Any]]) -> dict[str, list[Value]]:
         if not records:
             return {}
         self._find_features({tuple(record): None for record in records})
@@ -193,7 +193,7 @@ class Points:
                 self.fix_features([name for name in columns if name not in self._taken])
                 self.refuse_absent(columns)
 
-    def _replaced(self, key: Key, combo: Sequence[Any]) -> Key:
+    def _replaced(self, key: Key, combo: Sequence[Value]) -> Key:
         values = list(key)
         for at, value in zip(self._sensitive, combo, strict=True):
             values[at] = value

@@ -23,6 +23,7 @@ from fairtransport.space.twins import check_declared, check_twins
 
 if TYPE_CHECKING:
     from fairtransport.access import BlackBox
+    from fairtransport.space.columns import Value
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +43,11 @@ class Settings:
     predictions: tuple[str, ...]
     sensitive: tuple[str, ...]
     features: tuple[str, ...] | None
-    classes: list[Any] | None
-    pos_label: Any
+    classes: list[Value] | None
+    pos_label: Value
     bins: Bins
     missing: str
-    levels: dict[str, list[Any]]
+    levels: dict[str, list[Value]]
     most_gain: float
     budget: float
     delta: float
@@ -77,7 +78,7 @@ class Settings:
 
 def check_settings(
     *, y: Any, model: Any, y_pred: Any, y_score: Any, sensitive_features: Any, features: Any,
-    labels: Any, pos_label: Any, bins: Any, missing: str, levels: Any, targets: Any,
+    labels: Any, pos_label: Value, bins: Any, missing: str, levels: Any, targets: Any,
     similarity: Any, loss: Any, loss_range: Any, budget: float, delta: float, alpha: float,
 ) -> Settings:  # fmt: skip
     """Return the settings of a monitor, or say which one breaks its rule."""
@@ -146,7 +147,7 @@ def _names(parameter: str, value: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _listed(parameter: str, values: Any) -> list[Any]:
+def _listed(parameter: str, values: Any) -> list[Value]:
     """Return the distinct values of a list."""
     if not isinstance(values, list | tuple) and np.ndim(values) != 1:
         msg = f"`{parameter}` must list values, got {shown(values)}"
@@ -161,7 +162,7 @@ def _listed(parameter: str, values: Any) -> list[Any]:
     return list(dict.fromkeys(listed))
 
 
-def _classes(labels: list[Any] | None, access: Access, loss: Loss) -> list[Any] | None:
+def _classes(labels: list[Value] | None, access: Access, loss: Loss) -> list[Value] | None:
     """Return the labels that can occur, where they are known before the first record."""
     if labels is not None and (not labels or None in labels):
         msg = f"`labels` must list labels, none of them missing, got {shown(labels)}"
@@ -178,7 +179,9 @@ def _classes(labels: list[Any] | None, access: Access, loss: Loss) -> list[Any] 
     return list(sorted_levels(known).tolist()) if known else None
 
 
-def _check_positive(pos_label: Any, classes: list[Any] | None, access: Access, loss: Loss) -> None:
+def _check_positive(
+    pos_label: Value, classes: list[Value] | None, access: Access, loss: Loss
+) -> None:
     """Refuse a positive label that is none of those that can occur, as far as these are known."""
     if pos_label is None:
         return
@@ -189,7 +192,7 @@ def _check_positive(pos_label: Any, classes: list[Any] | None, access: Access, l
         one_of("pos_label", pos_label, known)
 
 
-def _range(loss: Loss, access: Access, pos_label: Any) -> tuple[float, float]:
+def _range(loss: Loss, access: Access, pos_label: Value) -> tuple[float, float]:
     limits = loss.range if loss.uses_truth else outcome_range(loss, access, pos_label)
     if limits is None:
         msg = f"`loss_range` must be given for the loss {loss.name!r} of a stream, got None"
@@ -199,17 +202,17 @@ def _range(loss: Loss, access: Access, pos_label: Any) -> tuple[float, float]:
 
 def _levels(
     levels: Any, sensitive: Sequence[str], bins: Bins, *, has_model: bool
-) -> dict[str, list[Any]]:
+) -> dict[str, list[Value]]:
     """Return all levels of the sensitive features, which fix the twins beforehand."""
     given = check_declared(levels, sensitive, twins=has_model)
     if not has_model:
         return {}
-    declared: dict[str, list[Any]] = {}
+    declared: dict[str, list[Value]] = {}
     for name in sensitive:
         if given.get(name) is not None and not isinstance(given[name], str):
             declared[name] = _listed(f"levels[{name!r}]", given[name])
         elif name in bins:
-            declared[name] = bin_names(bins[name])
+            declared[name] = [*bin_names(bins[name])]
         if not declared.get(name):
             msg = (
                 f"`levels[{name!r}]` must list all values that a stream can bring, so that twins "

@@ -23,11 +23,10 @@ from fairtransport.space.columns import code_rows, object_array
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from fairtransport.access import BlackBox
     from fairtransport.monitor.settings import Settings
     from fairtransport.space import SampleSpace
+    from fairtransport.space.columns import Value, Values
 
 PROBES = 8
 """Earlier questions that are asked again when a resumed monitor first asks."""
@@ -47,13 +46,13 @@ class StreamOracle(Oracle):
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings.access, settings.loss, settings.pos_label)
         self.named = settings.classes
-        self.labels: frozenset[Any] = frozenset()
+        self.labels: frozenset[Value] = frozenset()
         self._are_listed = settings.named_labels
         self._is_resumed = False
         self._all_known = False
         self._is_positive_seen = False
 
-    def note(self, labels: Iterable[Any]) -> None:
+    def note(self, labels: Iterable[Value]) -> None:
         """Take notice of the labels of new records."""
         self.labels = self.labels.union(labels)
         if self.named is not None and (self._are_listed or self.loss.needs == "score"):
@@ -65,7 +64,7 @@ class StreamOracle(Oracle):
             refuse_unlike(self.labels, (), "")
             all_classes(sorted(self.labels, key=str), self.access, self.loss)
 
-    def restore(self, said: Mapping[Question, Any], labels: Iterable[Any]) -> None:
+    def restore(self, said: Mapping[Question, Any], labels: Iterable[Value]) -> None:
         """Take over what was said; before the model is next asked, some of it is asked again."""
         self.said.update(said)
         self.labels = frozenset(labels)
@@ -78,26 +77,26 @@ class StreamOracle(Oracle):
             self._all_known = self._are_known(list(self.said.values()))
         return super().answer(space)
 
-    def classes(self, space: SampleSpace) -> list[Any]:  # noqa: ARG002
+    def classes(self, space: SampleSpace) -> list[Value]:  # noqa: ARG002
         """Return the labels that are known whatever the stream brings."""
         return self.named or []
 
-    def positive(self, space: SampleSpace, classes: Sequence[Any]) -> Any:  # noqa: ARG002
+    def positive(self, space: SampleSpace, classes: Sequence[Value]) -> Any:  # noqa: ARG002
         """Return the label that a single score belongs to."""
         return positive_label(classes, self.pos_label, [])
 
-    def expected(self, classes: list[Any]) -> list[Any] | None:
+    def expected(self, classes: list[Value]) -> list[Value] | None:
         """Return the classes of scores; labels are compared with those of the stream later."""
         return classes if self.kind == "score" else None
 
-    def check_labels(self, predictions: NDArray[Any], classes: list[Any]) -> None:  # noqa: ARG002
+    def check_labels(self, predictions: Values, classes: list[Value]) -> None:  # noqa: ARG002
         """Refuse predictions that cannot be labels, as far as these are known."""
         if self.access.box is None:
             refuse_unlike(self.labels, set(predictions.tolist()), self.access.who)
         else:
             self._are_known(predictions.tolist())
 
-    def check_positive(self, predictions: NDArray[Any]) -> None:
+    def check_positive(self, predictions: Values) -> None:
         """Refuse a positive label that the model does not give."""
         positive = self.pos_label
         asks = self.access.box is not None and positive is not None
@@ -133,7 +132,7 @@ class StreamOracle(Oracle):
                 raise ModelError(msg)
         self._is_resumed = False
 
-    def _are_known(self, answers: list[Any]) -> bool:
+    def _are_known(self, answers: list[Value]) -> bool:
         """Say whether labels are known, and refuse answers that then are none."""
         who = self.access.who
         refuse_unlike(self.labels, set(answers), who)

@@ -14,6 +14,8 @@ from fairtransport.errors import DataError, InputError
 if TYPE_CHECKING:
     import narwhals as nw
 
+    from fairtransport.space.columns import Value
+
 Bins = dict[str, tuple[float, ...]]
 
 
@@ -87,7 +89,7 @@ def bin_sql(quoted: str, edges: Sequence[float]) -> str:
     return f"CASE {unknown} {cases} ELSE '{others}' END"
 
 
-def bin_values(column: str, values: Sequence[Any], edges: Sequence[float]) -> list[str | None]:
+def bin_values(column: str, values: Sequence[Value], edges: Sequence[float]) -> list[Value]:
     """Return the bins of plain values, None where one is missing.
 
     Examples
@@ -100,8 +102,9 @@ def bin_values(column: str, values: Sequence[Any], edges: Sequence[float]) -> li
         if isinstance(value, bool) or not isinstance(value, int | float | None):
             msg = f"`bins[{column!r}]` needs a numeric column, got {shown(value)}"
             raise DataError(msg)
-    named = {
+    named: dict[Value, str] = {
         value: next((name for edge, name in below if value < edge), others)
-        for value in {*values} - {None}
+        for value in values
+        if isinstance(value, int | float)
     }
     return [named.get(value) for value in values]

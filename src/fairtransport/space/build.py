@@ -33,7 +33,7 @@ from fairtransport.space.single_values import (
 from fairtransport.space.twins import check_declared, check_twins
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from fairtransport.space.columns import Value, Values
 
 
 def build_space(
@@ -47,7 +47,7 @@ def build_space(
     counts: str | None = None,
     bins: Mapping[str, Sequence[float]] | None = None,
     missing: str = "error",
-    levels: Mapping[str, Sequence[Any]] | None = None,
+    levels: Mapping[str, Sequence[Value]] | None = None,
     targets: Any = None,
     twins: bool = False,
     label_matters: bool = True,
@@ -170,9 +170,9 @@ def _merged(columns: dict[str, CodedColumn], counts: IntArray) -> tuple[Counted,
 
 def _check_levels(
     levels: Any, sensitive: Sequence[str], counted: Counted, *, twins: bool
-) -> dict[str, list[Any]]:
+) -> dict[str, list[Value]]:
     """Return declared levels; every observed value must be among them."""
-    declared: dict[str, list[Any]] = {}
+    declared: dict[str, list[Value]] = {}
     for name, values in check_declared(levels, sensitive, twins=twins).items():
         listed = _listed_levels(f"levels[{name!r}]", values)
         for value in counted.columns[name].levels.tolist():
@@ -183,7 +183,7 @@ def _check_levels(
     return declared
 
 
-def _listed_levels(name: str, values: Any) -> list[Any]:
+def _listed_levels(name: str, values: Any) -> list[Value]:
     """Return declared levels as single values that can be told apart."""
     refuse_masked(name, values)
     if isinstance(values, str) or shape_of(values) == () or isinstance(values, set):
@@ -201,11 +201,11 @@ def _listed_levels(name: str, values: Any) -> list[Any]:
 
 
 def _with_twins(
-    counted: Counted, reference: BoolArray, roles: Roles, declared: dict[str, list[Any]]
+    counted: Counted, reference: BoolArray, roles: Roles, declared: dict[str, list[Value]]
 ) -> tuple[Counted, BoolArray]:
     """Give every point all combinations of the sensitive levels, with the same label."""
     columns = dict(counted.columns)
-    choices: list[NDArray[Any]] = []
+    choices: list[Values] = []
     for name in roles.sensitive:
         column = columns[name]
         extra = [value for value in declared.get(name, []) if value is not None]
@@ -233,7 +233,7 @@ def _with_twins(
     return Counted(twin_columns, counts), np.repeat(from_reference, len(combos))
 
 
-def _with_declared(levels: NDArray[Any], declared: list[Any]) -> NDArray[Any]:
+def _with_declared(levels: Values, declared: list[Value]) -> Values:
     """Return observed levels and declared ones; the order of bins is kept."""
     new = [value for value in declared if value not in levels.tolist()]
     return sorted_levels([*levels.tolist(), *new]) if new else levels

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 
     from fairtransport.checks import BoolArray, IntArray
 
+Value: TypeAlias = Hashable
+"""A value of a table: text, a number, a truth value, a date; None where it is missing."""
+Values: TypeAlias = "NDArray[Any]"
+"""An array of such values, of whichever type they are."""
 MISSING = -1
 """The code of a missing value."""
 
@@ -34,9 +39,9 @@ class CodedColumn:
         library does not order are left out.
     """
 
-    levels: NDArray[Any]
+    levels: Values
     codes: IntArray
-    categories: tuple[Any, ...] | None = None
+    categories: tuple[Value, ...] | None = None
 
     @property
     def ranks(self) -> IntArray:
@@ -52,7 +57,7 @@ class CodedColumn:
         """Return the column over some of the points."""
         return CodedColumn(self.levels, self.codes[rows], self.categories)
 
-    def values(self) -> NDArray[Any]:
+    def values(self) -> Values:
         """Return the values; missing ones as NaN in a numeric column, else as None."""
         if not self.has_missing:
             return np.asarray(self.levels[self.codes])
@@ -62,12 +67,12 @@ class CodedColumn:
         values[there] = self.levels[self.codes[there]]
         return values
 
-    def to_list(self) -> list[Any]:
+    def to_list(self) -> list[Value]:
         """Return the values as plain Python objects; missing ones as None."""
         plain = [*self.levels.tolist(), None]
         return [plain[code] for code in self.codes.tolist()]
 
-    def with_levels(self, levels: NDArray[Any]) -> CodedColumn:
+    def with_levels(self, levels: Values) -> CodedColumn:
         """Return the same values coded over a larger sorted set of levels."""
         place = {value: at for at, value in enumerate(levels.tolist())}
         new = np.array([place[value] for value in self.levels.tolist()] + [MISSING], np.int64)
@@ -75,7 +80,7 @@ class CodedColumn:
 
 
 def encode(
-    values: NDArray[Any], missing: BoolArray, categories: tuple[Any, ...] | None = None
+    values: Values, missing: BoolArray, categories: tuple[Value, ...] | None = None
 ) -> CodedColumn:
     """Code an array of values over its sorted distinct levels.
 
@@ -97,8 +102,8 @@ def encode(
 
 
 def code_rows(
-    names: Sequence[str], rows: Sequence[tuple[Any, ...]],
-    categories: Mapping[str, tuple[Any, ...] | None],
+    names: Sequence[str], rows: Sequence[tuple[Value, ...]],
+    categories: Mapping[str, tuple[Value, ...] | None],
 ) -> dict[str, CodedColumn]:  # fmt: skip
     """Code points that are tuples of plain values, with None for what is missing.
 
@@ -149,9 +154,9 @@ def merge_columns(first: CodedColumn, second: CodedColumn) -> CodedColumn:
     return CodedColumn(levels, codes, first.categories)
 
 
-def sorted_levels(values: list[Any]) -> NDArray[Any]:
+def sorted_levels(values: list[Value]) -> Values:
     """Return the distinct values sorted, those of unlike types by the name of the type first."""
-    distinct = set(values)
+    distinct: set[Any] = set(values)
     try:
         ordered = sorted(distinct)
     except TypeError:
@@ -170,7 +175,7 @@ def plain_list(values: Any) -> list[Any]:
     return list(values) if isinstance(values, list | tuple) else list(np.asarray(values).tolist())
 
 
-def object_array(values: list[Any]) -> NDArray[Any]:
+def object_array(values: Sequence[Value]) -> Values:
     """Return a one-dimensional object array, also of values that are sequences."""
     array = np.empty(len(values), object)
     array[:] = values

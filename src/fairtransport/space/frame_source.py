@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     import narwhals as nw
 
+    from fairtransport.space.columns import Value
+
 
 @dataclass(frozen=True, eq=False)
 class FrameSource:
@@ -100,7 +102,7 @@ def frame_source(data: Any, parameter: str) -> FrameSource:
 
     try:
         source = FrameSource(nw.from_native(data))
-        names: list[Any] = source.columns
+        names: Sequence[Value] = source.columns
     except TypeError:
         msg = f"`{parameter}` must be a data frame or a path to a file, got {shown(data)}"
         raise InputError(msg) from None

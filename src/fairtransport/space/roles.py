@@ -12,6 +12,7 @@ from fairtransport.checks import refuse_masked, shape_of, shown
 from fairtransport.errors import InputError
 
 if TYPE_CHECKING:
+    from fairtransport.space.columns import Value
     from fairtransport.space.counting import Source
 
 
@@ -162,7 +163,7 @@ def _names(parameter: str, value: Any) -> list[str]:
     return names
 
 
-def _known(parameter: str, names: Sequence[Any], columns: Sequence[str]) -> None:
+def _known(parameter: str, names: Sequence[Value], columns: Sequence[str]) -> None:
     for name in names:
         if not isinstance(name, str) or name not in columns:
             listed = ", ".join(columns)

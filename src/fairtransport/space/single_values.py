@@ -14,7 +14,7 @@ from fairtransport.checks import shown
 from fairtransport.errors import DataError
 
 if TYPE_CHECKING:
-    from fairtransport.space.columns import CodedColumn
+    from fairtransport.space.columns import CodedColumn, Value
 
 ENDLESS = ("inf", "infinity", "nan")
 """How numbers without end are spelt."""
@@ -44,7 +44,7 @@ def refuse_unusable(name: str, column: CodedColumn) -> None:
         raise DataError(msg)
 
 
-def refuse_mixed(name: str, levels: list[Any]) -> None:
+def refuse_mixed(name: str, levels: list[Value]) -> None:
     """Refuse text beside numbers where values are compared with others: "1" would not be 1."""
     text = [level for level in levels if isinstance(level, str)]
     others = [level for level in levels if not isinstance(level, str)]
@@ -64,7 +64,7 @@ def refuse_missing(name: str, people: int, missing: str, *, is_profile: bool) ->
     raise DataError(msg)
 
 
-def plain_values(who: str, values: list[Any]) -> list[Any]:
+def plain_values(who: str, values: list[Value]) -> list[Value]:
     """Return the values of a column, missing ones as None; ``who`` names it in messages.
 
     Examples
