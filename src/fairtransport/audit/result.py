@@ -11,7 +11,7 @@ from fairtransport.audit.shared import shared_summary
 from fairtransport.audit.summarise import COMPARED, method_limits, summarise
 from fairtransport.checks import choice, whole
 from fairtransport.errors import InputError
-from fairtransport.files import write_text
+from fairtransport.filesystem import write_text
 from fairtransport.geometry import Geometry
 from fairtransport.inference import Interval, Pilot, SamplingLaw, sampling_law
 from fairtransport.inference.verdict import Verdict, reach_verdict
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from scipy.sparse import csr_array
 
-    from fairtransport.answers import Answers
+    from fairtransport.access.oracle import AnsweredPoints
     from fairtransport.audit.dependence import Sensitivity
     from fairtransport.losses import Loss
     from fairtransport.similarity import Similarity
@@ -63,7 +63,7 @@ class AuditResult:
     """
 
     space: SampleSpace
-    answers: Answers
+    answers: AnsweredPoints
     similarity: Similarity
     solution: Solution
     model: str

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtransport.answers import answer_everywhere, choose_access
+from fairtransport.access.boxes import choose_access
+from fairtransport.access.oracle import Oracle
 from fairtransport.audit.result import AuditResult
 from fairtransport.audit.warnings import find_warnings
 from fairtransport.checks import choice, generator, number, one_of, shown, threshold
@@ -156,7 +157,7 @@ def audit(
         twins=access.box is not None,
         label_matters=chosen_loss.uses_truth,
     )
-    answers = answer_everywhere(space, access, chosen_loss, pos_label)
+    answers = Oracle(access, chosen_loss, pos_label).answer(space)
     if largest_fair is not None:
         threshold(largest_fair, answers.loss.range)
     problem = AuditProblem(answers.losses, chosen_similarity.geometry(space), budget=budget)

@@ -21,10 +21,10 @@ def check_before(
 
     ``below`` is the limit of α.
     """
-    from fairtransport.answers import choose_access
+    from fairtransport.access.boxes import choose_access
     from fairtransport.checks import number, threshold
     from fairtransport.losses import as_loss
-    from fairtransport.space.counting import FileSource
+    from fairtransport.space.file_source import FileSource
 
     if data is not None:
         FileSource(data)
@@ -49,7 +49,7 @@ def columns_of(
     """Return how to find the columns that a similarity is about, as the audit will choose them."""
 
     def find() -> dict[str, Any]:
-        from fairtransport.space.counting import FileSource
+        from fairtransport.space.file_source import FileSource
 
         sensitive = list(cases.sensitive or ())
         chosen: Collection[str] | None = cases.features or getattr(model, "features", None)

@@ -15,7 +15,7 @@ from fairtransport.checks import shown, whole
 from fairtransport.cli.naming import naming
 from fairtransport.cli.values import Switch, Whole
 from fairtransport.errors import InputError
-from fairtransport.files import write_text
+from fairtransport.filesystem import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairtransport.files import write_bytes
+from fairtransport.filesystem import write_bytes
 from fairtransport.report.charts import chart_bytes
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairtransport.datasets.compas import DELTA, split_compas
 from fairtransport.errors import FairtransportError
-from fairtransport.files import write_text
+from fairtransport.filesystem import write_text
 from fairtransport.progress import track
 from fairtransport.reproduce.adversarial import AdversarialSettings
 from fairtransport.reproduce.baselines import BASELINES, RepresentationSettings

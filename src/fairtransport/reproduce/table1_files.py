@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from fairtransport.files import write_text
+from fairtransport.filesystem import write_text
 from fairtransport.reproduce.evaluation import COLUMNS
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from fairtransport.errors import DataError, InputError
 from fairtransport.similarity.base import column_names
 from fairtransport.similarity.encoding import fit_encoding
 from fairtransport.similarity.learned import Learned, complement
-from fairtransport.similarity.tables import coded_columns, read_table
 from fairtransport.space.columns import encode, object_array, plain_list
+from fairtransport.space.reader import coded_columns, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,8 +12,8 @@ from fairtransport.errors import DataError, InputError
 from fairtransport.similarity.base import column_names
 from fairtransport.similarity.encoding import fit_encoding
 from fairtransport.similarity.learned import Learned
-from fairtransport.similarity.tables import coded_columns, read_table
 from fairtransport.space.columns import merge_columns
+from fairtransport.space.reader import coded_columns, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

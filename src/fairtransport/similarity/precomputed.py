@@ -13,8 +13,8 @@ from fairtransport.checks import shown
 from fairtransport.errors import DataError, InputError
 from fairtransport.geometry import CostFunction, CostMatrix, Geometry
 from fairtransport.similarity.base import Parameters, label_columns, tie_breaking_codes
-from fairtransport.similarity.files import load_costs
-from fairtransport.similarity.tables import coded_columns, read_table
+from fairtransport.similarity.cost_files import load_costs
+from fairtransport.space.reader import coded_columns, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

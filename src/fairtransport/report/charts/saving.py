@@ -6,7 +6,7 @@ from io import BytesIO, StringIO
 from typing import TYPE_CHECKING, Any
 
 from fairtransport.errors import InputError
-from fairtransport.files import write_bytes
+from fairtransport.filesystem import write_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,7 +19,7 @@ import skops.io as skops
 
 import fairtransport as ft
 from fairtransport.access import load
-from fairtransport.access.files import REVIEWED
+from fairtransport.access.model_files import REVIEWED
 
 KINDS = ".skops, .pkl, .pickle, .joblib"
 

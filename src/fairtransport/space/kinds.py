@@ -1,18 +1,24 @@
-"""What a column of a text file holds: decided for the column as a whole, as an audit does."""
+"""What a column of a text file holds: decided for the column as a whole, whoever reads it."""
 
 from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from fairtransport.checks import shown
 from fairtransport.errors import DataError
-from fairtransport.space.counting import SPELLINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
+    from fairtransport.space.columns import CodedColumn
+
+SPELLINGS = ({"True", "False"}, {"true", "false"}, {"TRUE", "FALSE"})
+"""How truth values are spelt in a column that holds nothing else, as pandas reads it."""
 WHOLE, NUMBER, TRUTH, TEXT = "whole numbers", "numbers", "truth values", "text"
 DIGITS = re.compile(r"\s*-?\d+\s*", re.ASCII)
 CODE = re.compile(r"\s*(\+|0\d|.*(_|inf))", re.ASCII | re.IGNORECASE)
@@ -39,7 +45,7 @@ def widened(kind: str | None, values: Iterable[str]) -> str | None:
         return kind or WHOLE
     if kind != TRUTH and all(map(is_number, words)):
         return NUMBER
-    if kind in {None, TRUTH} and any(words <= pair for pair in SPELLINGS):
+    if kind in {None, TRUTH} and are_truth_values(words):
         return TRUTH
     return TEXT
 
@@ -50,8 +56,8 @@ def value_of(text: str, kind: str | None, column: str) -> Any:
         return None
     if kind == TEXT:
         return text
-    if kind == TRUTH and any(text in pair for pair in SPELLINGS):
-        return text.lower() == "true"
+    if kind == TRUTH and are_truth_values({text}):
+        return truth_value(text)
     if kind == WHOLE and is_whole(text):
         return int(text)
     if kind in {WHOLE, NUMBER} and is_number(text):
@@ -62,6 +68,24 @@ def value_of(text: str, kind: str | None, column: str) -> Any:
         f"got {shown(text)}; a new state begins with the file as it is now"
     )
     raise DataError(msg)
+
+
+def are_truth_values(words: Collection[str]) -> bool:
+    """Say whether words spell truth values, all in one way."""
+    return any(pair.issuperset(words) for pair in SPELLINGS)
+
+
+def truth_value(word: str) -> bool:
+    """Return the truth value that a word spells."""
+    return word.lower() == "true"
+
+
+def with_truth_values(column: CodedColumn) -> CodedColumn:
+    """Return a column with truth values where its words spell nothing else."""
+    words = column.levels.tolist()
+    if not words or not are_truth_values(words):
+        return column
+    return replace(column, levels=np.array([truth_value(word) for word in words]))
 
 
 def is_whole(text: str) -> bool:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from fairtransport import files
+from fairtransport import filesystem
 from fairtransport.errors import FairtransportError
-from fairtransport.files import write_text
+from fairtransport.filesystem import write_text
 
 
 @pytest.fixture(params=["without a name", "with a name"], autouse=True)
@@ -150,7 +150,7 @@ def test_a_full_device_is_told():
 TO_STDOUT = """
 import sys
 from pathlib import Path
-from fairtransport.files import write_text
+from fairtransport.filesystem import write_text
 print("before")
 write_text(Path(sys.argv[1]), "text\\n")
 print("after")
@@ -183,7 +183,7 @@ def test_a_draft_that_a_killed_process_left_goes_with_the_next_write(drafts, tmp
     path.write_text("old")
     ends = {"without a name": [""], "with a name": ["", "-0123abcd"]}
     for end in ends[drafts]:
-        (tmp_path / f"{files._draft('file')}{end}{files.ENDING}").write_text("half")
+        (tmp_path / f"{filesystem._draft('file')}{end}{filesystem.ENDING}").write_text("half")
 
     write_text(path, "new")
 
@@ -192,7 +192,7 @@ def test_a_draft_that_a_killed_process_left_goes_with_the_next_write(drafts, tmp
 
 
 def test_the_draft_of_another_process_is_left_alone(tmp_path):
-    draft = tmp_path / f"{files._draft('file')}-0123abcd{files.ENDING}"
+    draft = tmp_path / f"{filesystem._draft('file')}-0123abcd{filesystem.ENDING}"
     with draft.open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         write_text(tmp_path / "file", "new")

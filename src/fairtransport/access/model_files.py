@@ -15,13 +15,11 @@ from fairtransport.access.boxes import Estimator
 from fairtransport.archives import TooLargeError, in_words, most_unpacked, unpacked_sizes
 from fairtransport.checks import said, shown, whole
 from fairtransport.errors import InputError, ModelError
-from fairtransport.files import is_file
+from fairtransport.filesystem import is_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-SKOPS = (".skops",)
-PICKLES = (".pkl", ".pickle", ".joblib")
 PIECE = 1 << 20
 
 REVIEWED = frozenset(
@@ -76,93 +74,67 @@ class FileModel(Estimator):
         return f"{super().description}; file with SHA-256 {self.sha256}"
 
 
-def load(
-    path: str | Path, *, allow_pickle: bool = False, trusted: Iterable[str] = (),
-    max_unpacked: int | None = None,
-) -> FileModel:  # fmt: skip
-    """Read a model from a file.
+@dataclass(frozen=True)
+class Permissions:
+    """What a user allows when a model is opened; see `load`."""
 
-    Parameters
-    ----------
-    path
-        A skops file (.skops), or a pickle (.pkl, .pickle, .joblib).
-    allow_pickle
-        Whether pickles may be read. Reading one runs whatever code its author put in: allow it
-        for files that you made or whose author you trust as you trust a program.
-    trusted
-        Types beyond scikit-learn's own that a skops file may hold, by their full names.
-    max_unpacked
-        How many bytes a skops file may unpack to, each array counted as often as the model
-        holds it; default: 1 GiB, or ten times the file's size where that is more.
+    allow_pickle: bool = False
+    trusted: tuple[str, ...] = ()
+    max_unpacked: int | None = None
 
-    Returns
-    -------
-    What `audit` takes as its ``model``; its ``sha256`` and ``description`` go into reports.
-    """
-    file = _existing_file(path)
-    ending = file.suffix.lower()
-    names = _names(trusted)
-    if ending in SKOPS:
-        model = _from_skops(file, names, max_unpacked)
-    elif allow_pickle:
-        model = _from_pickle(file)
-    else:
+
+def read_skops(path: str, allowed: Permissions) -> FileModel:
+    """Return the model in a skops file."""
+    file = _existing(path)
+    return _as_model(_from_skops(file, allowed), file)
+
+
+def read_pickle(path: str, allowed: Permissions) -> FileModel:
+    """Return the model in a pickle, where pickles are allowed."""
+    file = _existing(path)
+    if not allowed.allow_pickle:
         msg = (
             f"`allow_pickle` must be set to read {file.name!r}: a pickle runs any code that its "
             "author put in, so allow it only for files you trust, or save the model with skops"
         )
         raise InputError(msg)
+    import joblib
+
+    with _reading(file):
+        model = joblib.load(file)
+    return _as_model(model, file)
+
+
+def _existing(path: str) -> Path:
+    if not is_file(Path(path)):
+        msg = f"`path` must be an existing file, got {shown(path)}"
+        raise InputError(msg)
+    return Path(path)
+
+
+def _as_model(model: Any, file: Path) -> FileModel:
     if isinstance(model, type) or not hasattr(model, "predict"):
         msg = f"the model in {file.name!r} must have `predict`, got {_kind(model)}"
         raise ModelError(msg)
     return FileModel(model, sha256=_hash(file))
 
 
-def _existing_file(path: Any) -> Path:
-    if not isinstance(path, str | Path):
-        msg = f"`path` must be the path of a model file, got {shown(path)}"
-        raise InputError(msg)
-    kinds = ", ".join((*SKOPS, *PICKLES))
-    ending = Path(path).suffix.lower()
-    if str(path).lower().startswith(("http:", "https:")):
-        msg = f"`path` must be a file ({kinds}); endpoints are not supported yet, got {shown(path)}"
-        raise InputError(msg)
-    if ending == ".onnx":
-        name = Path(path).name
-        msg = f"`path` must end in {kinds}; ONNX files are not supported yet, got {shown(name)}"
-        raise InputError(msg)
-    if ending not in (*SKOPS, *PICKLES):
-        msg = f"`path` must end in {kinds}, got {shown(Path(path).name)}"
-        raise InputError(msg)
-    if not is_file(Path(path)):
-        msg = f"`path` must be an existing file, got {shown(str(path))}"
-        raise InputError(msg)
-    return Path(path)
-
-
-def _names(trusted: Any) -> list[str]:
-    names = [trusted] if isinstance(trusted, str) else list(trusted)
-    for name in names:
-        if not isinstance(name, str) or "." not in name:
-            msg = f"`trusted` must hold full names of types like 'package.Class', got {shown(name)}"
-            raise InputError(msg)
-    return names
-
-
-def _from_skops(file: Path, trusted: list[str], max_unpacked: int | None) -> Any:
+def _from_skops(file: Path, allowed: Permissions) -> Any:
     try:
         from skops import io
     except ImportError as error:
         msg = "skops files need the package skops: pip install 'fairtransport[skops]'"
         raise ModelError(msg) from error
     data = _bytes(file)
-    most = most_unpacked(len(data)) if max_unpacked is None else whole("max_unpacked", max_unpacked)
+    most = most_unpacked(len(data))
+    if allowed.max_unpacked is not None:
+        most = whole("max_unpacked", allowed.max_unpacked)
     with _reading(file):
         if not _fits(data, most):
             msg = f"{file.name!r} {in_words(most)}"
             raise ModelError(msg)
         found = io.get_untrusted_types(data=data)
-    unknown = sorted(set(found).difference(REVIEWED, trusted))
+    unknown = sorted(set(found).difference(REVIEWED, allowed.trusted))
     if unknown:
         msg = (
             f"{file.name!r} holds types that nobody has vouched for: {', '.join(unknown)}; name "
@@ -191,13 +163,6 @@ def _fits(data: bytes, most: int) -> bool:
         elif isinstance(part, list):
             parts += part
     return total <= most
-
-
-def _from_pickle(file: Path) -> Any:
-    import joblib
-
-    with _reading(file):
-        return joblib.load(file)
 
 
 @contextmanager

@@ -9,8 +9,8 @@ import numpy as np
 from fairtransport.archives import TooLargeError, in_words, most_unpacked, unpacked_sizes
 from fairtransport.checks import is_real, said, shown
 from fairtransport.errors import DataError, InputError
-from fairtransport.similarity.tables import coded_columns, read_table
-from fairtransport.space.columns import Column, merge_columns
+from fairtransport.space.columns import CodedColumn, merge_columns
+from fairtransport.space.reader import coded_columns, read_table
 from fairtransport.space.sample_space import native_frame
 
 if TYPE_CHECKING:
@@ -104,5 +104,5 @@ def _from_edges(table: nw.DataFrame[Any], file: str) -> tuple[Any, Any]:
         msg = f"{file!r} must have a number as the cost of every edge"
         raise DataError(msg)
     cost = np.asarray(table["cost"].to_numpy(), dtype=np.float64)
-    columns: dict[str, Column] = {name: column.take(first) for name, column in both.items()}
+    columns: dict[str, CodedColumn] = {name: column.take(first) for name, column in both.items()}
     return csr_array((cost, (source, target)), shape=size), native_frame(columns, "pandas")
