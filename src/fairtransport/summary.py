@@ -134,7 +134,7 @@ class Law:
     bins: tuple[LawBin, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Provenance:
     """How the audit was done.
 
@@ -147,9 +147,9 @@ class Provenance:
     version: str
     libraries: dict[str, str]
     seed: int | None
-    data_sha256: str | None
+    data_sha256: str | None = None
     similarity: str
-    similarity_record: dict[str, Any] | None
+    similarity_record: dict[str, Any] | None = None
     loss: str
     loss_range: tuple[float, float] | None
     loss_is_error: bool
@@ -161,7 +161,7 @@ class Provenance:
     settings_taken: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AuditSummary:
     """Everything an audit says.
 
@@ -192,25 +192,25 @@ class AuditSummary:
     upper_bound: float | None
     pvalue: float | None
     verdict: str | None
-    methods: tuple[MethodLimits, ...]
+    methods: tuple[MethodLimits, ...] = ()
     plan_is_unique: bool
     duality_gap: float
     disagreement: float
     moved: float
     moves_found: int | None
     moves: tuple[Move, ...]
-    flows: tuple[FlowTable, ...]
-    most_affected: tuple[Affected, ...]
-    groups: tuple[GroupFlow, ...]
-    group_metrics: tuple[GroupComparison, ...]
-    worst_pair: WorstPair | None
+    flows: tuple[FlowTable, ...] = ()
+    most_affected: tuple[Affected, ...] = ()
+    groups: tuple[GroupFlow, ...] = ()
+    group_metrics: tuple[GroupComparison, ...] = ()
+    worst_pair: WorstPair | None = None
     budget_in_words: str
-    budget_curve: tuple[CurvePoint, ...]
-    costs: tuple[CostRule, ...]
-    without_feature: tuple[FeatureRole, ...]
-    law: Law | None
+    budget_curve: tuple[CurvePoint, ...] = ()
+    costs: tuple[CostRule, ...] = ()
+    without_feature: tuple[FeatureRole, ...] = ()
+    law: Law | None = None
     warnings: tuple[str, ...]
-    suppression: Suppression | None
+    suppression: Suppression | None = None
     provenance: Provenance
 
     def as_json(self) -> dict[str, Any]:

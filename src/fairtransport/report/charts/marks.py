@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from fairtransport.report.charts.style import BLUE, INK, VERMILLION, data_of
-from fairtransport.report.text import DOWN, NEAREST, UP, bound
+from fairtransport.report.numbers import DOWN, NEAREST, UP, bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -15,7 +15,7 @@ from fairtransport.report.charts.style import (
     finish,
     rows_of,
 )
-from fairtransport.report.text import DOWN, NO_UPPER, UP, bound, decimal
+from fairtransport.report.numbers import DOWN, NO_UPPER, UP, bound, decimal
 
 if TYPE_CHECKING:
     from fairtransport.report.charts.style import Table

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from fairtransport.report.charts.style import INK, MARK, ORANGE, PALE, SKY, data_of, finish, rows_of
-from fairtransport.report.text import NOT_TOLD, interval_text, people, signed, value_text, visible
+from fairtransport.report.numbers import NOT_TOLD, interval_text, people, signed
+from fairtransport.report.strings import value_text, visible
 
 if TYPE_CHECKING:
     from fairtransport.report.charts.style import Table

@@ -16,7 +16,8 @@ from fairtransport.report.charts.style import (
     rows_of,
     value_axis,
 )
-from fairtransport.report.text import DOWN, NO_UPPER, UP, bound, interval_text, visible
+from fairtransport.report.numbers import DOWN, NO_UPPER, UP, bound, interval_text
+from fairtransport.report.strings import visible
 
 if TYPE_CHECKING:
     from fairtransport.report.charts.style import Table
