@@ -13,7 +13,7 @@ from fairtransport.report.charts import (
 from fairtransport.report.html import render_html
 from fairtransport.report.markdown import render_markdown
 from fairtransport.report.notebook import render_fragment
-from fairtransport.report.schema import audit_schema
+from fairtransport.summary import audit_schema
 
 __all__ = [
     "audit_schema",
