@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import Annotated, Any
 
 from fairtransport.documents import Doc, Schema, json_schema, to_plain
@@ -186,7 +186,9 @@ class AuditSummary:
 
     The fields are those of the published JSON schema, each described where it stands. ``moved``
     people are in ``moves_found`` moves, of which ``moves`` are the largest. In a document that is
-    shared every number that depends on the counts is rounded; ``suppression`` tells how much.
+    shared every number that depends on the counts is rounded; ``suppression`` tells how much. A
+    field with a default is a detail: no screen needs it, and no shared document has it unless
+    `fairtransport.audit.shared` says in which form.
     """
 
     schema: Annotated[str, Doc("The name and version of this schema.", one_of=(SCHEMA,))]
@@ -303,6 +305,12 @@ class AuditSummary:
         Doc("What was left out of a document that is shared; null if nothing was."),
     ] = None
     provenance: Annotated[Provenance, Doc("How the audit was done.")]
+
+    def without_details(self) -> AuditSummary:
+        """Return the document without every field that can be left out, as defaults say."""
+        defaults = {field.name: field.default for field in fields(self)}
+        left_out = {name: value for name, value in defaults.items() if value is not MISSING}
+        return replace(self, **left_out)
 
     def as_json(self) -> dict[str, Any]:
         """Return the document as plain lists and dicts."""
