@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from fairtransport.report.numbers import interval_text, level, percent
+from fairtransport.report.numbers import level, percent
 from fairtransport.report.screen.flagwords import in_flags
 from fairtransport.report.screen.lines import line, print_note, terminal
-from fairtransport.report.sections.finding import meaning, verdict_line
+from fairtransport.report.sections.finding import interval_words, meaning, verdict_line
 from fairtransport.report.strings import shorten, value_text
 
 if TYPE_CHECKING:
@@ -85,14 +85,13 @@ def _numbers(summary: AuditSummary) -> Table:
     rows = {"FaiTH statistic": f"{summary.statistic:.4f}"}
     if summary.disagreement > 0:  # the part that no change of a sensitive feature explains
         rows["  of which disagreement"] = f"{summary.disagreement:.4f}, inside profiles"
-    interval = interval_text(summary.interval.lower, summary.interval.upper)
     rows |= {
         "Features": shorten(", ".join(made.features), MOST_NAMES) or "none",
         "Points": f"{summary.points} distinct, {summary.observed_points} of them observed",
         "Questions asked": f"{summary.queried}" if summary.queried else "none (predictions only)",
         "Compared with": compared_with(summary.target_scope, asked=bool(summary.queried)),
         "Budget": f"{summary.budget:g}, price {summary.price:g}",
-        "Interval": f"{interval} at level {level(1 - summary.alpha)}",
+        "Interval": f"{interval_words(summary)} at level {level(1 - summary.alpha)}",
         "Method": f"{summary.method}, seed {made.seed}; guarantee: {summary.guarantee}",
     }
     return two_columns(rows)

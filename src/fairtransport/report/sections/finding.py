@@ -78,7 +78,7 @@ def verdict_line(summary: AuditSummary) -> str:
     lower = f"lower bound {bound(summary.lower_bound, DOWN)}"
     upper = bound(summary.upper_bound, UP)
     known = upper if summary.upper_bound is None else f"upper bound {upper}"
-    title = VERDICTS[summary.verdict]
+    title = verdict_title(summary)
     if summary.verdict == "rejected":
         # without blanks, at which a line would be broken
         evidence = pvalue(summary.pvalue or 0.0).replace(" ", "")
@@ -130,8 +130,8 @@ def _bounds(lower: float | None, upper: float | None) -> str:
 
 
 def _confidence(summary: AuditSummary) -> str:
-    about = "" if summary.guarantee == "finite-sample" else "approximately "
-    return about + level(1 - summary.alpha)
+    near = "" if summary.guarantee == "finite-sample" else "approximately "
+    return near + level(1 - summary.alpha)
 
 
 def is_outcome(summary: AuditSummary) -> bool:
@@ -145,48 +145,26 @@ def caution(summary: AuditSummary) -> str:
 
 
 def meaning(summary: AuditSummary) -> str:
-    """Return what the statistic means for people."""
-    return change_in_words(
-        summary.provenance.loss, summary.statistic, summary.baseline_risk,
-        summary.worst_case_risk, about=about(summary),
-    )  # fmt: skip
+    """Return what swapping people does to the mean loss."""
+    loss, near = summary.provenance.loss, about(summary)
+    if loss == ERROR:
+        before, after = percents_apart(summary.baseline_risk, summary.worst_case_risk)
+        what = "Errors"
+    else:
+        before, after = told_apart(summary.baseline_risk, summary.worst_case_risk)
+        what = "The mean prediction" if loss == OUTCOME else f"The mean {loss_name(loss)} loss"
+    swapped = "if people were swapped with similar people"
+    if summary.statistic > 0:
+        go = "rise" if loss == OUTCOME else "go"
+        return f"{what} would {go} from {near}{before} to {near}{after} {swapped}."
+    if near:
+        return f"{what} would stay at {near}{before} {swapped}."
+    return f"{what} would not rise above {before} {swapped} within the budget."
 
 
 def about(summary: AuditSummary) -> str:
     """Return what stands before a number: what a shared document tells is rounded."""
     return "" if summary.suppression is None else "about "
-
-
-def change_in_words(
-    loss: str, statistic: float, baseline: float, worst_case: float, *, about: str = ""
-) -> str:
-    """Return what swapping people does to the mean loss; ``about`` stands before the numbers.
-
-    Examples
-    --------
-    >>> change_in_words("zero-one", 0.06, 0.33, 0.39)
-    'Errors would go from 33 % to 39 % if people were swapped with similar people.'
-    >>> change_in_words("outcome", 0.1, 0.2, 0.3)
-    'The mean prediction would rise from 0.2000 to 0.3000 if people were swapped with ...'
-    """
-    if loss == ERROR:
-        before, after = percents_apart(baseline, worst_case)
-        what = "Errors"
-    else:
-        before, after = told_apart(baseline, worst_case)
-        what = "The mean prediction" if loss == OUTCOME else f"The mean {loss_name(loss)} loss"
-    if statistic <= 0 and about:
-        return f"{what} would stay at {about}{before} if people were swapped with similar people."
-    if statistic <= 0:
-        return (
-            f"{what} would not rise above {before} if people were swapped with similar people "
-            "within the budget."
-        )
-    go = "rise" if loss == OUTCOME else "go"
-    return (
-        f"{what} would {go} from {about}{before} to {about}{after} if people were swapped with "
-        "similar people."
-    )
 
 
 def disagreement_sentence(summary: AuditSummary) -> str | None:
@@ -207,16 +185,25 @@ def has_much_disagreement(summary: AuditSummary) -> bool:
     return summary.disagreement > 0 and summary.disagreement >= LARGE * summary.statistic
 
 
+def interval_words(summary: AuditSummary) -> str:
+    """Return the two-sided interval."""
+    return interval_text(summary.interval.lower, summary.interval.upper)
+
+
+def one_sided(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
+    """Return the one-sided bounds, name by name."""
+    return (
+        ("Lower bound, one-sided", bound(summary.lower_bound, DOWN)),
+        ("Upper bound, one-sided", bound(summary.upper_bound, UP)),
+    )
+
+
 def figures(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
     """Return the statistic, its bounds and its test, name by name."""
     return (
         ("FaiTH statistic", decimal(summary.statistic)),
-        (
-            f"Confidence interval, {level(1 - summary.alpha)}",
-            interval_text(summary.interval.lower, summary.interval.upper),
-        ),
-        ("Lower bound, one-sided", bound(summary.lower_bound, DOWN)),
-        ("Upper bound, one-sided", bound(summary.upper_bound, UP)),
+        (f"Confidence interval, {level(1 - summary.alpha)}", interval_words(summary)),
+        *one_sided(summary),
         ("Threshold δ", "none given" if summary.delta is None else decimal(summary.delta)),
         ("p-value", pvalue_words(summary)),
     )
@@ -230,7 +217,7 @@ def contents(summary: AuditSummary, _: Output) -> dict[str, object]:
         "meaning": meaning(summary),
         "verdict_sentence": verdict_sentence(summary),
         "disagreement": disagreement_sentence(summary) if has_much_disagreement(summary) else None,
-        "interval": interval_text(summary.interval.lower, summary.interval.upper),
+        "interval": interval_words(summary),
         "figures": figures(summary),
         "caution": caution(summary),
         "notes": notes(summary),

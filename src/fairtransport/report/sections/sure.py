@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fairtransport.report.cells import Cell, Table, columns_of
 from fairtransport.report.numbers import DOWN, UP, bound, interval_text, level
 from fairtransport.report.sections import Section
-from fairtransport.report.sections.finding import pvalue_words
+from fairtransport.report.sections.finding import interval_words, one_sided, pvalue_words
 from fairtransport.report.strings import shorten, visible
 
 if TYPE_CHECKING:
@@ -70,12 +70,8 @@ def methods_table(summary: AuditSummary) -> Table:
 def contents(summary: AuditSummary, _: Output) -> dict[str, object]:
     """Return what the template part uses."""
     facts = [
-        (
-            f"Interval, {level(1 - summary.alpha)}",
-            interval_text(summary.interval.lower, summary.interval.upper),
-        ),
-        ("Lower bound, one-sided", bound(summary.lower_bound, DOWN)),
-        ("Upper bound, one-sided", bound(summary.upper_bound, UP)),
+        (f"Interval, {level(1 - summary.alpha)}", interval_words(summary)),
+        *one_sided(summary),
     ]
     if summary.pvalue is not None:
         facts.append(("Test of δ-fairness", pvalue_words(summary)))
