@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 import fairtransport as ft
 from fairtransport.audit.summarise import summarise_headline
-from fairtransport.monitor.shown import print_evidence
+from fairtransport.monitor.stream_screen import print_evidence
 from fairtransport.report import screen
 from fairtransport.report.screen.lines import DIRECTIONS, readable
 from fairtransport.report.screen.results import print_moves
+from fairtransport.report.sections.finding import VERDICTS
 
 HOSTILE = "[red]a[/red]\x1b[31m\x1b]0;title\x07\u202e:smile:\r\nError: forged\x9b2J"
 
@@ -179,10 +180,8 @@ def test_screens_fit(width, delta, capsys, wide):
     assert len({len(line) for line in frame}) == 1
     words = " ".join(" ".join(lines).replace("│", " ").split())
     assert f"FaiTH statistic {result.statistic:.4f}" in words
-    verdicts = {"rejected": "δ-fairness rejected", "certified": "δ-fairness certified",
-                "inconclusive": "Inconclusive"}  # fmt: skip
-    for verdict, said in verdicts.items():
-        assert (said in words) == (verdict == result.verdict)
+    for verdict, said in VERDICTS.items():
+        assert (said in words) == (verdict is not None and verdict == result.verdict)
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def monitor(
     from fairtransport.cli.before import check_before, columns_of
     from fairtransport.monitor.following import follow
     from fairtransport.monitor.growing import GrowingFile
-    from fairtransport.monitor.shown import print_evidence
+    from fairtransport.monitor.stream_screen import print_evidence
     from fairtransport.report.charts import check_ending, save_chart
     from fairtransport.report.screen import print_written
 
