@@ -291,7 +291,7 @@ class AuditResult:
         return picture(self.summary, kind, feature)
 
     def _repr_html_(self) -> str:
-        from fairtransport.report.fragment import render_fragment
+        from fairtransport.report.notebook import render_fragment
 
         return render_fragment(self.summary)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,9 +63,38 @@ LIBRARIES = ("numpy", "scipy", "narwhals", "pandas", "duckdb")
 
 def summarise(result: AuditResult) -> AuditSummary:
     """Return everything a result says."""
-    moved, solution = result.moved, result.solution
+    moved, headline = result.moved, summarise_headline(result)
     compared = compare_groups(result)
     notes = [note for one in compared for note in one.notes]
+    return replace(
+        headline,
+        methods=tuple(method_limits(law, result.alpha) for law in result.compared_laws),
+        flows=flow_tables(result, moved, fixed=result.targets_are_fixed),
+        most_affected=most_affected(moved, result.space)[:MOST_MOVES],
+        groups=largest_groups(group_flows(moved, result.space, result.problem.losses)),
+        group_metrics=tuple(one.metrics for one in compared),
+        worst_pair=worst_pair(
+            result.space, result.problem.geometry, result.answers.predictions,
+            are_labels=result.loss.needs == "label",
+        ),
+        budget_curve=_curve(result),
+        costs=_costs(result),
+        without_feature=without_each_feature(result),
+        law=_law(result),
+        warnings=(
+            *headline.warnings, *notes, *omissions(result, moved), *_omitted_corners(result),
+        ),
+        provenance=replace(
+            headline.provenance,
+            data_sha256=data_sha256(result.space),
+            similarity_record=_similarity_record(result),
+        ),
+    )  # fmt: skip
+
+
+def summarise_headline(result: AuditResult) -> AuditSummary:
+    """Return what a screen says of a result, without what takes time and only a document shows."""
+    moved, solution = result.moved, result.solution
     return AuditSummary(
         schema=SCHEMA,
         statistic=result.statistic,
@@ -87,33 +117,16 @@ def summarise(result: AuditResult) -> AuditSummary:
         upper_bound=_finite(result.upper_bound),
         pvalue=result.pvalue,
         verdict=result.verdict,
-        methods=tuple(method_limits(law, result.alpha) for law in result.compared_laws),
         plan_is_unique=solution.plan_is_unique,
         duality_gap=solution.duality_gap,
         disagreement=result.disagreement,
         moved=moved.total,
         moves_found=len(moved),
         moves=listed_moves(result, moved),
-        flows=flow_tables(result, moved, fixed=result.targets_are_fixed),
-        most_affected=most_affected(moved, result.space)[:MOST_MOVES],
-        groups=largest_groups(group_flows(moved, result.space, result.problem.losses)),
-        group_metrics=tuple(one.metrics for one in compared),
-        worst_pair=worst_pair(
-            result.space, result.problem.geometry, result.answers.predictions,
-            are_labels=result.loss.needs == "label",
-        ),
         budget_in_words=_budget_in_words(result),
-        budget_curve=_curve(result),
-        costs=_costs(result),
-        without_feature=without_each_feature(result),
-        law=_law(result),
-        warnings=(
-            *result.warnings, *result.law.notes, *notes, *omissions(result, moved),
-            *_omitted_corners(result),
-        ),
-        suppression=None,
+        warnings=(*result.warnings, *result.law.notes),
         provenance=_provenance(result),
-    )  # fmt: skip
+    )
 
 
 def _finite(value: float) -> float | None:
@@ -262,18 +275,20 @@ def _edges(values: FloatArray) -> FloatArray:
     return np.linspace(values.min(), values.max(), LAW_BINS + 1)
 
 
+def _similarity_record(result: AuditResult) -> dict[str, Any] | None:
+    record = getattr(result.similarity, "to_json", None)
+    return None if record is None else record()
+
+
 def _provenance(result: AuditResult) -> Provenance:
     from importlib.metadata import version
 
-    loss: Any = result.loss
-    record = getattr(result.similarity, "to_json", None)
+    loss = result.loss
     return Provenance(
         version=version("fairtransport"),
         libraries={name: version(name) for name in LIBRARIES},
         seed=result.seed,
-        data_sha256=data_sha256(result.space),
         similarity=result.similarity.describe(),
-        similarity_record=None if record is None else record(),
         loss=loss.name,
         loss_range=None if loss.range is None else (float(loss.range[0]), float(loss.range[1])),
         loss_is_error=loss.name == "zero-one",

@@ -69,9 +69,9 @@ def audit(
     """
     from fairtransport.audit import audit as run
     from fairtransport.cli.before import check_before, columns_of
-    from fairtransport.console import print_result
     from fairtransport.inference.methods import check_level
     from fairtransport.inference.paper.resampling import check_resamples_wanted
+    from fairtransport.report.screen import print_result
 
     check_fail_on(fail_on, delta)
     outputs.check(data, targets, train, answers.model, running.config)
@@ -102,9 +102,10 @@ def audit(
         code = exit_code(result.verdict, fail_on)
         written = outputs.write(result)
     if not running.quiet and not outputs.fills_stdout:
-        from fairtransport.console import print_note, print_written
+        from fairtransport.audit.summarise import summarise_headline
+        from fairtransport.report.screen import print_note, print_written
 
-        print_result(result, f"{data.name}, {result.n} cases")
+        print_result(summarise_headline(result), f"{data.name}, {result.n} cases")
         print_written(written)
         if outputs.shares_nothing:
             print_note(

@@ -177,7 +177,7 @@ class Comparison:
     @property
     def settings_flags(self) -> dict[str, str]:
         """What the line calls the similarity's parameters, as far as no flag has that name."""
-        from fairtransport.console.flagwords import FLAGS
+        from fairtransport.report.screen.flagwords import FLAGS
         from fairtransport.similarity import registry
 
         flags = _setting_flags(registry.SIMILARITIES[self.similarity])
@@ -223,7 +223,7 @@ class Running:
             return silence()
         file, taken = settings_taken()
         if taken:
-            from fairtransport.console import print_note
+            from fairtransport.report.screen import print_note
 
             # standard output may belong to a document
             print_note(f"{file!r} sets {', '.join(taken)}.", error=True)

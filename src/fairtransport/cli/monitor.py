@@ -50,10 +50,11 @@ def monitor(
         A file for a picture of the evidence so far: .png or .svg.
     """
     from fairtransport.cli.before import check_before, columns_of
-    from fairtransport.console import print_evidence, print_written
     from fairtransport.monitor.following import follow
     from fairtransport.monitor.growing import GrowingFile
+    from fairtransport.monitor.stream_screen import print_evidence
     from fairtransport.report.charts import check_ending, save_chart
+    from fairtransport.report.screen import print_written
 
     check_target("--state", state, {real_path(data)})
     if plot is not None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from fairtransport.console import in_flags
 from fairtransport.errors import FairtransportError
+from fairtransport.report.screen import in_flags
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -107,8 +107,8 @@ def sample_size(
 
 
 def _show(plan: Any, notes: list[str], plot: Path | None, power: float, running: Running) -> None:
-    from fairtransport.console import print_plan, print_written
     from fairtransport.report.charts import power_chart, power_table, save_chart
+    from fairtransport.report.screen import print_plan, print_written
 
     if not running.quiet:
         print_plan(plan, notes)

@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
+    from altair.typing import ChartType
 
 
-def write_figure(folder: Path, name: str, chart: object, data: pd.DataFrame) -> list[Path]:
+def write_figure(folder: Path, name: str, chart: ChartType, data: pd.DataFrame) -> list[Path]:
     """Write ``name``.png, .svg and .csv into a folder and return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     contents = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairtransport.report.charts.marks import in_words, lines, named
 from fairtransport.report.charts.style import (
@@ -16,10 +16,14 @@ from fairtransport.report.charts.style import (
     rows_of,
     value_axis,
 )
-from fairtransport.report.text import DOWN, NO_UPPER, UP, bound, interval_text, visible
+from fairtransport.report.numbers import DOWN, NO_UPPER, UP, bound, interval_text
+from fairtransport.report.strings import visible
 
 if TYPE_CHECKING:
-    from fairtransport.report.charts.style import Table
+    import altair as alt
+    from altair.typing import ChartType
+
+    from fairtransport.report.charts.style import Row, Table
 
 NEEDED = ("method", "guarantee", "lower", "upper", "lower_bound", "upper_bound")
 ROW = 44
@@ -32,7 +36,7 @@ TIPS = (
 )
 
 
-def methods_chart(table: Table, *, estimate: float, delta: float | None = None) -> Any:
+def methods_chart(table: Table, *, estimate: float, delta: float | None = None) -> ChartType:
     """Draw each method's interval as a bar and its one-sided bounds as ticks.
 
     Parameters
@@ -53,7 +57,7 @@ def methods_chart(table: Table, *, estimate: float, delta: float | None = None) 
         row["from"] = left if row["lower"] is None else row["lower"]
         row["to"] = right if row["upper"] is None else row["upper"]
 
-    def x(name: str) -> Any:
+    def x(name: str) -> alt.X:
         return alt.X(f"{name}:Q", title="FaiTH statistic", axis=value_axis()).scale(
             domain=[left, right], nice=False
         )
@@ -84,7 +88,7 @@ def methods_chart(table: Table, *, estimate: float, delta: float | None = None) 
     )
 
 
-def _open_ends(rows: list[dict[str, Any]], across: Any, down: Any) -> list[Any]:
+def _open_ends(rows: list[Row], across: alt.X, down: alt.Y) -> list[ChartType]:
     """Draw an arrow at the edge for every interval that goes on for ever."""
     import altair as alt
 
@@ -92,7 +96,7 @@ def _open_ends(rows: list[dict[str, Any]], across: Any, down: Any) -> list[Any]:
         return []
     base = alt.Chart(data_of(rows)).encode(x=across, y=down)
     words = base.encode(text=alt.value(NO_UPPER))
-    look: dict[str, Any] = {"align": "right", "dx": 4, "dy": -15, "fontSize": 11}
+    look: Row = {"align": "right", "dx": 4, "dy": -15, "fontSize": 11}
     return [
         base.mark_point(shape="triangle-right", filled=True, size=260, color=BLUE, opacity=1),
         # a white rim, so that lines behind the words do not cross them out
@@ -101,7 +105,7 @@ def _open_ends(rows: list[dict[str, Any]], across: Any, down: Any) -> list[Any]:
     ]
 
 
-def _row(row: dict[str, Any]) -> dict[str, Any]:
+def _row(row: Row) -> Row:
     ends = {name: _finite(row[name]) for name in ENDS}
     return {
         "method": visible(row["method"]),
@@ -112,5 +116,5 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _finite(value: Any) -> float | None:
+def _finite(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else float(value)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fairtransport.report.sections import Section
+
 GLOSSARY = {
     "FaiTH statistic, ψ": (
         "How much worse the model does on average when people are swapped with people who are "
@@ -50,3 +52,5 @@ GLOSSARY = {
         "people differently."
     ),
 }
+
+SECTION = Section("glossary", "Glossary", 70, lambda *_: {"glossary": GLOSSARY})

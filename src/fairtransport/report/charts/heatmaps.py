@@ -7,10 +7,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from fairtransport.report.charts.style import INK, MARK, ORANGE, PALE, SKY, data_of, finish, rows_of
-from fairtransport.report.text import NOT_TOLD, interval_text, people, signed, value_text, visible
+from fairtransport.report.numbers import NOT_TOLD, interval_text, people, signed
+from fairtransport.report.strings import value_text, visible
 
 if TYPE_CHECKING:
-    from fairtransport.report.charts.style import Table
+    from collections.abc import Iterable
+
+    from altair.typing import ChartType
+
+    from fairtransport.report.charts.style import Row, Table
     from fairtransport.summary import FlowTable
 
 NEEDED = ("label", "level", "group", "people", "out", "into", "change")
@@ -35,12 +40,12 @@ LETTER = 5.6
 """About the width of a letter on an axis, in pixels."""
 
 
-def flow_rows(table: FlowTable) -> list[dict[str, Any]]:
+def flow_rows(table: FlowTable) -> list[Row]:
     """Return a table of flows as rows for `flow_heatmaps`."""
     return [vars(cell) for cell in table.cells]
 
 
-def flow_heatmaps(table: Table, *, feature: str, label: str | None = None) -> Any:
+def flow_heatmaps(table: Table, *, feature: str, label: str | None = None) -> ChartType:
     """Draw a heat map for each label: levels of a feature against groups.
 
     Parameters
@@ -63,7 +68,7 @@ def flow_heatmaps(table: Table, *, feature: str, label: str | None = None) -> An
     )
 
 
-def stacked_heatmaps(tables: Mapping[str, Table], *, label: str | None = None) -> Any:
+def stacked_heatmaps(tables: Mapping[str, Table], *, label: str | None = None) -> ChartType:
     """Draw the heat maps of several features, one below the other, by the features' names."""
     import altair as alt
 
@@ -81,7 +86,7 @@ def stacked_heatmaps(tables: Mapping[str, Table], *, label: str | None = None) -
     )
 
 
-def _maps(rows: list[dict[str, Any]], label: str | None) -> list[Any]:
+def _maps(rows: list[Row], label: str | None) -> list[ChartType]:
     """Return a heat map for each label, all on one scale of colours."""
     import altair as alt
 
@@ -125,7 +130,7 @@ def keyed(text: str) -> str:
     return f"{text}\n"
 
 
-def _cell(row: Mapping[str, Any]) -> dict[str, Any]:
+def _cell(row: Mapping[str, Any]) -> Row:
     lower, upper = row.get("lower"), row.get("upper")
     group = row["group"]
     parts = group.values() if isinstance(group, Mapping) else [group]
@@ -146,7 +151,7 @@ def _cell(row: Mapping[str, Any]) -> dict[str, Any]:
     return cell
 
 
-def _distinct(values: Any) -> list[str]:
+def _distinct(values: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(values))
 
 
@@ -154,9 +159,7 @@ def _map_title(label: str | None, value: str) -> str:
     return "Everybody" if label is None or value == EVERYBODY else f"{visible(label)} = {value}"
 
 
-def _heatmap(
-    rows: list[dict[str, Any]], levels: list[str], groups: list[str], largest: float
-) -> Any:
+def _heatmap(rows: list[Row], levels: list[str], groups: list[str], largest: float) -> ChartType:
     import altair as alt
 
     longest = max(len(line) for group in groups for line in group.split("\n"))
@@ -198,7 +201,7 @@ def _heatmap(
     ).properties(width=alt.Step(step), height=alt.Step(CELL_HEIGHT))
 
 
-def _description(rows: list[dict[str, Any]], feature: str) -> str:
+def _description(rows: list[Row], feature: str) -> str:
     order = sorted(rows, key=lambda row: -abs(row["change"]))[:3]
     largest = "; ".join(
         f"{row['shown']} for {row['level']}, {row['of']}, label {row['label']}"

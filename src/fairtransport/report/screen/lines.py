@@ -34,17 +34,17 @@ def readable(text: object) -> str:
     )
 
 
-def screen(*, error: bool = False, soft_wrap: bool = False) -> Console:
+def terminal(*, error: bool = False, soft_wrap: bool = False) -> Console:
     """Return the console that everything is printed on."""
     from rich.console import Console
 
-    class Screen(Console):
+    class Terminal(Console):
         """A console that leaves a closed pipe to the entry point."""
 
         def on_broken_pipe(self) -> NoReturn:
             raise BrokenPipeError
 
-    return Screen(stderr=error, soft_wrap=soft_wrap, highlight=False, markup=False, emoji=False)
+    return Terminal(stderr=error, soft_wrap=soft_wrap, highlight=False, markup=False, emoji=False)
 
 
 def line(*parts: str | tuple[str, str], short: bool = False) -> Text:
@@ -61,16 +61,16 @@ def line(*parts: str | tuple[str, str], short: bool = False) -> Text:
 def print_error(message: str) -> None:
     """Print one sentence about what went wrong."""
     sentence = " ".join(message.split())
-    screen(error=True, soft_wrap=True).print(line(("Error: ", "bold red"), sentence))
+    terminal(error=True, soft_wrap=True).print(line(("Error: ", "bold red"), sentence))
 
 
 def print_note(message: str, *, error: bool = False) -> None:
     """Print what a reader of the numbers should know."""
     sentence = " ".join(message.split())
-    screen(error=error).print(line(("Note: ", "bold yellow"), sentence))
+    terminal(error=error).print(line(("Note: ", "bold yellow"), sentence))
 
 
 def print_written(paths: Sequence[Path]) -> None:
     """Say which files were written."""
     for path in paths:
-        screen(soft_wrap=True).print(line(f"Wrote {path}"))
+        terminal(soft_wrap=True).print(line(f"Wrote {path}"))

@@ -10,9 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairtransport as ft
-from fairtransport import console
-from fairtransport.console.results import print_moves
-from fairtransport.console.screen import DIRECTIONS, readable
+from fairtransport.audit.summarise import summarise_headline
+from fairtransport.monitor.stream_screen import print_evidence
+from fairtransport.report import screen
+from fairtransport.report.screen.lines import DIRECTIONS, readable
+from fairtransport.report.screen.results import print_moves
+from fairtransport.report.sections.finding import VERDICTS
 
 HOSTILE = "[red]a[/red]\x1b[31m\x1b]0;title\x07\u202e:smile:\r\nError: forged\x9b2J"
 
@@ -52,9 +55,10 @@ def test_ordinary_text_stays_as_it_is(text):
 def test_strings_of_the_data_are_shown_and_not_obeyed(capsys, wide):
     wide(300)
     result = audited(delta=0.3)
-    console.print_result(result, HOSTILE + "\ud800")  # half a character, as in a file's name
-    console.print_error(HOSTILE)
-    console.print_note(HOSTILE)
+    title = HOSTILE + "\ud800"  # half a character, as in a file's name
+    screen.print_result(summarise_headline(result), title)
+    screen.print_error(HOSTILE)
+    screen.print_note(HOSTILE)
     out, err = capsys.readouterr()
 
     refuse_controls(out + err)
@@ -80,7 +84,7 @@ def hostile_moves(rows):
 def test_moves_are_shown_and_not_obeyed(capsys, wide):
     wide(300)
     result = hostile_moves(6)
-    print_moves(result)
+    print_moves(summarise_headline(result))
     out = capsys.readouterr().out
 
     refuse_controls(out)
@@ -91,7 +95,8 @@ def test_moves_are_shown_and_not_obeyed(capsys, wide):
 
 def test_without_moves_there_is_no_table(capsys):
     people = pd.DataFrame({"race": ["a", "b"], "good": [1, 0], "guess": [1, 0]})
-    print_moves(ft.audit(people, "good", y_pred="guess", sensitive_features="race"))
+    result = ft.audit(people, "good", y_pred="guess", sensitive_features="race")
+    print_moves(summarise_headline(result))
 
     assert capsys.readouterr().out == ""
 
@@ -107,7 +112,7 @@ def disagreeing(**options):
 def test_the_panel_tells_disagreement_apart_and_names_the_features(capsys, wide):
     wide(120)
     result = disagreeing()
-    console.print_result(result, "people")
+    screen.print_result(summarise_headline(result), "people")
     out = " ".join(capsys.readouterr().out.replace("│", " ").split())
 
     assert 0 < result.disagreement < result.statistic
@@ -121,14 +126,14 @@ def test_the_panel_tells_disagreement_apart_and_names_the_features(capsys, wide)
 @pytest.mark.parametrize("width", [60, 70, 80, 90])
 def test_a_p_value_stays_on_one_line(width, capsys, wide):
     wide(width)
-    console.print_result(disagreeing(delta=0.2), "people")
+    screen.print_result(summarise_headline(disagreeing(delta=0.2)), "people")
 
     assert "p<0.0001." in capsys.readouterr().out
 
 
 def test_levels_are_not_rounded_away(capsys, wide):
     wide(120)
-    console.print_result(disagreeing(delta=0.2, alpha=0.005), "people")
+    screen.print_result(summarise_headline(disagreeing(delta=0.2, alpha=0.005)), "people")
     out = capsys.readouterr().out
 
     assert "rejected at level 0.5 %" in out
@@ -139,10 +144,10 @@ def test_a_rejection_that_the_bounds_do_not_show_is_explained(capsys, wide):
     wide(120)
     monitor = ft.Monitor(y="good", y_pred="guess", sensitive_features="race", delta=0.1)
     monitor.update([{"race": "ab"[at % 2], "good": 1, "guess": at % 2} for at in range(40)])
-    console.print_evidence(monitor, "people")
+    print_evidence(monitor, "people")
     plain = capsys.readouterr().out
     monitor.update([{"race": "c", "good": 0, "guess": 0}] * 2000)
-    console.print_evidence(monitor, "people")
+    print_evidence(monitor, "people")
     out = " ".join(capsys.readouterr().out.split())
 
     assert "separate processes" not in plain
@@ -155,7 +160,7 @@ def test_large_evidence_is_cut(capsys, wide):
     wide(120)
     monitor = ft.Monitor(y="good", y_pred="guess", sensitive_features="race", delta=0.1)
     monitor.update([{"race": "ab"[at % 2], "good": 1, "guess": at % 2} for at in range(400)])
-    console.print_evidence(monitor, "people")
+    print_evidence(monitor, "people")
 
     assert monitor.state.e_value > 1e6
     assert "> 10^6, enough at 20" in capsys.readouterr().out
@@ -166,7 +171,7 @@ def test_large_evidence_is_cut(capsys, wide):
 def test_screens_fit(width, delta, capsys, wide):
     wide(width)
     result = audited(delta=delta)
-    console.print_result(result, "people.csv, 120 cases")
+    screen.print_result(summarise_headline(result), "people.csv, 120 cases")
     lines = capsys.readouterr().out.splitlines()
 
     assert max(map(len, lines)) <= width
@@ -175,10 +180,8 @@ def test_screens_fit(width, delta, capsys, wide):
     assert len({len(line) for line in frame}) == 1
     words = " ".join(" ".join(lines).replace("│", " ").split())
     assert f"FaiTH statistic {result.statistic:.4f}" in words
-    verdicts = {"rejected": "δ-fairness rejected", "certified": "δ-fairness certified",
-                "inconclusive": "Inconclusive"}  # fmt: skip
-    for verdict, said in verdicts.items():
-        assert (said in words) == (verdict == result.verdict)
+    for verdict, said in VERDICTS.items():
+        assert (said in words) == (verdict is not None and verdict == result.verdict)
 
 
 @pytest.mark.parametrize(
@@ -189,16 +192,16 @@ def test_the_verdict_has_its_colour_on_a_terminal(delta, colour, monkeypatch):
 
     stream = io.StringIO()
     terminal = Console(file=stream, force_terminal=True, width=100, color_system="standard")
-    for module in ("results", "screen"):
+    for module in ("results", "lines"):
         monkeypatch.setattr(
-            import_module(f"fairtransport.console.{module}"), "screen", lambda **_: terminal
+            import_module(f"fairtransport.report.screen.{module}"), "terminal", lambda **_: terminal
         )
-    console.print_result(audited(delta=delta), "people")
+    screen.print_result(summarise_headline(audited(delta=delta)), "people")
 
     assert colour in stream.getvalue()
 
 
 def test_no_colour_without_a_terminal(capsys):
-    console.print_result(audited(delta=0.0), "people")
+    screen.print_result(summarise_headline(audited(delta=0.0)), "people")
 
     assert "\x1b" not in capsys.readouterr().out

@@ -1,14 +1,17 @@
-"""How an audit was done, name by name."""
+"""How it was done: model, data, settings and versions, name by name."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairtransport.report.text import loss_name, visible
+from fairtransport.report.sections import Section
+from fairtransport.report.sections.finding import caution
+from fairtransport.report.strings import loss_name, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from fairtransport.report.sections import Output
     from fairtransport.summary import AuditSummary
 
 LEFT_OUT = "left out"
@@ -50,3 +53,11 @@ def facts(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(map(visible, names)) or "none"
+
+
+def contents(summary: AuditSummary, _: Output) -> dict[str, object]:
+    """Return what the template part uses."""
+    return {"facts": facts(summary), "caution": caution(summary)}
+
+
+SECTION = Section("how", "How it was done", 50, contents)

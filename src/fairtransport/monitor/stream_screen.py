@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairtransport.console.flagwords import in_flags
-from fairtransport.console.results import COLOURS, compared_with, framed, two_columns
-from fairtransport.console.screen import line, print_note, screen
-from fairtransport.report.text import percent
+from fairtransport.report.numbers import percent
+from fairtransport.report.screen.flagwords import in_flags
+from fairtransport.report.screen.lines import line, print_note, terminal
+from fairtransport.report.screen.results import COLOURS, compared_with, framed, two_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairtransport.monitor import Monitor
+    from fairtransport.monitor.monitor import Monitor
 
 MOST_SHOWN = 1e6
 """Larger e-values are shown as larger than this."""
@@ -32,13 +32,13 @@ def print_evidence(monitor: Monitor, title: str, waiting: int = 0) -> None:
         "FaiTH statistic": f"{state.statistic:.4f}",
         "At all times": f"at least {state.lower:.4f}{upper}",
         "Evidence of bias": f"{_evidence(state.e_value)}, enough at {1 / settings.alpha:g}",
-        "Compared with": compared_with(state.target_scope, settings.box is not None),
+        "Compared with": compared_with(state.target_scope, asked=settings.box is not None),
     }
     if certificate is not None:
         rows["Evidence of fairness"] = _evidence(certificate)
     colour = COLOURS[state.verdict]
     content = Group(line((_verdict(monitor), f"bold {colour}")), line(""), two_columns(rows))
-    screen().print(framed(content, f"{title}, {state.n} cases", colour))
+    terminal().print(framed(content, f"{title}, {state.n} cases", colour))
     if waiting:
         print_note(
             f"The last {waiting} bytes of the file are not counted yet: they are no complete row, "

@@ -5,8 +5,8 @@ import inspect
 import pytest
 
 import fairtransport as ft
-from fairtransport.console import in_flags
-from fairtransport.console.flagwords import FLAGS
+from fairtransport.report.screen import in_flags
+from fairtransport.report.screen.flagwords import FLAGS
 
 
 @pytest.mark.parametrize(

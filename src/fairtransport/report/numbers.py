@@ -1,121 +1,21 @@
-"""Values and numbers as text that a reader can trust: nothing invisible, nothing endless."""
+"""Numbers as text: how each kind is rounded, so that what is shown still holds."""
 
 from __future__ import annotations
 
 import math
-import unicodedata
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from fairtransport.summary import Value
-
-LONGEST = 120
-"""Longer texts from the data are shortened where they stand in a line."""
 SMALLEST_PVALUE = 0.0001
 MOST_DIGITS = 9
+MOST_DECIMALS = 6
+"""Decimals of a percentage that is told apart from another one."""
 ROUNDING = 1e-6
 """Sums of shares miss whole numbers of people by less."""
 NONE = "none"
 NOT_TOLD = "not told"
-MISSING = "missing"
 NO_LOWER, NO_UPPER = "no lower bound", "no upper bound"
 MINUS = "−"
 NEAREST, DOWN, UP = ROUND_HALF_EVEN, ROUND_FLOOR, ROUND_CEILING
-LOSS_NAMES = {"brier": "Brier"}
-SCORE_DIGITS = 3
-# joiners are part of Persian, Indic scripts and emoji and change no order of reading
-_JOINERS = "\u200c\u200d"
-_HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-
-
-def visible(text: object) -> str:
-    r"""Return text with control and direction characters spelled out.
-
-    A name with a right-to-left override could otherwise make a table say the opposite of
-    what is in it.
-
-    Examples
-    --------
-    >>> visible("a\u202eb\n")
-    'a⟨U+202E⟩b⟨U+000A⟩'
-    """
-    return "".join(f"⟨U+{ord(sign):04X}⟩" if _is_hidden(sign) else sign for sign in str(text))
-
-
-def _is_hidden(sign: str) -> bool:
-    return unicodedata.category(sign) in _HIDDEN and sign not in _JOINERS
-
-
-def shorten(text: str, longest: int = LONGEST) -> str:
-    """Return the text, or its beginning with an ellipsis."""
-    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
-
-
-def value_text(value: Value | tuple[float, ...]) -> str:
-    """Return a cell of the audit data, or a prediction, as text.
-
-    Examples
-    --------
-    >>> value_text(0.25), value_text(None), value_text((0.2, 0.8)), value_text("Male")
-    ('0.25', 'missing', '0.2, 0.8', 'Male')
-    """
-    if value is None:
-        return MISSING
-    if isinstance(value, tuple | list):
-        return ", ".join(value_text(part) for part in value)
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return visible(value)
-
-
-def prediction_text(value: Value | tuple[float, ...]) -> str:
-    """Return a prediction; of two classes' scores the last one, which tells the other.
-
-    Examples
-    --------
-    >>> prediction_text((0.802, 0.198)), prediction_text((0.2, 0.3, 0.5)), prediction_text("yes")
-    ('0.198', '0.200, 0.300, 0.500', 'yes')
-    """
-    if not isinstance(value, tuple | list):
-        return value_text(value)
-    scores = value[-1:] if len(value) == 2 else value  # noqa: PLR2004
-    return ", ".join(decimal(score, SCORE_DIGITS) for score in scores)
-
-
-def loss_name(name: str) -> str:
-    """Return a loss's name as it is written in a sentence.
-
-    Examples
-    --------
-    >>> loss_name("brier"), loss_name("log")
-    ('Brier', 'log')
-    """
-    return LOSS_NAMES.get(name, visible(name))
-
-
-def profile_text(profile: Mapping[str, Value]) -> str:
-    """Return a person's columns in a line.
-
-    Examples
-    --------
-    >>> profile_text({"race": "Caucasian", "priors": 0})
-    'race Caucasian, priors 0'
-    """
-    return ", ".join(f"{visible(name)} {value_text(value)}" for name, value in profile.items())
-
-
-def group_text(group: Mapping[str, Value]) -> str:
-    """Return the levels that make a group, without the names of their columns.
-
-    Examples
-    --------
-    >>> group_text({"race": "Caucasian", "sex": "Female"})
-    'Caucasian, Female'
-    """
-    return ", ".join(value_text(value) for value in group.values()) or "everybody"
 
 
 def decimal(number: float | None, digits: int = 4) -> str:
@@ -251,3 +151,21 @@ def told_apart(
             break
         digits += 1
     return decimal(_rounded(first, rounding, digits), digits), decimal(second, digits)
+
+
+def percents_apart(first: float, second: float) -> tuple[str, str]:
+    """Return two shares as percentages, with as many decimals as it takes to tell them apart.
+
+    Examples
+    --------
+    >>> percents_apart(0.334, 0.3341)
+    ('33.4 %', '33.41 %')
+    """
+    digits = 1
+    while (
+        digits < MOST_DECIMALS
+        and first != second
+        and percent(first, digits) == percent(second, digits)
+    ):
+        digits += 1
+    return percent(first, digits), percent(second, digits)
