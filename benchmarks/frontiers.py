@@ -116,12 +116,12 @@ def _build(kind: str, size: int) -> Build:
 def _contents(geometry: Geometry) -> tuple[int, int]:
     """Return how many moves a geometry knows, and how many bytes it holds."""
     from fairtransport import Embedding
-    from fairtransport.geometry import Precomputed
+    from fairtransport.geometry import CostMatrix
 
     cost = geometry.cost
     if isinstance(cost, Embedding):
         return geometry.size * (geometry.size - 1), cost.coordinates.nbytes
-    assert isinstance(cost, Precomputed)
+    assert isinstance(cost, CostMatrix)
     matrix: Any = cost.matrix
     return matrix.nnz, matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from fairtransport import AuditProblem, Embedding, Geometry
-from fairtransport.geometry import Precomputed
+from fairtransport.geometry import CostMatrix
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -86,7 +86,7 @@ def sparse(size: int) -> tuple[FloatArray, Geometry]:
     targets.sort(axis=1)
     starts = np.arange(size + 1, dtype=np.int32) * MOVES_A_POINT
     costs = csr_array((rng.random(targets.size), targets.ravel(), starts), shape=(size, size))
-    return rng.random(size), Geometry(np.zeros(size, np.int64), Precomputed(costs))
+    return rng.random(size), Geometry(np.zeros(size, np.int64), CostMatrix(costs))
 
 
 def warm_up() -> None:

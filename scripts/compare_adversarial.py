@@ -13,8 +13,8 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 from aif360.algorithms.inprocessing import AdversarialDebiasing
 
+from fairtransport.datasets.compas import split_compas
 from fairtransport.reproduce.baselines import SIDES, coded_dataset
-from fairtransport.reproduce.compas_study import split_compas
 from fairtransport.reproduce.evaluation import evaluate
 
 TARGET = Path(__file__).parents[1] / "tests" / "reproduce" / "adversarial_aif360.json"

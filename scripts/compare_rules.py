@@ -14,8 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from fairtransport.datasets.compas import DELTA, FEATURES, LABEL, LEVELS, SENSITIVE
-from fairtransport.reproduce.compas_study import split_compas
+from fairtransport.datasets.compas import DELTA, FEATURES, LABEL, LEVELS, SENSITIVE, split_compas
 from fairtransport.selection import DeltaFairSearch
 
 TARGET = Path(__file__).parents[1] / "docs" / "selection_rules.csv"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from fairtransport.datasets.compas import split_compas
 from fairtransport.reproduce.baselines import RepresentationSettings, lfr
-from fairtransport.reproduce.compas_study import split_compas
 from fairtransport.reproduce.evaluation import evaluate
 
 TARGET = Path(__file__).parents[1] / "docs" / "reproduction" / "lfr_sweep.csv"

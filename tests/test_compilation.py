@@ -23,7 +23,7 @@ problem = ft.AuditProblem([0, 0.5, 1], costs, budget=0.25)
 print(problem.value([0.5, 0.25, 0.25]), os.environ.get("NUMBA_CACHE_DIR"))
 """
 FUNCTIONS = """
-import fairtransport.transport.kernels, fairtransport.inference.eprocess
+import fairtransport.transport.kernels, fairtransport.inference.anytime.eprocess
 import numba
 print(numba.config.CACHE_DIR)
 """
@@ -89,7 +89,7 @@ def test_without_any_folder_one_sentence_names_the_variable(installed):
 
 def test_compiled_functions_lie_in_the_folders_that_are_looked_at():
     found = {
-        path.relative_to(HOME).parts[0]
+        path.relative_to(HOME).parent.as_posix()
         for path in HOME.rglob("*.py")
         if "njit" in path.read_text("utf-8")
     }

@@ -13,7 +13,7 @@ import pytest
 
 import fairtransport as ft
 from fairtransport.audit import audit_with
-from fairtransport.console import in_flags
+from fairtransport.report.screen import in_flags
 from fairtransport.selection import DeltaFairSearch, faith_scorer
 from fairtransport.settings import MONITOR, SETTINGS, AuditSettings
 from fairtransport.similarity import MixedTabular

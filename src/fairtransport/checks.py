@@ -54,7 +54,7 @@ def said(error: BaseException, width: int = 200) -> str:
 
 def number(
     name: str,
-    value: Any,
+    value: object,
     *,
     at_least: float = -math.inf,
     above: float = -math.inf,
@@ -87,7 +87,7 @@ def number(
     raise InputError(msg)
 
 
-def threshold(delta: Any, limits: tuple[float, float] | None) -> float:
+def threshold(delta: object, limits: tuple[float, float] | None) -> float:
     """Return δ if it can be exceeded: it must be below the width of a loss's range.
 
     Examples
@@ -125,21 +125,21 @@ def generator(name: str, value: Any) -> np.random.Generator:
     raise InputError(msg)
 
 
-def choice(name: str, value: Any, allowed: Collection[str]) -> str:
+def choice(name: str, value: object, allowed: Collection[str]) -> str:
     """Return ``value`` if it is one of the allowed words."""
     if isinstance(value, str) and value in allowed:
         return value
     raise _not_among(name, value, allowed)
 
 
-def one_of(name: str, value: Any, allowed: Collection[Any]) -> Any:
+def one_of(name: str, value: object, allowed: Collection[Any]) -> Any:
     """Return ``value`` if it is one of the allowed values of any kind."""
     if is_among(value, allowed):
         return value
     raise _not_among(name, value, allowed)
 
 
-def is_among(value: Any, allowed: Collection[Any]) -> bool:
+def is_among(value: object, allowed: Collection[Any]) -> bool:
     """Say whether a value is one of some; one that cannot be compared, as an array, is not."""
     try:
         return bool(value in list(allowed))
@@ -147,7 +147,7 @@ def is_among(value: Any, allowed: Collection[Any]) -> bool:
         return False
 
 
-def _not_among(name: str, value: Any, allowed: Collection[Any]) -> InputError:
+def _not_among(name: str, value: object, allowed: Collection[Any]) -> InputError:
     words = ", ".join(repr(word) for word in allowed) or "(there are none)"
     return InputError(f"`{name}` must be one of {words}, got {shown(value)}")
 
@@ -164,7 +164,7 @@ def calling(name: str) -> Iterator[None]:
         raise InputError(msg) from error
 
 
-def float_array(name: str, value: Any, shape: tuple[int | None, ...]) -> FloatArray:
+def float_array(name: str, value: object, shape: tuple[int | None, ...]) -> FloatArray:
     """Return ``value`` as a C-contiguous float array of the given shape (None: any length)."""
     refuse_masked(name, value)
     try:

@@ -16,7 +16,7 @@ from tempfile import mkdtemp
 
 from fairtransport.errors import FairtransportError
 
-PACKAGES = ("inference", "transport")
+PACKAGES = ("inference/anytime", "inference/finite", "transport")
 """The folders of compiled functions."""
 
 

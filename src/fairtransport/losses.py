@@ -100,7 +100,7 @@ LOSSES: dict[str, Loss] = {
 }
 
 
-def as_loss(loss: Any, loss_range: Any = None) -> Loss:
+def as_loss(loss: object, loss_range: object = None) -> Loss:
     """Return the loss a user named, or wrap a callable ``loss(y, prediction)``.
 
     ``loss_range`` states limits that the user knows to hold; a loss that has its own keeps it.

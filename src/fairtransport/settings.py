@@ -17,7 +17,7 @@ import numpy as np
 from fairtransport.checks import choice, generator, number, shown, threshold, whole
 from fairtransport.errors import InputError
 from fairtransport.inference.methods import METHODS, check_level
-from fairtransport.inference.resampling import MOST_RESAMPLES
+from fairtransport.inference.paper.resampling import MOST_RESAMPLES
 from fairtransport.losses import LOSSES, Loss, as_loss
 from fairtransport.similarity import SIMILARITIES, Similarity, as_similarity
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
-from dataclasses import dataclass, fields, is_dataclass
-from typing import Any
+from dataclasses import MISSING, dataclass, fields, replace
+from typing import Annotated, Any
 
+from fairtransport.documents import Doc, Schema, json_schema, to_plain
 from fairtransport.localise import (
     Affected,
     Flow,
@@ -40,178 +40,277 @@ __all__ = [
     "Suppression",
     "Value",
     "WorstPair",
-    "to_plain",
+    "audit_schema",
 ]
 
 SCHEMA = "fairtransport-audit/1"
 """The name and version of the JSON document's schema."""
+GUARANTEES = ("finite-sample", "asymptotic")
+"""What bounds can promise."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """A confidence interval; an end that does not exist is None."""
+    """A confidence interval; an end that does not exist is null."""
 
-    lower: float | None
-    upper: float | None
+    lower: Annotated[float | None, Doc("The lower end; null if there is none.")]
+    upper: Annotated[float | None, Doc("The upper end; null if there is none.")]
 
 
 @dataclass(frozen=True)
 class MethodLimits:
     """One method's two-sided interval and one-sided bounds."""
 
-    method: str
-    guarantee: str
-    lower: float | None
-    upper: float | None
-    lower_bound: float | None
-    upper_bound: float | None
+    method: Annotated[str, Doc("The method.")]
+    guarantee: Annotated[str, Doc("What its bounds promise.", one_of=GUARANTEES)]
+    lower: Annotated[float | None, Doc("The lower end; null if there is none.")]
+    upper: Annotated[float | None, Doc("The upper end; null if there is none.")]
+    lower_bound: Annotated[float | None, Doc("The one-sided lower bound.")]
+    upper_bound: Annotated[float | None, Doc("The one-sided upper bound.")]
 
 
 @dataclass(frozen=True)
 class GroupComparison:
-    """Group metrics by one sensitive feature.
+    """Group metrics by one sensitive feature; what cannot be told is null.
 
     With a favourable label and a privileged group the differences are unprivileged minus
-    privileged, else the largest difference between two groups. What a group cannot tell
-    (no positives, say) is None. A document that is shared has coarse ones, or no comparison.
+    privileged, else the largest difference between two groups. A group without positives, say,
+    cannot tell all of them. A document that is shared has coarse ones, or no comparison.
     """
 
-    feature: str
-    favourable: Value
-    privileged: Value
-    accuracy: float
-    accuracy_by_group: dict[str, float | None]
-    statistical_parity_difference: float | None
-    equal_opportunity_difference: float | None
-    average_odds_difference: float | None
-    demographic_parity_difference: float | None
-    equalized_odds_difference: float | None
+    feature: Annotated[str, Doc("The sensitive feature.")]
+    favourable: Annotated[Value, Doc("The favourable label; null if none was given.")]
+    privileged: Annotated[Value, Doc("The privileged group; null if none was given.")]
+    accuracy: Annotated[float, Doc("The accuracy for everybody.")]
+    accuracy_by_group: Annotated[dict[str, float | None], Doc("The accuracy by group.")]
+    statistical_parity_difference: Annotated[
+        float | None, Doc("Rates of favourable predictions, others − privileged.")
+    ]
+    equal_opportunity_difference: Annotated[
+        float | None, Doc("True positive rates, others − privileged.")
+    ]
+    average_odds_difference: Annotated[
+        float | None, Doc("Mean difference of true and false positive rates.")
+    ]
+    demographic_parity_difference: Annotated[
+        float | None, Doc("Largest difference of rates between two groups.")
+    ]
+    equalized_odds_difference: Annotated[
+        float | None, Doc("Largest difference of error rates between two groups.")
+    ]
 
 
 @dataclass(frozen=True)
 class CostRule:
     """What a change of one column costs, in words."""
 
-    column: str
-    change: str
-    cost: str
+    column: Annotated[str, Doc("The column.")]
+    change: Annotated[str, Doc("The change.")]
+    cost: Annotated[str, Doc("What it costs, as a squared distance.")]
 
 
 @dataclass(frozen=True)
 class FeatureRole:
-    """The statistic when a sensitive feature may not change.
+    """The statistic when a sensitive feature may not change."""
 
-    ``share`` of the statistic is lost then; None where the statistic is 0.
-    """
-
-    feature: str
-    statistic: float
-    share: float | None
+    feature: Annotated[str, Doc("The sensitive feature that may not change.")]
+    statistic: Annotated[float, Doc("The statistic then.")]
+    share: Annotated[
+        float | None,
+        Doc("The share of the statistic that is lost then; null where the statistic is 0."),
+    ]
 
 
 @dataclass(frozen=True)
 class CurvePoint:
     """The statistic at a budget."""
 
-    budget: float
-    value: float
+    budget: Annotated[float, Doc("The budget.")]
+    value: Annotated[float, Doc("The statistic.")]
 
 
 @dataclass(frozen=True)
 class LawBin:
-    """A bin of the sampling law's histogram, around the estimate."""
+    """A bin of the sampling law's histogram."""
 
-    left: float
-    right: float
-    density: float
+    left: Annotated[float, Doc("Left end.")]
+    right: Annotated[float, Doc("Right end.")]
+    density: Annotated[float, Doc("Height.")]
 
 
 @dataclass(frozen=True)
 class Law:
-    """What the statistic could be in other samples, for a picture; the bounds do not use it."""
+    """What the statistic could be in other samples, for a picture.
 
-    method: str
-    bins: tuple[LawBin, ...]
+    It is around the estimate; the bounds do not use it.
+    """
+
+    method: Annotated[str, Doc("How it was made.")]
+    bins: Annotated[tuple[LawBin, ...], Doc("The histogram.")]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Provenance:
     """How the audit was done.
 
-    ``data_sha256`` is of the canonical table of counts, ``similarity_record`` has the
-    similarity's settings and what it was fitted to; they and the seed are None in a document
-    that is shared, so that nobody can try guesses of the data. ``settings_taken`` are the flags
-    of the command line whose values came from a settings file.
+    A document that is shared has neither seed nor fingerprint, so that nobody can try guesses of
+    the data.
     """
 
-    version: str
-    libraries: dict[str, str]
-    seed: int | None
-    data_sha256: str | None
-    similarity: str
-    similarity_record: dict[str, Any] | None
-    loss: str
-    loss_range: tuple[float, float] | None
-    loss_is_error: bool
-    model: str
-    features: tuple[str, ...]
-    sensitive: tuple[str, ...]
-    label: str | None
-    resamples: int
-    settings_taken: tuple[str, ...] = ()
+    version: Annotated[str, Doc("The version of fairtransport.")]
+    libraries: Annotated[dict[str, str], Doc("Versions of the libraries that matter.")]
+    seed: Annotated[int | None, Doc("The seed of everything random; null in a shared document.")]
+    data_sha256: Annotated[
+        str | None, Doc("Fingerprint of the canonical table of counts; null in a shared document.")
+    ] = None
+    similarity: Annotated[str, Doc("Who is comparable, in words.")]
+    similarity_record: Annotated[
+        dict[str, Any] | None, Doc("The similarity's settings and what was fitted; null if shared.")
+    ] = None
+    loss: Annotated[str, Doc("The loss.")]
+    loss_range: Annotated[tuple[float, float] | None, Doc("Its limits; null if there are none.")]
+    loss_is_error: Annotated[bool, Doc("Whether mean losses are shares of errors.")]
+    model: Annotated[str, Doc("The model, in words.")]
+    features: Annotated[tuple[str, ...], Doc("The columns the model receives.")]
+    sensitive: Annotated[tuple[str, ...], Doc("The sensitive features.")]
+    label: Annotated[str | None, Doc("The label's column; null if there is none.")]
+    resamples: Annotated[int, Doc("The number of draws of resampling methods.")]
+    settings_taken: Annotated[
+        tuple[str, ...], Doc("The flags whose values came from a settings file, by their names.")
+    ] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AuditSummary:
-    """Everything an audit says.
+    """Everything an audit says. An infinite number is null.
 
-    The fields are those of the published JSON schema. An infinite number is None. ``moved``
-    people are in ``moves_found`` moves, of which ``moves`` are the largest. In a document
-    that is shared every number that depends on the counts is rounded (``suppression`` tells
-    how much), and numbers of points, questions and moves are None.
+    The fields are those of the published JSON schema, each described where it stands. ``moved``
+    people are in ``moves_found`` moves, of which ``moves`` are the largest. In a document that is
+    shared every number that depends on the counts is rounded; ``suppression`` tells how much. A
+    field with a default is a detail: no screen needs it, and no shared document has it unless
+    `fairtransport.audit.shared` says in which form.
     """
 
-    schema: str
-    statistic: float
-    baseline_risk: float
-    worst_case_risk: float
-    n: int
-    points: int | None
-    observed_points: int | None
-    queried: int | None
-    target_scope: str
-    budget: float
-    price: float
-    price_interval: Limits
-    delta: float | None
-    alpha: float
-    method: str
-    guarantee: str
-    interval: Limits
-    lower_bound: float | None
-    upper_bound: float | None
-    pvalue: float | None
-    verdict: str | None
-    methods: tuple[MethodLimits, ...]
-    plan_is_unique: bool
-    duality_gap: float
-    disagreement: float
-    moved: float
-    moves_found: int | None
-    moves: tuple[Move, ...]
-    flows: tuple[FlowTable, ...]
-    most_affected: tuple[Affected, ...]
-    groups: tuple[GroupFlow, ...]
-    group_metrics: tuple[GroupComparison, ...]
-    worst_pair: WorstPair | None
-    budget_in_words: str
-    budget_curve: tuple[CurvePoint, ...]
-    costs: tuple[CostRule, ...]
-    without_feature: tuple[FeatureRole, ...]
-    law: Law | None
-    warnings: tuple[str, ...]
-    suppression: Suppression | None
-    provenance: Provenance
+    schema: Annotated[str, Doc("The name and version of this schema.", one_of=(SCHEMA,))]
+    statistic: Annotated[
+        float, Doc("The FaiTH statistic: how much worse the model does when people are swapped.")
+    ]
+    baseline_risk: Annotated[float, Doc("The mean loss on the audit data.")]
+    worst_case_risk: Annotated[
+        float, Doc("The mean loss after people were swapped with similar ones.")
+    ]
+    n: Annotated[int, Doc("The number of people.")]
+    points: Annotated[
+        int | None, Doc("The number of distinct points, targets included; null if shared.")
+    ]
+    observed_points: Annotated[
+        int | None, Doc("The number of distinct points in the audit data; null if shared.")
+    ]
+    queried: Annotated[
+        int | None,
+        Doc("Distinct questions to the model; 0 with predictions only, else null if shared."),
+    ]
+    target_scope: Annotated[
+        str, Doc("Whom people are compared with.", one_of=("twins", "reference", "observed"))
+    ]
+    budget: Annotated[float, Doc("How far people may be moved on average, as a squared distance.")]
+    price: Annotated[
+        float,
+        Doc(
+            "What a little more budget would add to the statistic, per unit; one digit if shared.",
+            may_be_infinite=True,
+        ),
+    ]
+    price_interval: Annotated[
+        Limits, Doc("All slopes of the budget curve at the budget; left out if shared.")
+    ]
+    delta: Annotated[float | None, Doc("The threshold of δ-fairness; null if none was given.")]
+    alpha: Annotated[float, Doc("The level of bounds and tests.")]
+    method: Annotated[str, Doc("How the bounds are made.")]
+    guarantee: Annotated[str, Doc("What the bounds promise.", one_of=GUARANTEES)]
+    interval: Annotated[Limits, Doc("The two-sided confidence interval at level 1 − alpha.")]
+    lower_bound: Annotated[
+        float | None,
+        Doc("The one-sided lower confidence bound at level 1 − alpha; weaker if shared."),
+    ]
+    upper_bound: Annotated[
+        float | None, Doc("The one-sided upper confidence bound; null if there is none.")
+    ]
+    pvalue: Annotated[
+        float | None,
+        Doc("The p-value of δ-fairness; null without delta; if shared, 0.001, 0.01, alpha or 1."),
+    ]
+    verdict: Annotated[
+        str | None,
+        Doc(
+            "What the tests at delta say of δ-fairness; null without delta.",
+            one_of=("rejected", "certified", "inconclusive"),
+        ),
+    ]
+    methods: Annotated[
+        tuple[MethodLimits, ...], Doc("Several methods side by side; empty if shared.")
+    ] = ()
+    plan_is_unique: Annotated[bool, Doc("Whether no other swaps give the same statistic.")]
+    duality_gap: Annotated[
+        float, Doc("The difference between the two ways of computing the statistic.")
+    ]
+    disagreement: Annotated[
+        float, Doc("The part of the statistic that is different predictions for one profile.")
+    ]
+    moved: Annotated[float, Doc("How many people are moved.")]
+    moves_found: Annotated[
+        int | None, Doc("How many moves there are, those not listed included; null if shared.")
+    ]
+    moves: Annotated[tuple[Move, ...], Doc("Who is swapped with whom, the largest moves first.")]
+    flows: Annotated[
+        tuple[FlowTable, ...],
+        Doc("The change in counts by feature and group; if shared, by the moves shown."),
+    ] = ()
+    most_affected: Annotated[
+        tuple[Affected, ...],
+        Doc("The people who add most to the statistic; if shared, in the moves shown."),
+    ] = ()
+    groups: Annotated[
+        tuple[GroupFlow, ...], Doc("Flows by sensitive group; if shared, by the moves shown.")
+    ] = ()
+    group_metrics: Annotated[
+        tuple[GroupComparison, ...],
+        Doc("Group metrics beside the individual ones; coarse or none if shared."),
+    ] = ()
+    worst_pair: Annotated[
+        WorstPair | None,
+        Doc("The worst pair; null where no two comparable people are at a distance."),
+    ] = None
+    budget_in_words: Annotated[
+        str, Doc("What the budget means under the similarity; empty if it does not say.")
+    ]
+    budget_curve: Annotated[
+        tuple[CurvePoint, ...],
+        Doc("The corners of the statistic by the budget; if shared, empty or a single one."),
+    ] = ()
+    costs: Annotated[
+        tuple[CostRule, ...],
+        Doc("What a change of each column costs; empty if the similarity does not say."),
+    ] = ()
+    without_feature: Annotated[
+        tuple[FeatureRole, ...],
+        Doc("The statistic with each sensitive feature held fixed; empty if shared."),
+    ] = ()
+    law: Annotated[
+        Law | None, Doc("The sampling law for a picture; null if there is none or if shared.")
+    ] = None
+    warnings: Annotated[tuple[str, ...], Doc("What a reader of the numbers should know.")]
+    suppression: Annotated[
+        Suppression | None,
+        Doc("What was left out of a document that is shared; null if nothing was."),
+    ] = None
+    provenance: Annotated[Provenance, Doc("How the audit was done.")]
+
+    def without_details(self) -> AuditSummary:
+        """Return the document without every field that can be left out, as defaults say."""
+        defaults = {field.name: field.default for field in fields(self)}
+        left_out = {name: value for name, value in defaults.items() if value is not MISSING}
+        return replace(self, **left_out)
 
     def as_json(self) -> dict[str, Any]:
         """Return the document as plain lists and dicts."""
@@ -230,14 +329,6 @@ class AuditSummary:
         return text + "\n"
 
 
-def to_plain(value: Any) -> Any:
-    """Return nested dataclasses as plain JSON values; what is not finite becomes None."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, dict):
-        return {str(key): to_plain(item) for key, item in value.items()}
-    if isinstance(value, tuple | list):
-        return [to_plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+def audit_schema() -> Schema:
+    """Return the JSON Schema of the document."""
+    return json_schema(AuditSummary, "A fairtransport audit")

@@ -8,9 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairtransport as ft
-from fairtransport.datasets.compas import FEATURES, LABEL, LEVELS, SENSITIVE, load_compas
+from fairtransport.datasets.compas import (
+    FEATURES,
+    LABEL,
+    LEVELS,
+    SENSITIVE,
+    load_compas,
+    logistic_regression,
+    split_compas,
+)
 from fairtransport.inference import METHODS
-from fairtransport.reproduce.compas_study import logistic_regression, split_compas
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -11,7 +11,7 @@ from tests.localise.audits import compas_audit, priced_audit
 
 import fairtransport as ft
 from fairtransport.report import render_html, render_markdown
-from fairtransport.report.schema import audit_schema
+from fairtransport.summary import audit_schema
 
 
 def is_few(people, at_least):

@@ -11,9 +11,9 @@ import pytest
 from tests.localise.audits import compas_audit, priced_audit, random_people
 
 import fairtransport as ft
+from fairtransport.documents import to_plain
 from fairtransport.errors import FairtransportError
 from fairtransport.report.pictures import chart_specs
-from fairtransport.summary import to_plain
 
 PROMISED = {
     "schema", "statistic", "baseline_risk", "worst_case_risk", "n", "points", "queried",

@@ -168,8 +168,9 @@ def test_exit_codes_follow_the_verdict(biased, flags, code, words, capsys):
 def test_a_certificate_is_said_in_words(capsys):
     from dataclasses import replace
 
-    from fairtransport import console
     from fairtransport.audit import audit
+    from fairtransport.audit.summarise import summarise_headline
+    from fairtransport.report.screen import print_result
 
     people = pd.DataFrame({"group": ["a", "b"] * 200, "good": [1, 1] * 200})
     result = audit(
@@ -177,7 +178,7 @@ def test_a_certificate_is_said_in_words(capsys):
         sensitive_features="group", delta=0.05, rng=0,
     )  # fmt: skip
     assert result.verdict == "certified"
-    console.print_result(result, "people")
+    print_result(summarise_headline(result), "people")
     assert "δ-fairness certified at level 5 %: δ = 0.05" in capsys.readouterr().out
     lower = replace(result, settings=replace(result.settings, delta=0.001))
     assert lower.verdict == "inconclusive"

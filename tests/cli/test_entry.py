@@ -171,6 +171,9 @@ INTERRUPTED = """
 import os, signal, sys, time
 from importlib import import_module
 
+# whoever started the tests may have had interrupts ignored
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 def interrupted(*_, **__):
     os.kill(os.getpid(), signal.SIGINT)
     time.sleep(60)

@@ -1,8 +1,7 @@
 """The embedded COMPAS table."""
 
 from fairtransport.datasets import load_compas
-from fairtransport.datasets.compas import FEATURES, LABEL, SENSITIVE
-from fairtransport.reproduce.compas_study import split_compas
+from fairtransport.datasets.compas import FEATURES, LABEL, SENSITIVE, split_compas
 
 COMPAS = load_compas()
 VALUES = {

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from tests.monitor.people import asking, biased, told
 
 import fairtransport as ft
 from fairtransport.cli import main
@@ -22,21 +23,6 @@ from fairtransport.cli import main
 NAN, INF = float("nan"), float("inf")
 GOOD = {"group": "a", "x": 1, "good": 1}
 SEEN = [{"group": g, "x": x, "good": y} for g in "ab" for x in (0, 1) for y in (0, 1)]
-
-
-def biased(points):
-    return ((points["x"] == 0) & (points["group"] == "a")).astype(int)
-
-
-def asking(model=biased, **options):
-    chosen = dict(y="good", model=model, sensitive_features=["group"], features=["group", "x"],
-                  levels={"group": ["a", "b"]}, delta=0.1) | options  # fmt: skip
-    return ft.Monitor(**chosen)
-
-
-def told(**options):
-    chosen = dict(y="good", y_pred="guess", sensitive_features="group", delta=0.05) | options
-    return ft.Monitor(**chosen)
 
 
 def is_one_sentence(message):
@@ -266,7 +252,7 @@ def test_unusual_records_that_are_alright(points, more):
     state = monitor.update(points)
 
     assert state.n == len(SEEN) + more
-    assert len(monitor._stream.cell_of) == len(SEEN) + (not same)
+    assert len(monitor._stream.space.cell_of) == len(SEEN) + (not same)
 
 
 def test_columns_that_come_late_are_refused_where_all_are_features():

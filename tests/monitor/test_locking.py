@@ -109,7 +109,7 @@ SERVER = """
 import os, sys
 import fairtransport as ft
 from fairtransport.cli import main
-import fairtransport.console, fairtransport.report.charts
+import fairtransport.monitor.stream_screen, fairtransport.report.charts
 from fairtransport.monitor import following, growing
 growing.PIECE = 3000
 following.SPACING = 0.0

@@ -18,7 +18,7 @@ from fairtransport.report.charts import (
     methods_chart,
     save_chart,
 )
-from fairtransport.report.charts.flows import wrapped
+from fairtransport.report.charts.heatmaps import wrapped
 from fairtransport.report.pictures import chart_specs
 from tests.report.samples import OWN_NAMES, hostile, own_names, sample, with_budget
 

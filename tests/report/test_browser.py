@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from fairtransport.report.text import signed
+from fairtransport.report.numbers import signed
 from tests.report.samples import HOSTILE, OWN_NAMES, own_names, sample
 
 pytestmark = pytest.mark.slow

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairtransport.datasets.compas import FEATURES, LABEL, load_compas
+from fairtransport.datasets.compas import FEATURES, LABEL, all_profiles, load_compas, split_compas
 from fairtransport.reproduce.adversarial import AdversarialDebiasing, AdversarialSettings
 from fairtransport.reproduce.baselines import (
     RepresentationSettings,
@@ -18,7 +18,6 @@ from fairtransport.reproduce.baselines import (
 )
 from fairtransport.reproduce.claims import details_of, path_claims, race_coefficient_claims
 from fairtransport.reproduce.coding import FULL_CODING, SELECTABLE, coded
-from fairtransport.reproduce.compas_study import all_profiles, split_compas
 from fairtransport.reproduce.evaluation import evaluate
 
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from fairtransport.datasets.compas import DELTA, FEATURES, LABEL, LEVELS, SENSITIVE
-from fairtransport.reproduce.compas_study import split_compas
+from fairtransport.datasets.compas import DELTA, FEATURES, LABEL, LEVELS, SENSITIVE, split_compas
 from fairtransport.reproduce.fair_path import FITTED_SHARE, STRENGTHS, fair_path
 from fairtransport.selection import DeltaFairSearch
 

@@ -6,8 +6,15 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from fairtransport.datasets.compas import FEATURES, LABEL, SENSITIVE, load_compas
-from fairtransport.reproduce.compas_study import audit_of_split, logistic_regression, split_compas
+from fairtransport.datasets.compas import (
+    FEATURES,
+    LABEL,
+    SENSITIVE,
+    load_compas,
+    logistic_regression,
+    split_compas,
+)
+from fairtransport.reproduce.compas_study import audit_of_split
 from fairtransport.reproduce.instrument import (
     audit_instrument,
     audit_rates,

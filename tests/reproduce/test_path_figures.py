@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from fairtransport.cli import main
-from fairtransport.datasets.compas import DELTA, LABEL
+from fairtransport.datasets.compas import DELTA, LABEL, split_compas
 from fairtransport.reproduce.coding import SELECTABLE, coded
-from fairtransport.reproduce.compas_study import audit_model, split_compas
+from fairtransport.reproduce.compas_study import audit_model
 from fairtransport.reproduce.fair_path import STRENGTHS, FairPath, PathModel, fair_path
 from fairtransport.reproduce.figure3 import figure3_chart, path_table
 from fairtransport.reproduce.figure4 import coefficient_table, figure4_chart

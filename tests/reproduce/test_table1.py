@@ -15,14 +15,19 @@ import pandas as pd
 import pytest
 
 from fairtransport.cli import main
-from fairtransport.console import print_table1
 from fairtransport.errors import FairtransportError, InputError
 from fairtransport.reproduce import extras, runs
 from fairtransport.reproduce.baselines import BASELINES, RepresentationSettings
 from fairtransport.reproduce.claims import path_claims, race_coefficient_claims
 from fairtransport.reproduce.evaluation import COLUMNS
 from fairtransport.reproduce.table1 import PAPER_MEANS, PAPER_SDS, Table1, summarise, table1
-from fairtransport.reproduce.table1_files import as_markdown, lines, notes, write_table1
+from fairtransport.reproduce.table1_files import (
+    as_markdown,
+    lines,
+    notes,
+    print_table1,
+    write_table1,
+)
 
 GOLDEN = Path(__file__).with_name("table1_golden.json")
 PINNED = ("LR", "RWT", "RLR")

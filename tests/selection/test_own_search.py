@@ -11,8 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import fairtransport as ft
-from fairtransport.datasets.compas import DELTA, FEATURES, LABEL, LEVELS, SENSITIVE
-from fairtransport.reproduce.compas_study import split_compas
+from fairtransport.datasets.compas import DELTA, FEATURES, LABEL, LEVELS, SENSITIVE, split_compas
 from fairtransport.selection import DeltaFairSearch, delta_fair_refit, faith_scorer
 
 COLUMNS = list(FEATURES)

@@ -17,8 +17,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.estimator_checks import check_estimator
 
 import fairtransport as ft
-from fairtransport.datasets.compas import DELTA, FEATURES, LABEL, LEVELS, SENSITIVE
-from fairtransport.reproduce.compas_study import split_compas
+from fairtransport.datasets.compas import DELTA, FEATURES, LABEL, LEVELS, SENSITIVE, split_compas
 from fairtransport.selection import DeltaFairSearch
 
 COLUMNS = list(FEATURES)

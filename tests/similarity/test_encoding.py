@@ -6,7 +6,7 @@ import pytest
 
 import fairtransport as ft
 from fairtransport.similarity.encoding import fingerprint, fit_encoding
-from fairtransport.similarity.tables import coded_columns, read_table
+from fairtransport.space.reader import coded_columns, read_table
 
 PEOPLE = pd.DataFrame({
     "age": [20, 30, 40, 30], "job": ["b", "a", None, "b"], "ok": [True, False, True, True]

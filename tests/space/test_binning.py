@@ -1,6 +1,7 @@
 """Explicit bins: their names, their edges, and that every engine bins alike."""
 
 import duckdb
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 import fairtransport as ft
 from fairtransport.space import build_space
-from fairtransport.space.binning import bin_names
+from fairtransport.space.binning import bin_expression, bin_names, bin_sql, bin_values
 
 ENGINES = {
     "pandas": pd.DataFrame,
@@ -47,10 +48,24 @@ def test_files_are_binned_alike(suffix, tmp_path):
     assert counts == {"< 25": 1, "25 to < 45": 2, ">= 45": 1, None: 2}
 
 
-@given(
-    st.lists(st.integers(-5, 5), min_size=1, max_size=20),
-    st.lists(st.integers(-5, 5), min_size=1, max_size=4, unique=True).map(sorted),
-)
+EDGES = st.lists(st.integers(-5, 5), min_size=1, max_size=4, unique=True).map(sorted)
+NUMBERS = st.one_of(st.none(), st.integers(-6, 6), st.floats(-6, 6))
+
+
+@given(st.lists(NUMBERS, min_size=1, max_size=20), EDGES)
+def test_frames_sql_and_records_are_cut_by_one_rule(values, edges):
+    """Also where a value is missing, or just beside an edge."""
+    floats = [None if value is None else float(value) for value in values]
+    frame = nw.from_native(pl.DataFrame({"age": pl.Series(floats, dtype=pl.Float64)}))
+    cut = bin_expression(nw.col("age"), edges, may_be_nan=True).alias("bin")
+    by_frame = frame.select(cut)["bin"].to_list()
+    rows = duckdb.from_arrow(pa.table({"age": pa.array(floats, pa.float64())}))
+    by_sql = [one for (one,) in rows.project(bin_sql("age", edges)).fetchall()]
+
+    assert bin_values("age", values, edges) == by_frame == by_sql
+
+
+@given(st.lists(st.integers(-5, 5), min_size=1, max_size=20), EDGES)
 def test_bins_are_those_of_numpy(values, edges):
     frame = pd.DataFrame({"g": "a", "age": values})
     counts, _ = binned(frame, edges)

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from fairtransport.space.columns import (
-    Column,
+    CodedColumn,
     encode_series,
     merge_columns,
     object_array,
@@ -50,22 +50,22 @@ def test_values_of_unlike_types_are_sorted_by_type():
 
 
 def test_missing_numbers_are_nan_and_other_missing_values_are_none():
-    numbers = Column(np.array([1, 2]), np.array([1, -1, 0])).values()
-    words = Column(object_array(["a"]), np.array([0, -1])).values()
+    numbers = CodedColumn(np.array([1, 2]), np.array([1, -1, 0])).values()
+    words = CodedColumn(object_array(["a"]), np.array([0, -1])).values()
 
     np.testing.assert_array_equal(numbers, [2, NAN, 1])
     assert words.tolist() == ["a", None]
 
 
 def test_the_missing_value_is_last():
-    column = Column(np.array([1, 2]), np.array([-1, 1, 0]))
+    column = CodedColumn(np.array([1, 2]), np.array([-1, 1, 0]))
 
     assert column.ranks.tolist() == [2, 1, 0]
 
 
 def test_merged_columns_share_their_levels():
-    first = Column(object_array(["b"]), np.array([0, -1]), categories=("b",))
-    merged = merge_columns(first, Column(object_array(["a"]), np.array([0])))
+    first = CodedColumn(object_array(["b"]), np.array([0, -1]), categories=("b",))
+    merged = merge_columns(first, CodedColumn(object_array(["a"]), np.array([0])))
 
     assert merged.levels.tolist() == ["a", "b"]
     assert merged.to_list() == ["b", None, "a"]

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairtransport as ft
-from fairtransport.similarity.tables import read_table
 from fairtransport.space import build_space
+from fairtransport.space.reader import read_table
 
 ENGINES = {
     "pandas": pd.DataFrame,

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from tests.conftest import problems
 
 import fairtransport as ft
-from fairtransport.geometry import CostFunction, Embedding, Geometry, Precomputed
+from fairtransport.geometry import CostFunction, CostMatrix, Embedding, Geometry
 from fairtransport.transport import sensitivity
 from fairtransport.transport.sensitivity import (
     largest_cost,
@@ -27,8 +27,8 @@ def random_problem(seed, kind, size=12):
     squared = ((points[:, None] - points[None, :]) ** 2).sum(axis=2)
     cost = {
         "embedding": lambda: Embedding(points),
-        "dense": lambda: Precomputed(squared),
-        "sparse": lambda: Precomputed(csr_array(squared)),
+        "dense": lambda: CostMatrix(squared),
+        "sparse": lambda: CostMatrix(csr_array(squared)),
         "function": lambda: CostFunction(lambda rows, cols: squared[np.ix_(rows, cols)]),
     }[kind]()
     targets = rng.random(size) < 0.8 if seed % 2 else None

@@ -1,17 +1,19 @@
 """The full simulations behind the docs' tables: `make validity` writes docs/*.json.
 
-Rows that are there already are kept, so that a run can be stopped and gone on with; `--fresh
-METHOD …` measures those of some methods anew, "verdicts" among them.
+Rows that are there already are kept, so that a run can be stopped and gone on with, but those of
+fewer samples are measured again. `--fresh METHOD …` measures those of some methods anew, "verdicts"
+among them; `--samples N` is for a first look.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
-import sys
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("NUMBA_NUM_THREADS", "1")
 DOCS = Path(__file__).parents[2] / "docs"
@@ -23,7 +25,7 @@ INTERVALS = 200
 VERDICTS = "verdicts"
 FURTHER_METHODS = ("finite-sample", "plug-in")
 
-Row = dict[str, object]
+Row = dict[str, Any]
 Job = tuple[str, int, int, str]
 """Which list a population is in, where, the size, and the method or "verdicts"."""
 
@@ -70,15 +72,15 @@ def file_of(job: Job) -> str:
     return "verdicts" if method == VERDICTS else "validity" if name == "cases" else "further"
 
 
-def _row(job: Job) -> Row:
+def _row(job: Job, samples: int) -> Row:
     from tests.validity.simulation import measure, measure_verdicts
 
     name, at, n, method = job
     case = population(name, at, n)
     if method == VERDICTS:
-        return measure_verdicts(case, n, REPETITIONS).as_json()
-    intervals = INTERVALS if method == "finite-sample" else REPETITIONS
-    return measure(case, method, n, REPETITIONS, RESAMPLES, intervals).as_json()
+        return measure_verdicts(case, n, samples).as_json()
+    intervals = min(INTERVALS, samples) if method == "finite-sample" else samples
+    return measure(case, method, n, samples, RESAMPLES, intervals).as_json()
 
 
 def _key(row: Row) -> tuple[object, ...]:
@@ -103,13 +105,21 @@ def _write(found: dict[tuple[object, ...], Row], wanted: dict[Job, tuple[object,
 def main() -> None:
     """Measure what is missing; the rows keep a fixed order."""
     wanted = {job: (population(*job[:3]).name, job[2], job[3]) for job in all_jobs()}
-    found = _load(sys.argv[2:] if sys.argv[1:2] == ["--fresh"] else [])
-    missing = [job for job, key in wanted.items() if key not in found]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--fresh", nargs="*", default=[])
+    parser.add_argument("--samples", type=int, default=REPETITIONS)
+    told = parser.parse_args()
+    found = _load(told.fresh)
+    missing = [
+        job
+        for job, key in wanted.items()
+        if key not in found or found[key]["repetitions"] < told.samples
+    ]
     # what takes longest comes last
     missing.sort(key=lambda job: (job[3] == "finite-sample", job[3] == VERDICTS, job[2]))
     # spawned, since compiled loops that ran in this process do not survive a fork
     with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
-        for done in as_completed([pool.submit(_row, job) for job in missing]):
+        for done in as_completed([pool.submit(_row, job, told.samples) for job in missing]):
             row = done.result()
             found[_key(row)] = row
             _write(found, wanted)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from fairtransport import Monitor
-from fairtransport.inference.eprices import CostlyMoves
-from fairtransport.inference.eprocess import FreeMoves
+from fairtransport.inference.anytime.eprices import CostlyMoves
+from fairtransport.inference.anytime.eprocess import FreeMoves
 from fairtransport.reproduce.populations import regular
 from tests.validity.cases import continuous, exact_corner, near_corner, rare_bias, twins
 

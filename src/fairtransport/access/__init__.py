@@ -1,7 +1,8 @@
-"""The black box: a frame of points in, labels or class scores out."""
+"""The black box: boxes, model files, and the oracle that asks each question once and remembers."""
 
 from fairtransport.access.asking import ask
 from fairtransport.access.boxes import BlackBox, Estimator, Function, as_black_box
-from fairtransport.access.files import FileModel, load
+from fairtransport.access.loading import load
+from fairtransport.access.model_files import FileModel
 
 __all__ = ["BlackBox", "Estimator", "FileModel", "Function", "as_black_box", "ask", "load"]

@@ -18,15 +18,16 @@ if TYPE_CHECKING:
 
     from fairtransport.access.boxes import BlackBox
     from fairtransport.losses import Answer
+    from fairtransport.space.columns import Value, Values
 
 SUM_TOLERANCE = 1e-3
 """How far a row of class scores may be from summing to one (single precision, rounding)."""
 
 
 def ask(
-    box: BlackBox, points: Any, size: int, kind: Answer, classes: Sequence[Any] | None,
-    positive: Any, bins: Mapping[str, Any] | None = None,
-) -> NDArray[Any]:  # fmt: skip
+    box: BlackBox, points: Any, size: int, kind: Answer, classes: Sequence[Value] | None,
+    positive: Value, bins: Mapping[str, Any] | None = None,
+) -> Values:  # fmt: skip
     """Ask for ``size`` points at once and check what comes back.
 
     Parameters
@@ -70,7 +71,7 @@ def ask(
     return check_labels(who, array, classes)
 
 
-def check_labels(who: str, labels: NDArray[Any], classes: Sequence[Any] | None) -> NDArray[Any]:
+def check_labels(who: str, labels: Values, classes: Sequence[Value] | None) -> Values:
     """Return the labels if all of them are known, or could be where ``classes`` is None."""
     known = None if classes is None else set(classes)
     for label in labels.tolist():
@@ -89,7 +90,7 @@ def _is_label(value: Any) -> bool:
     return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
 
 
-def check_values(who: str, values: NDArray[Any]) -> FloatArray:
+def check_values(who: str, values: Values) -> FloatArray:
     """Return predictions as finite numbers."""
     try:
         numbers = values.astype(np.float64) if is_real(values) else None
@@ -103,8 +104,8 @@ def check_values(who: str, values: NDArray[Any]) -> FloatArray:
 
 
 def check_scores(
-    who: str, scores: NDArray[Any], size: int, own: Sequence[Any], classes: Sequence[Any],
-    positive: Any,
+    who: str, scores: Values, size: int, own: Sequence[Value], classes: Sequence[Value],
+    positive: Value,
 ) -> FloatArray:  # fmt: skip
     """Return class scores as probabilities in the order of ``classes``.
 
@@ -129,7 +130,7 @@ def check_scores(
     return ordered
 
 
-def _two_columns(who: str, score: FloatArray, own: Sequence[Any], positive: Any) -> FloatArray:
+def _two_columns(who: str, score: FloatArray, own: Sequence[Value], positive: Value) -> FloatArray:
     if len(own) != 2 or positive not in own:  # noqa: PLR2004
         msg = (
             f"{who} gave one score a point, which needs two classes and "
@@ -140,7 +141,7 @@ def _two_columns(who: str, score: FloatArray, own: Sequence[Any], positive: Any)
     return at_end if own[1] == positive else at_end[:, ::-1]
 
 
-def _one_a_point(who: str, array: NDArray[Any], size: int) -> NDArray[Any]:
+def _one_a_point(who: str, array: Values, size: int) -> Values:
     if array.shape == (size, 1):
         array = array[:, 0]
     if array.shape != (size,):

@@ -1,4 +1,4 @@
-"""Adapters that make estimators and callables a black box."""
+"""Where answers come from: estimators and callables as black boxes, or predictions given."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from fairtransport.errors import InputError, ModelError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from fairtransport.losses import Answer
+    from fairtransport.losses import Answer, Loss
+    from fairtransport.space.columns import Value
 
 
 LIBRARIES = ("pandas", "polars", "pyarrow", "modin", "cudf")
@@ -23,19 +24,7 @@ LIBRARIES = ("pandas", "polars", "pyarrow", "modin", "cudf")
 
 @runtime_checkable
 class BlackBox(Protocol):
-    """What an audit needs to know of a model.
-
-    Attributes
-    ----------
-    name
-        How a report names the model.
-    library
-        The data frame library it wants its points in; None: that of the audit data.
-    features
-        The columns it wants, in its order; None: all that the audit gives it.
-    classes
-        The labels it knows, in the order of its scores; None if it does not say.
-    """
+    """What an audit needs to know of a model."""
 
     @property
     def name(self) -> str:
@@ -44,17 +33,17 @@ class BlackBox(Protocol):
 
     @property
     def library(self) -> str | None:
-        """The data frame library of its frames."""
+        """The data frame library it wants its points in; None: that of the audit data."""
         ...
 
     @property
     def features(self) -> tuple[str, ...] | None:
-        """The columns it wants."""
+        """The columns it wants, in its order; None: all that the audit gives it."""
         ...
 
     @property
-    def classes(self) -> list[Any] | None:
-        """The labels it knows."""
+    def classes(self) -> Sequence[Value] | None:
+        """The labels it knows, in the order of its scores; None if it does not say."""
         ...
 
     def answer(self, points: Any, kind: Answer) -> Any:
@@ -101,7 +90,7 @@ class Estimator:
         return None if names is None else tuple(plain_items(names) or (names,))
 
     @property
-    def classes(self) -> list[Any] | None:
+    def classes(self) -> list[Value] | None:
         """The labels it was fitted on."""
         classes: Any = getattr(self.model, "classes_", None)
         listed = plain_items(classes) or [classes]
@@ -127,7 +116,7 @@ class Function:
     """
 
     function: Callable[[Any], Any]
-    classes: list[Any] | None = None
+    classes: Sequence[Value] | None = None
     features: tuple[str, ...] | None = None
     library: str | None = None
 
@@ -150,7 +139,7 @@ class Described:
     description: str
     library: str | None
     features: tuple[str, ...] | None
-    classes: list[Any] | None
+    classes: list[Value] | None
 
     def answer(self, points: Any, kind: Answer) -> Any:
         """Return what the box returns."""
@@ -207,7 +196,7 @@ def plain_items(given: Any) -> list[Any] | None:
     return list(listed) if isinstance(listed, list | tuple) else None
 
 
-def as_black_box(model: Any, classes: Sequence[Any] | None = None) -> BlackBox:
+def as_black_box(model: Any, classes: Sequence[Value] | None = None) -> BlackBox:
     """Return the black box behind a user's ``model``."""
     if isinstance(model, type):
         msg = f"`model` must be a fitted estimator or a callable, got the class {model.__name__}"
@@ -220,3 +209,57 @@ def as_black_box(model: Any, classes: Sequence[Any] | None = None) -> BlackBox:
         return Function(model, None if classes is None else list(classes))
     msg = f"`model` must have `predict` or be callable, got {shown(model)}"
     raise InputError(msg)
+
+
+@dataclass(frozen=True, eq=False)
+class Access:
+    """How predictions are had.
+
+    ``parameter`` is the name of the argument they came in.
+    """
+
+    parameter: str
+    box: BlackBox | None = None
+    given: Any = None
+
+    @property
+    def name(self) -> str:
+        """How a report names what was audited."""
+        if self.box is None:
+            return "given predictions"
+        return str(getattr(self.box, "description", self.box.name))
+
+    @property
+    def who(self) -> str:
+        """How a message names where answers come from."""
+        return f"`{self.parameter}`" if self.box is None else f"the model {self.box.name}"
+
+    @property
+    def features(self) -> tuple[str, ...] | None:
+        """The columns the model asks for by name."""
+        return None if self.box is None else self.box.features
+
+    @property
+    def classes(self) -> Sequence[Value] | None:
+        """The labels the model knows; None if it does not say or there is none."""
+        return None if self.box is None else self.box.classes
+
+
+def choose_access(model: Any, y_pred: Any, y_score: Any, loss: Loss) -> Access:
+    """Return the one way of access a user gave, if the loss can be computed from it."""
+    ways = {"model": model, "y_pred": y_pred, "y_score": y_score}
+    given = [name for name, value in ways.items() if value is not None]
+    if len(given) != 1:
+        got = " and ".join(f"`{name}`" for name in given) or "none"
+        msg = f"exactly one of `model`, `y_pred` and `y_score` must be given, got {got}"
+        raise InputError(msg)
+    (parameter,) = given
+    if parameter == "model":
+        return Access(parameter, box=described(as_black_box(model)))
+    if loss.needs == "label" and parameter == "y_score":
+        msg = f"the loss {loss.name!r} needs labels: threshold the scores and pass `y_pred`"
+        raise InputError(msg)
+    if loss.needs == "score" and parameter == "y_pred":
+        msg = f"the loss {loss.name!r} needs class scores: pass `y_score` instead of `y_pred`"
+        raise InputError(msg)
+    return Access(parameter, given=ways[parameter])

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from scipy.sparse import csr_array
 
-    from fairtransport.answers import Answers
+    from fairtransport.access.oracle import AnsweredPoints
     from fairtransport.losses import Loss
     from fairtransport.settings import AuditSettings
     from fairtransport.similarity import Similarity
@@ -54,7 +54,7 @@ class Core:
 
     settings: AuditSettings
     space: SampleSpace
-    answers: Answers
+    answers: AnsweredPoints
     similarity: Similarity
     solution: Solution
     model: str

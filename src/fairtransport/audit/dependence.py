@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtransport.geometry import WithinTolerance, ZeroCost
 from fairtransport.inference.verdict import reaches
 from fairtransport.summary import FeatureRole
 from fairtransport.transport import AuditProblem
@@ -118,7 +117,7 @@ def find_flips(core: Core) -> Flips:
 
 def _is_free_or_forbidden(core: Core) -> bool:
     """Whether a budget can buy nothing, whoever is sampled."""
-    return isinstance(core.problem.geometry.cost, ZeroCost | WithinTolerance)
+    return not core.problem.geometry.cost.charges
 
 
 def _last_reached(core: Core, delta: float, goal: str, budgets: Sequence[float]) -> float | None:

@@ -12,7 +12,7 @@ from fairtransport.audit.dependence import Sensitivity, find_sensitivity
 from fairtransport.audit.shared import shared_summary
 from fairtransport.audit.summarise import method_limits, summarise
 from fairtransport.checks import choice, whole
-from fairtransport.files import write_text
+from fairtransport.filesystem import write_text
 from fairtransport.localise import flow_table
 from fairtransport.localise.moves import moves_columns
 
@@ -110,7 +110,7 @@ class AuditResult(Core):
         return picture(self.summary, kind, feature)
 
     def _repr_html_(self) -> str:
-        from fairtransport.report.fragment import render_fragment
+        from fairtransport.report.notebook import render_fragment
 
         return render_fragment(self.summary)
 

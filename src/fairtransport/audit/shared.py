@@ -72,7 +72,7 @@ def shared_summary(core: Core, whole: AuditSummary, at_least: int) -> AuditSumma
     compared = _compared(core, left, at_least)
     hidden = grain.total(core.moved.people[~seen])
     return replace(
-        whole,
+        whole.without_details(),
         **_headline(whole, grain),
         points=None,
         observed_points=None,
@@ -89,9 +89,7 @@ def shared_summary(core: Core, whole: AuditSummary, at_least: int) -> AuditSumma
         ),
         groups=largest_groups(_groups(core, moved, grain)),
         group_metrics=tuple(_rounded_metrics(core, one.metrics, at_least) for one in compared),
-        worst_pair=None,  # two people, each of them one of few
-        without_feature=(),
-        law=None,
+        costs=whole.costs,
         warnings=(
             OF_THE_MOVES_SHOWN,
             *_rounded_notes(core, [*core.warnings, *core.law.notes], grain),
@@ -136,7 +134,6 @@ def _headline(whole: AuditSummary, grain: Grain) -> dict[str, Any]:
         "lower_bound": lower,
         "upper_bound": upper,
         "pvalue": None if whole.pvalue is None else coarse_pvalue(whole.pvalue, whole.alpha),
-        "methods": (),
         "duality_gap": coarse_gap(whole.duality_gap),
         "disagreement": grain.nearest(whole.disagreement),
         "budget_curve": tuple(

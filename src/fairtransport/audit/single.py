@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from fairtransport.answers import answer_everywhere, choose_access
+from fairtransport.access.boxes import choose_access
+from fairtransport.access.oracle import Oracle
 from fairtransport.audit.result import AuditResult
 from fairtransport.audit.warnings import find_warnings
 from fairtransport.checks import choice, one_of, threshold
@@ -186,7 +187,7 @@ def _walk(
         label_matters=loss.uses_truth,
     )
     _check_groups(settings, space)
-    answers = answer_everywhere(space, access, loss, settings.pos_label)
+    answers = Oracle(access, loss, settings.pos_label).answer(space)
     if settings.delta is not None:
         # the answers can tell a range that was not known before
         threshold(settings.delta, answers.loss.range)

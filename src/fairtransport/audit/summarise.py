@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -61,9 +62,38 @@ LIBRARIES = ("numpy", "scipy", "narwhals", "pandas", "duckdb")
 
 def summarise(core: Core) -> AuditSummary:
     """Return everything an audit says."""
-    moved, solution = core.moved, core.solution
+    moved, headline = core.moved, summarise_headline(core)
     compared = compare_groups(core)
     notes = [note for one in compared for note in one.notes]
+    return replace(
+        headline,
+        methods=tuple(method_limits(law, core.alpha) for law in core.compared_laws),
+        flows=flow_tables(core, moved, fixed=core.targets_are_fixed),
+        most_affected=most_affected(moved, core.space)[:MOST_MOVES],
+        groups=largest_groups(group_flows(moved, core.space, core.problem.losses)),
+        group_metrics=tuple(one.metrics for one in compared),
+        worst_pair=worst_pair(
+            core.space, core.problem.geometry, core.answers.predictions,
+            are_labels=core.loss.needs == "label",
+        ),
+        budget_curve=_curve(core),
+        costs=_costs(core),
+        without_feature=without_each_feature(core),
+        law=_law(core),
+        warnings=(
+            *headline.warnings, *notes, *omissions(core, moved), *_omitted_corners(core),
+        ),
+        provenance=replace(
+            headline.provenance,
+            data_sha256=data_sha256(core.space),
+            similarity_record=_similarity_record(core),
+        ),
+    )  # fmt: skip
+
+
+def summarise_headline(core: Core) -> AuditSummary:
+    """Return what a screen says of an audit, without what takes time and only a document shows."""
+    moved, solution = core.moved, core.solution
     return AuditSummary(
         schema=SCHEMA,
         statistic=core.statistic,
@@ -86,33 +116,16 @@ def summarise(core: Core) -> AuditSummary:
         upper_bound=_finite(core.upper_bound),
         pvalue=core.pvalue,
         verdict=core.verdict,
-        methods=tuple(method_limits(law, core.alpha) for law in core.compared_laws),
         plan_is_unique=solution.plan_is_unique,
         duality_gap=solution.duality_gap,
         disagreement=core.disagreement,
         moved=moved.total,
         moves_found=len(moved),
         moves=listed_moves(core, moved),
-        flows=flow_tables(core, moved, fixed=core.targets_are_fixed),
-        most_affected=most_affected(moved, core.space)[:MOST_MOVES],
-        groups=largest_groups(group_flows(moved, core.space, core.problem.losses)),
-        group_metrics=tuple(one.metrics for one in compared),
-        worst_pair=worst_pair(
-            core.space, core.problem.geometry, core.answers.predictions,
-            are_labels=core.loss.needs == "label",
-        ),
         budget_in_words=_budget_in_words(core),
-        budget_curve=_curve(core),
-        costs=_costs(core),
-        without_feature=without_each_feature(core),
-        law=_law(core),
-        warnings=(
-            *core.warnings, *core.law.notes, *notes, *omissions(core, moved),
-            *_omitted_corners(core),
-        ),
-        suppression=None,
+        warnings=(*core.warnings, *core.law.notes),
         provenance=_provenance(core),
-    )  # fmt: skip
+    )
 
 
 def _finite(value: float) -> float | None:
@@ -260,18 +273,20 @@ def _edges(values: FloatArray) -> FloatArray:
     return np.linspace(values.min(), values.max(), LAW_BINS + 1)
 
 
+def _similarity_record(core: Core) -> dict[str, Any] | None:
+    record = getattr(core.similarity, "to_json", None)
+    return None if record is None else record()
+
+
 def _provenance(core: Core) -> Provenance:
     from importlib.metadata import version
 
     loss = core.loss
-    record = getattr(core.similarity, "to_json", None)
     return Provenance(
         version=version("fairtransport"),
         libraries={name: version(name) for name in LIBRARIES},
         seed=core.seed,
-        data_sha256=data_sha256(core.space),
         similarity=core.similarity.describe(),
-        similarity_record=None if record is None else record(),
         loss=loss.name,
         loss_range=None if loss.range is None else (float(loss.range[0]), float(loss.range[1])),
         loss_is_error=loss.name == "zero-one",

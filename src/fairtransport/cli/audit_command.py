@@ -49,7 +49,7 @@ def audit(
     fail_on
         When to exit with 3 or 4.
     """
-    from fairtransport.console import print_result
+    from fairtransport.report.screen import print_result
 
     check_fail_on(fail_on, delta)
     outputs.check(data, targets, train, answers.model, running.config)
@@ -66,9 +66,10 @@ def audit(
         code = exit_code(result.verdict, fail_on)
         written = outputs.write(result)
     if not running.quiet and not outputs.fills_stdout:
-        from fairtransport.console import print_note, print_written
+        from fairtransport.audit.summarise import summarise_headline
+        from fairtransport.report.screen import print_note, print_written
 
-        print_result(result, f"{data.name}, {result.n} cases")
+        print_result(summarise_headline(result), f"{data.name}, {result.n} cases")
         print_written(written)
         if outputs.shares_nothing:
             print_note(

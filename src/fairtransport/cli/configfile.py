@@ -11,7 +11,7 @@ from cyclopts.config import Dict
 
 from fairtransport.checks import shown
 from fairtransport.errors import InputError
-from fairtransport.files import is_file
+from fairtransport.filesystem import is_file
 
 if TYPE_CHECKING:
     from cyclopts import App

@@ -23,7 +23,8 @@ def demo(*, seed: Seed = 0, output: Path = Path("report.html"), quiet: Switch = 
     quiet
         Print nothing but errors.
     """
-    from fairtransport.console import print_result, print_written
+    from fairtransport.audit.summarise import summarise_headline
+    from fairtransport.report.screen import print_result, print_written
     from fairtransport.reproduce.compas_study import audit_of_split
 
     check_report_ending("--output", output)
@@ -31,6 +32,8 @@ def demo(*, seed: Seed = 0, output: Path = Path("report.html"), quiet: Switch = 
     result = audit_of_split(seed)
     written = [write_report("--output", output, result)]
     if not quiet:
-        print_result(result, f"A logistic regression on COMPAS, {result.n} people")
+        print_result(
+            summarise_headline(result), f"A logistic regression on COMPAS, {result.n} people"
+        )
         print_written(written)
     return RAN

@@ -14,8 +14,8 @@ from fairtransport.checks import said, shown
 from fairtransport.cli.app import app
 from fairtransport.cli.exits import CLOSED_PIPE, FAILED, INTERRUPTED, RAN, WRONG_USAGE
 from fairtransport.cli.wording import usage_sentence
-from fairtransport.console import in_flags, print_error, print_note, readable
 from fairtransport.errors import FairtransportError, InputError
+from fairtransport.report.screen import in_flags, print_error, print_note, readable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,12 +61,12 @@ def _refuse_foreign_settings() -> None:
 
 
 def _run(tokens: list[str]) -> int:
-    from fairtransport.console.screen import screen
+    from fairtransport.report.screen.lines import terminal
 
     return int(
         app(
             tokens,
-            console=screen(),
+            console=terminal(),
             result_action="return_value",
             exit_on_error=False,
             print_error=False,

@@ -150,7 +150,7 @@ class Comparison:
     @property
     def settings_flags(self) -> dict[str, str]:
         """What the line calls the similarity's parameters, as far as no flag has that name."""
-        from fairtransport.console.flagwords import FLAGS
+        from fairtransport.report.screen.flagwords import FLAGS
 
         flags = _setting_flags(registry.SIMILARITIES[self.similarity])
         return {name: flag for name, flag in flags.items() if name not in FLAGS}
@@ -199,7 +199,7 @@ class Running:
             return silence()
         file, taken = settings_taken()
         if taken:
-            from fairtransport.console import print_note
+            from fairtransport.report.screen import print_note
 
             # standard output may belong to a document
             print_note(f"{file!r} sets {', '.join(taken)}.", error=True)
@@ -224,8 +224,8 @@ def asked_before(
 
     The similarity, which may have to know the model's columns, is still open.
     """
-    from fairtransport.answers import choose_access
-    from fairtransport.space.counting import FileSource
+    from fairtransport.access.boxes import choose_access
+    from fairtransport.space.file_source import FileSource
 
     if data is not None:
         FileSource(data)
@@ -264,7 +264,7 @@ def columns_of(
     """Return how to find the columns that a similarity is about, as the audit will choose them."""
 
     def find() -> dict[str, Any]:
-        from fairtransport.space.counting import FileSource
+        from fairtransport.space.file_source import FileSource
 
         sensitive = list(cases.sensitive or ())
         chosen: Collection[str] | None = cases.features or getattr(model, "features", None)

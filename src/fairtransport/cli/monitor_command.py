@@ -43,10 +43,11 @@ def monitor(
     plot
         A file for a picture of the evidence so far: .png or .svg.
     """
-    from fairtransport.console import print_evidence, print_written
     from fairtransport.monitor.following import follow
     from fairtransport.monitor.growing import GrowingFile
+    from fairtransport.monitor.stream_screen import print_evidence
     from fairtransport.report.charts import check_ending, save_chart
+    from fairtransport.report.screen import print_written
 
     check_target("--state", state, {real_path(data)})
     if plot is not None:

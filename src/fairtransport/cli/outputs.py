@@ -15,7 +15,7 @@ from fairtransport.checks import shown, whole
 from fairtransport.cli.argument_types import Switch, Whole, told
 from fairtransport.cli.wording import naming
 from fairtransport.errors import InputError
-from fairtransport.files import write_text
+from fairtransport.filesystem import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -31,7 +31,7 @@ def _figure(number: int, shows: str) -> Callable[..., int]:
     name = f"figure{number}"
 
     def write(*, output: Path = Path(), seed: Seed = 0, quiet: Switch = False) -> int:
-        from fairtransport.console import print_written
+        from fairtransport.report.screen import print_written
 
         module = import_module(f"fairtransport.reproduce.{name}")
         with silence() if quiet else nullcontext():
@@ -86,9 +86,9 @@ def table1(
     quiet
         Print nothing but errors.
     """
-    from fairtransport.console import print_table1, print_written
+    from fairtransport.report.screen import print_written
     from fairtransport.reproduce.table1 import table1 as run
-    from fairtransport.reproduce.table1_files import write_table1
+    from fairtransport.reproduce.table1_files import print_table1, write_table1
 
     with naming(), silence() if quiet else nullcontext():
         found = run(

@@ -72,7 +72,7 @@ def sample_size(
     """
     from fairtransport.checks import number, whole
     from fairtransport.inference import sample_size as plan_for
-    from fairtransport.inference.planning import MOST_SIMULATIONS
+    from fairtransport.inference.planning.smallest_sample import MOST_SIMULATIONS
     from fairtransport.report.charts import check_ending
 
     with naming(**comparison.settings_flags), running.hushed():
@@ -115,8 +115,8 @@ def sample_size(
 
 
 def _show(plan: Any, notes: list[str], plot: Path | None, power: float, running: Running) -> None:
-    from fairtransport.console import print_plan, print_written
     from fairtransport.report.charts import power_chart, power_table, save_chart
+    from fairtransport.report.screen import print_plan, print_written
 
     if not running.quiet:
         print_plan(plan, notes)

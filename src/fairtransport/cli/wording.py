@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 from cyclopts import CycloptsError, exceptions
 
 from fairtransport.checks import shown
-from fairtransport.console import in_flags
 from fairtransport.errors import FairtransportError
+from fairtransport.report.screen import in_flags
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,6 +18,7 @@ LEVELS = {"race": ("African-American", "Caucasian"), "sex": ("Female", "Male")}
 """All levels of the sensitive features, for audits that declare them."""
 DELTA = 0.0365
 """The paper's δ: the midpoint of published rates of innocent prisoners in the United States."""
+TRAINING_SHARE = 0.7
 
 
 def load_compas() -> pd.DataFrame:
@@ -50,3 +54,42 @@ def load_compas() -> pd.DataFrame:
 
     with files("fairtransport.datasets").joinpath("compas.csv").open(encoding="utf-8") as table:
         return pd.read_csv(table, dtype={"priors": str})
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """People to train on and people to audit with, one a row."""
+
+    training: pd.DataFrame
+    audit: pd.DataFrame
+
+
+def split_compas(seed: int) -> Split:
+    """Split the 5278 people at random into 70 % for training and 30 % for the audit."""
+    counts = load_compas()
+    people = counts.loc[counts.index.repeat(counts["count"])].drop(columns="count")
+    order = np.random.default_rng(seed).permutation(len(people))
+    cut = int(TRAINING_SHARE * len(people))
+    shuffled = people.iloc[order].reset_index(drop=True)
+    return Split(shuffled.iloc[:cut], shuffled.iloc[cut:])
+
+
+def logistic_regression(training: pd.DataFrame, weights: Any = None) -> Any:
+    """Fit the paper's vanilla logistic regression on dummy-coded features."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    model = make_pipeline(OneHotEncoder(drop="first"), LogisticRegression())
+    return model.fit(
+        training[list(FEATURES)], training[LABEL], logisticregression__sample_weight=weights
+    )
+
+
+def all_profiles() -> pd.DataFrame:
+    """Return the 72 profiles that the features can make, one a row."""
+    import pandas as pd
+
+    counts = load_compas()
+    levels = [sorted(counts[name].unique()) for name in FEATURES]
+    return pd.MultiIndex.from_product(levels, names=list(FEATURES)).to_frame(index=False)

@@ -10,24 +10,24 @@ import numpy as np
 
 from fairtransport.checks import IntArray, choice, float_array, generator, number, shown, whole
 from fairtransport.errors import InputError
-from fairtransport.inference.evidence import limits_of_losses, limits_of_space
-from fairtransport.inference.finite import FiniteSampleLaw
-from fairtransport.inference.laws import (
+from fairtransport.inference.finite.evidence import limits_of_losses, limits_of_space
+from fairtransport.inference.finite.finite_sample import FiniteSampleLaw
+from fairtransport.inference.paper.min_of_normals import MinOfNormals
+from fairtransport.inference.paper.quantile_laws import (
     DrawnLaw,
     LimitLaw,
     PlugInLaw,
-    SamplingLaw,
     check_resamples,
 )
-from fairtransport.inference.normals import MinOfNormals
-from fairtransport.inference.resampling import (
+from fairtransport.inference.paper.resampling import (
     values_of_resamples,
     with_replacement,
     without_replacement,
 )
-from fairtransport.inference.truncated import draw_truncated
+from fairtransport.inference.paper.truncated import draw_truncated
 
 if TYPE_CHECKING:
+    from fairtransport.inference.laws import SamplingLaw
     from fairtransport.transport import AuditProblem
 
 DISTORTION = 0.05
@@ -143,7 +143,7 @@ def plug_in_limit(request: Request) -> MinOfNormals:
     return limit_at(request.problem, request.counts / request.n)
 
 
-def limit_at(problem: AuditProblem, f: Any) -> MinOfNormals:
+def limit_at(problem: AuditProblem, f: object) -> MinOfNormals:
     """Return the limit law of Theorem 1 at known frequencies.
 
     Notes
@@ -205,11 +205,11 @@ def default_size(n: int) -> int:
 
 def sampling_law(
     problem: AuditProblem,
-    counts: Any,
+    counts: object,
     *,
     method: str = "finite-sample",
     n_resamples: int = 2000,
-    rng: Any = None,
+    rng: object = None,
     m: int | None = None,
     step: float | None = None,
     alpha: float = 0.05,
@@ -287,7 +287,7 @@ def check_level(method: str, alpha: float, n_resamples: int) -> None:
         check_resamples(alpha / 2, whole("n_resamples", n_resamples), alpha)
 
 
-def _check_counts(counts: Any, size: int) -> IntArray:
+def _check_counts(counts: object, size: int) -> IntArray:
     array = float_array("counts", counts, (size,))
     whole = np.isfinite(array) & (array >= 0) & (array == np.floor(array))
     if not whole.all() or not array.sum() > 0:
@@ -297,7 +297,7 @@ def _check_counts(counts: Any, size: int) -> IntArray:
     return array.astype(np.int64)
 
 
-def _check_range(loss_range: Any, problem: AuditProblem) -> tuple[float, float]:
+def _check_range(loss_range: object, problem: AuditProblem) -> tuple[float, float]:
     low, high = float_array("loss_range", loss_range, (2,)).tolist()
     seen = (float(problem.losses.min()), float(problem.losses.max()))
     if not (math.isfinite(low) and math.isfinite(high) and low <= seen[0] and seen[1] <= high):

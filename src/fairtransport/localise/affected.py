@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
+from fairtransport.documents import Doc
 from fairtransport.localise.profiles import Profile, Profiles, Value, first_points
 
 if TYPE_CHECKING:
@@ -17,45 +18,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Affected:
-    """People at one point who do worse as someone similar.
+    """People at one point who do worse as someone similar."""
 
-    Attributes
-    ----------
-    profile, label
-        Who they are.
-    people, moved
-        How many there are (None where that is not told), and how many of them are moved.
-    gain
-        How much worse the model does for each of those, on average.
-    contribution
-        What they add to the statistic.
-    """
-
-    profile: Profile
-    label: Value
-    people: float | None
-    moved: float
-    gain: float
-    contribution: float
+    profile: Annotated[Profile, Doc("Who they are.")]
+    label: Annotated[Value, Doc("Their true label.")]
+    people: Annotated[float | None, Doc("How many there are; null where that is not told.")]
+    moved: Annotated[float, Doc("How many of them are moved.")]
+    gain: Annotated[float, Doc("How much worse each of them does.")]
+    contribution: Annotated[float, Doc("What all of them add to the statistic.")]
 
 
 @dataclass(frozen=True)
 class GroupFlow:
-    """How many people are moved out of a sensitive group and into it, and what that adds.
+    """How many people are moved out of a group and into it, and what that adds."""
 
-    ``risk`` is the mean loss of the group's people, ``risk_after`` that of the same people
-    after they were swapped, ``contribution`` what they add to the statistic. What is not
-    told is None.
-    """
-
-    group: Profile
-    people: float | None
-    out: float
-    into: float
-    change: float
-    contribution: float
-    risk: float | None
-    risk_after: float | None
+    group: Annotated[Profile, Doc("The levels of the sensitive features.")]
+    people: Annotated[
+        float | None, Doc("How many people are in the group; null where that is not told.")
+    ]
+    out: Annotated[float, Doc("How many are moved to other groups.")]
+    into: Annotated[float, Doc("How many come from other groups.")]
+    change: Annotated[float, Doc("The difference.")]
+    contribution: Annotated[float, Doc("What the group's people add to the statistic.")]
+    risk: Annotated[float | None, Doc("The group's mean loss; null where that is not told.")]
+    risk_after: Annotated[float | None, Doc("The same after the swaps.")]
 
 
 def most_affected(moved: Moved, space: SampleSpace) -> tuple[Affected, ...]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import numpy as np
 
-from fairtransport.inference.clopper_pearson import share_at_least, share_at_most
+from fairtransport.documents import Doc
+from fairtransport.inference.finite.clopper_pearson import share_at_least, share_at_most
 from fairtransport.localise.profiles import Profile, Profiles, Value, first_points, plain
 from fairtransport.space.columns import MISSING
 
@@ -26,41 +27,44 @@ MOST_NUMBERS = 12
 class Flow:
     """The change in the number of people in one cell: a level of a feature and a group.
 
-    Attributes
-    ----------
-    label, level, group
-        The cell: the true label, the feature's level, the sensitive features' values. Many
-        numbers are quarters of the people, as in "up to 29" and "56 and more".
-    people
-        How many people are in the cell; None where that is not told.
-    out, into, change
-        How many of them are moved to other cells, how many come from there, the difference.
-    lower, upper
-        Limits of the change expected of as many people, for all cells of the table at once;
-        None where the flows only describe the sample.
-    pvalue
-        Holm's p-value of the hypothesis that as many leave the cell as enter it.
+    Many numbers are quarters of the people, as in "up to 29" and "56 and more". Limits are of the
+    change expected of as many people, and p-values are Holm's, of the hypothesis that as many
+    leave the cell as enter it; there are none where the flows only describe the sample.
     """
 
-    label: Value
-    level: Value
-    group: Profile
-    people: float | None
-    out: float
-    into: float
-    change: float
-    lower: float | None = None
-    upper: float | None = None
-    pvalue: float | None = None
+    label: Annotated[
+        Value, Doc("The true label, or a range of it; null where the loss does without.")
+    ]
+    level: Annotated[Value, Doc("The level of the feature, or a range of it.")]
+    group: Annotated[Profile, Doc("The levels of the sensitive features.")]
+    people: Annotated[
+        float | None, Doc("How many people are in the cell; null where that is not told.")
+    ]
+    out: Annotated[float, Doc("How many are moved to another cell.")]
+    into: Annotated[float, Doc("How many come from other cells.")]
+    change: Annotated[float, Doc("The difference.")]
+    lower: Annotated[
+        float | None, Doc("A lower bound of the expected change, for all cells at once.")
+    ] = None
+    upper: Annotated[
+        float | None, Doc("An upper bound of the expected change, for all cells at once.")
+    ] = None
+    pvalue: Annotated[float | None, Doc("The p-value of no change, adjusted for all cells.")] = None
 
 
 @dataclass(frozen=True)
 class FlowTable:
-    """The flows by one feature; ``kind`` is "simultaneous intervals" or "descriptive"."""
+    """The flows by one feature."""
 
-    feature: str
-    kind: str
-    cells: tuple[Flow, ...]
+    feature: Annotated[str, Doc("The feature.")]
+    kind: Annotated[
+        str,
+        Doc(
+            "Whether the cells have intervals or only describe the sample.",
+            one_of=(INTERVALS, DESCRIPTIVE),
+        ),
+    ]
+    cells: Annotated[tuple[Flow, ...], Doc("The cells.")]
 
 
 def flow_table(

@@ -136,7 +136,7 @@ def _check_lengths(lengths: Mapping[str, int]) -> None:
             raise InputError(msg)
 
 
-def _mass(weights: Any, length: int) -> FloatArray:
+def _mass(weights: object, length: int) -> FloatArray:
     if weights is None:
         return np.ones(length)
     mass = finite("weights", float_array("weights", weights, (length,)), nonnegative=True)
@@ -164,7 +164,7 @@ def _listed(column: Any) -> list[Any]:
     return list(np.asarray(column).tolist() if hasattr(column, "dtype") else column)
 
 
-def _level(value: Any) -> Any:
+def _level(value: object) -> Any:
     return None if value is None or value != value else value  # noqa: PLR0124
 
 
@@ -175,7 +175,9 @@ def _sorted(levels: set[Any]) -> list[Any]:
         return sorted(levels, key=str)
 
 
-def _check_choices(labels: list[Any], groups: list[Any], favourable: Any, privileged: Any) -> None:
+def _check_choices(
+    labels: list[Any], groups: list[Any], favourable: object, privileged: object
+) -> None:
     if (favourable is None) != (privileged is None):
         given, lacking = ("privileged", "favourable")[:: 1 if favourable is None else -1]
         msg = f"`{lacking}` must be given together with `{given}`, got None"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
+from fairtransport.documents import Doc
 from fairtransport.localise.profiles import Profile, Profiles, Value, plain
 
 if TYPE_CHECKING:
@@ -27,37 +28,25 @@ Prediction = Value | tuple[float, ...]
 
 @dataclass(frozen=True)
 class Move:
-    """People of one profile who are swapped with those of another.
+    """People of one profile who are swapped with those of another."""
 
-    Attributes
-    ----------
-    from_profile, to_profile
-        Who they are, and who they are compared with.
-    changed
-        The columns in which the two differ.
-    label
-        The true label, the same for both; None where the loss does without.
-    people
-        How many are moved; no whole number where the budget ends half way.
-    prediction, prediction_after, loss, loss_after
-        What the model says of the one and of the other, and what it costs.
-    cost
-        The squared distance between the two.
-    tied
-        Whether another target would have been as bad for them.
-    """
-
-    from_profile: Profile
-    to_profile: Profile
-    changed: tuple[str, ...]
-    label: Value
-    people: float
-    prediction: Prediction
-    prediction_after: Prediction
-    loss: float
-    loss_after: float
-    cost: float
-    tied: bool
+    from_profile: Annotated[Profile, Doc("Who they are.")]
+    to_profile: Annotated[Profile, Doc("Who they are compared with.")]
+    changed: Annotated[tuple[str, ...], Doc("The columns in which the two differ.")]
+    label: Annotated[
+        Value, Doc("The true label, the same for both; null where the loss does without.")
+    ]
+    people: Annotated[
+        float, Doc("How many are moved; no whole number where the budget ends half way.")
+    ]
+    prediction: Annotated[
+        Prediction, Doc("What the model says of the one: a label, a number or scores by class.")
+    ]
+    prediction_after: Annotated[Prediction, Doc("What the model says of the other.")]
+    loss: Annotated[float, Doc("The loss of the one.")]
+    loss_after: Annotated[float, Doc("The loss of the other.")]
+    cost: Annotated[float, Doc("The squared distance between the two.")]
+    tied: Annotated[bool, Doc("Whether another target would have been as bad for them.")]
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
+from fairtransport.documents import Doc
 from fairtransport.localise.moves import Prediction, prediction_at
 from fairtransport.localise.profiles import Profile, Profiles
 
@@ -24,29 +25,24 @@ MOST_PAIRS = 10**8
 
 @dataclass(frozen=True)
 class WorstPair:
-    """Two comparable people, apart from each other, and what the model says of them.
+    """Two comparable people of one label whose predictions differ most by distance.
 
-    They have the same true label, where the loss knows one.
-
-    Attributes
-    ----------
-    first, second
-        Who they are.
-    prediction, prediction_of_second
-        What the model says.
-    distance
-        How far apart they are.
-    ratio
-        How far apart the predictions are, over the distance: the largest such ratio is the
-        empirical Lipschitz constant of the paper's Definition 1.
+    Where the loss knows no label, any two. The largest ratio of differences is the empirical
+    Lipschitz constant of the paper's Definition 1.
     """
 
-    first: Profile
-    second: Profile
-    prediction: Prediction
-    prediction_of_second: Prediction
-    distance: float
-    ratio: float
+    first: Annotated[Profile, Doc("The one.")]
+    second: Annotated[Profile, Doc("The other.")]
+    prediction: Annotated[Prediction, Doc("What the model says of the one.")]
+    prediction_of_second: Annotated[Prediction, Doc("What the model says of the other.")]
+    distance: Annotated[float, Doc("Their distance.")]
+    ratio: Annotated[
+        float,
+        Doc(
+            "The empirical Lipschitz constant: difference divided by distance.",
+            may_be_infinite=True,
+        ),
+    ]
 
 
 def worst_pair(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,7 +19,7 @@ Profile = dict[str, Value]
 """A person's columns by name."""
 
 
-def plain(value: Any) -> Value:
+def plain(value: object) -> Value:
     """Return a value of the audit data as text, number, truth value or None."""
     if isinstance(value, np.generic):
         value = value.item()

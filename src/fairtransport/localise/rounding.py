@@ -6,7 +6,7 @@ import math
 import re
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -67,7 +67,7 @@ class Grain:
         """Return an upper bound, rounded so that it still holds."""
         return None if bound is None else self._round(bound, ROUND_CEILING)
 
-    def people(self, numbers: Any) -> FloatArray:
+    def people(self, numbers: object) -> FloatArray:
         """Return numbers of people, rounded."""
         return np.asarray(np.round(np.asarray(numbers) / self.at_least) * self.at_least)
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+
+from fairtransport.documents import Doc
 
 if TYPE_CHECKING:
     from fairtransport.checks import BoolArray, IntArray
@@ -18,16 +20,16 @@ ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class Suppression:
-    """What was left out so that a document can be handed over.
+    """What was left out so that the document can be handed over.
 
-    ``at_least`` is the fewest people that a cell shows, and numbers of people are multiples
-    of it; mean losses are multiples of ``step``. About ``moved_hidden`` people are in moves
-    that are left out. Flows, affected profiles and groups are those of the moves shown.
+    Flows, affected profiles and groups are those of the moves shown.
     """
 
-    at_least: int
-    step: float
-    moved_hidden: float
+    at_least: Annotated[
+        int, Doc("Cells with fewer people were left out; people are multiples of this.")
+    ]
+    step: Annotated[float, Doc("Mean losses and their bounds are multiples of this.")]
+    moved_hidden: Annotated[float, Doc("About how many people are in moves that are not shown.")]
 
 
 def are_few(people: Any, at_least: int) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairtransport.checks import shown
 from fairtransport.errors import InputError
-from fairtransport.files import write_text
+from fairtransport.filesystem import write_text
 from fairtransport.monitor.points import Points
 from fairtransport.monitor.settings import Settings, check_settings
 from fairtransport.monitor.statefile import dump_state, load_state
@@ -18,6 +18,8 @@ from fairtransport.similarity import IgnoreSensitive
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from fairtransport.space.columns import Value
 
 LARGEST = 700.0
 """Logarithms of e-values are cut here, so that they stay finite numbers."""
@@ -134,11 +136,11 @@ class Monitor:
         y_score: str | Sequence[str] | None = None,
         sensitive_features: str | Sequence[str],
         features: Sequence[str] | None = None,
-        labels: Sequence[Any] | None = None,
-        pos_label: Any = None,
+        labels: Sequence[Value] | None = None,
+        pos_label: Value = None,
         bins: Mapping[str, Sequence[float]] | None = None,
         missing: str = "error",
-        levels: Mapping[str, Sequence[Any]] | None = None,
+        levels: Mapping[str, Sequence[Value]] | None = None,
         targets: Any = None,
         similarity: Any = "ignore-sensitive",
         loss: Any = "zero-one",
@@ -189,7 +191,7 @@ class Monitor:
     @property
     def queried(self) -> int:
         """How many distinct questions the model was asked."""
-        return len(self._points.answers)
+        return self._points.oracle.queried
 
     @property
     def state(self) -> MonitorState:
@@ -239,9 +241,11 @@ class Monitor:
         content = {
             "settings": self.settings.plain,
             "target_scope": self.settings.target_scope,
-            "features": list(self._points.features) if self._points.names else None,
+            "features": list(self._points.roles.features) if self._points.names else None,
             "position": self.position,
-            "answers": [[list(question), said] for question, said in self._points.answers.items()],
+            "answers": [
+                [list(question), said] for question, said in self._points.oracle.said.items()
+            ],
             "history": self._history,
             "stream": self._stream.as_json(),
         }

@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from fairtransport.access.asking import check_scores, check_values
-from fairtransport.answers import all_classes, refuse_unlike
 from fairtransport.checks import shown
 from fairtransport.errors import DataError, InputError
-from fairtransport.losses import evaluate
-from fairtransport.monitor.questions import Questions, positive_of, typed
-from fairtransport.monitor.values import plain_values
-from fairtransport.space.binning import bin_names
-from fairtransport.space.columns import Column, encode, encode_series, object_array
-from fairtransport.space.counting import as_source
-from fairtransport.space.roles import refuse_taken
-from fairtransport.space.sample_space import native_frame
+from fairtransport.monitor.stream_oracle import StreamOracle
+from fairtransport.space.binning import bin_values, check_bins
+from fairtransport.space.columns import Value, code_rows
+from fairtransport.space.frame_source import frame_source
+from fairtransport.space.reader import coded_column
+from fairtransport.space.roles import Roles, refuse_taken
+from fairtransport.space.sample_space import SampleSpace
+from fairtransport.space.single_values import plain_values, refuse_missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
-
     from fairtransport.checks import FloatArray
     from fairtransport.monitor.settings import Settings
 
-Key: TypeAlias = tuple[Any, ...]
+Key: TypeAlias = tuple[Value, ...]
 """A point: its values in the order of `Points.names`."""
 
 
@@ -39,70 +35,50 @@ class Points:
 
     Attributes
     ----------
-    names
-        The columns of a point: features, sensitive ones, label, predictions; empty until known.
-    labels
-        The labels of all records so far.
-    questions
-        What the model is asked and said; None where predictions are given.
+    roles
+        Which columns play which part; without features until these are known.
+    oracle
+        What is known of the points: what the model says there, and the losses.
     """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.features: tuple[str, ...] = ()
+        self.roles = Roles((), settings.sensitive, settings.label, settings.predictions, None)
         self.names: tuple[str, ...] = ()
-        self.labels: frozenset[Any] = frozenset()
-        self.questions = None if settings.box is None else Questions(settings, settings.box)
+        self.oracle = StreamOracle(settings)
         self.library = "pandas"
         self._taken = {settings.plain["y"], *settings.predictions}
-        self._categories: dict[str, tuple[Any, ...] | None] = {}
+        self._categories: dict[str, tuple[Value, ...] | None] = {}
         if settings.features is not None:
             self.fix_features(settings.features)
 
-    @property
-    def answers(self) -> dict[Key, Any]:
-        """What the model said, by the values of the features."""
-        return {} if self.questions is None else self.questions.answers
-
     def memory(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what records change, for `recall`."""
-        return dict(vars(self)), {} if self.questions is None else dict(vars(self.questions))
+        return dict(vars(self)), dict(vars(self.oracle))
 
     def recall(self, memory: tuple[dict[str, Any], dict[str, Any]]) -> None:
         """Forget what came since, but for answers to questions that can be asked again."""
         vars(self).update(memory[0])
-        if self.questions is not None:
-            vars(self.questions).update(memory[1])
-            if not self.names:
-                self.questions.answers.clear()
+        vars(self.oracle).update(memory[1])
+        if not self.names:
+            self.oracle.said.clear()
 
-    def restore(self, answers: dict[Key, Any], keys: Sequence[Key]) -> None:
+    def restore(self, said: Mapping[Key, Any], keys: Sequence[Key]) -> None:
         """Take over what was said and the points that were seen."""
-        if self.questions is not None:
-            self.questions.restore(answers)
-        if self.settings.label is not None and keys:
-            at = self.names.index(self.settings.label)
-            self.labels = frozenset(key[at] for key in keys)
+        label = self.settings.label
+        at = None if label is None or not keys else self.names.index(label)
+        self.oracle.restore(said, () if at is None else (key[at] for key in keys))
 
     def fix_features(self, features: Sequence[str]) -> None:
         """Settle which columns describe a person."""
         settings = self.settings
-        label = () if settings.label is None else (settings.label,)
         refuse_taken("features", features, self._taken)
-        unknown = [name for name in settings.bins if name not in (*features, *settings.sensitive)]
-        if unknown:
-            msg = f"`bins` must name columns of the points, got {shown(unknown[0])}"
-            raise InputError(msg)
-        self.features = tuple(features)
-        columns = (*features, *settings.sensitive, *label, *settings.predictions)
-        self.names = tuple(dict.fromkeys(columns))
-        self._profile = [
-            self.names.index(name) for name in dict.fromkeys((*features, *settings.sensitive))
-        ]
+        roles = replace(self.roles, features=tuple(features))
+        check_bins(settings.bins, roles.profile)
+        self.roles, self.names = roles, roles.points
         self._sensitive = [self.names.index(name) for name in settings.sensitive]
-        self._asked = [self.names.index(name) for name in self.features]
-        others = [at for at in self._profile if at not in self._sensitive]
-        self._block = [*others, *(self.names.index(name) for name in label)]
+        apart = {*settings.sensitive, *settings.predictions}
+        self._block = [at for at, name in enumerate(self.names) if name not in apart]
 
     def read(self, points: Any) -> list[Key]:
         """Return the points of a record or a batch, in order, checked."""
@@ -111,18 +87,22 @@ class Points:
             return []
         for name, values in columns.items():
             if name in self.settings.bins:
-                columns[name] = self._binned(name, values)
-            self._refuse_missing(name, columns[name])
+                columns[name] = bin_values(name, values, self.settings.bins[name])
+            refuse_missing(
+                name, columns[name].count(None), self.settings.missing,
+                is_profile=name in self.roles.profile,
+            )  # fmt: skip
         for name, levels in self.settings.levels.items():
             new = set(columns[name]).difference(levels)
             if new:
                 lacked = shown(min(new, key=str))
                 msg = f"`levels[{name!r}]` must hold every value, but lacks {lacked}"
                 raise DataError(msg)
-        self._note_labels(columns)
+        if self.settings.label is not None:
+            self.oracle.note(columns[self.settings.label])
         return list(zip(*columns.values(), strict=True))
 
-    def refuse_absent(self, columns: Sequence[Any]) -> None:
+    def refuse_absent(self, columns: Sequence[Value]) -> None:
         """Refuse records without a column that is needed, or with one that came too late."""
         for name in columns:
             if not isinstance(name, str):
@@ -151,27 +131,29 @@ class Points:
         """Return the loss at each point; unknown answers are asked for, all at once."""
         if not keys:
             return np.empty(0)
+        return self.oracle.answer(self.space(keys)).losses
+
+    def space(self, keys: Sequence[Key]) -> SampleSpace:
+        """Return points as a space, in their order."""
         settings = self.settings
-        if self.questions is None:
-            answers = self._given(keys)
-        else:
-            questions = [tuple(key[at] for at in self._asked) for key in keys]
-            answers = self.questions.ask(questions, self.features, self.labels, self._asked_frame)
-        return evaluate(settings.loss, self._truth(keys), self._outcome(answers))
+        whole = {name: cats for name, cats in self._categories.items() if name not in settings.bins}
+        return SampleSpace(
+            columns=code_rows(self.names, keys, whole),
+            counts=np.ones(len(keys), np.int64),
+            features=self.roles.features,
+            sensitive=self.roles.sensitive,
+            label=self.roles.label,
+            predictions=self.roles.predictions,
+            bins=settings.bins,
+            library=self.library,
+        )
 
     def twins(self, key: Key) -> list[Key]:
         """Return the points that differ from one in sensitive features alone, itself included."""
         combos = product(*(self.settings.levels[name] for name in self.settings.sensitive))
         return [self._replaced(key, combo) for combo in combos]
 
-    def frame(self, keys: Sequence[Key]) -> Any:
-        """Return points as a data frame."""
-        return self._native(self.names, keys)
-
-    def _asked_frame(self, rows: Sequence[Key], order: Sequence[str], library: str | None) -> Any:
-        return self._native(self.features, rows, order, library)
-
-    def _columns(self, points: Any) -> dict[str, list[Any]]:
+    def _columns(self, points: Any) -> dict[str, list[Value]]:
         from narwhals.dependencies import is_into_dataframe
 
         records = [points] if isinstance(points, Mapping) else points
@@ -183,22 +165,18 @@ class Points:
                 f"got {shown(points)}"
             )
             raise InputError(msg)
-        frame: Any = as_source(points, "points").frame  # type: ignore[attr-defined]
+        frame: Any = frame_source(points, "points").frame
         self._find_features([frame.columns])
         self.library = frame.implementation.name.lower()
         columns = {}
         for name in self.names:
-            try:
-                column = encode_series(frame[name])
-            except TypeError:
-                msg = f"the column {name!r} must hold single values"
-                raise DataError(msg) from None
+            column = coded_column(frame, name)
             self._categories = {**self._categories, name: column.categories}
             levels = plain_values(f"the column {name!r}", column.levels.tolist())
             columns[name] = [[*levels, None][code] for code in column.codes.tolist()]
         return columns
 
-    def _columns_of_records(self, records: list[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    def _columns_of_records(self, records: list[Mapping[str, Any]]) -> dict[str, list[Value]]:
         if not records:
             return {}
         self._find_features({tuple(record): None for record in records})
@@ -215,93 +193,8 @@ class Points:
                 self.fix_features([name for name in columns if name not in self._taken])
                 self.refuse_absent(columns)
 
-    def _note_labels(self, columns: Mapping[str, list[Any]]) -> None:
-        settings = self.settings
-        if settings.label is None:
-            return
-        self.labels = self.labels.union(columns[settings.label])
-        if settings.classes is not None and (
-            settings.named_labels or settings.loss.needs == "score"
-        ):
-            lacked = self.labels.difference(settings.classes)
-            if lacked:
-                msg = f"`labels` must hold every label, but lacks {shown(min(lacked, key=str))}"
-                raise DataError(msg)
-        if settings.loss.needs == "label":
-            refuse_unlike(self.labels, (), "")
-            all_classes(sorted(self.labels, key=str), settings.box, settings.loss)
-
-    def _binned(self, name: str, values: list[Any]) -> list[Any]:
-        edges = self.settings.bins[name]
-        names = bin_names(edges)
-        for value in values:
-            if isinstance(value, bool) or not isinstance(value, int | float | None):
-                msg = f"`bins[{name!r}]` needs a numeric column, got {shown(value)}"
-                raise DataError(msg)
-        return [None if value is None else names[bisect_right(edges, value)] for value in values]
-
-    def _refuse_missing(self, name: str, values: list[Any]) -> None:
-        is_profile = self.names.index(name) in self._profile
-        if None in values and not (is_profile and self.settings.missing == "level"):
-            way_out = "; missing='level' makes it a level of its own" if is_profile else ""
-            many = values.count(None)
-            msg = f"the column {name!r} must not have missing values, got {many}{way_out}"
-            raise DataError(msg)
-
-    def _replaced(self, key: Key, combo: Sequence[Any]) -> Key:
+    def _replaced(self, key: Key, combo: Sequence[Value]) -> Key:
         values = list(key)
         for at, value in zip(self._sensitive, combo, strict=True):
             values[at] = value
         return tuple(values)
-
-    def _given(self, keys: Sequence[Key]) -> NDArray[Any]:
-        places = [self.names.index(name) for name in self.settings.predictions]
-        who, classes = f"`{self.settings.parameter}`", self.settings.classes or []
-        if self.settings.loss.needs == "score":
-            scores = np.array([[key[at] for at in places] for key in keys], object)
-            return check_scores(
-                who, scores, len(keys), classes, classes, positive_of(self.settings)
-            )
-        answers = typed([key[places[0]] for key in keys])
-        if self.settings.loss.needs == "label":
-            refuse_unlike(self.labels, set(answers.tolist()), who)
-        numeric = self.settings.loss.uses_truth or self.settings.pos_label is None
-        is_value = self.settings.loss.needs == "value" and numeric
-        return check_values(who, answers) if is_value else answers
-
-    def _outcome(self, answers: NDArray[Any]) -> NDArray[Any]:
-        settings = self.settings
-        if settings.loss.uses_truth:
-            return answers
-        if settings.pos_label is not None and settings.parameter != "y_score":
-            return np.array([one == settings.pos_label for one in answers.tolist()], np.float64)
-        return check_values(f"`{settings.parameter}`", answers)
-
-    def _truth(self, keys: Sequence[Key]) -> NDArray[Any]:
-        label, needs = self.settings.label, self.settings.loss.needs
-        if label is None:
-            return np.zeros(len(keys))
-        values = [key[self.names.index(label)] for key in keys]
-        if needs == "score":
-            place = {one: at for at, one in enumerate(self.settings.classes or [])}
-            return np.array([place[value] for value in values])
-        if needs == "value":
-            try:
-                return np.array(values, np.float64)
-            except (TypeError, ValueError):
-                msg = f"`y` must be numeric for the loss {self.settings.loss.name!r}"
-                raise DataError(msg) from None
-        return typed(values)
-
-    def _native(
-        self, names: Sequence[str], rows: Sequence[Key], order: Sequence[str] | None = None,
-        library: str | None = None,
-    ) -> Any:  # fmt: skip
-        columns: dict[str, Column] = {}
-        for at, name in enumerate(names):
-            values = object_array([row[at] for row in rows])
-            missing = np.array([value is None for value in values], bool)
-            categories = None if name in self.settings.bins else self._categories.get(name)
-            columns[name] = encode(values, missing, categories)
-        chosen = names if order is None else order
-        return native_frame({name: columns[name] for name in chosen}, library or self.library)

@@ -2,56 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtransport.answers import all_classes, choose_access, positive_label, refuse_unlike
+from fairtransport.access.boxes import Access, choose_access
+from fairtransport.access.labels import all_classes, positive_label, refuse_unlike
+from fairtransport.access.oracle import outcome_range
 from fairtransport.checks import one_of, shown, threshold
 from fairtransport.errors import DataError, InputError
-from fairtransport.monitor.values import plain_values
 from fairtransport.settings import AuditSettings
 from fairtransport.space.binning import Bins, bin_names, check_bins
 from fairtransport.space.columns import plain_list, sorted_levels
 from fairtransport.space.roles import refuse_taken
-from fairtransport.space.twins import check_twins
+from fairtransport.space.single_values import plain_values
+from fairtransport.space.twins import check_declared, check_twins
 
 if TYPE_CHECKING:
     from fairtransport.access import BlackBox
-    from fairtransport.answers import Access
     from fairtransport.losses import Loss
     from fairtransport.similarity import Similarity
+    from fairtransport.space.columns import Value
 
 
 @dataclass(frozen=True, eq=False)
 class Settings:
     """The checked settings of a monitor.
 
-    ``plain`` holds those that a state file can keep, as they were given; ``parameter`` names
-    the argument that predictions come in. ``features`` is None until the first records tell.
+    ``plain`` holds those that a state file can keep, as they were given. ``features`` is None
+    until the first records tell.
     """
 
     plain: dict[str, Any]
     loss: Loss
     similarity: Similarity
-    box: BlackBox | None
-    parameter: str
+    access: Access
     targets: Any
     label: str | None
     predictions: tuple[str, ...]
     sensitive: tuple[str, ...]
     features: tuple[str, ...] | None
-    classes: list[Any] | None
-    pos_label: Any
+    classes: list[Value] | None
+    pos_label: Value
     bins: Bins
     missing: str
-    levels: dict[str, list[Any]]
+    levels: dict[str, list[Value]]
     most_gain: float
     budget: float
     delta: float
     alpha: float
+
+    @property
+    def box(self) -> BlackBox | None:
+        """The model that is asked; None where predictions are given."""
+        return self.access.box
 
     @property
     def named_labels(self) -> bool:
@@ -73,7 +79,7 @@ class Settings:
 
 def check_settings(
     *, y: Any, model: Any, y_pred: Any, y_score: Any, sensitive_features: Any, features: Any,
-    labels: Any, pos_label: Any, bins: Any, missing: str, levels: Any, targets: Any,
+    labels: Any, pos_label: Value, bins: Any, missing: str, levels: Any, targets: Any,
     similarity: Any, loss: Any, loss_range: Any, budget: float, delta: float, alpha: float,
 ) -> Settings:  # fmt: skip
     """Return the settings of a monitor, or say which one breaks its rule."""
@@ -102,9 +108,9 @@ def check_settings(
     named = access.features if features is None else _names("features", features)
     edges = check_bins(bins, (*(named or ()), *sensitive) if named else list(bins or ()))
     listed = None if labels is None else _listed("labels", labels)
-    classes = _classes(listed, access.box, chosen)
+    classes = _classes(listed, access, chosen)
     _check_positive(pos_label, classes, access, chosen)
-    low, high = _range(chosen, access.parameter, access.box, pos_label)
+    low, high = _range(chosen, access, pos_label)
     if targets is not None and access.box is not None and likeness.moves_only_to_twins:
         msg = "`targets` must be left out with `model` where people move only to their twins"
         raise InputError(msg)
@@ -125,7 +131,7 @@ def check_settings(
         "budget": asked.budget, "delta": delta, "alpha": asked.alpha,
     }  # fmt: skip
     return Settings(
-        plain=plain, loss=chosen, similarity=likeness, box=access.box, parameter=access.parameter,
+        plain=plain, loss=chosen, similarity=likeness, access=access,
         targets=targets, label=label if chosen.uses_truth else None, predictions=predictions,
         sensitive=sensitive, features=named, classes=classes, pos_label=pos_label, bins=edges,
         missing=missing, levels=declared, most_gain=high - low, budget=asked.budget, delta=delta,
@@ -142,7 +148,7 @@ def _names(parameter: str, value: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _listed(parameter: str, values: Any) -> list[Any]:
+def _listed(parameter: str, values: Any) -> list[Value]:
     """Return the distinct values of a list."""
     if not isinstance(values, list | tuple) and np.ndim(values) != 1:
         msg = f"`{parameter}` must list values, got {shown(values)}"
@@ -157,14 +163,14 @@ def _listed(parameter: str, values: Any) -> list[Any]:
     return list(dict.fromkeys(listed))
 
 
-def _classes(labels: list[Any] | None, box: BlackBox | None, loss: Loss) -> list[Any] | None:
+def _classes(labels: list[Value] | None, access: Access, loss: Loss) -> list[Value] | None:
     """Return the labels that can occur, where they are known before the first record."""
     if labels is not None and (not labels or None in labels):
         msg = f"`labels` must list labels, none of them missing, got {shown(labels)}"
         raise InputError(msg)
     try:
         refuse_unlike(labels or (), (), "")
-        known = all_classes(labels or [], box, loss)
+        known = all_classes(labels or [], access, loss)
     except DataError as error:
         msg = f"`labels` do not fit: {error}"
         raise InputError(msg) from None
@@ -174,55 +180,40 @@ def _classes(labels: list[Any] | None, box: BlackBox | None, loss: Loss) -> list
     return list(sorted_levels(known).tolist()) if known else None
 
 
-def _check_positive(pos_label: Any, classes: list[Any] | None, access: Access, loss: Loss) -> None:
+def _check_positive(
+    pos_label: Value, classes: list[Value] | None, access: Access, loss: Loss
+) -> None:
     """Refuse a positive label that is none of those that can occur, as far as these are known."""
     if pos_label is None:
         return
     _listed("pos_label", [pos_label])
     if loss.uses_truth:
         positive_label(classes or [], pos_label, classes or [])
-    elif access.parameter != "y_score":
-        own = None if access.box is None else access.box.classes
-        if known := own or classes:
-            one_of("pos_label", pos_label, known)
+    elif access.parameter != "y_score" and (known := access.classes or classes):
+        one_of("pos_label", pos_label, known)
 
 
-def _range(loss: Loss, parameter: str, box: BlackBox | None, pos_label: Any) -> tuple[float, float]:
-    if loss.range is not None:
-        return loss.range
-    if not loss.uses_truth:
-        own = None if box is None else box.classes
-        if pos_label is not None or parameter == "y_score":
-            return 0.0, 1.0
-        if own and all(isinstance(one, int | float) for one in own):
-            return float(min(own)), float(max(own))
-    msg = f"`loss_range` must be given for the loss {loss.name!r} of a stream, got None"
-    raise InputError(msg)
+def _range(loss: Loss, access: Access, pos_label: Value) -> tuple[float, float]:
+    limits = loss.range if loss.uses_truth else outcome_range(loss, access, pos_label)
+    if limits is None:
+        msg = f"`loss_range` must be given for the loss {loss.name!r} of a stream, got None"
+        raise InputError(msg)
+    return limits
 
 
 def _levels(
     levels: Any, sensitive: Sequence[str], bins: Bins, *, has_model: bool
-) -> dict[str, list[Any]]:
+) -> dict[str, list[Value]]:
     """Return all levels of the sensitive features, which fix the twins beforehand."""
+    given = check_declared(levels, sensitive, twins=has_model)
     if not has_model:
-        if levels is not None:
-            msg = "`levels` needs `model`: without one there are no twins to ask about"
-            raise InputError(msg)
         return {}
-    given = {} if levels is None else levels
-    if not isinstance(given, Mapping):
-        msg = f"`levels` must map sensitive features to values, got {shown(levels)}"
-        raise InputError(msg)
-    for name in given:
-        if name not in sensitive:
-            msg = f"`levels` must name sensitive features, got {shown(name)}"
-            raise InputError(msg)
-    declared: dict[str, list[Any]] = {}
+    declared: dict[str, list[Value]] = {}
     for name in sensitive:
         if given.get(name) is not None and not isinstance(given[name], str):
             declared[name] = _listed(f"levels[{name!r}]", given[name])
         elif name in bins:
-            declared[name] = bin_names(bins[name])
+            declared[name] = [*bin_names(bins[name])]
         if not declared.get(name):
             msg = (
                 f"`levels[{name!r}]` must list all values that a stream can bring, so that twins "

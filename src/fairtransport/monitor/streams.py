@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from fairtransport.inference.eprices import CostlyMoves
-from fairtransport.inference.eprocess import FreeMoves
+from fairtransport.inference.anytime.eprices import CostlyMoves
+from fairtransport.inference.anytime.eprocess import FreeMoves
 from fairtransport.space import build_space
 from fairtransport.space.twins import check_twins
 from fairtransport.transport import AuditProblem
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from fairtransport.checks import FloatArray, IntArray
     from fairtransport.monitor.points import Key, Points
     from fairtransport.monitor.settings import Settings
-    from fairtransport.space import SampleSpace
 
 Watcher: TypeAlias = Callable[[], None]
 
@@ -36,6 +36,49 @@ def next_look(n: int) -> int:
     return at
 
 
+class GrowingSpace:
+    """The sample space of a stream: its points in order of arrival, each with a cell it keeps.
+
+    Attributes
+    ----------
+    cell_of
+        The cell of each point.
+    counts
+        (cells,) how many people are at each point.
+    """
+
+    def __init__(self) -> None:
+        self.cell_of: dict[Key, int] = {}
+        self.counts: IntArray = np.zeros(0, np.int64)
+
+    def new(self, keys: Iterable[Key]) -> list[Key]:
+        """Return the points that have not been seen, each once, in order."""
+        return list(dict.fromkeys(key for key in keys if key not in self.cell_of))
+
+    def admit(self, keys: Sequence[Key]) -> None:
+        """Give new points a cell, with nobody at it yet."""
+        for key in keys:
+            self.cell_of[key] = len(self.cell_of)
+        self.counts = np.r_[self.counts, np.zeros(len(keys), np.int64)]
+
+    def cells(self, keys: Sequence[Key]) -> IntArray:
+        """Return the cells of points that were seen."""
+        return np.array([self.cell_of[key] for key in keys], np.int64)
+
+    def count(self, cells: IntArray) -> None:
+        """Count people at some cells."""
+        self.counts += np.bincount(cells, minlength=len(self.counts))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all that a later run needs."""
+        return {"points": [list(key) for key in self.cell_of], "counts": self.counts.tolist()}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Take over what `as_json` returned."""
+        self.cell_of = {tuple(key): cell for cell, key in enumerate(saved["points"])}
+        self.counts = np.array(saved["counts"], np.int64)
+
+
 class FreeStream:
     """Points that move for free inside a block: a gain is the block's largest loss less one's own.
 
@@ -50,8 +93,7 @@ class FreeStream:
             settings.delta, settings.alpha, settings.most_gain,
             fixed_targets=settings.fixed_targets,
         )  # fmt: skip
-        self.cell_of: dict[Key, int] = {}
-        self.counts: IntArray = np.zeros(0, np.int64)
+        self.space = GrowingSpace()
         self.losses: FloatArray = np.zeros(0)
         self.gains: FloatArray = np.zeros(0)
         self._members: dict[Key, list[int]] = {}
@@ -60,30 +102,31 @@ class FreeStream:
     @property
     def statistic(self) -> float:
         """ψ of the frequencies so far."""
-        return float(self.counts @ self.gains / max(self.evidence.n, 1))
+        return float(self.space.counts @ self.gains / max(self.evidence.n, 1))
 
     def take(self, keys: Sequence[Key]) -> None:
         """Take in points in order; nothing is counted if one of them cannot be."""
-        first: dict[Key, int] = {}
-        for at, key in enumerate(keys):
-            if key not in self.cell_of:
-                first.setdefault(key, at)
-        fresh = list(first)
+        fresh = self.space.new(keys)
         losses = self.points.losses(fresh)
         worst = self._worst_of(fresh, losses)
-        self._admit(fresh, losses)
-        cells = np.array([self.cell_of[key] for key in keys], np.int64)
+        self.space.admit(fresh)
+        self.losses = np.r_[self.losses, losses]
+        self.gains = np.r_[self.gains, np.zeros(len(fresh))]
+        cells = self.space.cells(keys)
+        # where each of them comes for the first time
+        firsts = np.unique(cells, return_index=True)[1]
+        first = dict(zip(cells[firsts].tolist(), firsts.tolist(), strict=True))
         done = 0
         for key, limit in zip(fresh, worst, strict=True):
+            cell = self.space.cell_of[key]
             block = self.points.block(key)
             members = self._members.setdefault(block, [])
             if limit > self._worst.get(block, -np.inf):
                 if members:
-                    self._flush(cells[done : first[key]])
-                    done = first[key]
+                    self._flush(cells[done : first[cell]])
+                    done = first[cell]
                     self._raise(np.array(members), limit)
                 self._worst[block] = limit
-            cell = self.cell_of[key]
             members.append(cell)
             self.gains[cell] = self._worst[block] - self.losses[cell]
         self._flush(cells[done:])
@@ -91,22 +134,19 @@ class FreeStream:
     def as_json(self) -> dict[str, Any]:
         """Return all that a later run needs."""
         return {
-            "points": [list(key) for key in self.cell_of],
-            "counts": self.counts.tolist(),
+            **self.space.as_json(),
             "losses": self.losses.tolist(),
-            "worst": [self._worst[self.points.block(key)] for key in self.cell_of],
+            "worst": [self._worst[self.points.block(key)] for key in self.space.cell_of],
             "evidence": self.evidence.bets.as_json(),
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Take over what `as_json` returned."""
-        keys = [tuple(key) for key in saved["points"]]
-        self.cell_of = {key: cell for cell, key in enumerate(keys)}
-        self.counts = np.array(saved["counts"], np.int64)
+        self.space.restore(saved)
         self.losses = np.array(saved["losses"], np.float64)
         worst = np.array(saved["worst"], np.float64)
         self.gains = worst - self.losses
-        for cell, key in enumerate(keys):
+        for key, cell in self.space.cell_of.items():
             block = self.points.block(key)
             self._members.setdefault(block, []).append(cell)
             self._worst[block] = float(worst[cell])
@@ -127,16 +167,9 @@ class FreeStream:
         worst = dict(zip(first, flat.reshape(-1, size).max(axis=1).tolist(), strict=True))
         return np.array([self._worst.get(block, worst.get(block)) for block in blocks])
 
-    def _admit(self, keys: list[Key], losses: FloatArray) -> None:
-        for key in keys:
-            self.cell_of[key] = len(self.cell_of)
-        self.losses = np.r_[self.losses, losses]
-        self.gains = np.r_[self.gains, np.zeros(len(keys))]
-        self.counts = np.r_[self.counts, np.zeros(len(keys), np.int64)]
-
     def _raise(self, members: IntArray, worst: float) -> None:
         old, new = self.gains[members], worst - self.losses[members]
-        self.evidence.bets.revise(old, new, self.counts[members])
+        self.evidence.bets.revise(old, new, self.space.counts[members])
         self.gains[members] = new
 
     def _flush(self, cells: IntArray) -> None:
@@ -145,7 +178,7 @@ class FreeStream:
         while at < len(cells):
             upcoming = next_look(self.evidence.n)
             part = cells[at : at + upcoming - self.evidence.n]
-            self.counts += np.bincount(part, minlength=len(self.counts))
+            self.space.count(part)
             self.evidence.bets.take(self.gains[part])
             at += len(part)
             if self.evidence.n == upcoming:
@@ -161,29 +194,24 @@ class CostStream:
             settings.delta, settings.alpha, settings.most_gain,
             fixed_targets=settings.fixed_targets,
         )  # fmt: skip
-        self.cell_of: dict[Key, int] = {}
-        self.counts: IntArray = np.zeros(0, np.int64)
+        self.space = GrowingSpace()
         self.statistic = 0.0
         self._problem: AuditProblem | None = None
         self._place: IntArray = np.zeros(0, np.int64)
 
     def take(self, keys: Sequence[Key]) -> None:
         """Take in a batch of points; nothing is counted if one of them cannot be."""
-        known = dict(self.cell_of)
-        for key in keys:
-            known.setdefault(key, len(known))
-        if self._problem is None or len(known) > len(self.cell_of):
-            self._problem, self._place = self._build(list(known))
-            self.cell_of = known
-            added = len(known) - len(self.counts)
-            self.counts = np.r_[self.counts, np.zeros(added, np.int64)]
-        cells = np.array([known[key] for key in keys], np.int64)
+        fresh = self.space.new(keys)
+        if self._problem is None or fresh:
+            self._problem, self._place = self._build([*self.space.cell_of, *fresh])
+            self.space.admit(fresh)
+        cells = self.space.cells(keys)
         problem, place = self._problem, self._place
         before = self.evidence.n
-        counts = np.bincount(place, self.counts, problem.size).astype(np.int64)
+        counts = np.bincount(place, self.space.counts, problem.size).astype(np.int64)
         self.evidence.take(problem, place[cells], counts)
-        self.counts += np.bincount(cells, minlength=len(self.counts))
-        counts = np.bincount(place, self.counts, problem.size).astype(np.int64)
+        self.space.count(cells)
+        counts = np.bincount(place, self.space.counts, problem.size).astype(np.int64)
         self.evidence.look(problem, counts)
         self.statistic = problem.value(counts / self.evidence.n)
         if self.evidence.n >= next_look(before):
@@ -192,16 +220,14 @@ class CostStream:
     def as_json(self) -> dict[str, Any]:
         """Return all that a later run needs."""
         return {
-            "points": [list(key) for key in self.cell_of],
-            "counts": self.counts.tolist(),
+            **self.space.as_json(),
             "statistic": self.statistic,
             "evidence": self.evidence.as_json(),
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Take over what `as_json` returned; frontiers are built with the next records."""
-        self.cell_of = {tuple(key): cell for cell, key in enumerate(saved["points"])}
-        self.counts = np.array(saved["counts"], np.int64)
+        self.space.restore(saved)
         self.statistic = float(saved["statistic"])
         self.evidence.restore(saved["evidence"])
 
@@ -209,24 +235,21 @@ class CostStream:
         """Return the problem over all points so far, and where each of them is in it."""
         settings = self.settings
         space = build_space(
-            self.points.frame(keys),
+            self.points.space(keys).frame(),
             settings.label,
             sensitive_features=list(settings.sensitive),
             predictions=list(settings.predictions) or None,
-            prediction_parameter=settings.parameter,
-            features=list(self.points.features),
+            prediction_parameter=settings.access.parameter,
+            features=list(self.points.roles.features),
             missing=settings.missing,
             levels=settings.levels or None,
             targets=settings.targets,
             twins=settings.box is not None,
             label_matters=settings.label is not None,
         )
-        listed = _keys_of(space, self.points.names)
-        losses = self.points.losses(listed)
+        # they were cut when the records came
+        losses = self.points.oracle.answer(replace(space, bins=settings.bins)).losses
         problem = AuditProblem(losses, settings.similarity.geometry(space), budget=settings.budget)
+        listed = zip(*(space.columns[name].to_list() for name in self.points.names), strict=True)
         place = {key: at for at, key in enumerate(listed)}
         return problem, np.array([place[key] for key in keys], np.int64)
-
-
-def _keys_of(space: SampleSpace, names: Sequence[str]) -> list[Key]:
-    return list(zip(*(space.columns[name].to_list() for name in names), strict=True))

@@ -10,10 +10,10 @@ from fairtransport.report.charts import (
     power_table,
     save_chart,
 )
-from fairtransport.report.fragment import render_fragment
 from fairtransport.report.html import render_html
 from fairtransport.report.markdown import render_markdown
-from fairtransport.report.schema import audit_schema
+from fairtransport.report.notebook import render_fragment
+from fairtransport.summary import audit_schema
 
 __all__ = [
     "audit_schema",

@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from fairtransport.report.text import shorten
+from fairtransport.report.numbers import people
+from fairtransport.report.strings import shorten, value_text, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from fairtransport.summary import Value
+
+MANY_DIGITS = ((10.0, 4), (1000.0, 2))
+"""Numbers below a limit are shown with so many decimals; larger ones as whole numbers."""
 
 
 @dataclass(frozen=True)
@@ -50,3 +60,36 @@ class Table:
     caption: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
+
+
+def people_cell(number: float | None) -> Cell:
+    """Return a number of people."""
+    return Cell(people(number), number)
+
+
+def pairs_cell(pairs: Iterable[tuple[str, str]]) -> Cell:
+    """Return names with their values."""
+    listed = tuple(pairs)
+    return Cell(", ".join(f"{name} {value}" for name, value in listed), pairs=listed)
+
+
+def profile_cell(profile: Mapping[str, Value], without: tuple[str, ...] = ()) -> Cell:
+    """Return who somebody is, but for the columns that are told elsewhere."""
+    return pairs_cell(
+        (visible(name), value_text(value)) for name, value in profile.items() if name not in without
+    )
+
+
+def decimals_for(numbers: Iterable[float]) -> int:
+    """Return the decimals that a column of numbers is shown with, the same in every row."""
+    known = [abs(number) for number in numbers]
+    if all(number == round(number) for number in known):
+        return 0
+    largest = max(known)
+    return next((digits for limit, digits in MANY_DIGITS if largest < limit), 0)
+
+
+def columns_of(titles: Iterable[str], numeric: Iterable[str]) -> tuple[Column, ...]:
+    """Return columns, those named twice as columns of numbers."""
+    numbers = set(numeric)
+    return tuple(Column(title, title in numbers) for title in titles)

@@ -9,26 +9,10 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from fairtransport.report import reading, tables, words
-from fairtransport.report.facts import facts
-from fairtransport.report.glossary import GLOSSARY
 from fairtransport.report.pictures import chart_specs
-from fairtransport.report.text import (
-    DOWN,
-    UP,
-    bound,
-    decimal,
-    group_text,
-    interval_text,
-    level,
-    people,
-    percent,
-    prediction_text,
-    profile_text,
-    shorten,
-    value_text,
-    visible,
-)
+from fairtransport.report.rendering import environment, render_sections
+from fairtransport.report.sections import Output
+from fairtransport.report.strings import visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -38,7 +22,6 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 500
 """More moves than these are left to the JSON document."""
-MOST_AFFECTED = 200
 _CODE = re.compile(r"`([^`]{1,80})`")
 
 
@@ -61,64 +44,27 @@ def render_html(summary: AuditSummary, *, title: str = "Audit for individual bia
     specs = chart_specs(summary)
     style, script = _part("report.css"), _part("report.js")
     scripts = [javascript_bundle(), script] if specs else [script]
-    return (
-        environment()
-        .get_template("report.html.j2")
-        .render(
-            title=visible(title),
-            s=summary,
-            words=words,
-            reading=reading,
-            tables=_tables(summary),
-            facts=facts(summary),
-            notes=reading.notes(summary),
-            glossary=GLOSSARY,
-            charts=specs,
-            charts_json=_safe_json(specs),
-            style=style,
-            scripts=scripts,
-            policy=_policy(style, scripts),
-            moves_left_out=max(0, len(summary.moves) - MOST_ROWS),
-            affected_left_out=max(0, len(summary.most_affected) - MOST_AFFECTED),
-            interval=interval_text(summary.interval.lower, summary.interval.upper),
-            lower_bound=bound(summary.lower_bound, DOWN),
-            upper_bound=bound(summary.upper_bound, UP),
-        )
+    made = html_environment()
+    return made.get_template("report.html.j2").render(
+        title=visible(title),
+        s=summary,
+        parts=render_sections(made, summary, Output(html=True, most_moves=MOST_ROWS, charts=specs)),
+        charts_json=_safe_json(specs),
+        style=style,
+        scripts=scripts,
+        policy=_policy(style, scripts),
     )
 
 
-def environment() -> Environment:
-    """Return the templates' environment: escaping always, unknown names an error."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
-
-    made = Environment(
-        loader=PackageLoader("fairtransport.report", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_keep_together,
-    )
-    made.filters |= {
-        "code": _with_code,
-        "decimal": decimal,
-        "group": group_text,
-        "level": level,
-        "people": people,
-        "percent": percent,
-        "prediction": prediction_text,
-        "profile": profile_text,
-        "shorten": shorten,
-        "value": value_text,
-        "visible": visible,
-        # our own files and the JSON that was made safe below; nothing else is trusted
-        "trusted": Markup,
-    }
+def html_environment() -> Environment:
+    """Return the environment of templates that make HTML."""
+    made = environment(_keep_together, _with_code)
+    pieces = vars(made.get_template("pieces.html.j2").module)
+    made.globals |= {name: pieces[name] for name in ("table", "chart")}
     return made
 
 
-def _keep_together(value: Any) -> Any:
+def _keep_together(value: object) -> object:
     # a line must not break between a number and its percent sign
     return re.sub(r"(?<=\d) %", "\u00a0%", value) if type(value) is str else value
 
@@ -164,16 +110,3 @@ def _policy(style: str, scripts: list[str]) -> str:
 def _source(text: str) -> str:
     digest = hashlib.sha256(text.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
-
-
-def _tables(summary: AuditSummary) -> dict[str, Any]:
-    return {
-        "moves": tables.moves_table(summary, MOST_ROWS),
-        "flows": [tables.flow_table(table, at) for at, table in enumerate(summary.flows, 1)],
-        "affected": tables.affected_table(summary, MOST_AFFECTED),
-        "groups": tables.groups_table(summary),
-        "metrics": tables.metrics_table(summary),
-        "methods": tables.methods_table(summary),
-        "curve": tables.curve_table(summary),
-        "costs": tables.costs_table(summary),
-    }

@@ -5,21 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from fairtransport.report import reading, tables, words
-from fairtransport.report.facts import facts
-from fairtransport.report.text import (
-    DOWN,
-    UP,
-    bound,
-    decimal,
-    interval_text,
-    level,
-    shorten,
-    visible,
-)
+from fairtransport.report.rendering import environment, render_sections
+from fairtransport.report.sections import Output
+from fairtransport.report.strings import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from markupsafe import Markup
 
     from fairtransport.report.cells import Table
     from fairtransport.summary import AuditSummary
@@ -52,31 +43,14 @@ def render_markdown(
     most_moves
         How many of the largest moves are shown.
     """
-    parts = [
-        f"# {escape(visible(title))}",
-        f"**{words.verdict_title(summary)}.** {escape(words.meaning(summary))}",
-        words.verdict_sentence(summary),
-        *_headline(summary),
-        _figures(summary),
-        *_who(summary, most_moves),
-        "## How sure",
-        words.guarantee_meaning(summary),
-        words.NOT_SAID,
-        *_table(tables.methods_table(summary)),
-        "## What it depends on",
-        "\n".join(f"- {sentence}" for sentence in words.delta_sentences(summary)),
-        prose(words.budget_sentence(summary)),
-        "## How it was done",
-        "\n".join(f"- {name}: {prose(shorten(value, 400))}" for name, value in facts(summary)),
-        words.caution(summary),
-    ]
-    notes = reading.notes(summary)
-    if notes:
-        parts += [
-            "## What to keep in mind",
-            "\n".join(f"- {prose(shorten(n, 600))}" for n in notes),
-        ]
-    return "\n\n".join(parts) + "\n"
+    made = environment(_safe, _with_code)
+    made.globals["table"] = _table
+    said = [f"# {escape(visible(title))}"]
+    for section, body in render_sections(made, summary, Output(html=False, most_moves=most_moves)):
+        if body:
+            said += [f"## {section.title}"] * bool(section.title) + [body]
+    # no string of the data has a line break, so blank lines are those of the templates
+    return re.sub(r"\n{3,}", "\n\n", "\n\n".join(said)).strip() + "\n"
 
 
 def escape(text: str) -> str:
@@ -107,49 +81,28 @@ def prose(text: str) -> str:
     return "".join(f"`{part}`" if at % 2 else escape(part) for at, part in enumerate(parts))
 
 
-def _headline(summary: AuditSummary) -> Iterator[str]:
-    sentence = reading.disagreement_sentence(summary)
-    if sentence is not None and reading.has_much_disagreement(summary):
-        yield sentence
+def _safe(value: object) -> Markup:
+    """Return any value as Markdown that shows it; what is Markdown already stays."""
+    from markupsafe import Markup
+
+    # the environment's own escaping, which is for HTML, leaves Markup alone
+    return value if isinstance(value, Markup) else Markup(escape(str(value)))  # noqa: S704
 
 
-def _figures(summary: AuditSummary) -> str:
-    delta = "none given" if summary.delta is None else decimal(summary.delta)
-    rows = (
-        ("FaiTH statistic", decimal(summary.statistic)),
-        (
-            f"Confidence interval, {level(1 - summary.alpha)}",
-            interval_text(summary.interval.lower, summary.interval.upper),
-        ),
-        ("Lower bound, one-sided", bound(summary.lower_bound, DOWN)),
-        ("Upper bound, one-sided", bound(summary.upper_bound, UP)),
-        ("Threshold δ", delta),
-        ("p-value", words.pvalue_words(summary)),
-    )
-    lines = [f"| {name} | {escape(value)} |" for name, value in rows]
-    return "\n".join(["| | |", "|---|---|", *lines])
+def _with_code(text: str) -> Markup:
+    from markupsafe import Markup
+
+    return Markup(prose(text))  # noqa: S704
 
 
-def _who(summary: AuditSummary, most_moves: int) -> Iterator[str]:
-    yield "## Who is affected"
-    yield f"{words.moved_sentence(summary)} {words.scope_meaning(summary)}"
-    if not reading.has_much_disagreement(summary):
-        yield from filter(None, [reading.disagreement_sentence(summary)])
-    for say in (reading.ties_sentence, reading.fractions_sentence, reading.hidden_sentence):
-        yield from filter(None, [say(summary)])
-    yield from _table(tables.moves_table(summary, most_moves))
-    left_out = len(summary.moves) - most_moves
-    if left_out > 0:
-        yield f"The JSON document has {left_out:,} more."
-    yield from _table(tables.groups_table(summary))
-    yield from _table(tables.metrics_table(summary))
+def _table(table: Table) -> Markup:
+    """Return a table with its caption; nothing if it is empty."""
+    from markupsafe import Markup
 
-
-def _table(table: Table) -> Iterator[str]:
     if not table.rows:
-        return
-    yield f"**{table.caption}**"
-    head = "| " + " | ".join(column.title for column in table.columns) + " |"
-    rule = "|" + "|".join("---:" if column.numeric else "---" for column in table.columns) + "|"
-    rows = ["| " + " | ".join(escape(cell.short) for cell in row) + " |" for row in table.rows]
-    yield "\n".join([head, rule, *rows])
+        return Markup()
+    titles = (escape(column.title) for column in table.columns)
+    rule = "|".join("---:" if column.numeric else "---" for column in table.columns)
+    rows = (" | ".join(escape(cell.short) for cell in row) for row in table.rows)
+    lines = [f"| {' | '.join(titles)} |", f"|{rule}|", *(f"| {row} |" for row in rows)]
+    return Markup(f"**{escape(table.caption)}**\n\n" + "\n".join(lines))  # noqa: S704

@@ -17,6 +17,8 @@ from fairtransport.report.charts import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from altair.typing import ChartType
+
     from fairtransport.summary import AuditSummary, FlowTable, Law
 
 FEWEST_CORNERS = 2
@@ -34,7 +36,7 @@ def chart_specs(summary: AuditSummary) -> dict[str, dict[str, Any]]:
     return {key: draw().to_dict(validate=False) for key, draw in _charts(summary)}
 
 
-def picture(summary: AuditSummary, kind: str, feature: str | None = None) -> Any:
+def picture(summary: AuditSummary, kind: str, feature: str | None = None) -> ChartType:
     """Return one chart: "flows" (by a feature; default: the first), "law", "methods", "budget"."""
     keys = {"law": "law", "methods": "methods", "budget": "curve"}
     if kind == "flows":
@@ -47,7 +49,7 @@ def picture(summary: AuditSummary, kind: str, feature: str | None = None) -> Any
     return found[keys[kind]]()
 
 
-def _charts(summary: AuditSummary) -> Iterable[tuple[str, Callable[[], Any]]]:
+def _charts(summary: AuditSummary) -> Iterable[tuple[str, Callable[[], ChartType]]]:
     """Yield the charts by their keys, each as a function that draws it."""
     for number, table in enumerate(summary.flows, 1):
         if table.cells:
@@ -60,12 +62,12 @@ def _charts(summary: AuditSummary) -> Iterable[tuple[str, Callable[[], Any]]]:
         yield "curve", partial(_curve, summary)
 
 
-def _flows(summary: AuditSummary, table: FlowTable) -> Any:
+def _flows(summary: AuditSummary, table: FlowTable) -> ChartType:
     label = summary.provenance.label
     return flow_heatmaps(flow_rows(table), feature=table.feature, label=label)
 
 
-def _law(summary: AuditSummary, law: Law) -> Any:
+def _law(summary: AuditSummary, law: Law) -> ChartType:
     return law_chart(
         map(vars, law.bins),
         estimate=summary.statistic,
@@ -75,13 +77,13 @@ def _law(summary: AuditSummary, law: Law) -> Any:
     )
 
 
-def _methods(summary: AuditSummary) -> Any:
+def _methods(summary: AuditSummary) -> ChartType:
     return methods_chart(
         map(vars, summary.methods), estimate=summary.statistic, delta=summary.delta
     )
 
 
-def _curve(summary: AuditSummary) -> Any:
+def _curve(summary: AuditSummary) -> ChartType:
     return budget_curve_chart(
         map(vars, summary.budget_curve),
         budget=summary.budget,

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtransport.datasets.compas import LABEL
+from fairtransport.datasets.compas import LABEL, logistic_regression
 from fairtransport.reproduce.adversarial import AdversarialDebiasing
 from fairtransport.reproduce.coding import FAVOURABLE, PROTECTED, labelled
-from fairtransport.reproduce.compas_study import logistic_regression
 from fairtransport.reproduce.extras import needed
 from fairtransport.reproduce.fair_path import FairPath, fair_path
 

@@ -18,7 +18,7 @@ PAPER_STRENGTH = 0.0145
 RACE = "race_Caucasian"
 
 
-def details_of(model: Any) -> dict[str, Any]:
+def details_of(model: object) -> dict[str, Any]:
     """Return what the claims need to know of a fitted model."""
     if isinstance(model, FairPath):
         return {

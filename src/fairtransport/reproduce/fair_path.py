@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtransport.datasets.compas import DELTA, LABEL
+from fairtransport.datasets.compas import DELTA, LABEL, all_profiles
 from fairtransport.reproduce.coding import SELECTABLE, coded
-from fairtransport.reproduce.compas_study import all_profiles, audit_model
+from fairtransport.reproduce.compas_study import audit_model
 
 if TYPE_CHECKING:
     import pandas as pd

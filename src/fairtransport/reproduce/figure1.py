@@ -120,7 +120,7 @@ def figure1_chart(data: pd.DataFrame) -> Any:
 
 def write_figure1(folder: Path, seed: int = 0) -> list[Path]:
     """Write the figure as PNG and SVG with the data behind it as CSV."""
-    from fairtransport.reproduce.files import write_figure
+    from fairtransport.reproduce.figure_files import write_figure
 
     data = figure1_data(seed)
     return write_figure(folder, "figure1", figure1_chart(data), data)

@@ -58,7 +58,7 @@ def figure2_chart(data: pd.DataFrame) -> Any:
 
 def write_figure2(folder: Path, seed: int = 0) -> list[Path]:
     """Write the figure as PNG and SVG with the data behind it as CSV."""
-    from fairtransport.reproduce.files import write_figure
+    from fairtransport.reproduce.figure_files import write_figure
 
     data = figure2_data(seed)
     return write_figure(folder, "figure2", figure2_chart(data), data)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairtransport.reproduce.compas_study import split_compas
+from fairtransport.datasets.compas import split_compas
 from fairtransport.reproduce.fair_path import FairPath, fair_path
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def strength_axis(data: pd.DataFrame) -> Any:
     return across.scale(domain=[0, float(data["strength"].max())])
 
 
-def _fairness_lines(data: pd.DataFrame, across: Any) -> Any:
+def _fairness_lines(data: pd.DataFrame, across: object) -> Any:
     import altair as alt
 
     names = {
@@ -136,7 +136,7 @@ def _description(data: pd.DataFrame, strength: float) -> str:
 
 def write_figure3(folder: Path, seed: int = 0) -> list[Path]:
     """Write the figure as PNG and SVG with the data behind it as CSV."""
-    from fairtransport.reproduce.files import write_figure
+    from fairtransport.reproduce.figure_files import write_figure
 
     data = figure3_data(seed)
     return write_figure(folder, "figure3", figure3_chart(data), data)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fairtransport.datasets.compas import split_compas
 from fairtransport.reproduce.coding import SELECTABLE
-from fairtransport.reproduce.compas_study import split_compas
 from fairtransport.reproduce.fair_path import FairPath, fair_path
 from fairtransport.reproduce.figure3 import strength_axis
 
@@ -98,7 +98,7 @@ def _name(variable: str, entry: Any) -> str:
 
 def write_figure4(folder: Path, seed: int = 0) -> list[Path]:
     """Write the figure as PNG and SVG with the data behind it as CSV."""
-    from fairtransport.reproduce.files import write_figure
+    from fairtransport.reproduce.figure_files import write_figure
 
     data = figure4_data(seed)
     return write_figure(folder, "figure4", figure4_chart(data), data)

@@ -11,14 +11,14 @@ from importlib.metadata import PackageNotFoundError, version
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
-from fairtransport.datasets.compas import DELTA
+from fairtransport.datasets.compas import DELTA, split_compas
 from fairtransport.errors import FairtransportError
-from fairtransport.files import write_text
+from fairtransport.filesystem import write_text
 from fairtransport.progress import track
 from fairtransport.reproduce.adversarial import AdversarialSettings
 from fairtransport.reproduce.baselines import BASELINES, RepresentationSettings
 from fairtransport.reproduce.claims import details_of
-from fairtransport.reproduce.compas_study import N_RESAMPLES, split_compas
+from fairtransport.reproduce.compas_study import N_RESAMPLES
 from fairtransport.reproduce.evaluation import evaluate
 from fairtransport.reproduce.extras import needed
 from fairtransport.reproduce.fair_path import STRENGTHS

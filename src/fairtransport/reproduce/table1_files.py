@@ -1,11 +1,11 @@
-"""Table 1 as Markdown, CSV and JSON."""
+"""Table 1 as Markdown, CSV and JSON, and on the screen."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
 
-from fairtransport.files import write_text
+from fairtransport.filesystem import write_text
 from fairtransport.reproduce.evaluation import COLUMNS
 
 if TYPE_CHECKING:
@@ -125,3 +125,20 @@ def _short(value: float, decimals: int) -> str:
         return "–"
     text = f"{abs(value):.{decimals}f}".removeprefix("0")
     return f"−{text}" if value < 0 and text.strip(".0") else text
+
+
+def print_table1(table: Table1) -> None:
+    """Print the paper's figures beside ours, and notes."""
+    from rich.table import Table
+
+    from fairtransport.report.screen.lines import line, terminal
+
+    drawn = Table("Method", "Column", "Paper", "Ours", "Agrees", title="Table 1")
+    for method, rows in comparison(table).items():
+        for place, (column, paper, ours, agrees) in enumerate(rows):
+            verdict = line("yes") if agrees else line(("no", "bold red"))
+            last = place == len(rows) - 1
+            drawn.add_row("" if place else method, column, paper, ours, verdict, end_section=last)
+    terminal().print(drawn)
+    for note in notes(table):
+        terminal().print(line(note))

@@ -51,7 +51,7 @@ class Parameters:
         """Return the parameters by name."""
         return {name: getattr(self, name) for name in parameter_names(type(self))}
 
-    def set_params(self, **params: Any) -> Self:
+    def set_params(self, **params: object) -> Self:
         """Change parameters, all or none; what was fitted stays as it is."""
         known = parameter_names(type(self))
         for name in params:
@@ -103,7 +103,7 @@ def parameter_names(kind: Any) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind) if field.init)
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Return a value as what JSON knows: functions by name."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
@@ -156,14 +156,14 @@ def is_numeric(levels: Any) -> bool:
     return len(levels) > 0 and bool(np.issubdtype(levels.dtype, np.number))
 
 
-def check_mapping(parameter: str, value: Any) -> None:
+def check_mapping(parameter: str, value: object) -> None:
     """Refuse what does not map columns to something."""
     if not isinstance(value, Mapping):
         msg = f"`{parameter}` must map columns to numbers, got {shown(value)}"
         raise InputError(msg)
 
 
-def column_names(parameter: str, value: Any) -> tuple[str, ...]:
+def column_names(parameter: str, value: object) -> tuple[str, ...]:
     """Return a list of distinct column names, or refuse it."""
     listed = [value] if isinstance(value, str) else value
     if (

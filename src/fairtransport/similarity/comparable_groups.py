@@ -13,8 +13,8 @@ from fairtransport.errors import DataError, InputError
 from fairtransport.similarity.base import column_names
 from fairtransport.similarity.encoding import fit_encoding
 from fairtransport.similarity.learned import Learned, complement
-from fairtransport.similarity.tables import coded_columns, read_table
 from fairtransport.space.columns import encode, object_array, plain_list
+from fairtransport.space.reader import coded_columns, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +63,7 @@ class ComparableGroups(Learned):
         if self.features is not None:
             column_names("features", self.features)
 
-    def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
+    def fit(self, X: object, y: object) -> Self:  # noqa: N803
         """Find the directions from groups of comparable people.
 
         Parameters
@@ -109,7 +109,7 @@ class ComparableGroups(Learned):
         rest = {name: value for name, value in settings.items() if name != "group"}
         return rest, {"group": settings["group"]}
 
-    def fit_file(self, path: Path, **words: Any) -> Self:
+    def fit_file(self, path: Path, **words: object) -> Self:
         """Fit on a file of people with a column ``group``."""
         return self.fit(path, words["group"])
 

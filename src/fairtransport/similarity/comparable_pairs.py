@@ -12,8 +12,8 @@ from fairtransport.errors import DataError, InputError
 from fairtransport.similarity.base import column_names
 from fairtransport.similarity.encoding import fit_encoding
 from fairtransport.similarity.learned import Learned
-from fairtransport.similarity.tables import coded_columns, read_table
 from fairtransport.space.columns import merge_columns
+from fairtransport.space.reader import coded_columns, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +70,7 @@ class ComparablePairs(Learned):
         if self.features is not None:
             column_names("features", self.features)
 
-    def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
+    def fit(self, X: object, y: object) -> Self:  # noqa: N803
         """Learn Σ from judged pairs.
 
         Parameters
@@ -122,7 +122,7 @@ class ComparablePairs(Learned):
         rest = {name: value for name, value in settings.items() if name != "comparable"}
         return rest, {"comparable": settings.get("comparable", "comparable")}
 
-    def fit_file(self, path: Path, **words: Any) -> Self:
+    def fit_file(self, path: Path, **words: object) -> Self:
         """Fit on a file of pairs: columns as ``age_1`` and ``age_2``, and one of judgements."""
         import narwhals as nw
 
@@ -238,7 +238,7 @@ def square_root(sigma: FloatArray) -> FloatArray:
     return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))
 
 
-def _judgements(y: Any, first: int, second: int) -> FloatArray:
+def _judgements(y: object, first: int, second: int) -> FloatArray:
     if first != second:
         msg = f"`X` must be two data frames of equal length, got {first} and {second} rows"
         raise InputError(msg)

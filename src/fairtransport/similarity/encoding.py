@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairtransport.checks import BoolArray, FloatArray, IntArray
-    from fairtransport.space.columns import Column
+    from fairtransport.space.columns import CodedColumn
 
 MOST_COORDINATES = 100_000_000
 """Entries of a column's coordinates: 800 MB."""
@@ -30,7 +30,7 @@ class Standardised:
     centre: float
     scale: float
 
-    def coordinates(self, name: str, column: Column) -> FloatArray:
+    def coordinates(self, name: str, column: CodedColumn) -> FloatArray:
         """Return one coordinate a point."""
         if len(column.levels) and not is_numeric(column.levels):
             msg = f"the column {name!r} must be numeric, as in the data of `fit`"
@@ -55,7 +55,7 @@ class OneHot:
 
     levels: tuple[Any, ...]
 
-    def coordinates(self, name: str, column: Column) -> FloatArray:
+    def coordinates(self, name: str, column: CodedColumn) -> FloatArray:
         """Return one coordinate a level for each point."""
         place = {level: at for at, level in enumerate(self.levels)}
         # the missing value has the last code, -1
@@ -120,7 +120,7 @@ class Encoding:
         """The name of each coordinate, as "age" or "job=clerk"."""
         return [label for name, part in self.parts.items() for label in part.names(name)]
 
-    def coordinates(self, columns: Mapping[str, Column]) -> FloatArray:
+    def coordinates(self, columns: Mapping[str, CodedColumn]) -> FloatArray:
         """Return the (K, coordinates) array of some points."""
         return np.column_stack(
             [part.coordinates(name, columns[name]) for name, part in self.parts.items()]
@@ -131,12 +131,12 @@ class Encoding:
         return {name: part.record() for name, part in self.parts.items()}
 
 
-def fit_encoding(columns: Mapping[str, Column]) -> Encoding:
+def fit_encoding(columns: Mapping[str, CodedColumn]) -> Encoding:
     """Return the encoding of columns by their own means, standard deviations and levels."""
     return Encoding({name: _fitted_part(name, column) for name, column in columns.items()})
 
 
-def _fitted_part(name: str, column: Column) -> Part:
+def _fitted_part(name: str, column: CodedColumn) -> Part:
     if not is_numeric(column.levels):
         used = np.unique(column.codes[column.codes >= 0])
         missing = (None,) if column.has_missing else ()

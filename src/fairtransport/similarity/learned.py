@@ -11,8 +11,8 @@ from fairtransport.errors import InputError
 from fairtransport.geometry import Embedding, Geometry
 from fairtransport.similarity.base import Parameters, label_columns, tie_breaking_codes
 from fairtransport.similarity.encoding import Encoding, fingerprint, rows_among
-from fairtransport.similarity.tables import coded_columns, read_table
-from fairtransport.space.counting import FileSource
+from fairtransport.space.file_source import FileSource
+from fairtransport.space.reader import coded_columns, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from fairtransport.checks import FloatArray
     from fairtransport.space import SampleSpace
-    from fairtransport.space.columns import Column
+    from fairtransport.space.columns import CodedColumn
 
 DECIMALS = 10
 """Embeddings are rounded, so that people who differ in nothing that counts are at distance 0."""
@@ -98,7 +98,7 @@ class Learned(Parameters):
                 raise InputError(msg)
         return self._placed(space.columns)
 
-    def transform(self, X: Any) -> FloatArray:  # noqa: N803
+    def transform(self, X: object) -> FloatArray:  # noqa: N803
         """Return the coordinates of a frame's rows, between which squared distances are taken.
 
         A model that is trained on these treats people alike who are at distance 0.
@@ -106,7 +106,7 @@ class Learned(Parameters):
         self.check_fitted()
         return self._placed(coded_columns(read_table(X, "X"), self.encoding_.columns, "X"))
 
-    def _placed(self, columns: Mapping[str, Column]) -> FloatArray:
+    def _placed(self, columns: Mapping[str, CodedColumn]) -> FloatArray:
         placed = np.round(self.encoding_.coordinates(columns) @ self.matrix_, DECIMALS)
         # with nothing left of the space everybody is in one place
         return placed if placed.shape[1] else np.zeros((len(placed), 1))
@@ -169,7 +169,7 @@ class Learned(Parameters):
         """Split settings into the parameters and those that tell how to read the file."""
         return settings, {}
 
-    def fit_file(self, path: Path, **words: Any) -> Self:
+    def fit_file(self, path: Path, **words: object) -> Self:
         """Fit on a file."""
         raise NotImplementedError
 

@@ -11,11 +11,10 @@ import numpy as np
 
 from fairtransport.checks import shown
 from fairtransport.errors import DataError, InputError
-from fairtransport.geometry import CostFunction, Geometry
-from fairtransport.geometry import Precomputed as MatrixCost
+from fairtransport.geometry import CostFunction, CostMatrix, Geometry
 from fairtransport.similarity.base import Parameters, label_columns, tie_breaking_codes
-from fairtransport.similarity.files import load_costs
-from fairtransport.similarity.tables import coded_columns, read_table
+from fairtransport.similarity.cost_files import load_costs
+from fairtransport.space.reader import coded_columns, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,7 +45,7 @@ class Precomputed(Parameters):
     points: Any
 
     @classmethod
-    def from_file(cls, path: str | Path, points: Any = None) -> Precomputed:
+    def from_file(cls, path: str | Path, points: object = None) -> Precomputed:
         """Load costs from a file; see `load_precomputed`."""
         return load_precomputed(path, points)
 
@@ -57,7 +56,7 @@ class Precomputed(Parameters):
 
     def geometry(self, space: SampleSpace) -> Geometry:
         """Return the matrix's costs between the space's points of equal label."""
-        matrix = MatrixCost(self.matrix)
+        matrix = CostMatrix(self.matrix)
         row_of = self._rows(space, matrix.matrix.shape[0])
 
         def between(rows: IntArray, cols: IntArray) -> FloatArray:
@@ -68,8 +67,8 @@ class Precomputed(Parameters):
 
         return Geometry(
             blocks=space.groups(label_columns(space)),
-            cost=MatrixCost(over_points(matrix.matrix, row_of))
-            if matrix.is_sparse
+            cost=CostMatrix(over_points(matrix.matrix, row_of))
+            if matrix.listed is not None
             else CostFunction(between),
             targets=space.targets,
             profiles=tie_breaking_codes(space),
@@ -82,7 +81,7 @@ class Precomputed(Parameters):
 
     def settings(self) -> dict[str, Any]:
         """Return how large the matrix is, what it is about, and a digest of it."""
-        costs = MatrixCost(self.matrix).matrix
+        costs = CostMatrix(self.matrix).matrix
         arrays = (
             [costs] if isinstance(costs, np.ndarray) else [costs.indptr, costs.indices, costs.data]
         )
@@ -131,7 +130,7 @@ class Precomputed(Parameters):
         return np.array(found, np.int64)
 
 
-def load_precomputed(path: Any, points: Any = None) -> Precomputed:
+def load_precomputed(path: object, points: object = None) -> Precomputed:
     """Load costs that another program wrote.
 
     Parameters

@@ -32,7 +32,7 @@ SIMILARITIES: dict[str, type[Parameters]] = {
 }
 
 
-def as_similarity(value: Any) -> Similarity:
+def as_similarity(value: object) -> Similarity:
     """Return the similarity a user named or made."""
     if isinstance(value, str) and value in SIMILARITIES:
         return similarity_from_settings(value)

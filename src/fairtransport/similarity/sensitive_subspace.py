@@ -12,7 +12,7 @@ from fairtransport.errors import InputError
 from fairtransport.similarity.base import column_names, is_numeric
 from fairtransport.similarity.encoding import centre_and_scale, fit_encoding
 from fairtransport.similarity.learned import Learned, complement
-from fairtransport.similarity.tables import coded_columns, read_table
+from fairtransport.space.reader import coded_columns, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from fairtransport.checks import FloatArray
     from fairtransport.space import SampleSpace
-    from fairtransport.space.columns import Column
+    from fairtransport.space.columns import CodedColumn
 
 
 @dataclass(eq=False)
@@ -81,7 +81,7 @@ class SensitiveSubspace(Learned):
                     raise InputError(msg)
         number("penalty", self.penalty, above=0)
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803
+    def fit(self, X: object, y: object = None) -> Self:  # noqa: ARG002, N803
         """Find the directions from people who are not in the audit data.
 
         Parameters
@@ -114,7 +114,7 @@ class SensitiveSubspace(Learned):
         self._remember(points)
         return self
 
-    def fit_file(self, path: Path, **words: Any) -> Self:
+    def fit_file(self, path: Path, **words: object) -> Self:
         """Fit on a file of people."""
         return self.fit(path, **words)
 
@@ -149,7 +149,7 @@ class SensitiveSubspace(Learned):
         return None if document is None else {**document, "directions": self.directions_}
 
 
-def _directions(points: FloatArray, name: str, column: Column, penalty: float) -> FloatArray:
+def _directions(points: FloatArray, name: str, column: CodedColumn, penalty: float) -> FloatArray:
     """Return the coefficients that predict a sensitive feature, one row a direction."""
     used = np.unique(column.codes)
     if len(used) < 2:  # noqa: PLR2004

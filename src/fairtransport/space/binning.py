@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtransport.checks import finite, float_array, shown
-from fairtransport.errors import InputError
+from fairtransport.errors import DataError, InputError
 
 if TYPE_CHECKING:
     import narwhals as nw
+
+    from fairtransport.space.columns import Value
 
 Bins = dict[str, tuple[float, ...]]
 
@@ -51,14 +53,28 @@ def bin_names(edges: Sequence[float]) -> list[str]:
     return [f"< {shortest[0]}", *inner, f">= {shortest[-1]}"]
 
 
+def bin_rule(edges: Sequence[float]) -> tuple[list[tuple[float, str]], str]:
+    """Return the names of values below each edge, the first that fits, and of all others.
+
+    Whoever bins, a data frame, SQL or Python, follows it; missing stays missing.
+
+    Examples
+    --------
+    >>> bin_rule([25, 45])
+    ([(25, '< 25'), (45, '25 to < 45')], '>= 45')
+    """
+    *below, others = bin_names(edges)
+    return list(zip(edges, below, strict=True)), others
+
+
 def bin_expression(column: nw.Expr, edges: Sequence[float], *, may_be_nan: bool) -> nw.Expr:
-    """Return the narwhals expression that bins a column; missing stays missing."""
+    """Return the narwhals expression that bins a column."""
     import narwhals as nw
 
-    names = bin_names(edges)
-    binned = nw.lit(names[-1])
-    for edge, label in zip(reversed(edges), reversed(names[:-1]), strict=True):
-        binned = nw.when(column < edge).then(nw.lit(label)).otherwise(binned)
+    below, others = bin_rule(edges)
+    binned = nw.lit(others)
+    for edge, name in reversed(below):
+        binned = nw.when(column < edge).then(nw.lit(name)).otherwise(binned)
     there = ~column.is_null()
     if may_be_nan:
         there = there & ~column.is_nan()
@@ -67,10 +83,28 @@ def bin_expression(column: nw.Expr, edges: Sequence[float], *, may_be_nan: bool)
 
 def bin_sql(quoted: str, edges: Sequence[float]) -> str:
     """Return the SQL expression that bins a column."""
-    names = bin_names(edges)
-    cases = " ".join(
-        f"WHEN {quoted} < {edge!r} THEN '{label}'"
-        for edge, label in zip(edges, names[:-1], strict=True)
-    )
+    below, others = bin_rule(edges)
+    cases = " ".join(f"WHEN {quoted} < {edge!r} THEN '{name}'" for edge, name in below)
     unknown = f"WHEN {quoted} IS NULL OR isnan({quoted}::DOUBLE) THEN NULL"
-    return f"CASE {unknown} {cases} ELSE '{names[-1]}' END"
+    return f"CASE {unknown} {cases} ELSE '{others}' END"
+
+
+def bin_values(column: str, values: Sequence[Value], edges: Sequence[float]) -> list[Value]:
+    """Return the bins of plain values, None where one is missing.
+
+    Examples
+    --------
+    >>> bin_values("age", [24, 25.5, None], [25, 45])
+    ['< 25', '25 to < 45', None]
+    """
+    below, others = bin_rule(edges)
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int | float | None):
+            msg = f"`bins[{column!r}]` needs a numeric column, got {shown(value)}"
+            raise DataError(msg)
+    named: dict[Value, str] = {
+        value: next((name for edge, name in below if value < edge), others)
+        for value in values
+        if isinstance(value, int | float)
+    }
+    return [named.get(value) for value in values]

@@ -10,26 +10,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtransport.checks import BoolArray, IntArray, choice, refuse_masked, shape_of, shown
-from fairtransport.errors import DataError, InputError
+from fairtransport.errors import InputError
 from fairtransport.space.binning import Bins, check_bins
 from fairtransport.space.columns import (
     MISSING,
-    Column,
-    is_endless,
+    CodedColumn,
     merge_columns,
     plain_list,
-    refuse_mixed,
-    refuse_unusable,
     sorted_levels,
 )
-from fairtransport.space.counting import Counted, as_source
+from fairtransport.space.counting import Counted
 from fairtransport.space.overlap import SharedRows
+from fairtransport.space.reader import as_source
 from fairtransport.space.roles import Roles, find_roles, refuse_absent
 from fairtransport.space.sample_space import SampleSpace
-from fairtransport.space.twins import check_twins
+from fairtransport.space.single_values import (
+    is_endless,
+    refuse_missing,
+    refuse_mixed,
+    refuse_unusable,
+)
+from fairtransport.space.twins import check_declared, check_twins
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from fairtransport.space.columns import Value, Values
 
 
 def build_space(
@@ -43,7 +47,7 @@ def build_space(
     counts: str | None = None,
     bins: Mapping[str, Sequence[float]] | None = None,
     missing: str = "error",
-    levels: Mapping[str, Sequence[Any]] | None = None,
+    levels: Mapping[str, Sequence[Value]] | None = None,
     targets: Any = None,
     twins: bool = False,
     label_matters: bool = True,
@@ -121,15 +125,8 @@ def _checked(counted: Counted, roles: Roles, missing: str) -> Counted:
         refuse_unusable(name, column)
         if name == roles.label or name in roles.predictions:
             refuse_mixed(name, column.levels.tolist())
-        if not column.has_missing:
-            continue
-        is_profile = name in roles.features or name in roles.sensitive
-        if missing == "level" and is_profile:
-            continue
         people = int(counted.counts[column.codes == MISSING].sum())
-        way_out = "; missing='level' makes it a level of its own" if is_profile else ""
-        msg = f"the column {name!r} must not have missing values, got {people}{way_out}"
-        raise DataError(msg)
+        refuse_missing(name, people, missing, is_profile=name in roles.profile)
     return counted
 
 
@@ -162,7 +159,7 @@ def _known_in_reference(names: Sequence[str], columns: Sequence[str]) -> None:
         raise InputError(msg)
 
 
-def _merged(columns: dict[str, Column], counts: IntArray) -> tuple[Counted, IntArray]:
+def _merged(columns: dict[str, CodedColumn], counts: IntArray) -> tuple[Counted, IntArray]:
     """Add up the counts of equal rows, and say where each row went."""
     codes = np.column_stack([column.codes for column in columns.values()])
     _, first, inverse = np.unique(codes, axis=0, return_index=True, return_inverse=True)
@@ -173,21 +170,10 @@ def _merged(columns: dict[str, Column], counts: IntArray) -> tuple[Counted, IntA
 
 def _check_levels(
     levels: Any, sensitive: Sequence[str], counted: Counted, *, twins: bool
-) -> dict[str, list[Any]]:
+) -> dict[str, list[Value]]:
     """Return declared levels; every observed value must be among them."""
-    if levels is None:
-        return {}
-    if not twins:
-        msg = "`levels` needs `model`: without one there are no twins to ask about"
-        raise InputError(msg)
-    if not isinstance(levels, Mapping):
-        msg = f"`levels` must map sensitive features to values, got {shown(levels)}"
-        raise InputError(msg)
-    declared: dict[str, list[Any]] = {}
-    for name, values in levels.items():
-        if name not in sensitive:
-            msg = f"`levels` must name sensitive features, got {shown(name)}"
-            raise InputError(msg)
+    declared: dict[str, list[Value]] = {}
+    for name, values in check_declared(levels, sensitive, twins=twins).items():
         listed = _listed_levels(f"levels[{name!r}]", values)
         for value in counted.columns[name].levels.tolist():
             if value not in listed:
@@ -197,7 +183,7 @@ def _check_levels(
     return declared
 
 
-def _listed_levels(name: str, values: Any) -> list[Any]:
+def _listed_levels(name: str, values: Any) -> list[Value]:
     """Return declared levels as single values that can be told apart."""
     refuse_masked(name, values)
     if isinstance(values, str) or shape_of(values) == () or isinstance(values, set):
@@ -215,11 +201,11 @@ def _listed_levels(name: str, values: Any) -> list[Any]:
 
 
 def _with_twins(
-    counted: Counted, reference: BoolArray, roles: Roles, declared: dict[str, list[Any]]
+    counted: Counted, reference: BoolArray, roles: Roles, declared: dict[str, list[Value]]
 ) -> tuple[Counted, BoolArray]:
     """Give every point all combinations of the sensitive levels, with the same label."""
     columns = dict(counted.columns)
-    choices: list[NDArray[Any]] = []
+    choices: list[Values] = []
     for name in roles.sensitive:
         column = columns[name]
         extra = [value for value in declared.get(name, []) if value is not None]
@@ -247,14 +233,14 @@ def _with_twins(
     return Counted(twin_columns, counts), np.repeat(from_reference, len(combos))
 
 
-def _with_declared(levels: NDArray[Any], declared: list[Any]) -> NDArray[Any]:
+def _with_declared(levels: Values, declared: list[Value]) -> Values:
     """Return observed levels and declared ones; the order of bins is kept."""
     new = [value for value in declared if value not in levels.tolist()]
     return sorted_levels([*levels.tolist(), *new]) if new else levels
 
 
 def _combo_of(
-    columns: Mapping[str, Column], sensitive: Sequence[str], combos: IntArray
+    columns: Mapping[str, CodedColumn], sensitive: Sequence[str], combos: IntArray
 ) -> IntArray:
     """Return the number of each point's combination of sensitive levels."""
     codes = np.column_stack([columns[name].codes for name in sensitive])

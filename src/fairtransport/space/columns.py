@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from fairtransport.checks import shown
-from fairtransport.errors import DataError
-
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import narwhals as nw
     from numpy.typing import NDArray
 
     from fairtransport.checks import BoolArray, IntArray
 
-ENDLESS = ("inf", "infinity", "nan")
-"""How numbers without end are spelt."""
+Value: TypeAlias = Hashable
+"""A value of a table: text, a number, a truth value, a date; None where it is missing."""
+Values: TypeAlias = "NDArray[Any]"
+"""An array of such values, of whichever type they are."""
 MISSING = -1
 """The code of a missing value."""
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class CodedColumn:
     """One column over the points of a space.
 
     Attributes
@@ -38,9 +39,9 @@ class Column:
         library does not order are left out.
     """
 
-    levels: NDArray[Any]
+    levels: Values
     codes: IntArray
-    categories: tuple[Any, ...] | None = None
+    categories: tuple[Value, ...] | None = None
 
     @property
     def ranks(self) -> IntArray:
@@ -52,11 +53,11 @@ class Column:
         """Whether a point's value is missing."""
         return bool((self.codes == MISSING).any())
 
-    def take(self, rows: Any) -> Column:
+    def take(self, rows: Any) -> CodedColumn:
         """Return the column over some of the points."""
-        return Column(self.levels, self.codes[rows], self.categories)
+        return CodedColumn(self.levels, self.codes[rows], self.categories)
 
-    def values(self) -> NDArray[Any]:
+    def values(self) -> Values:
         """Return the values; missing ones as NaN in a numeric column, else as None."""
         if not self.has_missing:
             return np.asarray(self.levels[self.codes])
@@ -66,21 +67,21 @@ class Column:
         values[there] = self.levels[self.codes[there]]
         return values
 
-    def to_list(self) -> list[Any]:
+    def to_list(self) -> list[Value]:
         """Return the values as plain Python objects; missing ones as None."""
         plain = [*self.levels.tolist(), None]
         return [plain[code] for code in self.codes.tolist()]
 
-    def with_levels(self, levels: NDArray[Any]) -> Column:
+    def with_levels(self, levels: Values) -> CodedColumn:
         """Return the same values coded over a larger sorted set of levels."""
         place = {value: at for at, value in enumerate(levels.tolist())}
         new = np.array([place[value] for value in self.levels.tolist()] + [MISSING], np.int64)
-        return Column(levels, new[self.codes], self.categories)
+        return CodedColumn(levels, new[self.codes], self.categories)
 
 
 def encode(
-    values: NDArray[Any], missing: BoolArray, categories: tuple[Any, ...] | None = None
-) -> Column:
+    values: Values, missing: BoolArray, categories: tuple[Value, ...] | None = None
+) -> CodedColumn:
     """Code an array of values over its sorted distinct levels.
 
     Examples
@@ -97,10 +98,30 @@ def encode(
         codes[~missing] = [place[value] for value in there.tolist()]
     else:
         levels, codes[~missing] = np.unique(there, return_inverse=True)
-    return Column(levels, codes, categories)
+    return CodedColumn(levels, codes, categories)
 
 
-def encode_series(series: nw.Series[Any]) -> Column:
+def code_rows(
+    names: Sequence[str], rows: Sequence[tuple[Value, ...]],
+    categories: Mapping[str, tuple[Value, ...] | None],
+) -> dict[str, CodedColumn]:  # fmt: skip
+    """Code points that are tuples of plain values, with None for what is missing.
+
+    Examples
+    --------
+    >>> columns = code_rows(["group", "x"], [("b", 1), ("a", None)], {})
+    >>> columns["group"].codes.tolist(), columns["x"].codes.tolist()
+    ([1, 0], [0, -1])
+    """
+    columns = {}
+    for at, name in enumerate(names):
+        values = [row[at] for row in rows]
+        missing = np.array([value is None for value in values], bool)
+        columns[name] = encode(object_array(values), missing, categories.get(name))
+    return columns
+
+
+def encode_series(series: nw.Series[Any]) -> CodedColumn:
     """Code a narwhals series; NaN counts as missing."""
     import narwhals as nw
 
@@ -123,74 +144,19 @@ def encode_series(series: nw.Series[Any]) -> Column:
     return encode(object_array(series.to_list()), mask, categories)
 
 
-def refuse_unusable(name: str, column: Column) -> None:
-    """Refuse a column with infinite or complex numbers, or with values that hold others."""
-    if column.levels.dtype.kind in "biuUSM":
-        return
-    for level in column.levels.tolist():
-        if is_endless(level):
-            msg = f"the column {name!r} must hold finite numbers, got {level}"
-            raise DataError(msg)
-        if isinstance(level, complex):
-            msg = f"the column {name!r} must hold text or real numbers, got {level}"
-            raise DataError(msg)
-        if isinstance(level, str) and not _is_text(level):
-            msg = f"the column {name!r} must hold whole characters, got {shown(level)}"
-            raise DataError(msg)
-    words = [level for level in column.levels.tolist() if isinstance(level, str)]
-    endless = [word for word in words if word.strip().lower().lstrip("+-") in ENDLESS]
-    # numbers as text, which DuckDB makes of a file's column with an infinity
-    if endless and all(_is_number(word) for word in words):
-        msg = f"the column {name!r} must hold finite numbers, got {endless[0]!r}"
-        raise DataError(msg)
-
-
-def refuse_mixed(name: str, levels: list[Any]) -> None:
-    """Refuse text beside numbers where values are compared with others: "1" would not be 1."""
-    text = [level for level in levels if isinstance(level, str)]
-    others = [level for level in levels if not isinstance(level, str)]
-    if text and others:
-        msg = (
-            f"the column {name!r} must be all text or all numbers, got {text[0]!r} and {others[0]}"
-        )
-        raise DataError(msg)
-
-
-def _is_text(text: str) -> bool:
-    """Say whether text is more than halves of characters, as undecodable file names are."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
-
-
-def is_endless(value: Any) -> bool:
-    """Say whether a value is NaN or infinite."""
-    return isinstance(value, float | np.floating) and not math.isfinite(value)
-
-
-def merge_columns(first: Column, second: Column) -> Column:
+def merge_columns(first: CodedColumn, second: CodedColumn) -> CodedColumn:
     """Return one column over the points of both."""
     levels = first.levels
     # equal levels may be bins, which have an order of their own
     if levels.tolist() != second.levels.tolist():
         levels = sorted_levels([*levels.tolist(), *second.levels.tolist()])
     codes = np.r_[first.with_levels(levels).codes, second.with_levels(levels).codes]
-    return Column(levels, codes, first.categories)
+    return CodedColumn(levels, codes, first.categories)
 
 
-def sorted_levels(values: list[Any]) -> NDArray[Any]:
+def sorted_levels(values: list[Value]) -> Values:
     """Return the distinct values sorted, those of unlike types by the name of the type first."""
-    distinct = set(values)
+    distinct: set[Any] = set(values)
     try:
         ordered = sorted(distinct)
     except TypeError:
@@ -209,7 +175,7 @@ def plain_list(values: Any) -> list[Any]:
     return list(values) if isinstance(values, list | tuple) else list(np.asarray(values).tolist())
 
 
-def object_array(values: list[Any]) -> NDArray[Any]:
+def object_array(values: Sequence[Value]) -> Values:
     """Return a one-dimensional object array, also of values that are sequences."""
     array = np.empty(len(values), object)
     array[:] = values

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from fairtransport.errors import InputError
-from fairtransport.space.counting import as_source
+from fairtransport.space.reader import as_source
 
 if TYPE_CHECKING:
     from fairtransport.checks import IntArray

@@ -12,6 +12,7 @@ from fairtransport.checks import refuse_masked, shape_of, shown
 from fairtransport.errors import InputError
 
 if TYPE_CHECKING:
+    from fairtransport.space.columns import Value
     from fairtransport.space.counting import Source
 
 
@@ -26,10 +27,15 @@ class Roles:
     counts: str | None
 
     @property
+    def profile(self) -> tuple[str, ...]:
+        """The columns that describe a person."""
+        return tuple(dict.fromkeys((*self.features, *self.sensitive)))
+
+    @property
     def points(self) -> tuple[str, ...]:
         """The columns that make a point, in the order points are sorted by."""
         label = () if self.label is None else (self.label,)
-        return tuple(dict.fromkeys((*self.features, *self.sensitive, *label, *self.predictions)))
+        return tuple(dict.fromkeys((*self.profile, *label, *self.predictions)))
 
 
 def find_roles(
@@ -157,7 +163,7 @@ def _names(parameter: str, value: Any) -> list[str]:
     return names
 
 
-def _known(parameter: str, names: Sequence[Any], columns: Sequence[str]) -> None:
+def _known(parameter: str, names: Sequence[Value], columns: Sequence[str]) -> None:
     for name in names:
         if not isinstance(name, str) or name not in columns:
             listed = ", ".join(columns)

@@ -10,11 +10,9 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from fairtransport.checks import BoolArray, FloatArray, IntArray
     from fairtransport.space.binning import Bins
-    from fairtransport.space.columns import Column
+    from fairtransport.space.columns import CodedColumn, Values
     from fairtransport.space.overlap import SharedRows
 
 
@@ -50,7 +48,7 @@ class SampleSpace:
         The data frame library that tables are handed back in.
     """
 
-    columns: Mapping[str, Column]
+    columns: Mapping[str, CodedColumn]
     counts: IntArray
     features: tuple[str, ...]
     sensitive: tuple[str, ...]
@@ -111,7 +109,7 @@ class SampleSpace:
             return np.zeros(self.size, np.int64)
         return np.unique(self.codes(names), axis=0, return_inverse=True)[1].reshape(-1)
 
-    def values(self, name: str) -> NDArray[Any]:
+    def values(self, name: str) -> Values:
         """Return a column's values, one a point."""
         return self.columns[name].values()
 
@@ -126,7 +124,7 @@ class SampleSpace:
         )
 
 
-def native_frame(columns: Mapping[str, Column], library: str) -> Any:
+def native_frame(columns: Mapping[str, CodedColumn], library: str) -> Any:
     """Return coded columns as a data frame of the given library, categories restored."""
     import narwhals as nw
 

@@ -1,20 +1,39 @@
-"""How many twins an audit or a monitor may make: one limit, looked at before any is made."""
+"""Twins, before any is made: whose levels a user declared, and how many there may be."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from fairtransport.checks import shown
 from fairtransport.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 MOST_POINTS = 2_000_000
 """Twins beyond this many points are refused: a sensitive feature then wants bins.
 
 An audit of so many takes some minutes and a gigabyte.
 """
+
+
+def check_declared(levels: Any, sensitive: Sequence[str], *, twins: bool) -> Mapping[str, Any]:
+    """Return which sensitive features have declared levels, and which; without twins none has."""
+    if levels is None:
+        return {}
+    if not twins:
+        msg = "`levels` needs `model`: without one there are no twins to ask about"
+        raise InputError(msg)
+    if not isinstance(levels, Mapping):
+        msg = f"`levels` must map sensitive features to values, got {shown(levels)}"
+        raise InputError(msg)
+    for name in levels:
+        if name not in sensitive:
+            msg = f"`levels` must name sensitive features, got {shown(name)}"
+            raise InputError(msg)
+    return levels
 
 
 def check_twins(levels: Iterable[int], profiles: int = 1) -> int:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtransport.geometry import Embedding, Geometry, Precomputed
 from fairtransport.threads import threads_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fairtransport.checks import FloatArray, IntArray
+    from fairtransport.geometry import Geometry
+    from fairtransport.geometry.cost import Moves
 
 CHUNK_ENTRIES = 8_000_000
 """Entries of the largest piece of the cost matrix that exists at a time."""
@@ -173,8 +174,8 @@ def _corners(losses: FloatArray, geometry: Geometry) -> Iterator[_Corners]:
     profiles = geometry.profiles
     if profiles is None:
         profiles = np.empty((geometry.size, 0), np.int64)
-    if isinstance(geometry.cost, Precomputed) and geometry.cost.is_sparse:
-        yield _corners_of_lists(losses, geometry, profiles)
+    if (moves := geometry.listed_moves()) is not None:
+        yield _corners_of_lists(losses, geometry.size, moves, profiles)
         return
     for members in geometry.members:
         rows = members[np.argsort(-losses[members], kind="stable")]
@@ -201,8 +202,8 @@ def _corners_of_piece(
     price = np.empty((len(rows), len(cols) + 1))
     count = np.empty(len(rows), np.int64)
     with threads_for(len(rows) * len(cols)):
-        if isinstance(geometry.cost, Embedding) and geometry.forbidden is None:
-            points, single = geometry.cost.coordinates, np.finfo(np.float32)
+        if (points := geometry.cost.points) is not None and geometry.forbidden is None:
+            single = np.finfo(np.float32)
             here, there, unit = _for_single_precision(points[rows], points[cols])
             kernels.frontiers_of_embedding(
                 rows, cols, limit, here.astype(np.float32) @ there.astype(np.float32).T,
@@ -236,35 +237,22 @@ def _for_single_precision(
     return here - centre, there - centre, unit
 
 
-def _corners_of_lists(losses: FloatArray, geometry: Geometry, profiles: IntArray) -> _Corners:
+def _corners_of_lists(losses: FloatArray, size: int, moves: Moves, profiles: IntArray) -> _Corners:
     from fairtransport.transport import kernels
 
-    row, col, cost = _allowed_moves(geometry)
+    row, col, cost = moves
     # each point's place when points are sorted by falling loss makes one integer sort key
     rank = np.argsort(np.argsort(-losses, kind="stable"))
-    order = np.argsort(row * geometry.size + rank[col])
+    order = np.argsort(row * size + rank[col])
     row, col, cost = row[order], col[order], cost[order]
-    rows = np.arange(geometry.size)
-    start = np.searchsorted(row, np.arange(geometry.size + 1))
-    corner = np.empty(len(col) + geometry.size, np.int64)
+    rows = np.arange(size)
+    start = np.searchsorted(row, np.arange(size + 1))
+    corner = np.empty(len(col) + size, np.int64)
     price = np.empty(len(corner))
-    count = np.empty(geometry.size, np.int64)
+    count = np.empty(size, np.int64)
     with threads_for(len(col)):
         kernels.frontiers_of_lists(rows, start, col, cost, losses, profiles, corner, price, count)
     taken = np.repeat(rows, count)
     place = np.arange(len(taken)) - np.repeat(np.cumsum(count) - count, count)
     at = start[taken] + taken + place
     return _Corners(taken, corner[at], price[at])
-
-
-def _allowed_moves(geometry: Geometry) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return a sparse geometry's moves as (from, to, cost), everything laid over."""
-    matrix = geometry.cost.matrix  # type: ignore[attr-defined]
-    row = np.repeat(np.arange(geometry.size), np.diff(matrix.indptr))
-    col, cost = matrix.indices.astype(np.int64), np.asarray(matrix.data)
-    keep = np.isfinite(cost) & (geometry.blocks[row] == geometry.blocks[col])
-    if geometry.targets is not None:
-        keep &= geometry.targets[col]
-    if geometry.forbidden is not None:
-        keep &= ~np.asarray(geometry.forbidden[row, col]).ravel().astype(bool)
-    return row[keep], col[keep], cost[keep]

@@ -68,7 +68,7 @@ class AuditProblem:
     """
 
     def __init__(
-        self, losses: Any, costs: Any, *, budget: float = 0.0, forbidden: Any = None
+        self, losses: object, costs: object, *, budget: float = 0.0, forbidden: object = None
     ) -> None:
         self.losses: FloatArray = finite("losses", float_array("losses", losses, (None,)))
         if not len(self.losses):
@@ -104,12 +104,12 @@ class AuditProblem:
         """Return the problem of some of the points alone, in the order given."""
         return AuditProblem(self.losses[points], self.geometry.at(points), budget=self.budget)
 
-    def value(self, frequencies: Any) -> float:
+    def value(self, frequencies: object) -> float:
         """Return ψ(f), exactly."""
         f = self._frequencies(frequencies)
         return _gain(self.frontiers, f, spend(self.frontiers, f, self.budget))
 
-    def values(self, frequencies: Any) -> FloatArray:
+    def values(self, frequencies: object) -> FloatArray:
         """Return ψ of many frequency vectors, one a row, dense or sparse.
 
         A compiled pass over the segments each, which ends when the budget is spent; in
@@ -131,7 +131,7 @@ class AuditProblem:
                 kernels.fill_many_sparse(start, index, many.data, self.budget, *segments, values)
         return values
 
-    def solve(self, frequencies: Any) -> Solution:
+    def solve(self, frequencies: object) -> Solution:
         """Return ψ(f) with an optimal plan, the price of the budget and their certificate."""
         f = self._frequencies(frequencies)
         spending = spend(self.frontiers, f, self.budget)
@@ -145,7 +145,7 @@ class AuditProblem:
             plan=_plan(self.frontiers, f, spending),
         )
 
-    def budget_curve(self, frequencies: Any) -> BudgetCurve:
+    def budget_curve(self, frequencies: object) -> BudgetCurve:
         """Return ψ(f) at every budget, from the same frontiers."""
         f = self._frequencies(frequencies)
         spending = spend(self.frontiers, f, np.inf)
@@ -164,7 +164,7 @@ class AuditProblem:
         """Return moments of the net gains at all prices where they bend."""
         return sweep_prices(self.frontiers, weights)
 
-    def directional_derivative(self, frequencies: Any, direction: Any) -> float:
+    def directional_derivative(self, frequencies: object, direction: object) -> float:
         """Return ψ'_f(h), the derivative of ψ at f in the direction h (Theorem 3).
 
         Parameters
@@ -256,11 +256,11 @@ class AuditProblem:
                     self.losses[members] - _charge(price, self.geometry.costs(part, members)),
                 )
 
-    def _frequencies(self, value: Any) -> FloatArray:
+    def _frequencies(self, value: object) -> FloatArray:
         array = float_array("frequencies", value, (self.size,))
         return finite("frequencies", array, nonnegative=True)
 
-    def _many_frequencies(self, value: Any) -> FloatArray | csr_array[Any]:
+    def _many_frequencies(self, value: object) -> FloatArray | csr_array[Any]:
         if not hasattr(value, "tocsr"):
             array = float_array("frequencies", value, (None, self.size))
             return finite("frequencies", array, nonnegative=True)

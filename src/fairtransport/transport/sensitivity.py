@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtransport.checks import number, whole
-from fairtransport.geometry import CostFunction, Embedding, Geometry, Precomputed, ZeroCost
 from fairtransport.transport.frontiers import CHUNK_ENTRIES
 from fairtransport.transport.problem import AuditProblem
 
 if TYPE_CHECKING:
     from fairtransport.checks import FloatArray, IntArray
+    from fairtransport.geometry import Geometry
     from fairtransport.transport.frontiers import Frontiers
 
 MOST_PAIRS = 400_000_000
@@ -141,32 +141,19 @@ def lipschitz_constant(frontiers: Frontiers) -> float:
 
 def largest_cost(geometry: Geometry) -> float:
     """Return the largest finite cost of a move, or a bound on it in a very large embedding."""
-    if isinstance(geometry.cost, ZeroCost):
+    if geometry.cost.allows_all:
         return 0.0
-    if isinstance(geometry.cost, Precomputed) and geometry.cost.is_sparse:
-        data = np.asarray(geometry.cost.matrix.data)
-        return float(data[np.isfinite(data)].max(initial=0.0))
+    if (moves := geometry.cost.listed) is not None:
+        return float(moves.cost[np.isfinite(moves.cost)].max(initial=0.0))
     pairs = sum(len(members) ** 2 for members in geometry.members)
-    if isinstance(geometry.cost, Embedding) and pairs > MOST_PAIRS:
-        points = geometry.cost.coordinates
+    if (points := geometry.cost.points) is not None and pairs > MOST_PAIRS:
         return max(float((np.ptp(points[part], axis=0) ** 2).sum()) for part in geometry.members)
     return max((_largest_inside(geometry, part) for part in geometry.members), default=0.0)
 
 
 def perturbed(geometry: Geometry, eta: float, rng: np.random.Generator) -> Geometry:
-    """Return a geometry whose costs are within (1 ± η) times what they were, at random.
-
-    An embedding is stretched by a random linear map and so stays one; other costs are
-    multiplied one by one, or by a factor from each of the two points.
-    """
-    cost: Any = geometry.cost
-    if isinstance(cost, Embedding):
-        cost = Embedding(cost.coordinates @ _stretch(cost.coordinates.shape[1], eta, rng))
-    elif isinstance(cost, Precomputed):
-        cost = Precomputed(_scaled(cost.matrix, eta, rng))
-    elif isinstance(cost, CostFunction):
-        cost = _scaled_function(cost, eta * rng.uniform(-0.5, 0.5, geometry.size))
-    return replace(geometry, cost=cost)
+    """Return a geometry whose costs are within (1 ± η) times what they were, at random."""
+    return replace(geometry, cost=geometry.cost.perturbed(eta, geometry.size, rng))
 
 
 def _why_not(budget: float, diameter: float, lipschitz: float) -> str | None:
@@ -180,35 +167,12 @@ def _why_not(budget: float, diameter: float, lipschitz: float) -> str | None:
 
 
 def _changed(
-    problem: AuditProblem, frequencies: Any, eta: float, rng: np.random.Generator
+    problem: AuditProblem, frequencies: object, eta: float, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Return ψ and the price under a random metric."""
     geometry = perturbed(problem.geometry, eta, rng)
     other = AuditProblem(problem.losses, geometry, budget=problem.budget).solve(frequencies)
     return other.value, other.price
-
-
-def _stretch(size: int, eta: float, rng: np.random.Generator) -> FloatArray:
-    """Return a random map that changes no squared length by more than the share η."""
-    turn = np.linalg.qr(rng.normal(size=(size, size)))[0]
-    factors = np.sqrt(1 + eta * rng.uniform(-1, 1, size))
-    return np.asarray((turn * factors) @ turn.T)
-
-
-def _scaled(matrix: Any, eta: float, rng: np.random.Generator) -> Any:
-    if isinstance(matrix, np.ndarray):
-        return matrix * (1 + eta * rng.uniform(-1, 1, matrix.shape))
-    # arithmetic on the matrix itself would drop free moves, its explicit zeros
-    other = matrix.copy()
-    other.data = matrix.data * (1 + eta * rng.uniform(-1, 1, len(matrix.data)))
-    return other
-
-
-def _scaled_function(cost: CostFunction, weights: FloatArray) -> CostFunction:
-    def between(rows: IntArray, cols: IntArray) -> FloatArray:
-        return cost.between(rows, cols) * (1 + weights[rows][:, None] + weights[cols][None, :])
-
-    return CostFunction(between)
 
 
 def _largest_inside(geometry: Geometry, members: IntArray) -> float:

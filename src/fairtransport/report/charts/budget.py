@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairtransport.report.charts.style import (
     BLUE,
@@ -17,6 +17,11 @@ from fairtransport.report.charts.style import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import altair as alt
+    from altair.typing import ChartType
+
     from fairtransport.report.charts.style import Table
 
 TANGENT = 0.25
@@ -29,7 +34,7 @@ SHOWN = 10
 
 def budget_curve_chart(
     table: Table, *, budget: float, statistic: float, price: float | None
-) -> Any:
+) -> ChartType:
     """Draw the budget curve, its corners, and where the audit stands on it.
 
     Parameters
@@ -51,12 +56,12 @@ def budget_curve_chart(
         end = min(end, SHOWN * budget)
     curve, shown = _until(end, corners)
 
-    def x(name: str) -> Any:
+    def x(name: str) -> alt.X:
         return alt.X(f"{name}:Q", title="Budget, ε (squared distance)").scale(
             domain=[0, end], nice=False
         )
 
-    def y(name: str) -> Any:
+    def y(name: str) -> alt.Y:
         return alt.Y(f"{name}:Q", title="FaiTH statistic").scale(zero=True)
 
     tips = [
@@ -110,12 +115,20 @@ def _until(
     return [*shown, {"budget": end, "value": value}], shown
 
 
-def _tangent(budget: float, statistic: float, price: float, run: float, y: Any, x: Any) -> Any:
+def _tangent(
+    budget: float,
+    statistic: float,
+    price: float,
+    run: float,
+    y: Callable[[str], alt.Y],
+    x: Callable[[str], alt.X],
+) -> ChartType:
     import altair as alt
 
     ends = [{"budget": budget + step, "value": statistic + price * step} for step in (0.0, run)]
-    return (
+    drawn: alt.Chart = (
         alt.Chart(data_of(ends))
         .mark_line(color=INK, strokeDash=[5, 3], strokeWidth=1.5, clip=True)
         .encode(x=x("budget"), y=y("value"))
     )
+    return drawn

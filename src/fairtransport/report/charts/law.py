@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairtransport.report.charts.marks import in_words, lines, named
 from fairtransport.report.charts.style import (
@@ -17,6 +17,9 @@ from fairtransport.report.charts.style import (
 )
 
 if TYPE_CHECKING:
+    import altair as alt
+    from altair.typing import ChartType
+
     from fairtransport.report.charts.style import Table
 
 
@@ -27,7 +30,7 @@ def law_chart(
     lower: float | None,
     upper: float | None,
     delta: float | None = None,
-) -> Any:
+) -> ChartType:
     """Draw the histogram of a sampling law.
 
     Parameters
@@ -47,7 +50,7 @@ def law_chart(
     known = [row[end] for row in rows for end in ("left", "right")]
     domain = padded([*known, *(mark["at"] for mark in marks)])
 
-    def x(name: str) -> Any:
+    def x(name: str) -> alt.X:
         return alt.X(f"{name}:Q", title=title, axis=value_axis()).scale(domain=domain, nice=False)
 
     bars = (

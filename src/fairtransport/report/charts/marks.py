@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairtransport.report.charts.style import BLUE, INK, VERMILLION, data_of
-from fairtransport.report.text import DOWN, NEAREST, UP, bound
+from fairtransport.report.numbers import DOWN, NEAREST, UP, bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    import altair as alt
+    from altair.typing import ChartType
+
+    from fairtransport.report.charts.style import Row
 
 # told apart by dashes too, so that a grey print is enough
 LOOKS = {
@@ -21,7 +26,7 @@ LOOKS = {
 ROUNDINGS = {"lower bound": DOWN, "upper bound": UP}
 
 
-def named(pairs: Iterable[tuple[str, float | None]]) -> list[dict[str, Any]]:
+def named(pairs: Iterable[tuple[str, float | None]]) -> list[Row]:
     """Return the lines that exist, each with the words of its legend."""
     return [
         {"kind": kind, "at": value, "words": f"{kind} {bound(value, ROUNDINGS.get(kind, NEAREST))}"}
@@ -30,14 +35,14 @@ def named(pairs: Iterable[tuple[str, float | None]]) -> list[dict[str, Any]]:
     ]
 
 
-def lines(marks: list[dict[str, Any]], axis: str, channel: Any) -> Any:
+def lines(marks: list[Row], axis: str, channel: alt.X | alt.Y) -> ChartType:
     """Draw named lines at right angles to an axis ("x" or "y")."""
     import altair as alt
 
     words = [mark["words"] for mark in marks]
     looks = [LOOKS[mark["kind"]] for mark in marks]
     legend = alt.Legend(orient="bottom", columns=2, symbolType="stroke", symbolSize=400)
-    return (
+    drawn: alt.Chart = (
         alt.Chart(data_of(marks))
         .mark_rule(strokeWidth=2)
         .encode(
@@ -51,8 +56,9 @@ def lines(marks: list[dict[str, Any]], axis: str, channel: Any) -> Any:
             tooltip=alt.Tooltip("words:N", title="Line"),
         )
     )
+    return drawn
 
 
-def in_words(marks: list[dict[str, Any]]) -> str:
+def in_words(marks: list[Row]) -> str:
     """Return the lines as part of an alternative text."""
     return ", ".join(mark["words"] for mark in marks)

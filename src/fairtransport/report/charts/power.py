@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairtransport.errors import InputError
 from fairtransport.report.charts.style import BLUE, HEIGHT, MARK, VERMILLION, WIDTH
 
 if TYPE_CHECKING:
+    import altair as alt
     import pandas as pd
+    from altair.typing import ChartType
 
     from fairtransport.inference import SamplePlan
 
@@ -24,7 +26,7 @@ def power_table(plan: SamplePlan) -> pd.DataFrame:
     return pd.DataFrame({**columns, "goal": plan.goal})
 
 
-def power_chart(table: pd.DataFrame, *, wanted: float, chosen: int) -> Any:
+def power_chart(table: pd.DataFrame, *, wanted: float, chosen: int) -> ChartType:
     """Draw the power of an audit against its size.
 
     Parameters
@@ -46,10 +48,10 @@ def power_chart(table: pd.DataFrame, *, wanted: float, chosen: int) -> Any:
     # layers merge their axes only if they agree on title and scale
     across, up = "Number of cases, n", f"Probability to {' or '.join(goals)}"
 
-    def x(name: str) -> Any:
+    def x(name: str) -> alt.X:
         return alt.X(f"{name}:Q", title=across).scale(zero=False, nice=False)
 
-    def y(name: str) -> Any:
+    def y(name: str) -> alt.Y:
         return alt.Y(f"{name}:Q", title=up).scale(domain=[0, 1]).axis(format="%")
 
     curve = alt.Chart(table).encode(x=x("n"), color=colour)

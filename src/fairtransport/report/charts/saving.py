@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from io import BytesIO, StringIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairtransport.errors import InputError
-from fairtransport.files import write_bytes
+from fairtransport.filesystem import write_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from altair.typing import ChartType
+
 ENDINGS = (".png", ".svg")
 
 
-def save_chart(chart: Any, path: Path, parameter: str = "plot") -> Path:
+def save_chart(chart: ChartType, path: Path, parameter: str = "plot") -> Path:
     """Write a chart as PNG or SVG, after the ending of the path, whole or not at all."""
     check_ending(path)
     return write_bytes(path, chart_bytes(chart, path.suffix.lower()), parameter)
 
 
-def chart_bytes(chart: Any, ending: str) -> bytes:
+def chart_bytes(chart: ChartType, ending: str) -> bytes:
     """Return a chart as a file with this ending holds it."""
     if ending == ".png":
         picture = BytesIO()

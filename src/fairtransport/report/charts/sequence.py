@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairtransport.report.charts.marks import in_words, lines, named
 from fairtransport.report.charts.style import (
@@ -15,16 +15,19 @@ from fairtransport.report.charts.style import (
     finish,
     rows_of,
 )
-from fairtransport.report.text import DOWN, NO_UPPER, UP, bound, decimal
+from fairtransport.report.numbers import DOWN, NO_UPPER, UP, bound, decimal
 
 if TYPE_CHECKING:
-    from fairtransport.report.charts.style import Table
+    import altair as alt
+    from altair.typing import ChartType
+
+    from fairtransport.report.charts.style import Row, Table
 
 LONG = 20
 """A stream that grew this many times over is shown on a logarithmic scale."""
 
 
-def confidence_sequence_chart(table: Table, *, delta: float | None = None) -> Any:
+def confidence_sequence_chart(table: Table, *, delta: float | None = None) -> ChartType:
     """Draw the bounds of a stream's statistic against the number of cases.
 
     Parameters
@@ -44,7 +47,7 @@ def confidence_sequence_chart(table: Table, *, delta: float | None = None) -> An
     is_long = rows[-1]["n"] >= LONG * rows[0]["n"]
     scale = alt.Scale(type="log", nice=False) if is_long else alt.Scale(zero=False, nice=False)
 
-    def y(name: str) -> Any:
+    def y(name: str) -> alt.Y:
         return alt.Y(f"{name}:Q", title=up).scale(zero=True)
 
     base = alt.Chart(data_of(rows)).encode(
@@ -83,7 +86,7 @@ def confidence_sequence_chart(table: Table, *, delta: float | None = None) -> An
     )
 
 
-def _look(row: dict[str, Any]) -> dict[str, Any]:
+def _look(row: Row) -> Row:
     upper = row["upper"]
     known = upper is not None and math.isfinite(upper)
     return {

@@ -9,8 +9,11 @@ from fairtransport.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    import altair as alt
     import pandas as pd
+    from altair.typing import ChartType
 
+    Row: TypeAlias = dict[str, Any]
     Table: TypeAlias = pd.DataFrame | Iterable[Mapping[str, Any]]
 
 # Okabe and Ito's palette, which people with any colour vision can tell apart
@@ -21,12 +24,10 @@ LABEL_LIMIT = 220
 """Longer names on an axis end in an ellipsis, in pixels."""
 
 
-def rows_of(table: Table, needed: Sequence[str]) -> list[dict[str, Any]]:
+def rows_of(table: Table, needed: Sequence[str]) -> list[Row]:
     """Return a table's rows, or say which column is lacking."""
-    records: Any = table
-    if hasattr(table, "to_dict"):
-        records = table.to_dict(orient="records")
-    rows = [dict(row) for row in records]
+    records = table.to_dict(orient="records") if hasattr(table, "to_dict") else table
+    rows = [{str(name): value for name, value in row.items()} for row in records]
     for row in rows[:1]:
         lacking = [name for name in needed if name not in row]
         if lacking:
@@ -40,7 +41,7 @@ def rows_of(table: Table, needed: Sequence[str]) -> list[dict[str, Any]]:
     return rows
 
 
-def data_of(rows: list[dict[str, Any]]) -> Any:
+def data_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Return rows as data that stand in the chart itself.
 
     Altair copies lists again with every layer and setting, frames never.
@@ -56,18 +57,18 @@ def padded(values: Sequence[float], share: float = 0.04) -> list[float]:
     return [min(values) - room, max(values) + room]
 
 
-def value_axis() -> Any:
+def value_axis() -> alt.Axis:
     """Return the axis of the statistic: few numbers, and room between them on a phone too."""
     import altair as alt
 
     return alt.Axis(tickCount=5, labelOverlap=True, labelSeparation=12)
 
 
-def finish(chart: Any, *, title: str, description: str, subtitle: str = "") -> Any:
+def finish(chart: ChartType, *, title: str, description: str, subtitle: str = "") -> ChartType:
     """Give a chart its title, its alternative text and the shared look."""
     import altair as alt
 
-    return (
+    made: ChartType = (
         chart.properties(
             title=alt.Title(title, anchor="start", subtitle=subtitle or alt.Undefined),
             description=description,
@@ -93,3 +94,4 @@ def finish(chart: Any, *, title: str, description: str, subtitle: str = "") -> A
         )
         .configure_view(stroke=None)
     )
+    return made

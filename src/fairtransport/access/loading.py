@@ -1,0 +1,75 @@
+"""load(): the model at a path or an address, by the kinds of places that are registered here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from fairtransport.access.boxes import BlackBox
+from fairtransport.access.model_files import Permissions, read_pickle, read_skops
+from fairtransport.checks import shown
+from fairtransport.errors import InputError
+
+Open: TypeAlias = Callable[[str, Permissions], BlackBox]
+"""Makes a black box of a place, as it was typed, with what its user allows."""
+
+PLACES: dict[str, Open] = {
+    ".skops": read_skops,
+    ".pkl": read_pickle,
+    ".pickle": read_pickle,
+    ".joblib": read_pickle,
+}
+"""How models are opened, by how a file ends (".skops") or an address begins ("http:")."""
+
+
+def load(
+    path: str | Path, *, allow_pickle: bool = False, trusted: Iterable[str] = (),
+    max_unpacked: int | None = None,
+) -> BlackBox:  # fmt: skip
+    """Read a model from a file.
+
+    Parameters
+    ----------
+    path
+        A skops file (.skops), or a pickle (.pkl, .pickle, .joblib).
+    allow_pickle
+        Whether pickles may be read. Reading one runs whatever code its author put in: allow it
+        for files that you made or whose author you trust as you trust a program.
+    trusted
+        Types beyond scikit-learn's own that a skops file may hold, by their full names.
+    max_unpacked
+        How many bytes a skops file may unpack to, each array counted as often as the model
+        holds it; default: 1 GiB, or ten times the file's size where that is more.
+
+    Returns
+    -------
+    What `audit` takes as its ``model``; its ``sha256`` and ``description`` go into reports.
+    """
+    place = _place(path)
+    names = [trusted] if isinstance(trusted, str) else list(trusted)
+    for name in names:
+        if not isinstance(name, str) or "." not in name:
+            msg = f"`trusted` must hold full names of types like 'package.Class', got {shown(name)}"
+            raise InputError(msg)
+    return PLACES[place](str(path), Permissions(allow_pickle, tuple(names), max_unpacked))
+
+
+def _place(path: Any) -> str:
+    """Return which of the registered places this is."""
+    if not isinstance(path, str | Path):
+        msg = f"`path` must be the path of a model file, got {shown(path)}"
+        raise InputError(msg)
+    ending, word = Path(path).suffix.lower(), str(path).lower()
+    for place in PLACES:
+        if word.startswith(place) if place.endswith(":") else ending == place:
+            return place
+    kinds = ", ".join(PLACES)
+    if word.startswith(("http:", "https:")):
+        msg = f"`path` must be a file ({kinds}); endpoints are not supported yet, got {shown(path)}"
+    elif ending == ".onnx":
+        name = Path(path).name
+        msg = f"`path` must end in {kinds}; ONNX files are not supported yet, got {shown(name)}"
+    else:
+        msg = f"`path` must end in {kinds}, got {shown(Path(path).name)}"
+    raise InputError(msg)

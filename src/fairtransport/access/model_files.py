@@ -1,0 +1,201 @@
+"""Models from files: skops files, and pickles where the user vouches for them."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zipfile import ZipFile
+
+from fairtransport.access.boxes import Estimator
+from fairtransport.archives import TooLargeError, in_words, most_unpacked, unpacked_sizes
+from fairtransport.checks import said, shown, whole
+from fairtransport.errors import InputError, ModelError
+from fairtransport.filesystem import is_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PIECE = 1 << 20
+
+REVIEWED = frozenset(
+    {
+        "numpy.dtype",
+        "sklearn.calibration._CalibratedClassifier",
+        "sklearn.calibration._SigmoidCalibration",
+        "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+        "sklearn.feature_selection._univariate_selection.chi2",
+        "sklearn.feature_selection._univariate_selection.f_classif",
+        "sklearn.feature_selection._univariate_selection.f_regression",
+        "sklearn.gaussian_process._gpc._BinaryGaussianProcessClassifierLaplace",
+        "sklearn.gaussian_process.kernels.ConstantKernel",
+        "sklearn.gaussian_process.kernels.Product",
+        "sklearn.gaussian_process.kernels.RBF",
+        "sklearn.metrics._dist_metrics.EuclideanDistance64",
+        "sklearn.metrics._scorer._PassthroughScorer",
+        "sklearn.model_selection._split.KFold",
+        "sklearn.model_selection._split.StratifiedKFold",
+        "sklearn.multiclass._ConstantPredictor",
+        "sklearn.neighbors._ball_tree.BallTree",
+        "sklearn.neighbors._kd_tree.KDTree",
+        "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
+        "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
+        "sklearn.tree._tree.Tree",
+        "sklearn.utils._bunch.Bunch",
+    }
+)
+"""Parts of ordinary scikit-learn models that skops leaves to its user to trust.
+
+How scikit-learn 1.9 makes each one was read: it takes over numbers, names or other parts, and
+calls nothing that the file chose. Scikit-learn does not check the indices inside trees against
+their bounds, so asking a forged one can read foreign memory or end the process.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class FileModel(Estimator):
+    """An estimator that was read from a file; where the file lay is not remembered.
+
+    Attributes
+    ----------
+    sha256
+        The hash of the file's bytes, in hexadecimal digits.
+    """
+
+    sha256: str = ""
+
+    @property
+    def description(self) -> str:
+        """The model's class and the file's hash."""
+        return f"{super().description}; file with SHA-256 {self.sha256}"
+
+
+@dataclass(frozen=True)
+class Permissions:
+    """What a user allows when a model is opened; see `load`."""
+
+    allow_pickle: bool = False
+    trusted: tuple[str, ...] = ()
+    max_unpacked: int | None = None
+
+
+def read_skops(path: str, allowed: Permissions) -> FileModel:
+    """Return the model in a skops file."""
+    file = _existing(path)
+    return _as_model(_from_skops(file, allowed), file)
+
+
+def read_pickle(path: str, allowed: Permissions) -> FileModel:
+    """Return the model in a pickle, where pickles are allowed."""
+    file = _existing(path)
+    if not allowed.allow_pickle:
+        msg = (
+            f"`allow_pickle` must be set to read {file.name!r}: a pickle runs any code that its "
+            "author put in, so allow it only for files you trust, or save the model with skops"
+        )
+        raise InputError(msg)
+    import joblib
+
+    with _reading(file):
+        model = joblib.load(file)
+    return _as_model(model, file)
+
+
+def _existing(path: str) -> Path:
+    if not is_file(Path(path)):
+        msg = f"`path` must be an existing file, got {shown(path)}"
+        raise InputError(msg)
+    return Path(path)
+
+
+def _as_model(model: Any, file: Path) -> FileModel:
+    if isinstance(model, type) or not hasattr(model, "predict"):
+        msg = f"the model in {file.name!r} must have `predict`, got {_kind(model)}"
+        raise ModelError(msg)
+    return FileModel(model, sha256=_hash(file))
+
+
+def _from_skops(file: Path, allowed: Permissions) -> Any:
+    try:
+        from skops import io
+    except ImportError as error:
+        msg = "skops files need the package skops: pip install 'fairtransport[skops]'"
+        raise ModelError(msg) from error
+    data = _bytes(file)
+    most = most_unpacked(len(data))
+    if allowed.max_unpacked is not None:
+        most = whole("max_unpacked", allowed.max_unpacked)
+    with _reading(file):
+        if not _fits(data, most):
+            msg = f"{file.name!r} {in_words(most)}"
+            raise ModelError(msg)
+        found = io.get_untrusted_types(data=data)
+    unknown = sorted(set(found).difference(REVIEWED, allowed.trusted))
+    if unknown:
+        msg = (
+            f"{file.name!r} holds types that nobody has vouched for: {', '.join(unknown)}; name "
+            "them in `trusted` if you know what they do"
+        )
+        raise ModelError(msg)
+    with _reading(file):
+        return io.loads(data, trusted=found)
+
+
+def _fits(data: bytes, most: int) -> bool:
+    """Say whether a skops file stays within a limit: also a small array can be named often."""
+    try:
+        sizes = unpacked_sizes(BytesIO(data), most)
+    except TooLargeError:
+        return False
+    with ZipFile(BytesIO(data)) as archive:
+        parts = [json.loads(archive.read("schema.json"))]
+    total = sum(sizes.values())
+    while parts and total <= most:
+        part = parts.pop()
+        if isinstance(part, dict):
+            named = part.get("file")
+            total += sizes.get(named, 0) if isinstance(named, str) else 0
+            parts += part.values()
+        elif isinstance(part, list):
+            parts += part
+    return total <= most
+
+
+@contextmanager
+def _reading(file: Path) -> Iterator[None]:
+    """Turn whatever a damaged file makes its reader raise into one sentence."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        msg = f"the model in {file.name!r} needs the package {error.name!r}, which is not installed"
+        raise ModelError(msg) from error
+    except (ModelError, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # a pickle can raise even what ends a program
+        msg = f"{file.name!r} could not be read as a model: {said(error)}"
+        raise ModelError(msg) from error
+
+
+def _bytes(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        msg = f"{file.name!r} could not be read: {error.strerror or error}"
+        raise ModelError(msg) from error
+
+
+def _hash(file: Path) -> str:
+    digest = sha256()
+    with file.open("rb") as opened:
+        while piece := opened.read(PIECE):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def _kind(model: Any) -> str:
+    what = model if isinstance(model, type) else type(model)
+    return f"{'the class' if isinstance(model, type) else 'an object of type'} {what.__name__}"

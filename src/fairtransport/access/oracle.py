@@ -1,0 +1,249 @@
+"""The oracle: what the model says at points and the losses there, each question asked once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from fairtransport.access.asking import ask, check_scores, check_values
+from fairtransport.access.labels import (
+    all_classes,
+    positive_label,
+    refuse_disjoint,
+    refuse_fractions,
+    tells_labels,
+)
+from fairtransport.checks import FloatArray, IntArray, is_among, shown
+from fairtransport.errors import DataError, InputError
+from fairtransport.losses import Answer, Loss, evaluate
+from fairtransport.space.columns import Value, Values, object_array, sorted_levels
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairtransport.access.boxes import Access, BlackBox
+    from fairtransport.space import SampleSpace
+
+Question: TypeAlias = tuple[Value, ...]
+"""What a model is asked about: the values of the features, in their order."""
+
+
+@dataclass(frozen=True, eq=False)
+class AnsweredPoints:
+    """The model's answer and the loss at every point.
+
+    Attributes
+    ----------
+    loss
+        The loss, with its range as far as it is known without the data.
+    losses
+        (K,) the loss at each point.
+    predictions
+        (K,) labels or numbers, or (K, classes) scores.
+    queried
+        How many distinct questions the model was asked.
+    """
+
+    loss: Loss
+    losses: FloatArray
+    predictions: Values
+    queried: int
+
+
+class Oracle:
+    """Knows what the model says at points: asks it, each question once, or reads what is given.
+
+    Every audit has one, whatever the box behind it. Answers are checked before they are
+    remembered.
+
+    Parameters
+    ----------
+    access
+        Where predictions come from.
+    loss
+        What they are judged by.
+    pos_label
+        The positive label, as in `audit`.
+
+    Attributes
+    ----------
+    said
+        What the model said so far, by question.
+    """
+
+    def __init__(self, access: Access, loss: Loss, pos_label: Value = None) -> None:
+        self.access, self.loss, self.pos_label = access, loss, pos_label
+        self.said: dict[Question, Any] = {}
+
+    @property
+    def queried(self) -> int:
+        """How many distinct questions the model was asked."""
+        return len(self.said)
+
+    @property
+    def kind(self) -> Answer:
+        """What a model is asked for: labels also where the positive one is the outcome."""
+        is_rate = not self.loss.uses_truth and self.pos_label is not None
+        return "label" if is_rate else self.loss.needs
+
+    def answer(self, space: SampleSpace) -> AnsweredPoints:
+        """Return the model's answers and the losses at all points of a space."""
+        classes = self.classes(space)
+        positive = self.positive(space, classes)
+        if self.access.box is None:
+            predictions = self._given(space, classes, positive)
+        else:
+            predictions = self._asked(space, self.access.box, classes, positive)
+        loss = self.loss
+        if not loss.uses_truth:
+            self.check_positive(predictions)
+            loss, predictions = self._as_outcome(predictions)
+        losses = evaluate(loss, _truth(space, loss, classes), predictions)
+        return AnsweredPoints(loss, losses, predictions, self.queried)
+
+    def classes(self, space: SampleSpace) -> list[Value]:
+        """Return all labels that can occur."""
+        return all_classes(_labels(space), self.access, self.loss)
+
+    def positive(self, space: SampleSpace, classes: Sequence[Value]) -> Any:
+        """Return the label that a single score belongs to."""
+        return positive_label(classes, self.pos_label, _labels(space))
+
+    def expected(self, classes: list[Value]) -> list[Value] | None:
+        """Return what the model may answer; None: whatever could be a label."""
+        if self.kind != "label" or (self.loss.uses_truth and tells_labels(self.access, classes)):
+            return classes
+        return None
+
+    def check_labels(self, predictions: Values, classes: list[Value]) -> None:
+        """Refuse predictions that cannot be labels."""
+        if self.access.box is None:
+            refuse_fractions(self.access.who, predictions, classes)
+        refuse_disjoint(classes, predictions)
+
+    def check_positive(self, predictions: Values) -> None:
+        """Refuse a positive label that is never predicted, where it is the outcome."""
+        if self.pos_label is None or self.access.parameter == "y_score":
+            return
+        own = self.access.classes
+        known = sorted_levels(predictions.tolist()).tolist() if own is None else own
+        if not is_among(self.pos_label, known):
+            msg = f"`pos_label` must be a prediction ({shown(known)}), got {shown(self.pos_label)}"
+            raise InputError(msg)
+
+    def prepare(self, space: SampleSpace, box: BlackBox) -> None:
+        """Do what has to be done before the model is asked."""
+
+    def _asked(
+        self, space: SampleSpace, box: BlackBox, classes: list[Value], positive: Value
+    ) -> Values:
+        first, group = _distinct(space)
+        questions = _questions(space, first)
+        new = np.array([at for at, one in enumerate(questions) if one not in self.said], np.int64)
+        if len(new):
+            self.prepare(space, box)
+            said = ask(
+                box, asked_frame(box, space, first[new]), len(new), self.kind,
+                self.expected(classes), positive,
+                {name: edges for name, edges in space.bins.items() if name in space.features},
+            )  # fmt: skip
+            if self.loss.needs == "label":
+                self.check_labels(said, classes)
+            self.said.update(zip([questions[at] for at in new], said.tolist(), strict=True))
+            if len(new) == len(questions):  # as the model gave them
+                return np.asarray(said[group])
+        return as_array([self.said[one] for one in questions])[group]
+
+    def _given(self, space: SampleSpace, classes: list[Value], positive: Value) -> Values:
+        columns = [space.values(name) for name in space.predictions]
+        who, loss = self.access.who, self.loss
+        if loss.needs == "score":
+            scores = np.column_stack(columns)
+            return check_scores(who, scores, space.size, classes, classes, positive)
+        if len(columns) > 1:
+            msg = f"{who} must be one column for the loss {loss.name!r}, got {len(columns)}"
+            raise InputError(msg)
+        if loss.needs == "label":
+            self.check_labels(columns[0], classes)
+        is_number = loss.needs == "value" and (loss.uses_truth or columns[0].dtype != object)
+        return check_values(who, columns[0]) if is_number else columns[0]
+
+    def _as_outcome(self, predictions: Values) -> tuple[Loss, FloatArray]:
+        """Return predictions as outcomes, and the loss with the range that follows."""
+        if self.pos_label is not None and self.access.parameter != "y_score":
+            outcome = np.asarray(predictions == self.pos_label, dtype=np.float64)
+            return replace(self.loss, range=(0.0, 1.0)), outcome
+        limits = outcome_range(self.loss, self.access, self.pos_label)
+        outcome = check_values(f"`{self.access.parameter}`", predictions)
+        return replace(self.loss, range=limits), outcome
+
+
+def outcome_range(loss: Loss, access: Access, pos_label: Value) -> tuple[float, float] | None:
+    """Return the limits of a loss that is the prediction itself, where they are known."""
+    if loss.range is not None:
+        return loss.range
+    if pos_label is not None or access.parameter == "y_score":
+        return 0.0, 1.0
+    own = access.classes or ()
+    numbers = [label for label in own if isinstance(label, int | float)]
+    if not numbers or len(numbers) < len(own):
+        return None
+    return float(min(numbers)), float(max(numbers))
+
+
+def asked_frame(box: BlackBox, space: SampleSpace, rows: IntArray | None = None) -> Any:
+    """Return points as a model receives them: its columns in its order, in its library."""
+    names = space.features if box.features is None else box.features
+    if set(names) != set(space.features):
+        msg = (
+            f"`features` must be the columns that the model was fitted on "
+            f"({', '.join(names)}), got {', '.join(space.features)}"
+        )
+        raise InputError(msg)
+    return space.frame(names, rows, box.library or space.library)
+
+
+def _distinct(space: SampleSpace) -> tuple[IntArray, IntArray]:
+    """Return the points that are questions of their own, in order, and which each point asks.
+
+    People who look the same to the model are one question, whatever else they differ in.
+    """
+    _, first, group = np.unique(
+        space.groups(space.features), return_index=True, return_inverse=True
+    )
+    order = np.argsort(first)
+    return first[order], np.argsort(order)[group.reshape(-1)]
+
+
+def _questions(space: SampleSpace, rows: IntArray) -> list[Question]:
+    columns = [space.columns[name].take(rows).to_list() for name in space.features]
+    return list(zip(*columns, strict=True))
+
+
+def as_array(values: list[Value]) -> Values:
+    """Return an array of numbers if all values are, else one of objects."""
+    if all(type(value) in (bool, int, float, list) for value in values):
+        return np.array(values)
+    return object_array(values)
+
+
+def _labels(space: SampleSpace) -> list[Value]:
+    return [] if space.label is None else list(space.columns[space.label].levels.tolist())
+
+
+def _truth(space: SampleSpace, loss: Loss, classes: Sequence[Value]) -> Values:
+    if space.label is None:
+        return np.zeros(space.size)
+    column = space.columns[space.label]
+    if loss.needs == "score":
+        place = {label: at for at, label in enumerate(classes)}
+        return np.array([place[label] for label in column.levels.tolist()])[column.codes]
+    if loss.needs == "value":
+        try:
+            return column.values().astype(np.float64)
+        except (TypeError, ValueError, OverflowError):
+            msg = f"`y` must be numeric for the loss {loss.name!r}, got {shown(column.levels[0])}"
+            raise DataError(msg) from None
+    return column.values()

@@ -1,0 +1,108 @@
+"""Frozen dataclasses as documents: plain JSON, and a JSON Schema from what stands at the fields."""
+
+from __future__ import annotations
+
+import math
+import types
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, TypeAlias, Union, get_args, get_origin, get_type_hints
+
+Schema: TypeAlias = dict[str, Any]
+
+_PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
+
+
+@dataclass(frozen=True)
+class Doc:
+    """What a field means, as in ``n: Annotated[int, Doc("The number of people.")]``.
+
+    Attributes
+    ----------
+    sentence
+        Its description in the schema.
+    one_of
+        The only words that it can be; empty if there are others.
+    may_be_infinite
+        Whether the number can be infinite, which is null in JSON.
+    """
+
+    sentence: str
+    one_of: tuple[str, ...] = ()
+    may_be_infinite: bool = False
+
+
+def to_plain(value: Any) -> Any:
+    """Return nested dataclasses as plain JSON values; what is not finite becomes None."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, dict):
+        return {str(key): to_plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [to_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def json_schema(kind: type, title: str) -> Schema:
+    """Return the schema of a dataclass whose fields all have a `Doc` (draft 2020-12).
+
+    Every field is required and no other is allowed, so that a document that validates holds
+    what the documentation says, no more and no less. An object is described by the first line
+    of its docstring.
+    """
+    definitions: dict[str, Schema] = {}
+    document = _object(kind, definitions)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": title,
+        **document,
+        "$defs": dict(sorted(definitions.items())),
+    }
+
+
+def _object(kind: type, definitions: dict[str, Schema]) -> Schema:
+    hints = get_type_hints(kind, include_extras=True)
+    properties = {field.name: _field(hints[field.name], definitions) for field in fields(kind)}
+    return {
+        "description": (kind.__doc__ or "").partition("\n")[0],
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _field(hint: Any, definitions: dict[str, Schema]) -> Schema:
+    plain, doc = get_args(hint)
+    if doc.one_of:
+        none = [None] if type(None) in get_args(plain) else []
+        return {"description": doc.sentence, "enum": [*doc.one_of, *none]}
+    if doc.may_be_infinite:
+        plain |= None
+    return {"description": doc.sentence, **_type(plain, definitions)}
+
+
+def _type(hint: Any, definitions: dict[str, Schema]) -> Schema:
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin in {Union, types.UnionType}:
+        return _union([_type(part, definitions) for part in parts])
+    if origin is dict:
+        return {"type": "object", "additionalProperties": _type(parts[1], definitions)}
+    if origin is tuple:
+        fixed = {} if parts[-1] is Ellipsis else {"minItems": len(parts), "maxItems": len(parts)}
+        return {"type": "array", "items": _type(parts[0], definitions), **fixed}
+    if hint is Any:
+        return {}
+    if is_dataclass(hint) and isinstance(hint, type):
+        if hint.__name__ not in definitions:
+            definitions[hint.__name__] = _object(hint, definitions)
+        return {"$ref": f"#/$defs/{hint.__name__}"}
+    return {"type": _PLAIN[hint]}
+
+
+def _union(kinds: list[Schema]) -> Schema:
+    """Return one type with several names where that says it all, else alternatives."""
+    if all(set(kind) == {"type"} for kind in kinds):
+        return {"type": [kind["type"] for kind in kinds]}
+    return {"anyOf": kinds}

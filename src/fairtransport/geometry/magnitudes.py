@@ -1,0 +1,32 @@
+"""How large and how small costs and losses may be, so that products stay exact numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtransport.errors import InputError
+
+if TYPE_CHECKING:
+    from fairtransport.checks import FloatArray
+
+LARGEST_COST = 1e200
+SMALLEST_COST = 1e-200
+"""Costs other than 0 and infinity lie between these."""
+LARGEST_LOSS = 1e100
+
+
+def refuse_bad_costs(values: FloatArray, name: str) -> None:
+    """Refuse costs that are no numbers, negative, or too large or small to compute with."""
+    bad = values[np.isnan(values) | (values < 0)]
+    if len(bad):
+        msg = f"`{name}` must be >= 0 (infinity forbids a move), got {bad[0]:g}"
+        raise InputError(msg)
+    odd = (values > 0) & (values < SMALLEST_COST) | (values > LARGEST_COST) & (values < np.inf)
+    if odd.any():
+        msg = (
+            f"`{name}` must be 0, infinity or between {SMALLEST_COST:g} and {LARGEST_COST:g}, "
+            f"got {values[odd][0]:g}"
+        )
+        raise InputError(msg)

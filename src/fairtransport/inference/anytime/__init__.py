@@ -1,0 +1,1 @@
+"""Methods that hold at every moment of a growing sample: e-processes."""

@@ -1,0 +1,139 @@
+"""Compiled betting: stakes chosen from the past, and the wealth that they lead to.
+
+A bet against "E Y <= δ" multiplies wealth by 1 + λ(Y − δ), one against "E Y >= δ" by
+1 − λ(Y − δ), record by record, with a stake λ that depends on earlier records only. Under the
+hypothesis the wealth's mean is at most 1, whatever the stakes.
+
+The stakes are *digital*: they hedge an option that pays 1/α at the end if the bet succeeds. If
+wealth is W with m records to come, p = c · α · W is the option's price at variance v, d = Φ⁻¹(p),
+and its hedge is λ = pdf(d)/(p √(v m)). The cushion c < 1 makes the option aim a little above 1/α,
+since hedging in steps is not perfect; the more records, the less it needs.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import njit, prange
+
+if TYPE_CHECKING:
+    from fairtransport.checks import FloatArray, IntArray
+    from fairtransport.inference.finite.orders import Orders
+
+SMALL = 5e-3
+TINY, HUGE = 1e-100, 1e100
+"""Products of factors are put into the sum of logarithms before they leave this range."""
+FEW = 8.0
+"""Records of a cell whose factors are multiplied one by one; of more, logarithms are faster."""
+GIVEN_UP = math.log(1 / 300)
+"""The log-wealth at which an order counts as lost."""
+SAFE = 0.9999
+"""Price of the option from which it counts as won and nothing is staked any more."""
+
+
+@njit(cache=True)
+def _upper_quantile(p: float) -> float:
+    """Return z with P(Z > z) = p for a standard normal Z, by Newton's method."""
+    # a start good to .0005 (Abramowitz and Stegun 26.2.23), then two corrections
+    q = min(p, 1.0 - p)
+    t = math.sqrt(-2.0 * math.log(q))
+    z = t - (2.515517 + t * (0.802853 + t * 0.010328)) / (
+        1.0 + t * (1.432788 + t * (0.189269 + t * 0.001308))
+    )
+    for _ in range(2):
+        density = math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
+        z += (0.5 * math.erfc(z / math.sqrt(2.0)) - q) / density
+    return z if p == q else -z
+
+
+@njit(cache=True)
+def log_factor(x: float) -> float:
+    """Return log(1 + x), for small x by six terms of its series: good to 1e-15."""
+    if abs(x) < SMALL:
+        series = 1.0 / 5.0 - x / 6.0
+        return float(x * (1.0 - x * (0.5 - x * (1.0 / 3.0 - x * (0.25 - x * series)))))
+    return math.log(1.0 + x)
+
+
+@njit(cache=True)
+def multiplied(total: float, product: float, x: float, count: float) -> tuple[float, float]:
+    """Return log-wealth ``total`` + log ``product`` after ``count`` records of factor 1 + x.
+
+    Few records cost a product each; a logarithm is taken before it leaves the range of floats.
+    """
+    if count > FEW:
+        return total + count * log_factor(x), product
+    for _ in range(int(count)):
+        product *= 1.0 + x
+    if not TINY < product < HUGE:
+        return total + math.log(product), 1.0
+    return total, product
+
+
+@njit(cache=True)
+def digital_hedge(log_wealth: float, alpha: float, cushion: float) -> float:
+    """Return pdf(d)/p for the option that pays 1/α: the stake in units of 1/√(v m)."""
+    p = max(cushion * alpha * math.exp(min(log_wealth, 50.0)), 1e-12)
+    if p >= SAFE:
+        return 0.0
+    z = _upper_quantile(p)
+    return float(math.exp(-0.5 * z * z) / (math.sqrt(2.0 * math.pi) * p))
+
+
+@njit(cache=True)
+def digital_stake(
+    log_wealth: float, alpha: float, cushion: float, variance: float, left: float, drift: float
+) -> float:
+    """Return the option's hedge; once it is won, what is above 1/α goes on betting.
+
+    ``drift`` is the past mean of what is bet on. Half of Kelly's stake on the surplus lets
+    wealth grow where the evidence is overwhelming, at little risk to 1/α.
+    """
+    hedge = digital_hedge(log_wealth, alpha, cushion)
+    if hedge > 0.0:
+        return float(hedge / math.sqrt(variance * left))
+    surplus = 1.0 - math.exp(-max(log_wealth + math.log(alpha), 0.0))
+    return float(0.5 * surplus * max(drift, 0.0) / variance)
+
+
+@njit(cache=True, parallel=True)
+def log_wealths(
+    records: Orders, stakes: FloatArray, outcomes: FloatArray, delta: float, result: FloatArray
+) -> None:
+    """Fill (outcomes, orders) with the log-wealth of stakes on rows of ``outcomes`` over δ.
+
+    Stakes are signed: negative ones bet against "E Y >= δ".
+    """
+    orders, blocks = stakes.shape
+    for job in prange(outcomes.shape[0] * orders):
+        y, s = job // orders, job % orders
+        total, product = 0.0, 1.0
+        for e in range(blocks):
+            stake = stakes[s, e]
+            if stake == 0.0:
+                continue
+            for a in range(records.start[s, e], records.start[s, e + 1]):
+                x = stake * (outcomes[y, records.cell[a]] - delta)
+                if x <= -1.0:
+                    total = -np.inf
+                    break
+                total, product = multiplied(total, product, x, records.number[a])
+            if total == -np.inf:
+                break
+        result[y, s] = total + math.log(product)
+
+
+@njit(cache=True)
+def net_gain(
+    i: int, price: float, first: IntArray, far_cost: FloatArray, far_gain: FloatArray,
+    slope: FloatArray, base: FloatArray,
+) -> float:  # fmt: skip
+    """Return φ_ν(i) from the segments of point i, which lie together, steepest first."""
+    gain = base[i]
+    for k in range(first[i], first[i + 1]):
+        if slope[k] <= price:
+            break
+        gain = far_gain[k] - price * far_cost[k]
+    return float(gain)

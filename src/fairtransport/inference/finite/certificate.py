@@ -1,0 +1,176 @@
+"""Evidence against ψ >= δ: the certificate at a declared δ, and the upper bound with it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtransport.inference.finite.evidence import CAP, WEIGHT, Evidence
+from fairtransport.inference.finite.ladder import Ladder
+from fairtransport.threads import threads_for
+
+if TYPE_CHECKING:
+    from fairtransport.checks import FloatArray
+    from fairtransport.inference.finite.certificate_bets import Path
+    from fairtransport.inference.finite.ladder import Rejects
+
+CUSHION = 0.75
+"""How closely wealth is aimed at 1/α: less than for a rejection, since the price is a guess too."""
+POINTS = 16
+"""Thresholds inside a rung at which a bound may lie."""
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """Bets against "ψ >= d" for all d, those at a declared δ first.
+
+    Attributes
+    ----------
+    evidence
+        The sample.
+    declared
+        The δ that was declared before the data, if there is one.
+
+    Notes
+    -----
+    As for `Rejection`, turned round: the test of a rung d > δ follows the path of prices and
+    stakes of the test at δ until an order is given up there, so that d is rejected whenever δ
+    is. The upper bound is the last d that is not rejected, coming from above. It is at most
+    δ exactly if δ is certified.
+    """
+
+    evidence: Evidence
+    declared: float | None = None
+
+    def log_wealth(self, level: float) -> float:
+        """Return the log-wealth against ψ >= δ at the declared δ, aimed at a level."""
+        if self.declared is None:
+            msg = "no threshold was declared"
+            raise ValueError(msg)
+        rows, path = self._declared_run(level)
+        return self.evidence.average(
+            np.where(path.until < path.stakes.shape[1], -math.inf, rows[0])
+        )
+
+    def certifies(self, level: float) -> bool:
+        """Whether ψ >= δ is rejected at the declared δ."""
+        return self.log_wealth(level) >= -math.log(level)
+
+    def bound(self, alpha: float) -> float:
+        """Return the threshold from which on all are rejected."""
+        declared, level = self.declared, Ladder.main_level(alpha)
+        most = min(self.evidence.limits.most, self._data_free)
+        if declared is None or not 0 < declared < most:
+            return self._descend(alpha, math.inf)
+        if self.certifies(level):
+            return self._descend(alpha, declared)
+        return self._descend_above(alpha, declared)
+
+    @property
+    def _data_free(self) -> float:
+        return self.evidence.limits.data_free_bound(self.evidence.budget)
+
+    def _descend(self, alpha: float, ceiling: float) -> float:
+        """Return the bound where everything from ``ceiling`` on is rejected."""
+        ladder, level = self.evidence.ladder, Ladder.main_level(alpha)
+        last = ladder.rungs
+        floor = 0 if ceiling == math.inf else last - ladder.below(ceiling) - 1
+        rung = self._climb_down(alpha, self._rejects_above, floor)
+        # on the rung that was not rejected as a whole, the lowest point that is
+        bottom, top = ladder.threshold(rung - 1), ladder.threshold(rung)
+        rows, _ = self._run(bottom, _inside(bottom, top), level)
+        return min(self._data_free, ceiling, self._lowest(rows, _inside(bottom, top), top, level))
+
+    def _descend_above(self, alpha: float, declared: float) -> float:
+        """Return the bound where the declared threshold is not certified: more than that."""
+        ladder, level = self.evidence.ladder, Ladder.main_level(alpha)
+        _, path = self._declared_run(level)
+
+        def rejects(rung: int, level: float) -> bool:
+            bottom = ladder.threshold(rung)
+            if bottom <= declared:
+                return False
+            if bottom > self._data_free:
+                return True
+            rows, _ = self._run(bottom, np.array([bottom]), level, held=path)
+            return self.evidence.average(rows[0]) >= -math.log(level)
+
+        first = ladder.below(declared) + 1
+        rung = max(self._climb_down(alpha, rejects, 0), first)
+        bottom, top = max(ladder.threshold(rung - 1), declared), ladder.threshold(rung)
+        held = path if rung > first else None
+        deltas = _inside(bottom, top)
+        rows, _ = self._run(bottom, deltas, level, held=held, gives_up=held is None)
+        return min(self._data_free, self._lowest(rows, deltas, top, level))
+
+    def _climb_down(self, alpha: float, rejects: Rejects, floor: int) -> int:
+        """Climb down the ladder, counted from its top."""
+        ladder = self.evidence.ladder
+        last = ladder.rungs
+        return last - ladder.climb(
+            alpha,
+            lambda down, level: self._rejects_above(last - down, level),
+            lambda down, level: rejects(last - down, level),
+            last - self.evidence.guesses[1],
+            floor,
+        )
+
+    def _rejects_above(self, rung: int, level: float) -> bool:
+        """Whether ψ >= δ is rejected for all δ above the given rung."""
+        if rung <= 0:
+            return False
+        bottom = self.evidence.ladder.threshold(rung)
+        if bottom > self._data_free:
+            return True
+        rows, _ = self._run(bottom, np.array([bottom]), level)
+        return self.evidence.average(rows[0]) >= -math.log(level)
+
+    def _lowest(self, rows: FloatArray, deltas: FloatArray, top: float, level: float) -> float:
+        passed = np.array([self.evidence.average(row) >= -math.log(level) for row in rows])
+        return float(min([top, *deltas[passed]]))
+
+    # -- runs
+
+    @cached_property
+    def _cache(self) -> dict[float, tuple[FloatArray, Path]]:
+        return {}
+
+    def _declared_run(self, level: float) -> tuple[FloatArray, Path]:
+        if level not in self._cache and self.declared is not None:
+            aim = np.array([self.declared])
+            self._cache[level] = self._run(self.declared, aim, level, gives_up=True)
+        return self._cache[level]
+
+    def _run(
+        self, aim: float, deltas: FloatArray, level: float, *, held: Path | None = None,
+        gives_up: bool = False,
+    ) -> tuple[FloatArray, Path]:  # fmt: skip
+        """Return (deltas, orders) log-wealths of a path aimed at ``aim``, and the path."""
+        from fairtransport.inference.finite import certificate_bets as kernels
+
+        evidence = self.evidence
+        orders, frontiers, limits = evidence.orders, evidence.frontiers, evidence.limits
+        shape = orders.before.shape
+        result = np.empty((len(deltas), shape[0]))
+        path, none = (
+            kernels.Path(np.zeros(shape), np.zeros(shape), np.zeros(shape[0], np.int64))
+            for _ in range(2)
+        )
+        target = kernels.CertificateAim(
+            float(aim), level, CUSHION, evidence.budget, limits.prices, limits.limits,
+            WEIGHT, CAP, evidence.every, gives_up,
+        )  # fmt: skip
+        with threads_for(len(orders.cell) + len(orders.before) * len(frontiers.row)):
+            kernels.certificate_wealths(
+                orders, frontiers, target, held or none, deltas, *path, result
+            )
+        return result, path
+
+
+def _inside(bottom: float, top: float) -> FloatArray:
+    """Return thresholds inside a rung."""
+    return np.asarray(np.linspace(bottom, top, POINTS + 2)[1:-1])

@@ -1,0 +1,237 @@
+"""Compiled betting for a certificate: against ψ >= δ, at prices chosen from the past.
+
+"ψ >= δ" says that E Y_ν >= δ at *every* price ν, where Y_ν = φ_ν + εν, so any price will do, and
+one may be chosen anew for each block. What a price and a stake may depend on: n, δ, α, the known
+limits of gains, and the records of earlier blocks; the prices that are looked at are 0 and those
+at which the gain of a cell bends in which an earlier record was.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+from numba import njit, prange
+
+from fairtransport.inference.finite.bets import (
+    GIVEN_UP,
+    digital_hedge,
+    digital_stake,
+    log_factor,
+    multiplied,
+    net_gain,
+)
+
+if TYPE_CHECKING:
+    from fairtransport.checks import FloatArray, IntArray
+    from fairtransport.inference.finite.observed_frontiers import ObservedFrontiers
+    from fairtransport.inference.finite.orders import Orders
+
+OFTEN = 4
+"""Blocks at the start in each of which a price is chosen."""
+
+
+class CertificateAim(NamedTuple):
+    """What a path of prices and stakes is for.
+
+    Attributes
+    ----------
+    delta, alpha, cushion
+        The threshold that stakes are aimed at, the level, and how closely wealth is aimed at it.
+    budget
+        ε; 0 where only free moves matter.
+    limit_prices, limits
+        Upper limits of φ_ν from each of the rising prices on, known before the data.
+    weight
+        The records that the prior guess of a variance counts for.
+    cap
+        The largest share of wealth that one record can lose.
+    every
+        For how many blocks a price is kept.
+    gives_up
+        Whether an order that is as good as lost stakes nothing any more.
+    """
+
+    delta: float
+    alpha: float
+    cushion: float
+    budget: float
+    limit_prices: FloatArray
+    limits: FloatArray
+    weight: float
+    cap: float
+    every: int
+    gives_up: bool
+
+
+Choice: TypeAlias = tuple[float, float, float, float, float]
+"""A score, the price that has it, and E(Y − δ)², the top of Y and δ − E Y there."""
+
+
+class Path(NamedTuple):
+    """Prices and stakes, (orders, blocks), laid down in the first ``until`` blocks."""
+
+    prices: FloatArray
+    stakes: FloatArray
+    until: IntArray
+
+
+@njit(cache=True, parallel=True)
+def certificate_wealths(
+    orders: Orders, frontiers: ObservedFrontiers, aim: CertificateAim, held: Path,
+    deltas: FloatArray, prices: FloatArray, stakes: FloatArray, until: IntArray,
+    result: FloatArray,
+) -> None:  # fmt: skip
+    """Fill (deltas, orders) with the log-wealth of one path against ψ >= δ for rising δ.
+
+    What was done and where an order was given up is filled in as well; not in a tuple, since a
+    parallel loop writes to a copy of what a tuple holds. The δ lie at the aim or above it, so
+    that what can be staked there can be staked on all, and all stakes are the same: wealth
+    grows with δ.
+    """
+    for s in prange(len(stakes)):
+        until[s] = _bet_on(s, orders, frontiers, aim, held, deltas, prices, stakes, result)
+
+
+@njit(cache=True)
+def _bet_on(  # noqa: C901
+    s: int, orders: Orders, frontiers: ObservedFrontiers, aim: CertificateAim, held: Path,
+    deltas: FloatArray, prices: FloatArray, stakes: FloatArray, result: FloatArray,
+) -> int:  # fmt: skip
+    """Bet on one order; return the block in which it was given up.
+
+    The price of a block has the largest excess of the aim over the past mean of Y_ν, in
+    standard deviations.
+    """
+    blocks = stakes.shape[1]
+    past, wealth = np.zeros(len(frontiers.base)), np.ones(len(deltas))
+    price, variance, top, drift, stake = 0.0, 1.0, 1.0, 0.0, 0.0
+    aimed, given_up = 0.0, blocks
+    for d in range(len(deltas)):
+        result[d, s] = 0.0
+    for e in range(blocks):
+        seen = orders.before[s, e]
+        left = max(orders.n - seen, 1.0)
+        if aimed < GIVEN_UP:
+            given_up = min(given_up, e)
+        if e < held.until[s]:
+            price, stake = held.prices[s, e], held.stakes[s, e]
+        elif seen == 0.0 or (aim.gives_up and given_up < blocks):
+            stake = 0.0
+        else:
+            if e < OFTEN or e % aim.every == 0 or e == held.until[s]:
+                scale = digital_hedge(aimed, aim.alpha, aim.cushion) / math.sqrt(left)
+                price, variance, top, drift = _best_price(past, seen, frontiers, aim, scale)
+            stake = digital_stake(aimed, aim.alpha, aim.cushion, variance, left, drift)
+            stake = min(stake, aim.cap / max(top - aim.delta, 1e-300))
+        prices[s, e], stakes[s, e] = price, stake
+        offset = 0.0 if aim.budget == 0.0 else aim.budget * price
+        for a in range(orders.start[s, e], orders.start[s, e + 1]):
+            i, count = orders.cell[a], orders.number[a]
+            past[i] += count
+            if stake == 0.0:
+                continue
+            y = offset + net_gain(
+                i, price, frontiers.first, frontiers.own_cost, frontiers.own_gain,
+                frontiers.own_slope, frontiers.base,
+            )  # fmt: skip
+            aimed += count * log_factor(-stake * (y - aim.delta))
+            for d in range(len(deltas)):
+                result[d, s], wealth[d] = multiplied(
+                    result[d, s], wealth[d], -stake * (y - deltas[d]), count
+                )
+    for d in range(len(deltas)):
+        result[d, s] += math.log(wealth[d])
+    return int(given_up)
+
+
+@njit(cache=True)
+def _best_price(
+    past: FloatArray, seen: float, frontiers: ObservedFrontiers, aim: CertificateAim, scale: float
+) -> tuple[float, float, float, float]:
+    """Return the price with the best past score; E(Y − δ)², the top of Y, δ − E Y there.
+
+    A variance so small that the stake it asks for, ``scale``/√v, exceeds the cap is of no use:
+    it counts as that at which the stake meets the cap.
+    """
+    g = gg = c = gc = cc = 0.0
+    for i in range(len(past)):
+        g += past[i] * frontiers.base[i]
+        gg += past[i] * frontiers.base[i] * frontiers.base[i]
+    if aim.budget == 0.0:
+        # only free moves matter, and the price is as good as infinite
+        _, variance, top, drift = _score(g, gg, seen, aim, aim.limits[-1], 0.0, scale)
+        return np.inf, variance, top, drift
+    best, last, segments = (-np.inf, 0.0, 1.0, 1.0, 0.0), np.inf, len(frontiers.row)
+    for k in range(segments + 1):
+        if k < segments and past[frontiers.row[k]] == 0.0:
+            continue  # a cell not seen yet must not show at which price it bends
+        price = frontiers.slope[k] if k < segments else 0.0
+        between = _between_bends(g / seen, c / seen, gg / seen, gc / seen, cc / seen, aim)
+        if price < between < last < np.inf:
+            best = _better(best, between, g, c, gg, gc, cc, seen, aim, scale)
+        last = price
+        if k < segments:
+            t = past[frontiers.row[k]]
+            fc, fg = frontiers.far_cost[k], frontiers.far_gain[k]
+            nc, ng = fc - frontiers.cost[k], fg - frontiers.gain[k]
+            g += t * frontiers.gain[k]
+            c += t * frontiers.cost[k]
+            gg += t * (fg * fg - ng * ng)
+            gc += t * (fg * fc - ng * nc)
+            cc += t * (fc * fc - nc * nc)
+        best = _better(best, price, g, c, gg, gc, cc, seen, aim, scale)
+    return best[1], best[2], best[3], best[4]
+
+
+@njit(cache=True, inline="always")
+def _better(
+    best: Choice, price: float, g: float, c: float, gg: float, gc: float, cc: float, seen: float,
+    aim: CertificateAim, scale: float,
+) -> Choice:  # fmt: skip
+    """Return the better of a choice and a price at which the past has these sums."""
+    at = np.searchsorted(aim.limit_prices, price, side="right") - 1
+    mean, square = g - price * c, gg - 2.0 * price * gc + price * price * cc
+    score, variance, top, drift = _score(
+        mean, square, seen, aim, aim.limits[at], aim.budget * price, scale
+    )
+    return (score, price, variance, top, drift) if score > best[0] else best
+
+
+@njit(cache=True, inline="always")
+def _between_bends(
+    g: float, c: float, gg: float, gc: float, cc: float, aim: CertificateAim
+) -> float:
+    """Return the price at which the score is stationary while no gain bends; NaN if none is.
+
+    With the past means of gain, cost and their products, δ − Y has mean A + Bν and mean square
+    P + Qν + Rν².
+    """
+    a, b = aim.delta - g, c - aim.budget
+    p = gg - 2.0 * aim.delta * g + aim.delta * aim.delta
+    q = 2.0 * (aim.budget * g - gc + aim.delta * c - aim.delta * aim.budget)
+    r = cc - 2.0 * aim.budget * c + aim.budget * aim.budget
+    below = 0.5 * b * q - a * r
+    return (0.5 * a * q - b * p) / below if below != 0.0 else np.nan
+
+
+@njit(cache=True)
+def _score(
+    mean: float, square: float, seen: float, aim: CertificateAim, limit: float, offset: float,
+    scale: float,
+) -> tuple[float, float, float, float]:  # fmt: skip
+    """Return δ − E Y in standard deviations; E(Y − δ)², the top of Y and δ − E Y.
+
+    ``mean`` and ``square`` are Σ φ and Σ φ² over the past, ``offset`` is εν.
+    """
+    top = limit + offset
+    o = offset - aim.delta
+    prior = 0.5 * aim.delta * max(top - aim.delta, 1e-3 * top)
+    squares = max(square + 2.0 * o * mean + o * o * seen, 0.0)
+    variance = (aim.weight * prior + squares) / (aim.weight + seen)
+    if top > aim.delta:
+        variance = max(variance, (scale / aim.cap * (top - aim.delta)) ** 2)
+    drift = -(mean / seen + o)
+    score = drift / math.sqrt(max(variance, 1e-300))
+    return score, max(variance, 1e-12 * top * top), top, drift

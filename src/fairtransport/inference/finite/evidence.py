@@ -1,0 +1,208 @@
+"""The sample as bets see it: random orders of the records, the frontiers of occupied cells."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtransport.inference.finite.ladder import Ladder
+from fairtransport.inference.finite.least_wealth import log_best_mean, log_mean
+from fairtransport.inference.finite.observed_frontiers import ObservedFrontiers, observed_frontiers
+from fairtransport.inference.finite.orders import Orders, draw_orders, no_order
+
+if TYPE_CHECKING:
+    from fairtransport.checks import FloatArray, IntArray
+    from fairtransport.transport import AuditProblem
+
+BLOCKS = ((200, 200), (10_000, 100), (100_000, 60))
+"""Up to so many records stakes are chosen so often; beyond all, ``FEWEST_BLOCKS`` times."""
+FEWEST_BLOCKS = 20
+MEDIUM = 10_000
+"""Beyond so many records prices are looked at less closely."""
+CUSHIONS = ((50, 0.8), (200, 0.85), (1_000, 0.95))
+"""How closely wealth is aimed at 1/α with so many records, for a rejection; in between, by the
+logarithm."""
+CAP = 0.75
+"""Largest share of wealth that one record can lose."""
+WEIGHT = 4.0
+"""Records that the prior guess of a variance counts for."""
+SURE = 6.0
+"""Standard errors from the estimate at which the search for a start begins."""
+SMALL = 200
+FEWEST_SHARES = (1 / 8, 1 / 4)
+"""Share of the orders whose mean wealth may decide without the others, up to ``SMALL`` records
+and beyond: with less, the seed would move bounds by more than .06 of a normal bound's distance."""
+FIXED_STAKES = 40
+"""Stakes in the mixture for targets that depend on the sample."""
+LIMIT_PRICES = 64
+"""Prices at which the largest gain of a declared sample space is computed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """A sample and what was known before it, as bets need them.
+
+    Attributes
+    ----------
+    problem, counts
+        The audit problem and the sample.
+    limits
+        What is known of gains before the data.
+    fixed_targets
+        Whether the targets do not depend on the sample.
+    rng
+        Draws the random orders in which the sample is bet on.
+
+    Notes
+    -----
+    How stakes are chosen must not depend on the sample but through earlier records. The number
+    of blocks, of prices that are looked at and of rungs depend on n and on ``limits`` only. The
+    number of orders depends on the number of occupied cells; it is no part of any stake, and
+    given the sample's multiset each order's wealth has the same mean, so that their average has
+    it too, however many they are.
+    """
+
+    problem: AuditProblem
+    counts: IntArray
+    limits: GainLimits
+    fixed_targets: bool
+    rng: np.random.Generator
+
+    @property
+    def budget(self) -> float:
+        """ε; 0 where only free moves matter."""
+        return 0.0 if self.limits.linear else self.problem.budget
+
+    @cached_property
+    def n(self) -> int:
+        """The size of the sample."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def occupied(self) -> IntArray:
+        """The points that records are at."""
+        return np.flatnonzero(self.counts)
+
+    @cached_property
+    def frontiers(self) -> ObservedFrontiers:
+        """The frontiers of these points; without segments where only free moves matter."""
+        return observed_frontiers(self.problem, self.occupied, with_costs=not self.limits.linear)
+
+    @cached_property
+    def orders(self) -> Orders:
+        """The orders that the sample is bet on in."""
+        counts = self.counts[self.occupied]
+        if not self.fixed_targets:
+            return no_order(counts, FIXED_STAKES)
+        sweeps = self.blocks // self.every * len(self.frontiers.row)
+        return draw_orders(counts, self.blocks, sweeps, self.rng)
+
+    def average(self, logs: FloatArray) -> float:
+        """Put the log-wealths of orders, or of the stakes of a mixture, together."""
+        if not self.fixed_targets:
+            return log_mean(logs)
+        share = FEWEST_SHARES[self.n > SMALL]
+        return log_best_mean(logs, math.ceil(share * len(logs)))
+
+    @property
+    def blocks(self) -> int:
+        """How often stakes are chosen."""
+        return next((blocks for most, blocks in BLOCKS if self.n <= most), FEWEST_BLOCKS)
+
+    @property
+    def cushion(self) -> float:
+        """How closely the wealth against ψ <= δ is aimed at 1/α."""
+        sizes, cushions = np.array(CUSHIONS).T
+        return float(np.interp(math.log(self.n), np.log(sizes), cushions))
+
+    @property
+    def every(self) -> int:
+        """The number of blocks for which a certificate's price is kept."""
+        return 1 if self.n <= MEDIUM else 4
+
+    @property
+    def prices(self) -> int:
+        """The number of prices that wealth is kept at, at the most."""
+        return 64 if self.n <= MEDIUM else 8
+
+    @cached_property
+    def ladder(self) -> Ladder:
+        """The thresholds on which bounds are found."""
+        return Ladder(self.n, self.limits.most)
+
+    @cached_property
+    def guesses(self) -> tuple[int, int]:
+        """Rungs below and above which everything is very probably rejected."""
+        sweep = self.problem.sweep(self.counts / self.n)
+        budget = self.problem.budget
+        offset = np.zeros_like(sweep.prices) if budget == 0 else budget * sweep.prices
+        usable = np.isfinite(offset)
+        means, spreads = (offset + sweep.mean)[usable], sweep.spread()[usable]
+        slack = SURE * spreads / math.sqrt(self.n)
+        low, high = float(np.min(means - slack)), float(np.min(means + slack))
+        return self.ladder.below(low), self.ladder.below(high) + 1
+
+
+@dataclass(frozen=True, eq=False)
+class GainLimits:
+    """What is known of gains before the sample is drawn, for points outside it too.
+
+    Attributes
+    ----------
+    prices, limits
+        Rising prices, the first 0, and upper limits of φ_ν from each on.
+    linear
+        Whether only free moves matter, so that ψ is linear in f.
+    two_valued
+        Whether each gain is 0 or the largest.
+    """
+
+    prices: FloatArray
+    limits: FloatArray
+    linear: bool
+    two_valued: bool
+
+    @property
+    def most(self) -> float:
+        """The largest gain there can be."""
+        return float(self.limits[0])
+
+    def data_free_bound(self, budget: float) -> float:
+        """Return what ψ cannot exceed whatever the population: min over ν of εν + max φ_ν."""
+        return float(np.min(budget * self.prices + self.limits))
+
+
+def limits_of_space(problem: AuditProblem) -> GainLimits:
+    """Return the limits where a problem's points are the whole sample space."""
+    frontiers = problem.frontiers
+    if problem.budget == 0 or not len(frontiers.row):
+        gains = frontiers.base_gain
+        most = float(gains.max())
+        two_valued = most > 0 and bool(np.all((gains == 0) | (gains >= most)))
+        return GainLimits(np.zeros(1), np.array([most]), linear=True, two_valued=two_valued)
+    inner = np.unique(np.quantile(frontiers.slope, np.linspace(0, 1, LIMIT_PRICES)))
+    prices = np.r_[0.0, inner[inner > 0]]
+    limits = np.array([float(frontiers.net_gains(price).max()) for price in prices])
+    return GainLimits(prices, limits, linear=False, two_valued=False)
+
+
+def limits_of_losses(
+    problem: AuditProblem, loss_range: tuple[float, float], *, binary: bool,
+    most: float | None = None,
+) -> GainLimits:  # fmt: skip
+    """Return the limits where points outside the problem may be drawn too.
+
+    What decides is known without the sample: the losses' range, whether they are ``binary``
+    (at an end of it), the budget, whether the similarity allows other than free moves, and
+    what is the ``most`` that can be gained, if that is less than the whole range.
+    """
+    low, high = loss_range
+    reach = high - low if most is None else min(most, high - low)
+    linear = problem.budget == 0 or problem.geometry.is_free
+    return GainLimits(
+        np.zeros(1), np.array([reach]), linear=linear, two_valued=linear and binary and reach > 0
+    )

@@ -1,0 +1,199 @@
+"""Bounds, tests and certificates that hold at every sample size, by betting."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtransport.inference.finite.certificate import Certificate
+from fairtransport.inference.finite.clopper_pearson import (
+    p_share_at_least,
+    p_share_at_most,
+    share_at_least,
+    share_at_most,
+)
+from fairtransport.inference.finite.evidence import Evidence, GainLimits
+from fairtransport.inference.finite.ladder import Ladder
+from fairtransport.inference.finite.rejection import Rejection
+from fairtransport.inference.laws import Interval, SamplingLaw
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fairtransport.checks import IntArray
+    from fairtransport.transport import AuditProblem
+
+SMALLEST_LEVEL = 1e-6
+LEAST_THRESHOLD = 1e-12
+"""Smallest threshold that is bet on, as a share of the largest gain; stakes grow as one over it."""
+
+
+@dataclass(frozen=True, eq=False)
+class FiniteSampleLaw(SamplingLaw):
+    """Inference about ψ(f*) with guarantees at every n.
+
+    Attributes
+    ----------
+    problem, counts
+        The audit problem and the sample.
+    limits
+        What is known of gains before the data.
+    alpha
+        The level that p-values are aimed at.
+    rng
+        Draws the random orders in which the sample is bet on.
+    delta
+        The threshold that was declared before the data, if there is one.
+
+    Notes
+    -----
+    Write Y_ν = φ_ν + εν. H0: ψ(f*) <= δ says that E Y_ν <= δ at *some* price ν, so it is rejected
+    when that is rejected at *every* price, each at level α (an intersection–union test). Each is
+    tested by a wealth process (`rejection_bets`), averaged over random orders of the sample.
+    H0': ψ(f*) >= δ implies E Y_ν >= δ at *every* price, so one that is chosen from earlier records
+    will do (`certificate_bets`). Bounds are the first thresholds that are not rejected; they and
+    the tests at the declared δ are one family of tests, so that the lower bound reaches δ exactly
+    if δ-fairness is rejected, and the upper bound is at most δ exactly if it is certified. Where
+    gains are known to be two-valued and free, everything is Clopper–Pearson. Where targets are
+    observed points, φ is smaller than over the whole space; a mixture of fixed stakes grows
+    with φ, so that its lower bounds still hold.
+    """
+
+    problem: AuditProblem
+    counts: IntArray
+    limits: GainLimits
+    alpha: float
+    rng: np.random.Generator
+    delta: float | None = None
+
+    @property
+    def guarantee(self) -> str:
+        """What the bounds promise: their level at every n."""
+        return "finite-sample"
+
+    @property
+    def most_gain(self) -> float:
+        """An upper limit of every gain."""
+        return self.limits.most
+
+    def lower_bound(self, alpha: float = 0.05) -> float:
+        """Return L with P(L <= ψ(f*)) >= 1 − α at every n."""
+        alpha = self._level(alpha)
+        if self.most_gain == 0:
+            return 0.0
+        if self.limits.two_valued:
+            return self.most_gain * share_at_least(self._full_gains, self.n, alpha)
+        declared = None if self.delta is None else self._testable(self.delta)
+        return self._cached("lower", alpha, Rejection(self._evidence, declared).bound)
+
+    def upper_bound(self, alpha: float = 0.05) -> float:
+        """Return U with P(U >= ψ(f*)) >= 1 − α at every n; infinite without fixed targets."""
+        alpha = self._level(alpha)
+        if not self.fixed_targets:
+            return math.inf
+        if self.most_gain == 0:
+            return 0.0
+        if self.limits.two_valued:
+            return self.most_gain * share_at_most(self._any_gains, self.n, alpha)
+        return self._cached("upper", alpha, Certificate(self._evidence, self.delta).bound)
+
+    def interval(self, alpha: float = 0.05) -> Interval:
+        """Return the two-sided confidence interval at level 1 − α, no end inside its bound."""
+        half = self._level(alpha) / 2
+        return Interval(
+            min(self.lower_bound(half), self.lower_bound(alpha)),
+            max(self.upper_bound(half), self.upper_bound(alpha)),
+        )
+
+    def rejects(self, delta: float, alpha: float = 0.05) -> bool:
+        """Whether δ-fairness is rejected at level α, by the test at this δ."""
+        if delta < 0:
+            return True
+        if self.limits.two_valued or delta >= self.most_gain:
+            return self.lower_bound(alpha) > delta
+        if delta == 0:
+            return self._anybody_gains
+        rejection = Rejection(self._evidence, self._testable(delta))
+        return rejection.rejects(Ladder.main_level(self._level(alpha)))
+
+    def certifies(self, delta: float, alpha: float = 0.05) -> bool:
+        """Whether δ-fairness is certified at level α, by the test at this δ."""
+        if not self.fixed_targets:
+            return False
+        if delta >= self._data_free_bound:
+            return True
+        if self.limits.two_valued or delta <= 0:
+            return self.upper_bound(alpha) <= delta
+        return Certificate(self._evidence, delta).certifies(Ladder.main_level(self._level(alpha)))
+
+    def _p_greater(self, delta: float) -> float:
+        if self.limits.two_valued:
+            return p_share_at_most(self._full_gains, self.n, delta / self.most_gain)
+        if delta >= self.most_gain:
+            return 1.0
+        if delta <= 0:
+            return SMALLEST_LEVEL if delta < 0 or self._anybody_gains else 1.0
+        return self._search_level(Rejection(self._evidence, self._testable(delta)).log_wealth)
+
+    def _p_less(self, delta: float) -> float:
+        if not self.fixed_targets:
+            return 1.0
+        if self.limits.two_valued:
+            return p_share_at_least(self._any_gains, self.n, delta / self.most_gain)
+        if delta > self._data_free_bound:
+            return SMALLEST_LEVEL
+        if delta <= 0 or delta >= self.most_gain:
+            return 1.0
+        return self._search_level(Certificate(self._evidence, delta).log_wealth)
+
+    def _search_level(self, log_wealth: Callable[[float], float]) -> float:
+        """Return α/2^k for the last k up to which the test at that level rejects; else 1/wealth."""
+        at_alpha = log_wealth(Ladder.main_level(self.alpha))
+        if at_alpha < -math.log(Ladder.main_level(self.alpha)):
+            # a p-value of α or less would say that the test rejects
+            return max(math.exp(min(-at_alpha, 0.0)), math.nextafter(self.alpha, 1.0))
+        level = self.alpha
+        while level / 2 >= SMALLEST_LEVEL:
+            smaller = Ladder.main_level(level / 2)
+            if log_wealth(smaller) < -math.log(smaller):
+                break
+            level /= 2
+        return level
+
+    def _testable(self, delta: float) -> float:
+        """Return δ, or the least that can be staked against: rejecting more rejects δ too."""
+        return max(delta, LEAST_THRESHOLD * self.most_gain) if delta > 0 else delta
+
+    @cached_property
+    def _evidence(self) -> Evidence:
+        return Evidence(self.problem, self.counts, self.limits, self.fixed_targets, self.rng)
+
+    @property
+    def _anybody_gains(self) -> bool:
+        """Whether somebody in the sample has a gain within the budget's reach, so that ψ > 0."""
+        price = math.inf if self.limits.linear else 0.0
+        gains = self.problem.frontiers.net_gains(price)
+        return bool(np.any(gains[self.counts > 0] > 0))
+
+    @property
+    def _full_gains(self) -> int:
+        gains = self.problem.frontiers.base_gain
+        return int(self.counts[gains >= self.most_gain].sum())
+
+    @property
+    def _any_gains(self) -> int:
+        return int(self.counts[self.problem.frontiers.base_gain > 0].sum())
+
+    @property
+    def _data_free_bound(self) -> float:
+        return self.limits.data_free_bound(self._evidence.budget)
+
+    def _cached(self, side: str, alpha: float, compute: Callable[[float], float]) -> float:
+        key = f"_{side}_{alpha!r}"
+        if key not in self.__dict__:
+            self.__dict__[key] = compute(alpha)
+        return float(self.__dict__[key])

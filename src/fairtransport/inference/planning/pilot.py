@@ -1,0 +1,139 @@
+"""Pilot: what a plan has to know of the audit that is planned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+import numpy as np
+
+from fairtransport.checks import finite, float_array, shown
+from fairtransport.errors import InputError
+from fairtransport.transport import AuditProblem
+
+if TYPE_CHECKING:
+    from fairtransport.checks import BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Pilot:
+    """A small audit that stands for the population, and what a larger one will know.
+
+    Attributes
+    ----------
+    problem, frequencies
+        The pilot's problem and the distribution over its points that samples are drawn from.
+    loss_range
+        The limits of the losses that the planned audit knows before its data; None if none.
+    binary_losses
+        Whether it knows that each loss is an end of these.
+    most_gain
+        The largest gain that it knows to be possible; None: the whole range.
+    fixed_targets
+        Whether the planned audit's targets do not depend on its sample.
+    families
+        (K,) numbers of the sets of points that come into an audit together: a point that was
+        sampled brings its family, the twins that the model is asked about. None: all points of
+        the problem are there, whatever the sample.
+    open_levels
+        (K, columns) codes of the sensitive features whose levels an audit takes from its data:
+        a point whose level nobody in the sample has is not there.
+    delta, alpha, method, n_resamples
+        The pilot's own settings, for those that a plan is not told.
+    """
+
+    problem: AuditProblem
+    frequencies: FloatArray
+    loss_range: tuple[float, float] | None
+    fixed_targets: bool
+    binary_losses: bool = False
+    most_gain: float | None = None
+    families: IntArray | None = None
+    open_levels: IntArray | None = None
+    delta: float | None = None
+    alpha: float | None = None
+    method: str | None = None
+    n_resamples: int | None = None
+
+    def audited(self, counts: IntArray) -> tuple[AuditProblem, IntArray]:
+        """Return the problem and the counts that the audit of a sample would have."""
+        if self.families is None:
+            return self.problem, counts
+        there = np.flatnonzero(self._there(self.families, counts > 0))
+        return self.problem.at(there), counts[there]
+
+    def _there(self, families: IntArray, sampled: BoolArray) -> BoolArray:
+        there = np.isin(families, families[sampled])
+        if self.open_levels is not None:
+            for codes in self.open_levels.T:
+                there &= np.isin(codes, codes[sampled])
+        return there
+
+    def chance_to_miss_a_level(self, n: int) -> float:
+        """Return a limit of the chance that some level occurs nowhere in n people."""
+        if self.open_levels is None:
+            return 0.0
+        # the code of a missing value is -1
+        shares = [np.bincount(codes + 1, self.frequencies) for codes in self.open_levels.T]
+        return float(sum(((1 - share[share > 0]) ** n).sum() for share in shares))
+
+
+@runtime_checkable
+class HasPilot(Protocol):
+    """What a plan can be made from: an audit's result."""
+
+    def as_pilot(self) -> Pilot:
+        """Return what a plan has to know."""
+        ...
+
+
+def as_pilot(pilot: object) -> Pilot:
+    """Return what an audit's result tells a plan."""
+    if isinstance(pilot, Pilot):
+        return pilot
+    if not isinstance(pilot, HasPilot):
+        msg = f"`pilot` must be the result of an audit, got {shown(pilot)}"
+        raise InputError(msg)
+    return pilot.as_pilot()
+
+
+def pilot_of(
+    problem: object, frequencies: object, counts: object, loss_range: object, fixed_targets: object,
+    binary_losses: object,
+) -> Pilot:  # fmt: skip
+    """Return a pilot from its parts, as `sample_size` takes them."""
+    if not isinstance(problem, AuditProblem):
+        msg = f"`problem` must be an AuditProblem, got {shown(problem)}"
+        raise InputError(msg)
+    shares = _check_shares(problem, frequencies, counts)
+    if not isinstance(fixed_targets, bool | np.bool_):
+        msg = (
+            "`fixed_targets` must say whether the planned audit's targets are those of `problem` "
+            "whoever is sampled (True) or the points of its own sample (False), "
+            f"got {shown(fixed_targets)}"
+        )
+        raise InputError(msg)
+    limits = None
+    if loss_range is not None:
+        low, high = float_array("loss_range", loss_range, (2,)).tolist()
+        limits = (low, high)
+    # without fixed targets a point comes into an audit by being sampled
+    families = None if fixed_targets else np.arange(problem.size)
+    return Pilot(
+        problem, shares, limits, bool(fixed_targets), bool(binary_losses), families=families
+    )
+
+
+def _check_shares(problem: AuditProblem, frequencies: object, counts: object) -> FloatArray:
+    if (frequencies is None) == (counts is None):
+        got = "neither" if counts is None else "both"
+        msg = f"`frequencies` or `counts` must be given, and not both, got {got}"
+        raise InputError(msg)
+    name, given = ("counts", counts) if frequencies is None else ("frequencies", frequencies)
+    shares = finite(name, float_array(name, given, (problem.size,)), nonnegative=True)
+    total = float(shares.sum())
+    if not total > 0 or (frequencies is not None and abs(total - 1) > 1e-6):  # noqa: PLR2004
+        rule = "have a positive sum" if frequencies is None else "sum to 1"
+        msg = f"`{name}` must {rule}, got {total:g}"
+        raise InputError(msg)
+    return shares / total

@@ -1,0 +1,78 @@
+"""The screen of a monitor: where the evidence of a stream stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairtransport.report.numbers import percent
+from fairtransport.report.screen.flagwords import in_flags
+from fairtransport.report.screen.lines import line, print_note, terminal
+from fairtransport.report.screen.results import COLOURS, compared_with, framed, two_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairtransport.monitor.monitor import Monitor
+
+MOST_SHOWN = 1e6
+"""Larger e-values are shown as larger than this."""
+
+
+def print_evidence(monitor: Monitor, title: str, waiting: int = 0) -> None:
+    """Print the verdict on a stream so far, its numbers and its notes.
+
+    ``waiting`` is how many bytes at the end of the file were not counted yet.
+    """
+    from rich.console import Group
+
+    state, settings = monitor.state, monitor.settings
+    certificate = state.e_value_certificate
+    upper = "" if state.upper is None else f" and at most {state.upper:.4f}"
+    rows = {
+        "FaiTH statistic": f"{state.statistic:.4f}",
+        "At all times": f"at least {state.lower:.4f}{upper}",
+        "Evidence of bias": f"{_evidence(state.e_value)}, enough at {1 / settings.alpha:g}",
+        "Compared with": compared_with(state.target_scope, asked=settings.box is not None),
+    }
+    if certificate is not None:
+        rows["Evidence of fairness"] = _evidence(certificate)
+    colour = COLOURS[state.verdict]
+    content = Group(line((_verdict(monitor), f"bold {colour}")), line(""), two_columns(rows))
+    terminal().print(framed(content, f"{title}, {state.n} cases", colour))
+    if waiting:
+        print_note(
+            f"The last {waiting} bytes of the file are not counted yet: they are no complete row, "
+            "as a row ends with a line break and its quotes are closed."
+        )
+    for warning in (*_separate(monitor), *state.warnings):
+        print_note(in_flags(warning))
+
+
+def _evidence(e_value: float) -> str:
+    return f"{e_value:.4g}" if e_value <= MOST_SHOWN else "> 10^6"
+
+
+def _separate(monitor: Monitor) -> Iterator[str]:
+    """Explain a rejection that the other numbers, as they stand now, do not show."""
+    state, settings = monitor.state, monitor.settings
+    if state.verdict != "rejected":
+        return
+    faded, below = state.e_value < 1 / settings.alpha, state.lower <= settings.delta
+    if faded or below:
+        yield (
+            f"δ-fairness was rejected at case {state.stopped_at}, when the evidence reached "
+            f"{1 / settings.alpha:g}, and that stands. The evidence and the bounds are separate "
+            "processes, each valid at all times: either may be behind the other."
+        )
+
+
+def _verdict(monitor: Monitor) -> str:
+    state, settings = monitor.state, monitor.settings
+    when = "" if state.stopped_at is None else f", since case {state.stopped_at}"
+    alpha = percent(settings.alpha, 4)
+    words = {
+        "rejected": f"δ-fairness rejected at level {alpha}",
+        "certified": f"certified at level {alpha}",
+        "inconclusive": "inconclusive",
+    }
+    return f"δ = {settings.delta:g}: {words[state.verdict]}{when}."

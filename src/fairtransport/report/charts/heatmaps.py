@@ -1,0 +1,214 @@
+"""The change in the number of people by a feature and the groups: the paper's Figure 2."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from fairtransport.report.charts.style import INK, MARK, ORANGE, PALE, SKY, data_of, finish, rows_of
+from fairtransport.report.numbers import NOT_TOLD, interval_text, people, signed
+from fairtransport.report.strings import value_text, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from altair.typing import ChartType
+
+    from fairtransport.report.charts.style import Row, Table
+    from fairtransport.summary import FlowTable
+
+NEEDED = ("label", "level", "group", "people", "out", "into", "change")
+CELL_HEIGHT = 44
+EVERYBODY = "any"
+NARROWEST, WIDEST = 60, 110
+LINE = 11
+"""Longer names of groups go on in a new line where they have a space or a hyphen."""
+MOST_LINES = 3
+TITLE_LIMIT = 300
+TIPS = {
+    "of": "Group",
+    "level": "Level",
+    "people": "People",
+    "out": "Moved out",
+    "into": "Moved in",
+    "shown": "Change",
+    "range": "Interval of the change",
+}
+SUBTITLE = "People after the swaps minus people before: + more (blue), − fewer (orange)"
+LETTER = 5.6
+"""About the width of a letter on an axis, in pixels."""
+
+
+def flow_rows(table: FlowTable) -> list[Row]:
+    """Return a table of flows as rows for `flow_heatmaps`."""
+    return [vars(cell) for cell in table.cells]
+
+
+def flow_heatmaps(table: Table, *, feature: str, label: str | None = None) -> ChartType:
+    """Draw a heat map for each label: levels of a feature against groups.
+
+    Parameters
+    ----------
+    table
+        Columns ``label``, ``level``, ``group`` (levels by sensitive feature, or a text),
+        ``people``, ``out``, ``into``, ``change`` and, where there are any, ``lower`` and
+        ``upper``.
+    feature, label
+        The names of the feature and of the label's column.
+    """
+    import altair as alt
+
+    rows = [_cell(row) for row in rows_of(table, NEEDED)]
+    return finish(
+        alt.concat(*_maps(rows, label), columns=2, spacing=28),
+        title=f"Change in people by {visible(feature)}",
+        subtitle=SUBTITLE,
+        description=_description(rows, feature),
+    )
+
+
+def stacked_heatmaps(tables: Mapping[str, Table], *, label: str | None = None) -> ChartType:
+    """Draw the heat maps of several features, one below the other, by the features' names."""
+    import altair as alt
+
+    parts, described = [], []
+    for feature, table in tables.items():
+        rows = [_cell(row) for row in rows_of(table, NEEDED)]
+        heading = alt.Title(visible(feature), fontSize=13, anchor="start")
+        parts.append(alt.hconcat(*_maps(rows, label), spacing=28).properties(title=heading))
+        described.append(_description(rows, feature))
+    return finish(
+        alt.vconcat(*parts, spacing=24),
+        title="Change in people",
+        subtitle=SUBTITLE,
+        description=" ".join(described),
+    )
+
+
+def _maps(rows: list[Row], label: str | None) -> list[ChartType]:
+    """Return a heat map for each label, all on one scale of colours."""
+    import altair as alt
+
+    largest = max(1.0, *(abs(row["change"]) for row in rows))
+    groups = _distinct(row["column"] for row in rows)
+    levels = _distinct(row["row"] for row in rows)
+    return [
+        _heatmap(
+            [row for row in rows if row["label"] == value], levels, groups, largest
+        ).properties(
+            title=alt.Title(
+                _map_title(label, value), fontSize=13, anchor="start", limit=TITLE_LIMIT
+            )
+        )
+        for value in _distinct(row["label"] for row in rows)
+    ]
+
+
+def wrapped(text: str) -> str:
+    r"""Return a name in a few short lines; without its line feeds it is the name again.
+
+    Examples
+    --------
+    >>> wrapped("African-American")
+    'African-\nAmerican'
+    """
+    lines = [""]
+    for part in re.findall(r"[^\s-]*[\s-]?", text):
+        if lines[-1] and len(lines) < MOST_LINES and len(lines[-1]) + len(part) > LINE:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)
+
+
+def keyed(text: str) -> str:
+    """Return a text as the key of a row or column.
+
+    Keys are looked up in objects that have properties of their own, such as "constructor". A
+    line feed cannot come from the data, in which it is spelled out, so no name ends in one.
+    """
+    return f"{text}\n"
+
+
+def _cell(row: Mapping[str, Any]) -> Row:
+    lower, upper = row.get("lower"), row.get("upper")
+    group = row["group"]
+    parts = group.values() if isinstance(group, Mapping) else [group]
+    cell = {
+        "label": EVERYBODY if row["label"] is None else value_text(row["label"]),
+        "level": value_text(row["level"]),
+        "row": keyed(value_text(row["level"])),
+        "column": keyed("\n".join(wrapped(value_text(part)) for part in parts)),
+        "of": ", ".join(value_text(part) for part in parts),
+        "change": float(row["change"]),
+        "shown": signed(row["change"]),
+        "people": people(row["people"]),
+        "out": people(row["out"]),
+        "into": people(row["into"]),
+    }
+    if lower is not None and upper is not None:
+        cell["range"] = interval_text(lower, upper, 1)
+    return cell
+
+
+def _distinct(values: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(values))
+
+
+def _map_title(label: str | None, value: str) -> str:
+    return "Everybody" if label is None or value == EVERYBODY else f"{visible(label)} = {value}"
+
+
+def _heatmap(rows: list[Row], levels: list[str], groups: list[str], largest: float) -> ChartType:
+    import altair as alt
+
+    longest = max(len(line) for group in groups for line in group.split("\n"))
+    step = round(min(max(LETTER * longest + 10, NARROWEST), WIDEST))
+    lines = "split(slice(datum.label, 0, -1), '\\n')"
+    across = alt.X("column:N", sort=groups, title=None, scale=alt.Scale(domain=groups)).axis(
+        labelAngle=0, labelExpr=lines, labelLimit=step - 2,
+        labelFontSize=11, domain=False, ticks=False, labelPadding=6,
+    )  # fmt: skip
+    down = alt.Y("row:N", sort=levels, title=None, scale=alt.Scale(domain=levels)).axis(
+        labelExpr="slice(datum.label, 0, -1)", domain=False, ticks=False, labelPadding=8,
+        labelLimit=150,
+    )  # fmt: skip
+    tips = [
+        (name, title)
+        for name, title in TIPS.items()
+        if any(row.get(name, NOT_TOLD) != NOT_TOLD for row in rows)
+    ]
+    base = alt.Chart().encode(
+        x=across,
+        y=down,
+        tooltip=[
+            *(alt.Tooltip(f"{name}:N", title=title) for name, title in tips),
+        ],
+    )
+    colour = alt.Color("change:Q", legend=None).scale(
+        domain=[-largest, 0, largest], range=[ORANGE, PALE, SKY], interpolate="rgb"
+    )
+    # all colours of the scale are light, so that dark numbers can be read on every one
+    return alt.layer(
+        base.mark_rect(stroke="#FFFFFF", strokeWidth=2, aria=False).encode(color=colour),
+        base.transform_filter("datum.change != 0")
+        .mark_text(fontSize=14, fontWeight="bold", color=INK, aria=False)
+        .encode(text="shown:N"),
+        base.transform_filter("datum.change == 0")
+        .mark_text(fontSize=12, color=MARK, aria=False)
+        .encode(text="shown:N"),
+        data=data_of(rows),
+    ).properties(width=alt.Step(step), height=alt.Step(CELL_HEIGHT))
+
+
+def _description(rows: list[Row], feature: str) -> str:
+    order = sorted(rows, key=lambda row: -abs(row["change"]))[:3]
+    largest = "; ".join(
+        f"{row['shown']} for {row['level']}, {row['of']}, label {row['label']}"
+        for row in order
+        if row["change"]
+    )
+    return (
+        f"Heat maps of the change in the number of people by {visible(feature)} and group, one for "
+        f"each label. {f'Largest changes: {largest}.' if largest else 'Nothing changes.'}"
+    )

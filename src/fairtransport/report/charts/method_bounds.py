@@ -1,0 +1,120 @@
+"""Several methods' intervals side by side."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from fairtransport.report.charts.marks import in_words, lines, named
+from fairtransport.report.charts.style import (
+    BLUE,
+    INK,
+    WIDTH,
+    data_of,
+    finish,
+    padded,
+    rows_of,
+    value_axis,
+)
+from fairtransport.report.numbers import DOWN, NO_UPPER, UP, bound, interval_text
+from fairtransport.report.strings import visible
+
+if TYPE_CHECKING:
+    import altair as alt
+    from altair.typing import ChartType
+
+    from fairtransport.report.charts.style import Row, Table
+
+NEEDED = ("method", "guarantee", "lower", "upper", "lower_bound", "upper_bound")
+ROW = 44
+ENDS = ("lower", "upper", "lower_bound", "upper_bound")
+TIPS = (
+    ("method", "Method"),
+    ("guarantee", "Guarantee"),
+    ("range", "Interval"),
+    ("bounds", "Bounds"),
+)
+
+
+def methods_chart(table: Table, *, estimate: float, delta: float | None = None) -> ChartType:
+    """Draw each method's interval as a bar and its one-sided bounds as ticks.
+
+    Parameters
+    ----------
+    table
+        Columns ``method``, ``guarantee``, ``lower``, ``upper``, ``lower_bound`` and
+        ``upper_bound``, one method a row; an end that does not exist is None or infinite.
+    estimate, delta
+        The statistic and the threshold.
+    """
+    import altair as alt
+
+    rows = [_row(row) for row in rows_of(table, NEEDED)]
+    marks = named((("estimate", estimate), ("δ", delta)))
+    known = [row[end] for row in rows for end in ENDS if row[end] is not None]
+    left, right = padded([*known, *(mark["at"] for mark in marks)])
+    for row in rows:
+        row["from"] = left if row["lower"] is None else row["lower"]
+        row["to"] = right if row["upper"] is None else row["upper"]
+
+    def x(name: str) -> alt.X:
+        return alt.X(f"{name}:Q", title="FaiTH statistic", axis=value_axis()).scale(
+            domain=[left, right], nice=False
+        )
+
+    names = [row["method"] for row in rows]
+    down = alt.Y("method:N", sort=names, title=None).axis(domain=False, ticks=False)
+    base = alt.Chart(data_of(rows)).encode(
+        y=down,
+        tooltip=[alt.Tooltip(f"{name}:N", title=title) for name, title in TIPS],
+    )
+    layers = [base.mark_bar(color=BLUE, opacity=0.55, height=14).encode(x=x("from"), x2="to:Q")]
+    for end in ("lower_bound", "upper_bound"):
+        known = [row for row in rows if row[end] is not None]
+        if known:
+            ticks = alt.Chart(data_of(known)).mark_tick(color=INK, thickness=2.5, size=24)
+            layers.append(ticks.encode(x=x(end), y=down))
+    layers.append(lines(marks, "x", x("at")))
+    layers += _open_ends([row for row in rows if row["upper"] is None], x("to"), down)
+    return finish(
+        alt.layer(*layers).properties(width=WIDTH, height=ROW * len(rows)),
+        title="Methods side by side",
+        subtitle="Bars: two-sided intervals; ticks: one-sided bounds",
+        description=(
+            "Intervals of the FaiTH statistic by method: "
+            + "; ".join(f"{row['method']} {row['range']}" for row in rows)
+            + f". Lines: {in_words(marks)}."
+        ),
+    )
+
+
+def _open_ends(rows: list[Row], across: alt.X, down: alt.Y) -> list[ChartType]:
+    """Draw an arrow at the edge for every interval that goes on for ever."""
+    import altair as alt
+
+    if not rows:
+        return []
+    base = alt.Chart(data_of(rows)).encode(x=across, y=down)
+    words = base.encode(text=alt.value(NO_UPPER))
+    look: Row = {"align": "right", "dx": 4, "dy": -15, "fontSize": 11}
+    return [
+        base.mark_point(shape="triangle-right", filled=True, size=260, color=BLUE, opacity=1),
+        # a white rim, so that lines behind the words do not cross them out
+        words.mark_text(color="#FFFFFF", stroke="#FFFFFF", strokeWidth=4, aria=False, **look),
+        words.mark_text(color=INK, **look),
+    ]
+
+
+def _row(row: Row) -> Row:
+    ends = {name: _finite(row[name]) for name in ENDS}
+    return {
+        "method": visible(row["method"]),
+        "guarantee": visible(row["guarantee"]),
+        "range": interval_text(ends["lower"], ends["upper"]),
+        "bounds": f"{bound(ends['lower_bound'], DOWN)} and {bound(ends['upper_bound'], UP)}",
+        **ends,
+    }
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)

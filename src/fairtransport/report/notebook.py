@@ -1,0 +1,29 @@
+"""The verdict and the largest moves for a notebook."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairtransport.report.html import html_environment
+from fairtransport.report.sections.finding import caution, meaning, verdict_sentence, verdict_title
+from fairtransport.report.sections.who import moved_sentence, moves_table
+
+if TYPE_CHECKING:
+    from fairtransport.summary import AuditSummary
+
+MOST_MOVES = 5
+
+
+def render_fragment(summary: AuditSummary) -> str:
+    """Return a piece of HTML without scripts that reads well in light and dark notebooks."""
+    template = html_environment().get_template("notebook.html.j2")
+    return template.render(
+        s=summary,
+        verdict=verdict_title(summary),
+        meaning=meaning(summary),
+        verdict_sentence=verdict_sentence(summary),
+        moved=moved_sentence(summary),
+        moves=moves_table(summary, MOST_MOVES),
+        more=max(0, len(summary.moves) - MOST_MOVES),
+        caution=caution(summary),
+    )

@@ -1,0 +1,77 @@
+"""Templates and the sections that they show, for HTML and Markdown alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairtransport.report import sections
+from fairtransport.report.numbers import decimal, level, people, percent
+from fairtransport.report.strings import prediction_text, profile_text, shorten, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+    from fairtransport.report.sections import Output, Section
+    from fairtransport.summary import AuditSummary
+
+
+def environment(finalize: Callable[[object], object], code: Callable[[str], Markup]) -> Environment:
+    """Return the templates' environment: escaping always, unknown names an error.
+
+    Parameters
+    ----------
+    finalize
+        What becomes of each value before it is written.
+    code
+        Escapes text in which words between backticks are code.
+    """
+    from pathlib import Path
+
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    made = Environment(
+        loader=FileSystemLoader([Path(__file__).parent / "templates", *sections.__path__]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=finalize,
+    )
+    made.filters |= {
+        "code": code,
+        "decimal": decimal,
+        "level": level,
+        "people": people,
+        "percent": percent,
+        "prediction": prediction_text,
+        "profile": profile_text,
+        "shorten": shorten,
+        "visible": visible,
+        # our own files, sentences without data and JSON that was made safe; nothing else
+        "trusted": Markup,
+    }
+    return made
+
+
+def render_sections(
+    made: Environment, summary: AuditSummary, output: Output
+) -> list[tuple[Section, Markup]]:
+    """Return the sections of a report, each with its template part filled in."""
+    from markupsafe import Markup
+
+    return [
+        (
+            section,
+            # a template that escapes gives text that is safe to put into another one
+            Markup(  # noqa: S704
+                made.get_template(name).render(
+                    s=summary, output=output, **section.contents(summary, output)
+                )
+            ),
+        )
+        for name, section in sections.find_sections().items()
+    ]

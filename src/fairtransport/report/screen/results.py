@@ -1,0 +1,142 @@
+"""The screens of an audit and of a plan: verdict first, then who is affected, then notes."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from fairtransport.report.numbers import level, percent
+from fairtransport.report.screen.flagwords import in_flags
+from fairtransport.report.screen.lines import line, print_note, terminal
+from fairtransport.report.sections.finding import interval_words, meaning, verdict_line
+from fairtransport.report.strings import shorten, value_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import RenderableType
+    from rich.panel import Panel
+    from rich.table import Table
+
+    from fairtransport.inference import SamplePlan
+    from fairtransport.summary import AuditSummary, Move
+
+MOST_MOVES = 10
+"""Rows of the moves table; a report has all of them."""
+MOST_NAMES = 100
+"""Characters of the list of features."""
+AROUND = (0.5, 0.75, 1, 1.25, 1.5)
+"""The sizes that a plan shows, as parts of the planned one."""
+COLOURS = {"rejected": "red", "certified": "green", "inconclusive": "yellow", None: "blue"}
+"""The frame's colour; the words say the same."""
+# lines spell out what is hidden, in a terminal's own way
+_cell = partial(value_text, write=str)
+
+
+def print_result(summary: AuditSummary, title: str) -> None:
+    """Print the verdict of an audit and its numbers, then moves and notes."""
+    from rich.console import Group
+
+    colour = COLOURS[summary.verdict]
+    head = [] if summary.verdict is None else [line((verdict_line(summary), f"bold {colour}"))]
+    content = Group(*head, line(meaning(summary)), line(""), _numbers(summary))
+    terminal().print(framed(content, title, colour))
+    print_moves(summary)
+    for warning in summary.warnings:
+        print_note(in_flags(warning))
+
+
+def print_moves(summary: AuditSummary) -> None:
+    """Print the largest moves: how many people, who they are, who they would have to be."""
+    from rich.table import Table
+
+    if not summary.moves:
+        return
+    table = Table(title=line("Who would be swapped with whom"), title_justify="left")
+    table.add_column("people", justify="right")
+    for name in ("who", "would have to be", "label", "prediction"):
+        table.add_column(name, overflow="fold")
+    for move in summary.moves[:MOST_MOVES]:
+        change = _change(move) + (" (or another)" if move.tied else "")
+        said = f"{_cell(move.prediction)} → {_cell(move.prediction_after)}"
+        cells = (f"{move.people:.6g}", _kept(move), change, _cell(move.label), said)
+        table.add_row(*map(line, cells))
+    hidden = (summary.moves_found or 0) - MOST_MOVES
+    if hidden > 0:
+        table.caption = line(f"and {hidden} more")
+    terminal().print(table)
+
+
+def _kept(move: Move) -> str:
+    """Return what stays as it is, as in "age 30, charge F"."""
+    kept = [(name, value) for name, value in move.from_profile.items() if name not in move.changed]
+    return ", ".join(f"{name} {_cell(value)}" for name, value in kept)
+
+
+def _change(move: Move) -> str:
+    """Return what changes, as in "sex: Male → Female"; predictions alone may differ."""
+    before, after = move.from_profile, move.to_profile
+    parts = [f"{name}: {_cell(before[name])} → {_cell(after[name])}" for name in move.changed]
+    return ", ".join(parts) or "the same profile"
+
+
+def _numbers(summary: AuditSummary) -> Table:
+    made = summary.provenance
+    rows = {"FaiTH statistic": f"{summary.statistic:.4f}"}
+    if summary.disagreement > 0:  # the part that no change of a sensitive feature explains
+        rows["  of which disagreement"] = f"{summary.disagreement:.4f}, inside profiles"
+    rows |= {
+        "Features": shorten(", ".join(made.features), MOST_NAMES) or "none",
+        "Points": f"{summary.points} distinct, {summary.observed_points} of them observed",
+        "Questions asked": f"{summary.queried}" if summary.queried else "none (predictions only)",
+        "Compared with": compared_with(summary.target_scope, asked=bool(summary.queried)),
+        "Budget": f"{summary.budget:g}, price {summary.price:g}",
+        "Interval": f"{interval_words(summary)} at level {level(1 - summary.alpha)}",
+        "Method": f"{summary.method}, seed {made.seed}; guarantee: {summary.guarantee}",
+    }
+    return two_columns(rows)
+
+
+def compared_with(target_scope: str, *, asked: bool) -> str:
+    """Return whom people are compared with; where a model can be asked, they have twins."""
+    if target_scope == "twins" or not asked:
+        return target_scope
+    who = "observed" if target_scope == "observed" else "reference"
+    return f"{who} people and their twins"
+
+
+def framed(content: RenderableType, title: str, colour: str) -> Panel:
+    """Return content in a frame as wide as it needs, its title cut if that is wider."""
+    from rich.panel import Panel
+
+    heading = line(title, short=True)
+    return Panel(content, title=heading, title_align="left", border_style=colour, expand=False)
+
+
+def two_columns(rows: dict[str, str]) -> Table:
+    """Return names and what they are, side by side; only the second column is folded."""
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows.items():
+        table.add_row(line(name), line(value))
+    return table
+
+
+def print_plan(plan: SamplePlan, notes: Sequence[str]) -> None:
+    """Print the plan's sentence, the power at sizes around it, and notes."""
+    from rich.table import Table
+
+    curve = plan.curve
+    around = sorted({int(abs(curve.n - plan.n * part).argmin()) for part in AROUND})
+    table = Table("n", "power", "")
+    for at in around:
+        error = f" ± {percent(curve.error[at])}" if curve.error[at] else ""
+        mark = "planned" if curve.n[at] == plan.n else ""
+        table.add_row(f"{curve.n[at]:,}", f"{percent(curve.power[at])}{error}", mark)
+    terminal().print(line(plan.words))
+    terminal().print(table)
+    for note in (*plan.notes, *notes):
+        print_note(in_flags(note))

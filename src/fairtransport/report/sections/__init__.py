@@ -1,0 +1,60 @@
+"""What a report says, section by section: each a module here, its template part beside it.
+
+A module tells what its section is called, where it stands and what its template part, the file
+of its name that ends in ``.j2``, may use: sentences and tables, made from an `AuditSummary` alone.
+The part is written once for HTML and once for Markdown, without its heading; one that comes out
+empty is left out. Reports find the modules by themselves.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from fairtransport.summary import AuditSummary
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a section is written for: HTML or Markdown, with how many moves and which charts."""
+
+    html: bool
+    most_moves: int
+    charts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Section:
+    """One section of a report.
+
+    Attributes
+    ----------
+    key
+        Its name in the page's links.
+    title
+        Its heading; empty where the template part makes a frame of its own.
+    place
+        Sections stand in the order of these numbers.
+    contents
+        What the template part may use, by name.
+    linked
+        Whether the list at the top of the page links to it.
+    """
+
+    key: str
+    title: str
+    place: int
+    contents: Callable[[AuditSummary, Output], Mapping[str, object]]
+    linked: bool = True
+
+
+def find_sections() -> dict[str, Section]:
+    """Return the sections in their order, by the names of their template parts."""
+    names = [module.name for module in pkgutil.iter_modules(__path__)]
+    found = {f"{name}.j2": import_module(f"{__name__}.{name}").SECTION for name in names}
+    return dict(sorted(found.items(), key=lambda one: one[1].place))

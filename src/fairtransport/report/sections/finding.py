@@ -1,0 +1,227 @@
+"""What was found: the verdict, what it means for people, and the figures behind it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairtransport.report.numbers import (
+    DOWN,
+    NONE,
+    UP,
+    bound,
+    decimal,
+    interval_text,
+    level,
+    percent,
+    percents_apart,
+    pvalue,
+    told_apart,
+)
+from fairtransport.report.sections import Section
+from fairtransport.report.sections.notes import notes
+from fairtransport.report.strings import loss_name
+
+if TYPE_CHECKING:
+    from fairtransport.report.sections import Output
+    from fairtransport.summary import AuditSummary
+
+ERROR, OUTCOME = "zero-one", "outcome"
+"""Losses whose mean is a share of errors, or the mean prediction."""
+LARGE = 0.1
+"""A share of the statistic that is worth a line beside the verdict."""
+VERDICTS = {
+    "rejected": "δ-fairness rejected",
+    "certified": "δ-fairness certified",
+    "inconclusive": "Inconclusive",
+    None: "No verdict",
+}
+MARKS = {"rejected": "✕", "certified": "✓", "inconclusive": "?", None: "–"}
+
+ONLY_IF = "The audit is valid only if these cases were not used to train the model: "
+CAUTION = f"{ONLY_IF}on its own training data a model does better than on people it has not seen."
+CAUTION_OF_OUTCOMES = (
+    f"{ONLY_IF}its predictions for its own training data differ from those for people it has not "
+    "seen."
+)
+
+
+def verdict_title(summary: AuditSummary) -> str:
+    """Return the verdict in two words."""
+    return VERDICTS[summary.verdict]
+
+
+def verdict_sentence(summary: AuditSummary) -> str:
+    """Return the verdict with the bound that it comes from."""
+    delta, lower, upper = summary.delta, summary.lower_bound, summary.upper_bound
+    sure = f"with {_confidence(summary)} confidence the population's statistic is"
+    if delta is None:
+        return (
+            "No verdict: without a threshold δ there is nothing to test. "
+            f"{sure.capitalize()} {_bounds(lower, upper)}."
+        )
+    at = f"at level {level(summary.alpha)}"
+    if summary.verdict == "rejected" and lower is not None:
+        at_least, threshold = told_apart(lower, delta, rounding=DOWN)
+        tail = "" if summary.pvalue is None else f"; {pvalue_words(summary)}"
+        # a bound that was rounded down to δ says no more than the verdict
+        known = "" if lower == delta else f"at least {at_least}, "
+        return f"δ-fairness rejected {at}: {sure} {known}more than δ = {threshold}{tail}."
+    if summary.verdict == "certified" and upper is not None:
+        at_most, threshold = told_apart(upper, delta, rounding=UP)
+        return f"δ-fairness certified {at}: {sure} at most {at_most}, no more than δ = {threshold}."
+    return f"Inconclusive {at}: {_undecided(delta, lower, upper)}."
+
+
+def verdict_line(summary: AuditSummary) -> str:
+    """Return the verdict and its evidence, short enough for a line or two of a screen."""
+    at = f"at level {level(summary.alpha)}: δ = {summary.delta:g}"
+    lower = f"lower bound {bound(summary.lower_bound, DOWN)}"
+    upper = bound(summary.upper_bound, UP)
+    known = upper if summary.upper_bound is None else f"upper bound {upper}"
+    title = verdict_title(summary)
+    if summary.verdict == "rejected":
+        # without blanks, at which a line would be broken
+        evidence = pvalue(summary.pvalue or 0.0).replace(" ", "")
+        return f"{title} {at}, {lower}, {evidence}."
+    if summary.verdict == "certified":
+        return f"{title} {at}, {known}."
+    return f"{title} {at}, {lower}, {known}."
+
+
+def pvalue_words(summary: AuditSummary) -> str:
+    """Return the p-value; in a shared document, which side of a round number it is on."""
+    if summary.pvalue is None:
+        return NONE
+    if summary.suppression is None:
+        return pvalue(summary.pvalue)
+    if summary.pvalue > summary.alpha:
+        return f"p > {summary.alpha:g}"
+    return f"p ≤ {summary.pvalue:g}"
+
+
+def _undecided(delta: float, lower: float | None, upper: float | None) -> str:
+    if lower is not None and upper is not None and upper <= delta < lower:
+        return (
+            f"the bounds contradict each other (at least {bound(lower, DOWN)}, at most "
+            f"{bound(upper, UP)}), so δ = {decimal(delta)} is neither rejected nor certified"
+        )
+    first = "there is no lower bound"
+    if lower is not None:
+        shown, threshold = told_apart(lower, delta, rounding=DOWN)
+        first = f"the lower bound, {shown}, does not exceed δ = {threshold}"
+    if upper is None:
+        return f"{first}, and there is no upper bound"
+    shown, _ = told_apart(upper, delta, rounding=UP)
+    return f"{first}, and the upper bound, {shown}, does"
+
+
+def _bounds(lower: float | None, upper: float | None) -> str:
+    if lower is None and upper is None:
+        return "not bounded"
+    if upper is None:
+        return f"at least {bound(lower, DOWN)}; there is no upper bound"
+    if lower is None:
+        return f"at most {bound(upper, UP)}; there is no lower bound"
+    # each bound has its own confidence; together they say less
+    return (
+        f"at least {bound(lower, DOWN)}, and with as much confidence it is at most "
+        f"{bound(upper, UP)}"
+    )
+
+
+def _confidence(summary: AuditSummary) -> str:
+    near = "" if summary.guarantee == "finite-sample" else "approximately "
+    return near + level(1 - summary.alpha)
+
+
+def is_outcome(summary: AuditSummary) -> bool:
+    """Tell whether the loss is the prediction itself, of which more may be a benefit."""
+    return summary.provenance.loss == OUTCOME
+
+
+def caution(summary: AuditSummary) -> str:
+    """Return what every audit depends on."""
+    return CAUTION_OF_OUTCOMES if is_outcome(summary) else CAUTION
+
+
+def meaning(summary: AuditSummary) -> str:
+    """Return what swapping people does to the mean loss."""
+    loss, near = summary.provenance.loss, about(summary)
+    if loss == ERROR:
+        before, after = percents_apart(summary.baseline_risk, summary.worst_case_risk)
+        what = "Errors"
+    else:
+        before, after = told_apart(summary.baseline_risk, summary.worst_case_risk)
+        what = "The mean prediction" if loss == OUTCOME else f"The mean {loss_name(loss)} loss"
+    swapped = "if people were swapped with similar people"
+    if summary.statistic > 0:
+        go = "rise" if loss == OUTCOME else "go"
+        return f"{what} would {go} from {near}{before} to {near}{after} {swapped}."
+    if near:
+        return f"{what} would stay at {near}{before} {swapped}."
+    return f"{what} would not rise above {before} {swapped} within the budget."
+
+
+def about(summary: AuditSummary) -> str:
+    """Return what stands before a number: what a shared document tells is rounded."""
+    return "" if summary.suppression is None else "about "
+
+
+def disagreement_sentence(summary: AuditSummary) -> str | None:
+    """Return how much comes from different predictions for one profile; None if nothing."""
+    if summary.disagreement <= 0:
+        return None
+    share = ""
+    if summary.statistic > 0:
+        share = f" ({percent(summary.disagreement / summary.statistic, 0)})"
+    return (
+        f"{decimal(summary.disagreement)} of the statistic{share} comes from different predictions "
+        "for one and the same profile, without any change of a sensitive feature."
+    )
+
+
+def has_much_disagreement(summary: AuditSummary) -> bool:
+    """Tell whether so much is disagreement that the verdict must not stand without it."""
+    return summary.disagreement > 0 and summary.disagreement >= LARGE * summary.statistic
+
+
+def interval_words(summary: AuditSummary) -> str:
+    """Return the two-sided interval."""
+    return interval_text(summary.interval.lower, summary.interval.upper)
+
+
+def one_sided(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
+    """Return the one-sided bounds, name by name."""
+    return (
+        ("Lower bound, one-sided", bound(summary.lower_bound, DOWN)),
+        ("Upper bound, one-sided", bound(summary.upper_bound, UP)),
+    )
+
+
+def figures(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
+    """Return the statistic, its bounds and its test, name by name."""
+    return (
+        ("FaiTH statistic", decimal(summary.statistic)),
+        (f"Confidence interval, {level(1 - summary.alpha)}", interval_words(summary)),
+        *one_sided(summary),
+        ("Threshold δ", "none given" if summary.delta is None else decimal(summary.delta)),
+        ("p-value", pvalue_words(summary)),
+    )
+
+
+def contents(summary: AuditSummary, _: Output) -> dict[str, object]:
+    """Return what the template part uses."""
+    return {
+        "verdict": verdict_title(summary),
+        "mark": MARKS[summary.verdict],
+        "meaning": meaning(summary),
+        "verdict_sentence": verdict_sentence(summary),
+        "disagreement": disagreement_sentence(summary) if has_much_disagreement(summary) else None,
+        "interval": interval_words(summary),
+        "figures": figures(summary),
+        "caution": caution(summary),
+        "notes": notes(summary),
+    }
+
+
+SECTION = Section("verdict", "", 10, contents, linked=False)

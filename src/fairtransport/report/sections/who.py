@@ -1,0 +1,375 @@
+"""Who is affected: who is swapped with whom, by feature, by profile and by group."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairtransport.report.cells import (
+    Cell,
+    Table,
+    columns_of,
+    decimals_for,
+    pairs_cell,
+    people_cell,
+    profile_cell,
+)
+from fairtransport.report.numbers import (
+    NOT_TOLD,
+    ROUNDING,
+    decimal,
+    interval_text,
+    people,
+    percent,
+    pvalue,
+    signed,
+)
+from fairtransport.report.sections import Section
+from fairtransport.report.sections.finding import (
+    about,
+    disagreement_sentence,
+    has_much_disagreement,
+    is_outcome,
+)
+from fairtransport.report.strings import (
+    group_text,
+    prediction_text,
+    shorten,
+    value_text,
+    visible,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from fairtransport.report.sections import Output
+    from fairtransport.summary import (
+        Affected,
+        AuditSummary,
+        Flow,
+        FlowTable,
+        GroupComparison,
+        GroupFlow,
+        Move,
+        Value,
+    )
+
+ARROW = " → "
+MOST_AFFECTED = 200
+"""Profiles of which a page tells; more are left to the JSON document."""
+OF_THOSE_SHOWN = "of the moves shown"
+SCOPES = {
+    "twins": (
+        "Everybody is compared with all of the twins that the similarity allows: people who "
+        "differ from them in sensitive features alone. The model was asked about the twins who "
+        "are not in the data."
+    ),
+    "reference": (
+        "Everybody is compared with the people of a reference table that was given. It must have "
+        "been chosen without the audit data: nothing can be certified from one that was taken from "
+        "them."
+    ),
+    "observed": (
+        "People are compared only with people in the audit data{more}. The statistic may miss "
+        "comparisons with others, so there is no upper bound and nothing can be certified."
+    ),
+}
+TWINS_TOO = " and with the twins of these, about whom the model was asked"
+METRICS = {
+    "statistical_parity_difference": "Statistical parity difference",
+    "equal_opportunity_difference": "Equal opportunity difference",
+    "average_odds_difference": "Average odds difference",
+    "demographic_parity_difference": "Demographic parity difference (largest)",
+    "equalized_odds_difference": "Equalized odds difference (largest)",
+}
+
+
+def moved_sentence(summary: AuditSummary) -> str:
+    """Return how many people the statistic comes from."""
+    made, who = "makes the model do worse", "for whom the model does worse"
+    if is_outcome(summary):
+        made, who = "leads to a higher prediction", "who gets a higher prediction"
+    hidden = summary.suppression
+    if hidden is not None and summary.moved < hidden.at_least:
+        number = f"Fewer than {hidden.at_least} of {summary.n:,} people"
+        return f"{number} are swapped with someone similar {who}."
+    if summary.moved <= 0:
+        return f"No move that this budget allows {made} for any of the {summary.n:,} people."
+    return (
+        f"{about(summary).capitalize()}{people(summary.moved)} of {summary.n:,} people "
+        f"({percent(summary.moved / summary.n)}) are swapped with someone similar {who}."
+    )
+
+
+def scope_meaning(summary: AuditSummary) -> str:
+    """Return whom people are compared with."""
+    more = TWINS_TOO if _has_twins(summary) else ""
+    return SCOPES.get(summary.target_scope, visible(summary.target_scope)).replace("{more}", more)
+
+
+def _has_twins(summary: AuditSummary) -> bool:
+    """Tell whether there are points that nobody in the audit data is at, which are twins."""
+    if summary.points is None or summary.observed_points is None:  # not told
+        return summary.queried != 0
+    return summary.queried != 0 and summary.points > summary.observed_points
+
+
+def titled(summary: AuditSummary, title: str) -> str:
+    """Return a heading; where moves are left out it says that the others were counted."""
+    return title if summary.suppression is None else f"{title}, {OF_THOSE_SHOWN}"
+
+
+def hidden_sentence(summary: AuditSummary) -> str | None:
+    """Return how many people are in moves that are left out; None if there are none to tell of."""
+    hidden = summary.suppression
+    if hidden is None or not hidden.moved_hidden:
+        return None
+    return f"Moves of about {people(hidden.moved_hidden)} people are not shown."
+
+
+def shows_flows(summary: AuditSummary) -> bool:
+    """Tell whether flows are shown: where all moves are left out, zeros would say nothing."""
+    return bool(summary.flows) and bool(summary.moves or summary.suppression is None)
+
+
+def flows_meaning(summary: AuditSummary) -> str:
+    """Return what the flows count, and what it means to leave a cell or to enter it."""
+    moves = "all moves" if summary.suppression is None else "the moves shown"
+    better = "the model does better for the cells that people leave, and worse for those they enter"
+    if is_outcome(summary):
+        better = (
+            "predictions are lower in the cells that people leave, and higher in those they enter"
+        )
+    return (
+        f"How the number of people in each cell changes when {moves} are made: {better}. "
+        "Blue cells with + gain people, orange cells with − lose them."
+    )
+
+
+def flows_sentence(table: FlowTable) -> str:
+    """Return how the flows by a feature are to be read."""
+    if table.kind == "descriptive":
+        return "The flows describe these people; no interval says how they would be elsewhere."
+    return (
+        "The intervals hold for all cells of the table at once: a cell whose interval holds 0 "
+        "may be chance."
+    )
+
+
+def ties_sentence(summary: AuditSummary) -> str | None:
+    """Return what it means that the plan is not unique; None where it is."""
+    if summary.plan_is_unique:
+        return None
+    return (
+        "Other swaps would give the same statistic. Where there was a choice, the fewest columns "
+        "were changed, then the least distance; such moves are marked as tied."
+    )
+
+
+def fractions_sentence(summary: AuditSummary) -> str | None:
+    """Return why there are parts of a person; None if there are none."""
+    numbers = [summary.moved, *(move.people for move in summary.moves)]
+    if all(abs(number - round(number)) < ROUNDING for number in numbers):
+        return None
+    return (
+        "The budget ends half way through a profile: only some of its people are moved, and their "
+        "number need not be whole."
+    )
+
+
+def moves_table(summary: AuditSummary, most: int | None = None) -> Table:
+    """Return who is swapped with whom, the largest moves first."""
+    moves = summary.moves[:most]
+    labelled = any(move.label is not None for move in moves)
+    distant = any(move.cost > 0 for move in moves)
+    tied = any(move.tied for move in moves)
+    told = not is_outcome(summary)  # else the loss is the prediction, which is there already
+    digits = decimals_for(loss for move in moves for loss in (move.loss, move.loss_after))
+    far = decimals_for(move.cost for move in moves)
+    predicted = _predictions(moves)
+    titles = ["People", "Who they are", "What is changed"]
+    titles += ["True label"] * labelled
+    titles += [_prediction_title(moves)] + ["Loss"] * told
+    titles += ["Squared distance"] * distant + ["Tied"] * tied
+
+    def row(move: Move) -> tuple[Cell, ...]:
+        cells = [
+            people_cell(move.people),
+            profile_cell(move.from_profile, move.changed),
+            _changed(move),
+        ]
+        cells += [Cell(value_text(move.label))] * labelled
+        cells.append(Cell(predicted(move.prediction) + ARROW + predicted(move.prediction_after)))
+        losses = (decimal(loss, digits) for loss in (move.loss, move.loss_after))
+        cells += [Cell(ARROW.join(losses), move.loss_after - move.loss)] * told
+        cells += [Cell(decimal(move.cost, far) if move.cost else "0", move.cost)] * distant
+        cells += [Cell("yes" if move.tied else "no")] * tied
+        return tuple(cells)
+
+    columns = columns_of(titles, ("People", "Loss", "Squared distance"))
+    return Table("moves", "Who is swapped with whom", columns, tuple(map(row, moves)))
+
+
+def _predictions(moves: Iterable[Move]) -> Callable[[Value | tuple[float, ...]], str]:
+    """Return what writes predictions; numbers get the same decimals in every row."""
+    values = [value for move in moves for value in (move.prediction, move.prediction_after)]
+    digits = decimals_for(value for value in values if isinstance(value, float))
+    return lambda value: (
+        decimal(value, digits) if isinstance(value, float) else prediction_text(value)
+    )
+
+
+def _prediction_title(moves: Iterable[Move]) -> str:
+    predictions = [move.prediction for move in moves]
+    pairs = any(isinstance(one, tuple) and len(one) == 2 for one in predictions)  # noqa: PLR2004
+    return "Score of the last class" if pairs else "Prediction"
+
+
+def _changed(move: Move) -> Cell:
+    if not move.changed:
+        return Cell("nothing but the prediction")
+    return pairs_cell(
+        (
+            visible(name),
+            value_text(move.from_profile.get(name)) + ARROW + value_text(move.to_profile.get(name)),
+        )
+        for name in move.changed
+    )
+
+
+def flow_table(table: FlowTable, number: int) -> Table:
+    """Return the cells of a heat map as a table."""
+    sure = any(cell.lower is not None for cell in table.cells)
+    told = any(cell.people is not None for cell in table.cells)
+    titles = ["Level", "Group", *["People"] * told, "Moved out", "Moved in", "Change"]
+    labelled = any(cell.label is not None for cell in table.cells)
+    titles = ["True label"] * labelled + titles
+    titles += ["Interval", "p-value"] * sure
+
+    def row(cell: Flow) -> tuple[Cell, ...]:
+        cells = [Cell(value_text(cell.label))] * labelled
+        cells += [Cell(value_text(cell.level)), Cell(group_text(cell.group))]
+        cells += [people_cell(cell.people)] * told
+        cells += [people_cell(number) for number in (cell.out, cell.into)]
+        cells.append(Cell(signed(cell.change), cell.change))
+        if sure:
+            cells.append(Cell(interval_text(cell.lower, cell.upper, 1), cell.lower))
+            shown = "" if cell.pvalue is None else pvalue(cell.pvalue).removeprefix("p = ")
+            cells.append(Cell(shown.removeprefix("p "), cell.pvalue))
+        return tuple(cells)
+
+    numeric = ("People", "Moved out", "Moved in", "Change", "Interval", "p-value")
+    return Table(
+        f"flows-{number}",
+        f"Change in people by {shorten(visible(table.feature), 60)}",
+        columns_of(titles, numeric),
+        tuple(map(row, table.cells)),
+    )
+
+
+def affected_table(summary: AuditSummary, most: int | None = None) -> Table:
+    """Return the profiles that add most to the statistic."""
+    labelled = any(one.label is not None for one in summary.most_affected)
+    titles = ["Who they are", *["True label"] * labelled]
+    worse = "Each prediction is higher by" if is_outcome(summary) else "Each does worse by"
+    numeric = ["People", "Moved", worse, "Added to the statistic"]
+    digits = decimals_for(one.gain for one in summary.most_affected)
+
+    def row(one: Affected) -> tuple[Cell, ...]:
+        label = [Cell(value_text(one.label))] * labelled
+        return (
+            profile_cell(one.profile), *label, people_cell(one.people), people_cell(one.moved),
+            Cell(decimal(one.gain, digits), one.gain),
+            Cell(decimal(one.contribution), one.contribution),
+        )  # fmt: skip
+
+    return Table(
+        "affected",
+        titled(summary, "Most affected profiles"),
+        columns_of([*titles, *numeric], numeric),
+        tuple(map(row, summary.most_affected[:most])),
+    )
+
+
+def groups_table(summary: AuditSummary) -> Table:
+    """Return how many people are moved out of each group and into it."""
+    is_error = summary.provenance.loss_is_error
+    what = "Errors" if is_error else "Mean prediction" if is_outcome(summary) else "Mean loss"
+    told = any(one.risk is not None for one in summary.groups)
+    numeric = ["People", "Moved out", "Moved in", "Change"]
+    numeric += [f"{what} before", f"{what} after"] * told + ["Added to the statistic"]
+
+    def shown(text: str, number: float) -> Cell:
+        # nothing is shown, which does not mean that nothing is there
+        is_part = summary.suppression is not None and number == 0
+        return Cell("0 shown" if is_part else text, number)
+
+    def mean(loss: float | None) -> Cell:
+        text = NOT_TOLD if loss is None else percent(loss) if is_error else decimal(loss)
+        return Cell(text, loss)
+
+    def row(one: GroupFlow) -> tuple[Cell, ...]:
+        return (
+            Cell(group_text(one.group)), people_cell(one.people), shown(people(one.out), one.out),
+            shown(people(one.into), one.into), shown(signed(one.change), one.change),
+            *([mean(one.risk), mean(one.risk_after)] * told),
+            shown(decimal(one.contribution), one.contribution),
+        )  # fmt: skip
+
+    columns = columns_of(["Group", *numeric], numeric)
+    return Table("groups", titled(summary, "Groups"), columns, tuple(map(row, summary.groups)))
+
+
+def metrics_table(summary: AuditSummary) -> Table:
+    """Return the group metrics, one a row."""
+
+    def rows(one: GroupComparison) -> Iterable[tuple[Cell, ...]]:
+        feature = Cell(visible(one.feature))
+        for group, accuracy in one.accuracy_by_group.items():
+            shown = NOT_TOLD if accuracy is None else percent(accuracy)
+            yield feature, Cell(f"Accuracy, {visible(group)}"), Cell(shown, accuracy)
+        for name, title in METRICS.items():
+            value = getattr(one, name)
+            if value is not None:
+                yield feature, Cell(title + _versus(one, name)), Cell(decimal(value, 3), value)
+
+    return Table(
+        "metrics",
+        "Group metrics",
+        columns_of(["Sensitive feature", "Metric", "Value"], ["Value"]),
+        tuple(row for one in summary.group_metrics for row in rows(one)),
+    )
+
+
+def _versus(one: GroupComparison, name: str) -> str:
+    if name.startswith(("demographic", "equalized")) or one.privileged is None:
+        return ""
+    return f", others minus {value_text(one.privileged)}"
+
+
+def contents(summary: AuditSummary, output: Output) -> dict[str, object]:
+    """Return what the template part uses."""
+    much = has_much_disagreement(summary)
+    return {
+        "moved": moved_sentence(summary),
+        "scope": scope_meaning(summary),
+        "disagreement": None if much else disagreement_sentence(summary),
+        "ties": ties_sentence(summary),
+        "fractions": fractions_sentence(summary),
+        "hidden": hidden_sentence(summary),
+        "moves": moves_table(summary, output.most_moves),
+        "moves_left_out": len(summary.moves) - output.most_moves,
+        "shows_flows": shows_flows(summary),
+        "flows_title": titled(summary, "Flows by feature"),
+        "flows_meaning": flows_meaning(summary),
+        "flows": [
+            (table.feature, flows_sentence(table), flow_table(table, at))
+            for at, table in enumerate(summary.flows, 1)
+        ],
+        "affected": affected_table(summary, MOST_AFFECTED),
+        "affected_left_out": len(summary.most_affected) - MOST_AFFECTED,
+        "groups": groups_table(summary),
+        "metrics": metrics_table(summary),
+    }
+
+
+SECTION = Section("who", "Who is affected", 20, contents)

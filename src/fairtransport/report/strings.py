@@ -1,0 +1,109 @@
+"""Strings and values of the data as text that a reader can trust: nothing hidden or endless."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING
+
+from fairtransport.report.numbers import decimal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from fairtransport.summary import Value
+
+LONGEST = 120
+"""Longer texts from the data are shortened where they stand in a line."""
+MISSING = "missing"
+LOSS_NAMES = {"brier": "Brier"}
+SCORE_DIGITS = 3
+# joiners are part of Persian, Indic scripts and emoji and change no order of reading
+_JOINERS = "\u200c\u200d"
+_HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
+
+def visible(text: object) -> str:
+    r"""Return text with control and direction characters spelled out.
+
+    A name with a right-to-left override could otherwise make a table say the opposite of
+    what is in it.
+
+    Examples
+    --------
+    >>> visible("a\u202eb\n")
+    'a⟨U+202E⟩b⟨U+000A⟩'
+    """
+    return "".join(f"⟨U+{ord(sign):04X}⟩" if _is_hidden(sign) else sign for sign in str(text))
+
+
+def _is_hidden(sign: str) -> bool:
+    return unicodedata.category(sign) in _HIDDEN and sign not in _JOINERS
+
+
+def shorten(text: str, longest: int = LONGEST) -> str:
+    """Return the text, or its beginning with an ellipsis."""
+    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+
+
+def value_text(value: Value | tuple[float, ...], write: Callable[[object], str] = visible) -> str:
+    """Return a cell of the audit data, or a prediction, as text; ``write`` writes strings.
+
+    Examples
+    --------
+    >>> value_text(0.25), value_text(None), value_text((0.2, 0.8)), value_text("Male")
+    ('0.25', 'missing', '0.2, 0.8', 'Male')
+    """
+    if value is None:
+        return MISSING
+    if isinstance(value, tuple | list):
+        return ", ".join(value_text(part, write) for part in value)
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return write(value)
+
+
+def prediction_text(value: Value | tuple[float, ...]) -> str:
+    """Return a prediction; of two classes' scores the last one, which tells the other.
+
+    Examples
+    --------
+    >>> prediction_text((0.802, 0.198)), prediction_text((0.2, 0.3, 0.5)), prediction_text("yes")
+    ('0.198', '0.200, 0.300, 0.500', 'yes')
+    """
+    if not isinstance(value, tuple | list):
+        return value_text(value)
+    scores = value[-1:] if len(value) == 2 else value  # noqa: PLR2004
+    return ", ".join(decimal(score, SCORE_DIGITS) for score in scores)
+
+
+def loss_name(name: str) -> str:
+    """Return a loss's name as it is written in a sentence.
+
+    Examples
+    --------
+    >>> loss_name("brier"), loss_name("log")
+    ('Brier', 'log')
+    """
+    return LOSS_NAMES.get(name, visible(name))
+
+
+def profile_text(profile: Mapping[str, Value]) -> str:
+    """Return a person's columns in a line.
+
+    Examples
+    --------
+    >>> profile_text({"race": "Caucasian", "priors": 0})
+    'race Caucasian, priors 0'
+    """
+    return ", ".join(f"{visible(name)} {value_text(value)}" for name, value in profile.items())
+
+
+def group_text(group: Mapping[str, Value]) -> str:
+    """Return the levels that make a group, without the names of their columns.
+
+    Examples
+    --------
+    >>> group_text({"race": "Caucasian", "sex": "Female"})
+    'Caucasian, Female'
+    """
+    return ", ".join(value_text(value) for value in group.values()) or "everybody"

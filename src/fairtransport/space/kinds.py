@@ -1,0 +1,103 @@
+"""What a column of a text file holds: decided for the column as a whole, whoever reads it."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtransport.checks import shown
+from fairtransport.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from fairtransport.space.columns import CodedColumn
+
+SPELLINGS = ({"True", "False"}, {"true", "false"}, {"TRUE", "FALSE"})
+"""How truth values are spelt in a column that holds nothing else, as pandas reads it."""
+WHOLE, NUMBER, TRUTH, TEXT = "whole numbers", "numbers", "truth values", "text"
+DIGITS = re.compile(r"\s*-?\d+\s*", re.ASCII)
+CODE = re.compile(r"\s*(\+|0\d|.*(_|inf))", re.ASCII | re.IGNORECASE)
+"""What only Python reads as a number: a code as 007 or +49, 1_000, infinity."""
+LARGEST = 2**63
+
+
+def widened(kind: str | None, values: Iterable[str]) -> str | None:
+    """Return the kind of a column that held ``kind`` and has these values too.
+
+    An empty value is missing and tells nothing; None is the kind of a column without values.
+
+    Examples
+    --------
+    >>> [widened(None, values) for values in (["0", "7"], ["0", "0.5"], ["0", "1 to 3"], [""])]
+    ['whole numbers', 'numbers', 'text', None]
+    >>> widened(None, ["True", "False"]), widened("whole numbers", ["0.5"])
+    ('truth values', 'numbers')
+    """
+    words = {value for value in values if value}
+    if kind == TEXT or not words:
+        return kind
+    if kind != TRUTH and all(map(is_whole, words)):
+        return kind or WHOLE
+    if kind != TRUTH and all(map(is_number, words)):
+        return NUMBER
+    if kind in {None, TRUTH} and are_truth_values(words):
+        return TRUTH
+    return TEXT
+
+
+def value_of(text: str, kind: str | None, column: str) -> Any:
+    """Return a value of a column of some kind; None where it is missing."""
+    if not text:
+        return None
+    if kind == TEXT:
+        return text
+    if kind == TRUTH and are_truth_values({text}):
+        return truth_value(text)
+    if kind == WHOLE and is_whole(text):
+        return int(text)
+    if kind in {WHOLE, NUMBER} and is_number(text):
+        value = float(text)
+        return None if math.isnan(value) else value
+    msg = (
+        f"the column {column!r} held {kind} when the monitor began and must go on to, "
+        f"got {shown(text)}; a new state begins with the file as it is now"
+    )
+    raise DataError(msg)
+
+
+def are_truth_values(words: Collection[str]) -> bool:
+    """Say whether words spell truth values, all in one way."""
+    return any(pair.issuperset(words) for pair in SPELLINGS)
+
+
+def truth_value(word: str) -> bool:
+    """Return the truth value that a word spells."""
+    return word.lower() == "true"
+
+
+def with_truth_values(column: CodedColumn) -> CodedColumn:
+    """Return a column with truth values where its words spell nothing else."""
+    words = column.levels.tolist()
+    if not words or not are_truth_values(words):
+        return column
+    return replace(column, levels=np.array([truth_value(word) for word in words]))
+
+
+def is_whole(text: str) -> bool:
+    """Say whether text is a whole number of 64 bits."""
+    looks_whole = DIGITS.fullmatch(text) and not CODE.match(text)
+    return bool(looks_whole) and -LARGEST <= int(text) < LARGEST
+
+
+def is_number(text: str) -> bool:
+    """Say whether text is a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return not CODE.match(text)

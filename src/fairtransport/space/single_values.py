@@ -1,0 +1,156 @@
+"""What a single value may be, in a table or a record: one sentence about the first bad one."""
+
+from __future__ import annotations
+
+from datetime import date, time, timedelta
+from decimal import Decimal
+from itertools import filterfalse
+from math import isfinite, isinf
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtransport.checks import shown
+from fairtransport.errors import DataError
+
+if TYPE_CHECKING:
+    from fairtransport.space.columns import CodedColumn, Value
+
+ENDLESS = ("inf", "infinity", "nan")
+"""How numbers without end are spelt."""
+WHOLE_NUMBERS = range(-(2**63), 2**64)
+"""What fits into 64 bits."""
+
+
+def refuse_unusable(name: str, column: CodedColumn) -> None:
+    """Refuse a column with infinite or complex numbers, or with values that hold others."""
+    if column.levels.dtype.kind in "biuUSM":
+        return
+    for level in column.levels.tolist():
+        if is_endless(level):
+            msg = f"the column {name!r} must hold finite numbers, got {level}"
+            raise DataError(msg)
+        if isinstance(level, complex):
+            msg = f"the column {name!r} must hold text or real numbers, got {level}"
+            raise DataError(msg)
+        if isinstance(level, str) and not is_text(level):
+            msg = f"the column {name!r} must hold whole characters, got {shown(level)}"
+            raise DataError(msg)
+    words = [level for level in column.levels.tolist() if isinstance(level, str)]
+    endless = [word for word in words if word.strip().lower().lstrip("+-") in ENDLESS]
+    # numbers as text, which DuckDB makes of a file's column with an infinity
+    if endless and all(_is_number(word) for word in words):
+        msg = f"the column {name!r} must hold finite numbers, got {endless[0]!r}"
+        raise DataError(msg)
+
+
+def refuse_mixed(name: str, levels: list[Value]) -> None:
+    """Refuse text beside numbers where values are compared with others: "1" would not be 1."""
+    text = [level for level in levels if isinstance(level, str)]
+    others = [level for level in levels if not isinstance(level, str)]
+    if text and others:
+        msg = (
+            f"the column {name!r} must be all text or all numbers, got {text[0]!r} and {others[0]}"
+        )
+        raise DataError(msg)
+
+
+def refuse_missing(name: str, people: int, missing: str, *, is_profile: bool) -> None:
+    """Refuse missing values; ``missing="level"`` makes one of them in a column of the profile."""
+    if not people or (is_profile and missing == "level"):
+        return
+    way_out = "; missing='level' makes it a level of its own" if is_profile else ""
+    msg = f"the column {name!r} must not have missing values, got {people}{way_out}"
+    raise DataError(msg)
+
+
+def plain_values(who: str, values: list[Value]) -> list[Value]:
+    """Return the values of a column, missing ones as None; ``who`` names it in messages.
+
+    Examples
+    --------
+    >>> plain_values("`x`", [np.int64(1), float("nan"), "a"])
+    [1, None, 'a']
+    >>> plain_values("`x`", [0.5, float("inf")])
+    Traceback (most recent call last):
+    fairtransport.errors.DataError: `x` must hold finite numbers, got inf
+    """
+    try:
+        # values of different types may be equal, as 1 and True are
+        distinct = set(zip(map(type, values), values, strict=True))
+    except (TypeError, ValueError):
+        raise _not_single(who, next(filterfalse(_is_hashable, values))) from None
+    plain = {pair: plain_value(who, pair[1]) for pair in distinct}
+    if all(value is pair[1] for pair, value in plain.items()):
+        return values
+    return [plain[type(value), value] for value in values]
+
+
+def plain_value(who: str, value: Any) -> Any:
+    """Return one value."""
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        value = value.astype(f"{value.dtype.str[1:3]}[us]")  # nanoseconds would become a number
+    value = value.item() if isinstance(value, np.generic) else value
+    if value is None or _is_missing(value):
+        return None
+    if isinstance(value, str):
+        if not is_text(value):
+            msg = f"{who} must hold valid Unicode text, got {shown(value)}"
+            raise DataError(msg)
+    elif isinstance(value, int):
+        if int(value) not in WHOLE_NUMBERS:
+            msg = f"{who} must hold whole numbers of 64 bits, got {_digits(value)}"
+            raise DataError(msg)
+    elif isinstance(value, float | Decimal):
+        if isinf(value):
+            msg = f"{who} must hold finite numbers, got {shown(float(value))}"
+            raise DataError(msg)
+    elif not isinstance(value, date | time | timedelta):
+        raise _not_single(who, value)
+    return value
+
+
+def is_endless(value: Any) -> bool:
+    """Say whether a value is NaN or infinite."""
+    return isinstance(value, float | np.floating) and not isfinite(value)
+
+
+def is_text(text: str) -> bool:
+    """Say whether text is more than halves of characters, as undecodable file names are."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_missing(value: Any) -> bool:
+    # pandas' NA is neither equal to itself nor unequal
+    is_na = type(value).__name__ == "NAType"
+    return is_na or (isinstance(value, float | Decimal | date) and value != value)  # noqa: PLR0124
+
+
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _not_single(who: str, value: Any) -> DataError:
+    msg = f"{who} must hold single values (text, numbers, truth values, dates), got {shown(value)}"
+    return DataError(msg)
+
+
+def _digits(value: int) -> str:
+    # Python refuses to print numbers of thousands of digits
+    return f"one of {value.bit_length()} bits"

@@ -1,0 +1,102 @@
+"""The recipe for a model protocol: a class in a file of its own, and one entry in `PLACES`."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fairtransport as ft
+from fairtransport.access import BlackBox, load, loading
+from fairtransport.access.boxes import choose_access
+from fairtransport.access.oracle import Oracle
+from fairtransport.cli import main
+from fairtransport.losses import LOSSES
+from fairtransport.space import build_space
+
+PEOPLE = pd.DataFrame({"g": ["a", "b"] * 4, "x": [1, 1, 2, 2] * 2, "good": [1, 0] * 4})
+
+
+@dataclass(frozen=True)
+class Toy:
+    """A model behind an address: it says yes to one group."""
+
+    address: str
+    library: str | None = "pandas"
+    features: tuple[str, ...] | None = ("g", "x")
+    classes: tuple[int, ...] | None = (0, 1)
+
+    @property
+    def name(self):
+        return "toy"
+
+    def answer(self, points, kind):
+        said = (points["g"] == self.address.removeprefix("toy:")).to_numpy()
+        return np.column_stack([~said, said]) if kind == "score" else said.astype(int)
+
+
+@pytest.fixture(autouse=True)
+def toy(monkeypatch):
+    monkeypatch.setitem(loading.PLACES, "toy:", lambda place, _: Toy(place))
+    monkeypatch.setitem(loading.PLACES, ".toy", lambda place, _: Toy(f"toy:{place[0]}"))
+
+
+@pytest.mark.parametrize("place", ["toy:a", "a.toy", "a.TOY"])
+def test_a_registered_place_is_opened(place):
+    box = load(place)
+
+    assert isinstance(box, BlackBox)
+    assert box.address == "toy:a"
+
+
+@pytest.mark.parametrize("loss", ["zero-one", "brier"])
+def test_audits_and_monitors_ask_it(loss):
+    options = {"model": load("toy:a"), "sensitive_features": "g", "loss": loss}
+    result = ft.audit(PEOPLE, "good", rng=0, **options)
+    state = ft.Monitor(y="good", levels={"g": ["a", "b"]}, delta=0.1, **options).update(PEOPLE)
+
+    assert result.statistic == state.statistic == 1
+    assert result.queried == 4
+    assert result.summary.provenance.model == "toy"
+
+
+def test_the_command_line_asks_it(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    PEOPLE.to_csv("cases.csv", index=False)
+    code = main(["audit", "cases.csv", "--label", "good", "--sensitive", "g", "--model", "toy:a"])
+
+    assert code == 0
+    assert "Errors would go from 0 % to 100 %" in capsys.readouterr().out
+
+
+def test_the_kinds_of_places_are_named_to_who_typed_another():
+    with pytest.raises(ft.InputError, match=r"must end in .skops, .*toy:, .toy, got 'model.txt'"):
+        load("model.txt")
+
+
+class Counting(Toy):
+    """Remembers how many points it was asked about."""
+
+    asked = ()
+
+    def answer(self, points, kind):
+        Counting.asked = (*Counting.asked, len(points))
+        return super().answer(points, kind)
+
+
+def test_an_oracle_asks_each_question_once_over_all_spaces():
+    Counting.asked = ()
+    oracle = Oracle(choose_access(Counting("toy:a"), None, None, LOSSES["zero-one"]),
+                    LOSSES["zero-one"])  # fmt: skip
+    spaces = [
+        build_space(frame, "good", sensitive_features="g", twins=True)
+        for frame in (PEOPLE, PEOPLE, PEOPLE.assign(x=[1, 1, 3, 3] * 2))
+    ]
+    answers = [oracle.answer(space) for space in spaces]
+
+    assert Counting.asked == (4, 2)
+    assert [one.queried for one in answers] == [4, 4, 6]
+    np.testing.assert_array_equal(answers[0].predictions, answers[1].predictions)
+    np.testing.assert_array_equal(answers[0].losses, answers[1].losses)
+    for space, one in zip(spaces, answers, strict=True):
+        np.testing.assert_array_equal(one.predictions, space.values("g") == "a")

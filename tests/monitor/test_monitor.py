@@ -1,0 +1,76 @@
+"""The audit of a stream: verdicts, warnings, the picture."""
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+from tests.monitor.people import LEVELS, asking, biased, people, told, with_guess
+
+import fairtransport as ft
+
+
+def test_bias_is_rejected_and_its_absence_certified():
+    rejected = asking().update(people(500))
+    certified = asking(model=lambda points: points["x"] % 2).update(people(500))
+
+    assert rejected.verdict == "rejected"
+    assert 0 < rejected.stopped_at < 500
+    assert rejected.e_value >= 20
+    assert certified.verdict == "certified"
+    assert certified.e_value_certificate >= 20
+    assert (rejected.target_scope, rejected.warnings) == ("twins", ())
+
+
+def test_the_statistic_is_that_of_an_audit():
+    frame = people(400)
+    state = asking().update(frame)
+    result = ft.audit(frame, "good", model=biased, sensitive_features="group",
+                      features=["group", "x"], levels=LEVELS)  # fmt: skip
+
+    assert state.statistic == pytest.approx(result.statistic, rel=1e-12)
+    assert state.lower <= result.statistic <= state.upper
+
+
+def test_given_predictions_have_the_statistic_of_an_audit_and_are_never_certified():
+    frame = with_guess(people(400))
+    state = told().update(frame)
+    result = ft.audit(frame, "good", y_pred="guess", sensitive_features="group")
+
+    assert state.statistic == pytest.approx(result.statistic, rel=1e-12)
+    assert state.verdict == "rejected"
+    assert state.upper is None
+    assert state.e_value_certificate is None
+    assert "nothing can be certified" in state.warnings[0]
+    assert told(delta=0.9).update(frame).verdict == "inconclusive"
+
+
+def test_if_both_verdicts_fall_neither_is_given():
+    never = people(400).assign(x=1)
+    always = people(2000).assign(x=0)
+    state = asking().update(pd.concat([never, always]))
+
+    assert state.verdict == "inconclusive"
+    assert state.stopped_at is None
+    assert "certified at record" in state.warnings[0]
+
+
+def test_a_state_can_be_compared():
+    state = told().update(with_guess(people(10)))
+
+    assert replace(state, n=11) != state
+
+
+def test_the_picture_shows_the_statistic_and_the_bounds_at_each_look():
+    monitor = asking()
+    with pytest.raises(ft.InputError, match="a monitor can be drawn once it has taken in a record"):
+        monitor.plot()
+    state = monitor.update(people(200))
+    chart = monitor.plot().to_dict()
+    rows = max(chart["datasets"].values(), key=len)
+
+    looks = [look for look in state.history if look.n < 200]
+    assert [row["n"] for row in rows] == [*(look.n for look in looks), 200]
+    assert [row["statistic"] for row in rows] == [
+        *(look.statistic for look in looks), state.statistic,
+    ]  # fmt: skip
+    assert all(row["lower"] <= row["upper"] for row in rows)

@@ -1,0 +1,207 @@
+"""Nothing in the data can colour, move, hide or forge what is printed."""
+
+import io
+import unicodedata
+from importlib import import_module
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fairtransport as ft
+from fairtransport.audit.summarise import summarise_headline
+from fairtransport.monitor.stream_screen import print_evidence
+from fairtransport.report import screen
+from fairtransport.report.screen.lines import DIRECTIONS, readable
+from fairtransport.report.screen.results import print_moves
+from fairtransport.report.sections.finding import VERDICTS
+
+HOSTILE = "[red]a[/red]\x1b[31m\x1b]0;title\x07\u202e:smile:\r\nError: forged\x9b2J"
+
+
+@pytest.fixture
+def wide(monkeypatch):
+    """Make the screen as wide as asked for."""
+    return lambda width: monkeypatch.setenv("COLUMNS", str(width))
+
+
+def audited(**options):
+    people = pd.DataFrame({HOSTILE: ["a", "b"] * 60, "good": [1, 1, 0, 0] * 30})
+    return ft.audit(
+        people, "good", model=lambda x: [int(one == "a") for one in x[HOSTILE]],
+        features=[HOSTILE], sensitive_features=[HOSTILE], rng=0, **options,
+    )  # fmt: skip
+
+
+def refuse_controls(text):
+    for character in text.replace("\n", ""):
+        assert character not in DIRECTIONS
+        assert unicodedata.category(character) not in {"Cc", "Cs"}
+
+
+@given(st.text(st.characters()))
+def test_readable_text_holds_no_control(text):
+    refuse_controls(readable(text))
+    assert "\n" not in readable(text)
+    readable(text).encode("utf-8")
+
+
+@given(st.text(st.characters(categories=["L", "N", "P", "S", "Zs"])))
+def test_ordinary_text_stays_as_it_is(text):
+    assert readable(text) == text
+
+
+def test_strings_of_the_data_are_shown_and_not_obeyed(capsys, wide):
+    wide(300)
+    result = audited(delta=0.3)
+    title = HOSTILE + "\ud800"  # half a character, as in a file's name
+    screen.print_result(summarise_headline(result), title)
+    screen.print_error(HOSTILE)
+    screen.print_note(HOSTILE)
+    out, err = capsys.readouterr()
+
+    refuse_controls(out + err)
+    assert "[red]a[/red]" in out
+    assert r"\x1b]0;title\x07" in out
+    assert r"\u202e:smile:" in out
+    assert err.count("\n") == 1
+
+
+def hostile_moves(rows):
+    """As many profiles as rows, each with a twin who is treated otherwise."""
+    people = pd.DataFrame(
+        {
+            "x": [f"{HOSTILE}{at}" for at in range(rows)] * 2,
+            "race": ["a"] * rows + ["b"] * rows,
+            "good": [1] * rows + [0] * rows,
+        }
+    )
+    return ft.audit(people, "good", model=lambda points: (points["race"] == "a").astype(int),
+                    sensitive_features="race", features=["x", "race"], rng=0)  # fmt: skip
+
+
+def test_moves_are_shown_and_not_obeyed(capsys, wide):
+    wide(300)
+    result = hostile_moves(6)
+    print_moves(summarise_headline(result))
+    out = capsys.readouterr().out
+
+    refuse_controls(out)
+    assert len(result.moved) == 12
+    assert out.count("[red]a[/red]") == 10
+    assert "and 2 more" in out
+
+
+def test_without_moves_there_is_no_table(capsys):
+    people = pd.DataFrame({"race": ["a", "b"], "good": [1, 0], "guess": [1, 0]})
+    result = ft.audit(people, "good", y_pred="guess", sensitive_features="race")
+    print_moves(summarise_headline(result))
+
+    assert capsys.readouterr().out == ""
+
+
+def disagreeing(**options):
+    people = pd.DataFrame({
+        "race": ["a", "a", "b", "b"] * 30, "age": [20.0, 20.0, 30.0, 20.0] * 30,
+        "good": 1, "guess": [1, 0, 1, 1] * 30,
+    })  # fmt: skip
+    return ft.audit(people, "good", y_pred="guess", sensitive_features="race", rng=0, **options)
+
+
+def test_the_panel_tells_disagreement_apart_and_names_the_features(capsys, wide):
+    wide(120)
+    result = disagreeing()
+    screen.print_result(summarise_headline(result), "people")
+    out = " ".join(capsys.readouterr().out.replace("│", " ").split())
+
+    assert 0 < result.disagreement < result.statistic
+    assert f"of which disagreement {result.disagreement:.4f}, inside profiles" in out
+    assert "Features race, age" in out
+    assert "Some profiles have several predictions (the features do not tell these" in out
+    assert "race a, age 20 the same profile 1 1 → 0" in out
+    assert "age 20 race: b → a 1 1 → 0" in out
+
+
+@pytest.mark.parametrize("width", [60, 70, 80, 90])
+def test_a_p_value_stays_on_one_line(width, capsys, wide):
+    wide(width)
+    screen.print_result(summarise_headline(disagreeing(delta=0.2)), "people")
+
+    assert "p<0.0001." in capsys.readouterr().out
+
+
+def test_levels_are_not_rounded_away(capsys, wide):
+    wide(120)
+    screen.print_result(summarise_headline(disagreeing(delta=0.2, alpha=0.005)), "people")
+    out = capsys.readouterr().out
+
+    assert "rejected at level 0.5 %" in out
+    assert "at level 99.5 %" in out
+
+
+def test_a_rejection_that_the_bounds_do_not_show_is_explained(capsys, wide):
+    wide(120)
+    monitor = ft.Monitor(y="good", y_pred="guess", sensitive_features="race", delta=0.1)
+    monitor.update([{"race": "ab"[at % 2], "good": 1, "guess": at % 2} for at in range(40)])
+    print_evidence(monitor, "people")
+    plain = capsys.readouterr().out
+    monitor.update([{"race": "c", "good": 0, "guess": 0}] * 2000)
+    print_evidence(monitor, "people")
+    out = " ".join(capsys.readouterr().out.split())
+
+    assert "separate processes" not in plain
+    assert monitor.state.e_value < 20
+    assert f"δ-fairness was rejected at case {monitor.state.stopped_at}, when" in out
+    assert "separate processes" in out
+
+
+def test_large_evidence_is_cut(capsys, wide):
+    wide(120)
+    monitor = ft.Monitor(y="good", y_pred="guess", sensitive_features="race", delta=0.1)
+    monitor.update([{"race": "ab"[at % 2], "good": 1, "guess": at % 2} for at in range(400)])
+    print_evidence(monitor, "people")
+
+    assert monitor.state.e_value > 1e6
+    assert "> 10^6, enough at 20" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("width", [60, 120])
+@pytest.mark.parametrize("delta", [None, 0.0, 0.3, 0.9])
+def test_screens_fit(width, delta, capsys, wide):
+    wide(width)
+    result = audited(delta=delta)
+    screen.print_result(summarise_headline(result), "people.csv, 120 cases")
+    lines = capsys.readouterr().out.splitlines()
+
+    assert max(map(len, lines)) <= width
+    end = next(at for at, line in enumerate(lines) if line.startswith("╰"))
+    frame = lines[: end + 1]
+    assert len({len(line) for line in frame}) == 1
+    words = " ".join(" ".join(lines).replace("│", " ").split())
+    assert f"FaiTH statistic {result.statistic:.4f}" in words
+    for verdict, said in VERDICTS.items():
+        assert (said in words) == (verdict is not None and verdict == result.verdict)
+
+
+@pytest.mark.parametrize(
+    ("delta", "colour"), [(0.0, "\x1b[1;31m"), (0.9, "\x1b[1;32m"), (0.5, "\x1b[1;33m")]
+)
+def test_the_verdict_has_its_colour_on_a_terminal(delta, colour, monkeypatch):
+    from rich.console import Console
+
+    stream = io.StringIO()
+    terminal = Console(file=stream, force_terminal=True, width=100, color_system="standard")
+    for module in ("results", "lines"):
+        monkeypatch.setattr(
+            import_module(f"fairtransport.report.screen.{module}"), "terminal", lambda **_: terminal
+        )
+    screen.print_result(summarise_headline(audited(delta=delta)), "people")
+
+    assert colour in stream.getvalue()
+
+
+def test_no_colour_without_a_terminal(capsys):
+    screen.print_result(summarise_headline(audited(delta=0.0)), "people")
+
+    assert "\x1b" not in capsys.readouterr().out
