@@ -9,7 +9,7 @@ from fairtransport.errors import FairtransportError, InputError
 from fairtransport.monitor import growing
 from fairtransport.monitor.growing import GrowingFile
 from fairtransport.monitor.locking import StateLock
-from fairtransport.monitor.monitor import Monitor
+from fairtransport.monitor.stream_audit import Monitor
 
 if TYPE_CHECKING:
     from pathlib import Path
