@@ -8,11 +8,7 @@ import pytest
 
 import fairtransport as ft
 from fairtransport.access import BlackBox, load, loading
-from fairtransport.access.boxes import choose_access
-from fairtransport.access.oracle import Oracle
 from fairtransport.cli import main
-from fairtransport.losses import LOSSES
-from fairtransport.space import build_space
 
 PEOPLE = pd.DataFrame({"g": ["a", "b"] * 4, "x": [1, 1, 2, 2] * 2, "good": [1, 0] * 4})
 
@@ -72,31 +68,3 @@ def test_the_command_line_asks_it(tmp_path, monkeypatch, capsys):
 def test_the_kinds_of_places_are_named_to_who_typed_another():
     with pytest.raises(ft.InputError, match=r"must end in .skops, .*toy:, .toy, got 'model.txt'"):
         load("model.txt")
-
-
-class Counting(Toy):
-    """Remembers how many points it was asked about."""
-
-    asked = ()
-
-    def answer(self, points, kind):
-        Counting.asked = (*Counting.asked, len(points))
-        return super().answer(points, kind)
-
-
-def test_an_oracle_asks_each_question_once_over_all_spaces():
-    Counting.asked = ()
-    oracle = Oracle(choose_access(Counting("toy:a"), None, None, LOSSES["zero-one"]),
-                    LOSSES["zero-one"])  # fmt: skip
-    spaces = [
-        build_space(frame, "good", sensitive_features="g", twins=True)
-        for frame in (PEOPLE, PEOPLE, PEOPLE.assign(x=[1, 1, 3, 3] * 2))
-    ]
-    answers = [oracle.answer(space) for space in spaces]
-
-    assert Counting.asked == (4, 2)
-    assert [one.queried for one in answers] == [4, 4, 6]
-    np.testing.assert_array_equal(answers[0].predictions, answers[1].predictions)
-    np.testing.assert_array_equal(answers[0].losses, answers[1].losses)
-    for space, one in zip(spaces, answers, strict=True):
-        np.testing.assert_array_equal(one.predictions, space.values("g") == "a")

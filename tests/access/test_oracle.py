@@ -8,7 +8,10 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.svm import LinearSVC
 
 import fairtransport as ft
-from fairtransport.losses import log_loss
+from fairtransport.access.boxes import choose_access
+from fairtransport.access.oracle import Oracle
+from fairtransport.losses import LOSSES, log_loss
+from fairtransport.space import build_space
 
 LABELS = {
     "text": ["no", "yes"],
@@ -292,3 +295,41 @@ def test_a_model_receives_its_columns_in_its_order_whatever_the_data_has_besides
 
     assert more.space.features == ("x", "g")
     assert plain.statistic == more.statistic == told.statistic
+
+
+PEOPLE = pd.DataFrame({"g": ["a", "b"] * 4, "x": [1, 1, 2, 2] * 2, "good": [1, 0] * 4})
+
+
+def oracle_of(model, loss="zero-one", pos_label=None):
+    chosen = LOSSES[loss]
+    return Oracle(choose_access(model, None, None, chosen), chosen, pos_label)
+
+
+def spaces(*frames):
+    return [build_space(frame, "good", sensitive_features="g", twins=True) for frame in frames]
+
+
+def test_an_oracle_asks_each_question_once_over_all_spaces():
+    asked = []
+
+    def model(points):
+        asked.append(len(points))
+        return (points["g"] == "a").astype(int)
+
+    several = spaces(PEOPLE, PEOPLE, PEOPLE.assign(x=[1, 1, 3, 3] * 2))
+    oracle = oracle_of(model)
+    answers = [oracle.answer(space) for space in several]
+
+    assert asked == [4, 2]
+    assert [one.queried for one in answers] == [4, 4, 6]
+    for space, one in zip(several, answers, strict=True):
+        np.testing.assert_array_equal(one.predictions, space.values("g") == "a")
+        np.testing.assert_array_equal(one.losses, space.values("good") != one.predictions)
+
+
+def test_scores_are_asked_anew_where_there_are_other_classes():
+    oracle = oracle_of(lambda points: np.full(len(points), 0.75), "brier", pos_label=1)
+    first, second = spaces(PEOPLE, PEOPLE.assign(good=PEOPLE["good"] + 1))
+
+    assert oracle.answer(first).predictions[0].tolist() == [0.25, 0.75]
+    assert oracle.answer(second).predictions[0].tolist() == [0.75, 0.25]

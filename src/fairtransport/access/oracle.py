@@ -76,6 +76,7 @@ class Oracle:
     def __init__(self, access: Access, loss: Loss, pos_label: Value = None) -> None:
         self.access, self.loss, self.pos_label = access, loss, pos_label
         self.said: dict[Question, Any] = {}
+        self._order: list[Value] = []
 
     @property
     def queried(self) -> int:
@@ -139,6 +140,10 @@ class Oracle:
     def _asked(
         self, space: SampleSpace, box: BlackBox, classes: list[Value], positive: Value
     ) -> Values:
+        if self.kind == "score" and classes != self._order:
+            # what was said has a column a class, in the order of other classes
+            self.said.clear()
+            self._order = classes
         first, group = _distinct(space)
         questions = _questions(space, first)
         new = np.array([at for at, one in enumerate(questions) if one not in self.said], np.int64)

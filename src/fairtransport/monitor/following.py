@@ -9,7 +9,7 @@ from fairtransport.errors import FairtransportError, InputError
 from fairtransport.monitor import growing
 from fairtransport.monitor.growing import GrowingFile
 from fairtransport.monitor.locking import StateLock
-from fairtransport.monitor.monitor import Monitor
+from fairtransport.monitor.stream_audit import Monitor
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,9 +67,7 @@ def _resumed(state: Path, given: Monitor, mark: dict[str, Any], options: dict[st
     if not isinstance(saved.position, dict) or not given.position.keys() <= saved.position.keys():
         msg = f"`path` must be a state of this command, got one without a file: {str(state)!r}"
         raise InputError(msg)
-    _refuse_other_settings(saved, given)
-    _refuse_other_similarity(saved.position, mark)
-    _refuse_other_model(saved.position, mark)
+    _refuse_others(saved, given, mark)
     return saved
 
 
@@ -98,31 +96,16 @@ def _read_on(
     return source.waiting
 
 
-def _refuse_other_similarity(position: dict[str, Any], mark: dict[str, Any]) -> None:
-    saved, given = position["similarity"], mark["similarity"]
-    if saved != given:
-        msg = (
-            "`similarity` must be that of the saved state, with the same settings, "
-            f"{shown(saved)}, got {shown(given)}"
-        )
-        raise InputError(msg)
-
-
-def _refuse_other_model(position: dict[str, Any], mark: dict[str, Any]) -> None:
-    saved, given = position["model_sha256"], mark["model_sha256"]
-    if saved != given:
-        msg = (
-            f"`model` must be the file of the saved state, SHA-256 {shown(saved, 16)}, "
-            f"got {shown(given, 16)}"
-        )
-        raise InputError(msg)
-
-
-def _refuse_other_settings(saved: Monitor, given: Monitor) -> None:
-    for name, value in saved.settings.plain.items():
-        if given.settings.plain[name] != value:
-            msg = (
-                f"`{name}` must be as in the saved state, {shown(value)}, "
-                f"got {shown(given.settings.plain[name])}"
-            )
+def _refuse_others(saved: Monitor, given: Monitor, mark: dict[str, Any]) -> None:
+    """Refuse other settings, another similarity or another model file than before."""
+    before, now = saved.settings.plain, given.settings.plain
+    rules = [(name, "as in the saved state,", before[name], now[name], 60) for name in before]
+    for name, key, rule, width in (
+        ("similarity", "similarity", "that of the saved state, with the same settings,", 60),
+        ("model", "model_sha256", "the file of the saved state, SHA-256", 16),
+    ):
+        rules.append((name, rule, saved.position[key], mark[key], width))
+    for name, rule, value, got, width in rules:
+        if got != value:
+            msg = f"`{name}` must be {rule} {shown(value, width)}, got {shown(got, width)}"
             raise InputError(msg)

@@ -67,6 +67,7 @@ class StreamOracle(Oracle):
     def restore(self, said: Mapping[Question, Any], labels: Iterable[Value]) -> None:
         """Take over what was said; before the model is next asked, some of it is asked again."""
         self.said.update(said)
+        self._order = self.named or []
         self.labels = frozenset(labels)
         self._is_resumed = True
         self._is_positive_seen = self.pos_label in said.values()

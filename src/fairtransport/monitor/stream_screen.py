@@ -12,7 +12,7 @@ from fairtransport.report.screen.results import COLOURS, compared_with, framed, 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairtransport.monitor.monitor import Monitor
+    from fairtransport.monitor.stream_audit import Monitor
 
 MOST_SHOWN = 1e6
 """Larger e-values are shown as larger than this."""

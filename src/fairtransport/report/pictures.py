@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from altair.typing import ChartType
 
-    from fairtransport.summary import AuditSummary, FlowTable, Law
+    from fairtransport.summary import AuditSummary
 
 FEWEST_CORNERS = 2
 EMPTY = {
@@ -51,42 +51,18 @@ def picture(summary: AuditSummary, kind: str, feature: str | None = None) -> Cha
 
 def _charts(summary: AuditSummary) -> Iterable[tuple[str, Callable[[], ChartType]]]:
     """Yield the charts by their keys, each as a function that draws it."""
+    found, delta = summary.statistic, summary.delta
+    flows = partial(flow_heatmaps, label=summary.provenance.label)
     for number, table in enumerate(summary.flows, 1):
         if table.cells:
-            yield f"flows-{number}", partial(_flows, summary, table)
+            yield f"flows-{number}", partial(flows, flow_rows(table), feature=table.feature)
     if summary.law is not None and summary.law.bins:
-        yield "law", partial(_law, summary, summary.law)
+        ends = {"lower": summary.lower_bound, "upper": summary.upper_bound}
+        bins = list(map(vars, summary.law.bins))
+        yield "law", partial(law_chart, bins, estimate=found, delta=delta, **ends)
     if summary.methods:
-        yield "methods", partial(_methods, summary)
+        rows = list(map(vars, summary.methods))
+        yield "methods", partial(methods_chart, rows, estimate=found, delta=delta)
     if len(summary.budget_curve) >= FEWEST_CORNERS:
-        yield "curve", partial(_curve, summary)
-
-
-def _flows(summary: AuditSummary, table: FlowTable) -> ChartType:
-    label = summary.provenance.label
-    return flow_heatmaps(flow_rows(table), feature=table.feature, label=label)
-
-
-def _law(summary: AuditSummary, law: Law) -> ChartType:
-    return law_chart(
-        map(vars, law.bins),
-        estimate=summary.statistic,
-        lower=summary.lower_bound,
-        upper=summary.upper_bound,
-        delta=summary.delta,
-    )
-
-
-def _methods(summary: AuditSummary) -> ChartType:
-    return methods_chart(
-        map(vars, summary.methods), estimate=summary.statistic, delta=summary.delta
-    )
-
-
-def _curve(summary: AuditSummary) -> ChartType:
-    return budget_curve_chart(
-        map(vars, summary.budget_curve),
-        budget=summary.budget,
-        statistic=summary.statistic,
-        price=summary.price,
-    )
+        here = {"budget": summary.budget, "statistic": found, "price": summary.price}
+        yield "curve", partial(budget_curve_chart, list(map(vars, summary.budget_curve)), **here)

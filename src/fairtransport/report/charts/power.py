@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairtransport.errors import InputError
-from fairtransport.report.charts.style import BLUE, HEIGHT, MARK, VERMILLION, WIDTH
+from fairtransport.report.charts.style import BLUE, HEIGHT, MARK, VERMILLION, WIDTH, check_columns
 
 if TYPE_CHECKING:
     import altair as alt
@@ -78,11 +78,7 @@ def power_chart(table: pd.DataFrame, *, wanted: float, chosen: int) -> ChartType
 
 
 def _check_table(table: pd.DataFrame) -> None:
-    wanted = ("n", "power", "low", "high", "goal")
-    lacking = [name for name in wanted if name not in table.columns]
-    if lacking:
-        msg = f"`table` must have the columns {', '.join(wanted)}, got none named {lacking[0]!r}"
-        raise InputError(msg)
+    check_columns(table.columns, ("n", "power", "low", "high", "goal"))
     unknown = [goal for goal in table["goal"] if goal not in COLOURS]
     if unknown or not len(table):
         got = repr(unknown[0]) if unknown else "no row"

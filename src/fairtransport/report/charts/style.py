@@ -28,17 +28,20 @@ def rows_of(table: Table, needed: Sequence[str]) -> list[Row]:
     """Return a table's rows, or say which column is lacking."""
     records = table.to_dict(orient="records") if hasattr(table, "to_dict") else table
     rows = [{str(name): value for name, value in row.items()} for row in records]
-    for row in rows[:1]:
-        lacking = [name for name in needed if name not in row]
-        if lacking:
-            msg = (
-                f"`table` must have the columns {', '.join(needed)}, got none named {lacking[0]!r}"
-            )
-            raise InputError(msg)
     if not rows:
         msg = "`table` must have rows, got none"
         raise InputError(msg)
+    check_columns(rows[0], needed)
     return rows
+
+
+def check_columns(names: Iterable[str], needed: Sequence[str]) -> None:
+    """Say which column is lacking."""
+    there = set(names)
+    lacking = [name for name in needed if name not in there]
+    if lacking:
+        msg = f"`table` must have the columns {', '.join(needed)}, got none named {lacking[0]!r}"
+        raise InputError(msg)
 
 
 def data_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:

@@ -87,8 +87,7 @@ def curve_table(summary: AuditSummary) -> Table:
     return Table("curve", "Corners of the budget curve", columns_of(titles, titles), rows)
 
 
-def contents(summary: AuditSummary, _: Output) -> dict[str, object]:
-    """Return what the template part uses."""
+def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
     return {
         "thresholds": delta_sentences(summary),
         "budget": budget_sentence(summary),
@@ -98,4 +97,4 @@ def contents(summary: AuditSummary, _: Output) -> dict[str, object]:
     }
 
 
-SECTION = Section("depends", "What it depends on", 40, contents)
+SECTION = Section("depends", "What it depends on", 40, _contents)

@@ -209,8 +209,7 @@ def figures(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
     )
 
 
-def contents(summary: AuditSummary, _: Output) -> dict[str, object]:
-    """Return what the template part uses."""
+def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
     return {
         "verdict": verdict_title(summary),
         "mark": MARKS[summary.verdict],
@@ -224,4 +223,4 @@ def contents(summary: AuditSummary, _: Output) -> dict[str, object]:
     }
 
 
-SECTION = Section("verdict", "", 10, contents, linked=False)
+SECTION = Section("verdict", "", 10, _contents, linked=False)

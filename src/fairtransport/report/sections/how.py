@@ -55,9 +55,8 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(map(visible, names)) or "none"
 
 
-def contents(summary: AuditSummary, _: Output) -> dict[str, object]:
-    """Return what the template part uses."""
+def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
     return {"facts": facts(summary), "caution": caution(summary)}
 
 
-SECTION = Section("how", "How it was done", 50, contents)
+SECTION = Section("how", "How it was done", 50, _contents)

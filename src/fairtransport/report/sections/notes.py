@@ -34,9 +34,8 @@ def notes(summary: AuditSummary) -> tuple[str, ...]:
     return (*([] if hidden is None else [hidden]), *map(visible, summary.warnings))
 
 
-def contents(summary: AuditSummary, _: Output) -> dict[str, object]:
-    """Return what the template part uses."""
+def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
     return {"notes": notes(summary)}
 
 
-SECTION = Section("warnings", "What to keep in mind", 60, contents, linked=False)
+SECTION = Section("warnings", "What to keep in mind", 60, _contents, linked=False)

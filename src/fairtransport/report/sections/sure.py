@@ -67,8 +67,7 @@ def methods_table(summary: AuditSummary) -> Table:
     return Table("methods", "Methods side by side", columns, rows)
 
 
-def contents(summary: AuditSummary, _: Output) -> dict[str, object]:
-    """Return what the template part uses."""
+def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
     facts = [
         (f"Interval, {level(1 - summary.alpha)}", interval_words(summary)),
         *one_sided(summary),
@@ -84,4 +83,4 @@ def contents(summary: AuditSummary, _: Output) -> dict[str, object]:
     }
 
 
-SECTION = Section("sure", "How sure", 30, contents)
+SECTION = Section("sure", "How sure", 30, _contents)

@@ -346,8 +346,7 @@ def _versus(one: GroupComparison, name: str) -> str:
     return f", others minus {value_text(one.privileged)}"
 
 
-def contents(summary: AuditSummary, output: Output) -> dict[str, object]:
-    """Return what the template part uses."""
+def _contents(summary: AuditSummary, output: Output) -> dict[str, object]:
     much = has_much_disagreement(summary)
     return {
         "moved": moved_sentence(summary),
@@ -372,4 +371,4 @@ def contents(summary: AuditSummary, output: Output) -> dict[str, object]:
     }
 
 
-SECTION = Section("who", "Who is affected", 20, contents)
+SECTION = Section("who", "Who is affected", 20, _contents)

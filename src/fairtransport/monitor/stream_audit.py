@@ -1,4 +1,4 @@
-"""Monitor and what it tells."""
+"""Monitor: the audit of a stream, and what it tells."""
 
 from __future__ import annotations
 
