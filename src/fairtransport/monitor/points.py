@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fairtransport.checks import FloatArray
-    from fairtransport.monitor.settings import Settings
+    from fairtransport.monitor.stream_settings import Settings
 
 Key: TypeAlias = tuple[Value, ...]
 """A point: its values in the order of `Points.names`."""

@@ -11,8 +11,8 @@ from fairtransport.checks import shown
 from fairtransport.errors import InputError
 from fairtransport.filesystem import write_text
 from fairtransport.monitor.points import Points
-from fairtransport.monitor.settings import Settings, check_settings
 from fairtransport.monitor.statefile import dump_state, load_state
+from fairtransport.monitor.stream_settings import Settings, check_settings
 from fairtransport.monitor.streams import CostStream, FreeStream
 from fairtransport.similarity import IgnoreSensitive
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from fairtransport.access import BlackBox
-    from fairtransport.monitor.settings import Settings
+    from fairtransport.monitor.stream_settings import Settings
     from fairtransport.space import SampleSpace
     from fairtransport.space.columns import Value, Values
 

@@ -17,7 +17,7 @@ from fairtransport.transport import AuditProblem
 if TYPE_CHECKING:
     from fairtransport.checks import FloatArray, IntArray
     from fairtransport.monitor.points import Key, Points
-    from fairtransport.monitor.settings import Settings
+    from fairtransport.monitor.stream_settings import Settings
 
 Watcher: TypeAlias = Callable[[], None]
 
