@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import re
 
+from fairtransport.settings import MONITOR
+
+OTHERS = (
+    "cache", "goal", "jobs", "output", "plot", "power", "share", "splits", "value",
+)  # fmt: skip
+"""What only some commands ask, under the same name in Python."""
 FLAGS = {
+    **{name: f"--{setting.flag or name}" for name, setting in MONITOR.items()},
+    **{name: f"--{name}" for name in OTHERS},
     "X": "DATA",
-    "y": "--label",
-    "y_pred": "--prediction",
-    "y_score": "--score",
-    "sensitive_features": "--sensitive",
-    "pos_label": "--positive",
-    "loss_range": "--loss-range",
-    "n_resamples": "--resamples",
     "n_simulations": "--simulations",
-    "rng": "--seed",
     "allow_pickle": "--allow-pickle",
     "trusted": "--trust",
-} | {
-    name: f"--{name}"
-    for name in (
-        "alpha", "bins", "budget", "cache", "counts", "delta", "favourable", "features", "goal",
-        "jobs", "labels", "levels", "loss", "method", "missing", "model", "output", "plot", "power",
-        "privileged", "share", "similarity", "splits", "targets", "train", "value",
-    )
-}  # fmt: skip
+}
 """The flag that stands for each parameter."""
 
 NAMED = re.compile(r"`(?P<name>\w+)(?:\[(?P<quote>['\"])(?P<key>.*?)(?P=quote)\])?`")
