@@ -6,6 +6,7 @@ import re
 import runpy
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,20 @@ def test_the_tables_on_validity_are_those_of_the_simulations():
     script = runpy.run_path(str(ROOT / "scripts" / "make_validity_table.py"))
     page = (ROOT / "docs" / "validity.md").read_text("utf-8")
     assert script["page"](page) == page
+
+
+def test_the_page_on_architecture_has_a_paragraph_for_every_room():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    layers = project["tool"]["importlinter"]["contracts"][0]["layers"]
+    rooms = {room for layer in layers for room in layer.split(" | ")}
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    told = {
+        room
+        for names in re.findall(r"^\*\*([a-z,; ]+)\.\*\*", page, re.MULTILINE)
+        for room in re.split("[,;] ", names)
+    }
+
+    assert told == rooms
 
 
 def test_links_between_pages_lead_somewhere():
