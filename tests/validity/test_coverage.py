@@ -110,11 +110,11 @@ UPPER_RATIOS = {
     "regular": 1.3,
     "slack budget": 1.3,
     "heavy ties": 1.3,
-    "continuous losses": 1.4,
+    "continuous losses": 1.3,
     "free moves, 0-1 loss": 1.3,
-    "near a corner": 1.8,
-    "near a corner, 2 times": 1.8,
-    "exact corner": 1.8,
+    "near a corner": 1.5,
+    "near a corner, 2 times": 1.5,
+    "exact corner": 1.4,
 }
 
 
