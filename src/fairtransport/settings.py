@@ -303,7 +303,7 @@ MONITOR: dict[str, Setting] = SETTINGS | {
         "Records, one case each.", "A CSV, TSV or JSON-lines file that only grows, one case a line."
     ),
     "delta": replace(
-        SETTINGS["delta"], sentence="The largest bias that counts as fair.", default=MISSING
+        SETTINGS["delta"], sentence="How much worse the model may do.", default=MISSING
     ),
     "alpha": SETTINGS["alpha"].called("The error probability over all time."),
     # twins must not depend on the stream, so that there is no default

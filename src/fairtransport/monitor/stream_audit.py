@@ -100,7 +100,7 @@ class Monitor:
     targets
         As in `audit`: a frame of people with whom the cases are compared.
     delta
-        The largest bias that counts as fair. It is the paper's δ.
+        How much worse the model may do. It is the paper's δ.
     alpha
         The error probability over all time. It is that of each verdict and of the confidence
         sequence.
