@@ -1,4 +1,4 @@
-"""sampling_law(): the paper's methods for the law of ψ(f_n), each under its name."""
+"""sampling_law(): every method that says how sure ψ(f_n) is, each under its name."""
 
 from __future__ import annotations
 

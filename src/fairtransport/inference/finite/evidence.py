@@ -35,7 +35,7 @@ SURE = 6.0
 SMALL = 200
 FEWEST_SHARES = (1 / 8, 1 / 4)
 """Share of the orders whose mean wealth may decide without the others, up to ``SMALL`` records
-and beyond: with less, the seed would move bounds by more than .06 of a normal bound's distance."""
+and beyond; with less, bounds would move more with the seed."""
 FIXED_STAKES = 40
 """Stakes in the mixture for targets that depend on the sample."""
 LIMIT_PRICES = 64
@@ -62,8 +62,8 @@ class Evidence:
     How stakes are chosen must not depend on the sample but through earlier records. The number
     of blocks, of prices that are looked at and of rungs depend on n and on ``limits`` only. The
     number of orders depends on the number of occupied cells; it is no part of any stake, and
-    given the sample's multiset each order's wealth has the same mean, so that their average has
-    it too, however many they are.
+    given the sample's multiset the orders are independent and alike, so that their wealths are
+    exchangeable, however many they are.
     """
 
     problem: AuditProblem

@@ -53,7 +53,8 @@ class FiniteSampleLaw(SamplingLaw):
     -----
     Write Y_ν = φ_ν + εν. H0: ψ(f*) <= δ says that E Y_ν <= δ at *some* price ν, so it is rejected
     when that is rejected at *every* price, each at level α (an intersection–union test). Each is
-    tested by a wealth process (`rejection_bets`), averaged over random orders of the sample.
+    tested by wealth processes over random orders of the sample (`rejection_bets`); these are
+    exchangeable, and the largest mean of the first of them decides (`Evidence.average`).
     H0': ψ(f*) >= δ implies E Y_ν >= δ at *every* price, so one that is chosen from earlier records
     will do (`certificate_bets`). Bounds are the first thresholds that are not rejected; they and
     the tests at the declared δ are one family of tests, so that the lower bound reaches δ exactly
