@@ -1,17 +1,23 @@
-"""Write the schema of the audit document to docs/audit.schema.json."""
+"""Write the schemas of the published documents to docs/."""
 
 import json
 from pathlib import Path
 
-from fairtransport.report import audit_schema
+from fairtransport.report import audit_schema, comparison_schema, family_schema
 
-TARGET = Path(__file__).parents[1] / "docs" / "audit.schema.json"
+DOCS = Path(__file__).parents[1] / "docs"
+SCHEMAS = {
+    "audit.schema.json": audit_schema,
+    "comparison.schema.json": comparison_schema,
+    "family.schema.json": family_schema,
+}
 
 
-def page() -> str:
-    """Return the schema as text."""
-    return json.dumps(audit_schema(), ensure_ascii=False, indent=2) + "\n"
+def page(name: str) -> str:
+    """Return a schema as text."""
+    return json.dumps(SCHEMAS[name](), ensure_ascii=False, indent=2) + "\n"
 
 
 if __name__ == "__main__":
-    TARGET.write_text(page(), encoding="utf-8")
+    for one in SCHEMAS:
+        (DOCS / one).write_text(page(one), encoding="utf-8")

@@ -22,7 +22,9 @@ def test_the_readmes_python_runs_as_shown():
     assert failures == 0
 
 
-@pytest.mark.parametrize("page", ["datasets.md", "selection.md", "similarity.md"])
+@pytest.mark.parametrize(
+    "page", ["compare.md", "datasets.md", "families.md", "selection.md", "similarity.md"]
+)
 def test_the_python_of_the_docs_runs_as_shown(page):
     failures, tried = doctest.testfile(
         str(ROOT / "docs" / page), module_relative=False, encoding="utf-8"
@@ -48,6 +50,18 @@ def test_the_tables_on_validity_are_those_of_the_simulations():
     script = runpy.run_path(str(ROOT / "scripts" / "make_validity_table.py"))
     page = (ROOT / "docs" / "validity.md").read_text("utf-8")
     assert script["page"](page) == page
+
+
+def test_the_table_on_families_is_that_of_the_simulation():
+    script = runpy.run_path(str(ROOT / "scripts" / "make_families_table.py"))
+    page = (ROOT / "docs" / "families.md").read_text("utf-8")
+    assert script["page"](page) == page
+    rows = json.loads((ROOT / "docs" / "families.json").read_text("utf-8"))
+    nulls = [row for row in rows if row["case"].startswith("ten true nulls")]
+    assert len(nulls) == 2
+    for row in nulls:
+        assert row["repetitions"] == 1000
+        assert row["wrong"] <= 0.05
 
 
 def test_the_page_on_architecture_has_a_paragraph_for_every_room():
@@ -115,3 +129,17 @@ def test_the_words_on_power_are_those_of_the_simulation():
 
     assert least == ("exact corner", 150)
     assert f"at least {power[least]:.0%}"[:-1] + " % of the normal test's power" in page
+
+
+def test_the_figures_on_differences_are_those_of_the_simulation():
+    script = runpy.run_path(str(ROOT / "scripts" / "make_differences_page.py"))
+    page = (ROOT / "docs" / "compare.md").read_text("utf-8")
+    assert script["page"](page) == page
+    found = json.loads((ROOT / "docs" / "differences.json").read_text("utf-8"))
+    for row in found["coverage"]:
+        least = 0.95 - 3 * (0.05 * 0.95 / row["repetitions"]) ** 0.5
+        assert min(row["lower"], row["upper"]) >= least, row["case"]
+        if "agree" in row["case"] or "similar" in row["case"]:
+            assert row["paired_over_apart"] <= 0.6
+    for row in found["power"]:
+        assert row["truth"] > 0 or max(row["paired"], row["apart"]) <= 0.08

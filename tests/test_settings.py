@@ -28,11 +28,17 @@ ENTRIES = {
         SETTINGS | {"delta": replace(SETTINGS["delta"], default=MISSING)},
     ),
     "faith_scorer": (faith_scorer, faith_scorer, SETTINGS),
+    "compare": (ft.compare, ft.compare, SETTINGS),
 }
 """Where a user types settings: the signature, the docstring, the table that holds there."""
 COMMANDS = {
     "audit": SETTINGS,
     "monitor": MONITOR,
+    # models are named there
+    "compare": {
+        name: setting for name, setting in SETTINGS.items()
+        if name not in {"model", "y_pred", "y_score"}
+    },
     # the rest is said of the audit that is planned, in the command's own words
     "sample-size": {
         name: setting for name, setting in SETTINGS.items()

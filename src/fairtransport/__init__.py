@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fairtransport import access, datasets, inference, selection, similarity
-    from fairtransport.audit import AuditResult, audit
+    from fairtransport.audit import AuditResult, Audits, Comparison, audit, audit_many, compare
     from fairtransport.errors import (
         DataError,
         FairtransportError,
@@ -31,6 +31,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "AuditProblem": "transport",
     "AuditResult": "audit",
+    "Audits": "audit",
+    "Comparison": "audit",
     "DataError": "errors",
     "Embedding": "geometry",
     "FairtransportError": "errors",
@@ -42,12 +44,16 @@ _HOMES = {
     "NoCandidateError": "errors",
     "SampleSpace": "space",
     "audit": "audit",
+    "audit_many": "audit",
+    "compare": "audit",
 }
 _MODULES = ("access", "datasets", "inference", "selection", "similarity")
 
 __all__ = [
     "AuditProblem",
     "AuditResult",
+    "Audits",
+    "Comparison",
     "DataError",
     "Embedding",
     "FairtransportError",
@@ -60,6 +66,8 @@ __all__ = [
     "SampleSpace",
     "access",
     "audit",
+    "audit_many",
+    "compare",
     "datasets",
     "inference",
     "selection",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import types
 from dataclasses import dataclass, fields, is_dataclass
@@ -42,6 +43,17 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+def to_json_text(value: Any) -> str:
+    """Return nested dataclasses as JSON text, the same bytes for the same values."""
+    plain = to_plain(value)
+    text = json.dumps(plain, ensure_ascii=False, indent=1, allow_nan=False)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:  # half a character in the data has no bytes, but an escape
+        text = json.dumps(plain, indent=1, allow_nan=False)
+    return text + "\n"
 
 
 def json_schema(kind: type, title: str) -> Schema:

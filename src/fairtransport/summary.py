@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Annotated, Any
 
-from fairtransport.documents import Doc, Schema, json_schema, to_plain
+from fairtransport.documents import Doc, Schema, json_schema, to_json_text, to_plain
 from fairtransport.localise import (
     Affected,
     Flow,
@@ -247,6 +246,18 @@ class AuditSummary:
             one_of=("rejected", "certified", "inconclusive"),
         ),
     ]
+    certificate_pvalue: Annotated[
+        float | None,
+        Doc("The p-value of a value of delta or more; null without delta or if shared."),
+    ] = None
+    evalue: Annotated[
+        float | None,
+        Doc(
+            "Evidence against δ-fairness: its mean is at most 1 under it, so that those of "
+            "independent samples may be multiplied; null without delta, if shared, or where the "
+            "guarantee is asymptotic."
+        ),
+    ] = None
     methods: Annotated[
         tuple[MethodLimits, ...], Doc("Several methods side by side; empty if shared.")
     ] = ()
@@ -320,13 +331,7 @@ class AuditSummary:
 
     def to_json(self) -> str:
         """Return the document as JSON text, the same bytes for the same audit."""
-        document = self.as_json()
-        text = json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False)
-        try:
-            text.encode("utf-8")
-        except UnicodeEncodeError:  # half a character in the data has no bytes, but an escape
-            text = json.dumps(document, indent=1, allow_nan=False)
-        return text + "\n"
+        return to_json_text(self)
 
 
 def audit_schema() -> Schema:

@@ -8,7 +8,7 @@ from tests.localise.audits import compas_audit, priced_audit, random_people
 
 import fairtransport as ft
 from fairtransport.errors import InputError
-from fairtransport.localise.flows import holm
+from fairtransport.inference.multiplicity import holm
 
 
 @pytest.mark.parametrize("feature", ["age_cat", "priors", "charge"])

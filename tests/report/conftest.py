@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from fairtransport.report import render_html
+from fairtransport.report import render_comparison_html, render_family_html, render_html
 from tests.report import samples
 
 SAMPLES = ("sample", "with_budget", "hostile", "own_names")
@@ -42,9 +42,14 @@ def reports(tmp_path_factory):
     # many moves, and a threshold far from all that was found
     budgeted = summaries["with_budget"]
     summaries["long"] = replace(budgeted, moves=budgeted.moves * 30, delta=0.4)
-    for name, summary in summaries.items():
+    pages = {name: render_html(summary) for name, summary in summaries.items()}
+    for name in ("family", "hostile_family"):
+        pages[name] = render_family_html(getattr(samples, name)())
+    for name in ("comparison", "hostile_comparison"):
+        pages[name] = render_comparison_html(getattr(samples, name)())
+    for name, page in pages.items():
         paths[name] = folder / f"{name}.html"
-        paths[name].write_text(render_html(summary), encoding="utf-8")
+        paths[name].write_text(page, encoding="utf-8")
     return paths
 
 

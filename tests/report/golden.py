@@ -3,8 +3,16 @@
 import re
 from pathlib import Path
 
-from fairtransport.report import render_fragment, render_html, render_markdown
-from tests.report.samples import sample, with_budget
+from fairtransport.report import (
+    render_comparison_html,
+    render_comparison_markdown,
+    render_family_html,
+    render_family_markdown,
+    render_fragment,
+    render_html,
+    render_markdown,
+)
+from tests.report.samples import comparison, family, sample, with_budget
 
 FOLDER = Path(__file__).parent / "golden_files"
 
@@ -26,6 +34,10 @@ def documents():
         "fragment.html": render_fragment(sample()),
         "report.html": structure(render_html(sample())),
         "report_with_budget.html": structure(render_html(with_budget())),
+        "family.md": render_family_markdown(family()),
+        "family.html": structure(render_family_html(family())),
+        "comparison.md": render_comparison_markdown(comparison()),
+        "comparison.html": structure(render_comparison_html(comparison())),
     }
 
 

@@ -4,6 +4,15 @@ from dataclasses import replace
 from itertools import product
 from math import exp
 
+from fairtransport.comparison_summary import (
+    COMPARISON_SCHEMA,
+    ComparedModel,
+    ComparisonSummary,
+    Difference,
+    TreatedGroup,
+    TreatedProfile,
+)
+from fairtransport.family import FAMILY_SCHEMA, FamilySummary, Member, Multiplied
 from fairtransport.summary import (
     SCHEMA,
     Affected,
@@ -131,6 +140,8 @@ def sample(**changes):
         upper_bound=0.0711,
         pvalue=3.2e-6,
         verdict="rejected",
+        certificate_pvalue=1.0,
+        evalue=1234.5,
         methods=(
             MethodLimits("finite-sample", "finite-sample", 0.0491, 0.0735, 0.0508, 0.0711),
             MethodLimits("limit-law", "asymptotic", 0.0489, 0.0723, 0.0508, 0.0704),
@@ -331,6 +342,97 @@ def hostile():
             label=HOSTILE[1],
         ),
     )  # fmt: skip
+
+
+def family(**changes):
+    """Return three audits together, each verdict once, and one without a threshold."""
+    whole = sample(flows=(), law=None)
+    known = {"model": "LogisticRegression(C=1.0)", "n": 1584, "guarantee": "finite-sample"}
+    members = (
+        Member(
+            name="everybody", statistic=0.0606, lower=0.0452, upper=0.0791, delta=0.0365,
+            pvalue=0.0004, pvalue_adjusted=0.0012, verdict="rejected", **known,
+        ),
+        Member(
+            name="by race", statistic=0.0038, lower=0.0009, upper=0.0104, delta=0.0365,
+            pvalue=1.0, pvalue_adjusted=1.0, verdict="certified", **known,
+        ),
+        Member(
+            name="scores", statistic=0.0453, lower=0.031, upper=None, delta=0.04,
+            pvalue=0.2, pvalue_adjusted=0.4, verdict="inconclusive", **known,
+        ),
+        Member(
+            name="no δ", statistic=0.02, lower=0.01, upper=0.03, delta=None,
+            pvalue=None, pvalue_adjusted=None, verdict=None, **known,
+        ),
+    )  # fmt: skip
+    summary = FamilySummary(
+        schema=FAMILY_SCHEMA, alpha=0.05, intervals_miss=0.05, certificate_level=0.00625,
+        members=members, queried=72, warnings=("scores: nothing can be certified from it.",),
+        version="0.1.0", audits=(whole,) * len(members),
+    )  # fmt: skip
+    return replace(summary, **changes)
+
+
+def hostile_family():
+    """Return a family in which every string is an attack, evidence multiplied."""
+    one = family().members[0]
+    return family(
+        members=tuple(replace(one, name=text, model=text, evalue=3.0) for text in HOSTILE),
+        multiplied=Multiplied(hypothesis=HOSTILE[0], evalue=1e9, pvalue=1e-9, rejected=True),
+        warnings=HOSTILE,
+        version=HOSTILE[1],
+        audits=(hostile(),) * len(HOSTILE),
+    )
+
+
+def comparison(**changes):
+    """Return three models compared, each verdict once."""
+    risks = {"baseline_risk": 0.335, "queried": 72, "model": "LogisticRegression"}
+    models = tuple(
+        ComparedModel(
+            name=name,
+            statistic=value,
+            lower=value - 0.012,
+            upper=value + 0.014,
+            worst_case_risk=0.335 + value,
+            **risks,
+        )
+        for name, value in (("old", 0.053), ("plain", 0.071), ("new", 0.021))
+    )
+    differences = (
+        Difference("old", "plain", 0.018, 0.0101, 0.0262, 0.0004, "worse", not_worse=False),
+        Difference("old", "new", -0.032, -0.041, -0.0203, 0.0002, "better", not_worse=True),
+        Difference("plain", "new", -0.05, -0.21, 0.004, 0.09, "undecided", not_worse=True),
+    )
+    group = {"race": "African-American", "sex": "Male"}
+    summary = ComparisonSummary(
+        schema=COMPARISON_SCHEMA, n=1584, points=144, target_scope="twins", budget=0.0,
+        tolerance=0.005, alpha=0.05, verdict="better", not_worse=True, models=models,
+        differences=differences, groups=(TreatedGroup(group, 720, 0.06, 0.02),),
+        profiles=(TreatedProfile({**group, "priors": "0"}, 1, 41, 41.0, 0.0),),
+        warnings=("plain: its statistic is 0 by construction.",),
+        provenance=sample().provenance,
+    )  # fmt: skip
+    return replace(summary, **changes)
+
+
+def hostile_comparison():
+    """Return a comparison in which every string is an attack."""
+    whole, names = comparison(), HOSTILE
+    model, pair = whole.models[0], whole.differences[0]
+    profiles = tuple(
+        TreatedProfile({text: text}, text, 3, 1.5, 0.25) for text in names
+    )  # fmt: skip
+    return replace(
+        whole,
+        models=tuple(replace(model, name=text, model=text) for text in names),
+        differences=tuple(replace(pair, first=names[0], second=text) for text in names[1:]),
+        groups=tuple(TreatedGroup({text: text}, 3, 0.5, 0.25) for text in names),
+        profiles=profiles,
+        warnings=names,
+        provenance=hostile().provenance,
+    )
 
 
 OWN_NAMES = (

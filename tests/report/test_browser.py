@@ -9,7 +9,16 @@ from tests.report.samples import HOSTILE, OWN_NAMES, own_names, sample
 
 pytestmark = pytest.mark.slow
 
-NAMES = ("sample", "with_budget", "hostile", "long")
+NAMES = (
+    "sample",
+    "with_budget",
+    "hostile",
+    "long",
+    "family",
+    "hostile_family",
+    "comparison",
+    "hostile_comparison",
+)
 CHARTS = {
     "sample": ["flows-1", "flows-2", "flows-3", "law", "methods"],
     "with_budget": ["flows-1", "flows-2", "flows-3", "law", "methods", "curve"],

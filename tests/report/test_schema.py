@@ -19,10 +19,13 @@ def document(summary):
     return json.loads(summary.to_json())
 
 
-def test_it_is_a_schema_and_the_published_one():
-    jsonschema.Draft202012Validator.check_schema(audit_schema())
-    page = runpy.run_path(str(ROOT / "scripts" / "make_schema.py"))["page"]()
-    assert (ROOT / "docs" / "audit.schema.json").read_text("utf-8") == page
+@pytest.mark.parametrize(
+    "name", ["audit.schema.json", "comparison.schema.json", "family.schema.json"]
+)
+def test_it_is_a_schema_and_the_published_one(name):
+    script = runpy.run_path(str(ROOT / "scripts" / "make_schema.py"))
+    jsonschema.Draft202012Validator.check_schema(script["SCHEMAS"][name]())
+    assert (ROOT / "docs" / name).read_text("utf-8") == script["page"](name)
 
 
 def test_all_samples_validate():

@@ -20,8 +20,9 @@ DOCS = Path(__file__).parents[2] / "docs"
 SIZES = (50, 200, 1000, 5000)
 VERDICT_SIZES = (50, 150, 1000)
 REPETITIONS, RESAMPLES = 1000, 1000
-INTERVALS = 200
-"""Samples in which the finite-sample method, which takes longer, makes two-sided intervals too."""
+INTERVALS = 100
+"""Samples in which the finite-sample method, which takes longer, makes bounds and not only the
+tests that decide whether they cover."""
 VERDICTS = "verdicts"
 FURTHER_METHODS = ("finite-sample", "plug-in")
 

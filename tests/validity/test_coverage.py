@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import betabinom
 
+from tests.validity.cases import CASES
 from tests.validity.run import DOCS, all_jobs, file_of, population
-from tests.validity.simulation import measure, measure_verdicts
+from tests.validity.simulation import audited, bounds_cover, measure, measure_verdicts
 
 pytestmark = pytest.mark.slow
 
@@ -134,3 +135,17 @@ def test_the_limit_laws_lower_bound_holds_its_level_in_every_case():
         if row["method"] == "limit-law" and row["n"] >= 200:
             tolerance = 3 * np.sqrt(0.05 * 0.95 / row["repetitions"]) + 0.01
             assert row["lower"] >= 0.95 - tolerance, row
+
+
+@pytest.mark.parametrize("at", [0, 2, 5])
+def test_the_tests_that_decide_agree_with_the_bounds(at):
+    """Most of the samples behind the coverage of bounds by betting were judged by these alone."""
+    case, rng, beyond = CASES[at](), np.random.default_rng(3), set()
+    for seed in range(6):
+        counts = rng.multinomial(150, case.frequencies)
+        law = audited(case, counts, rng=seed)
+        lower, upper = law.lower_bound(0.05), law.upper_bound(0.05)
+        for truth in (0.4 * case.truth, case.truth, 1.9 * case.truth):
+            assert bounds_cover(law, truth) == (lower <= truth, truth <= upper)
+            beyond |= {lower > truth, truth > upper}
+    assert beyond == {True, False}

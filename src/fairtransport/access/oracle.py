@@ -66,6 +66,9 @@ class Oracle:
         What they are judged by.
     pos_label
         The positive label, as in `audit`.
+    partial
+        Whether the model may want fewer columns than a space has, as where it is compared with
+        others.
 
     Attributes
     ----------
@@ -73,8 +76,10 @@ class Oracle:
         What the model said so far, by question.
     """
 
-    def __init__(self, access: Access, loss: Loss, pos_label: Value = None) -> None:
-        self.access, self.loss, self.pos_label = access, loss, pos_label
+    def __init__(
+        self, access: Access, loss: Loss, pos_label: Value = None, *, partial: bool = False
+    ) -> None:
+        self.access, self.loss, self.pos_label, self.partial = access, loss, pos_label, partial
         self.said: dict[Question, Any] = {}
         self._order: list[Value] = []
 
@@ -144,15 +149,17 @@ class Oracle:
             # what was said has a column a class, in the order of other classes
             self.said.clear()
             self._order = classes
-        first, group = _distinct(space)
-        questions = _questions(space, first)
+        names = asked_columns(box, space, partial=self.partial)
+        asked = [name for name in space.features if name in names]
+        first, group = _distinct(space, asked)
+        questions = _questions(space, first, asked)
         new = np.array([at for at, one in enumerate(questions) if one not in self.said], np.int64)
         if len(new):
             self.prepare(space, box)
             said = ask(
-                box, asked_frame(box, space, first[new]), len(new), self.kind,
-                self.expected(classes), positive,
-                {name: edges for name, edges in space.bins.items() if name in space.features},
+                box, space.frame(names, first[new], box.library or space.library), len(new),
+                self.kind, self.expected(classes), positive,
+                {name: edges for name, edges in space.bins.items() if name in names},
             )  # fmt: skip
             if self.loss.needs == "label":
                 self.check_labels(said, classes)
@@ -198,32 +205,35 @@ def outcome_range(loss: Loss, access: Access, pos_label: Value) -> tuple[float, 
     return float(min(numbers)), float(max(numbers))
 
 
-def asked_frame(box: BlackBox, space: SampleSpace, rows: IntArray | None = None) -> Any:
-    """Return points as a model receives them: its columns in its order, in its library."""
+def asked_columns(box: BlackBox, space: SampleSpace, *, partial: bool = False) -> tuple[str, ...]:
+    """Return the columns that a model receives, in its order."""
     names = space.features if box.features is None else box.features
-    if set(names) != set(space.features):
+    if not set(names) <= set(space.features) or not (partial or len(names) == len(space.features)):
         msg = (
             f"`features` must be the columns that the model was fitted on "
             f"({', '.join(names)}), got {', '.join(space.features)}"
         )
         raise InputError(msg)
-    return space.frame(names, rows, box.library or space.library)
+    return tuple(names)
 
 
-def _distinct(space: SampleSpace) -> tuple[IntArray, IntArray]:
+def asked_frame(box: BlackBox, space: SampleSpace) -> Any:
+    """Return all points as a model receives them: its columns in its order, in its library."""
+    return space.frame(asked_columns(box, space), None, box.library or space.library)
+
+
+def _distinct(space: SampleSpace, asked: Sequence[str]) -> tuple[IntArray, IntArray]:
     """Return the points that are questions of their own, in order, and which each point asks.
 
     People who look the same to the model are one question, whatever else they differ in.
     """
-    _, first, group = np.unique(
-        space.groups(space.features), return_index=True, return_inverse=True
-    )
+    _, first, group = np.unique(space.groups(asked), return_index=True, return_inverse=True)
     order = np.argsort(first)
     return first[order], np.argsort(order)[group.reshape(-1)]
 
 
-def _questions(space: SampleSpace, rows: IntArray) -> list[Question]:
-    columns = [space.columns[name].take(rows).to_list() for name in space.features]
+def _questions(space: SampleSpace, rows: IntArray, asked: Sequence[str]) -> list[Question]:
+    columns = [space.columns[name].take(rows).to_list() for name in asked]
     return list(zip(*columns, strict=True))
 
 

@@ -208,6 +208,16 @@ class Core:
         return None if self.delta is None else self.law.pvalue(self.delta)
 
     @cached_property
+    def certificate_pvalue(self) -> float | None:
+        """The p-value of ψ >= δ, against which a certificate speaks; None without δ."""
+        return None if self.delta is None else self.law.pvalue(self.delta, "less")
+
+    @cached_property
+    def evalue(self) -> float | None:
+        """Evidence against δ-fairness that may be multiplied; None without δ or a guarantee."""
+        return None if self.delta is None else self.law.evalue(self.delta)
+
+    @cached_property
     def verdict(self) -> Verdict | None:
         """What the tests at δ say (rejected, certified, inconclusive); None without δ."""
         if self.delta is None:
@@ -287,12 +297,12 @@ class Core:
         return {
             "loss_range": self.loss.range,
             "binary_losses": self.loss.binary,
-            "most_gain": self._most_gain,
+            "most_gain": self.most_gain,
             "fixed_targets": self.fixed_targets,
         }
 
     @property
-    def _most_gain(self) -> float | None:
+    def most_gain(self) -> float | None:
         """The largest gain there can be, as far as a reference frame tells it.
 
         Its points were all asked about and do not depend on the sample: nobody can be moved to

@@ -15,6 +15,7 @@ from fairtransport.checks import choice, whole
 from fairtransport.filesystem import write_text
 from fairtransport.localise import flow_table
 from fairtransport.localise.moves import moves_columns
+from fairtransport.space.sample_space import plain_frame
 
 if TYPE_CHECKING:
     from fairtransport.summary import AuditSummary
@@ -30,7 +31,7 @@ class AuditResult(Core):
     def methods(self) -> Any:
         """A table of several methods' bounds side by side, in the library of the audit data."""
         rows = [vars(method_limits(law, self.alpha)) for law in self.compared_laws]
-        return self._table({name: [row[name] for row in rows] for name in rows[0]})
+        return self.as_table({name: [row[name] for row in rows] for name in rows[0]})
 
     @cached_property
     def moves(self) -> Any:
@@ -40,7 +41,7 @@ class AuditResult(Core):
         with (``to_…``), what changed, the label, how many people, prediction and loss before
         and after, the cost, and whether another target would have been as bad (``tied``).
         """
-        return self._table(moves_columns(self.largest_moves(), self.space))
+        return self.as_table(moves_columns(self.largest_moves(), self.space))
 
     def flows(self, feature: str) -> Any:
         """Return the change in counts by a feature against the sensitive groups.
@@ -63,7 +64,7 @@ class AuditResult(Core):
             columns[name] = [cell.group[name] for cell in cells]
         for name in ("people", "out", "into", "change", "lower", "upper", "pvalue"):
             columns[name] = [getattr(cell, name) for cell in cells]
-        return self._table(columns)
+        return self.as_table(columns)
 
     def to_html(self, path: str | Path, *, share: int | None = None) -> Path:
         """Write the report, one file that needs nothing else.
@@ -125,11 +126,9 @@ class AuditResult(Core):
         """Everything the audit says, as one document."""
         return summarise(self)
 
-    def _table(self, columns: dict[str, list[Any]]) -> Any:
-        import narwhals as nw
-
-        backend: Any = self.space.library
-        return nw.from_dict(columns, backend=backend).to_native()
+    def as_table(self, columns: dict[str, list[Any]]) -> Any:
+        """Return columns as a frame in the library of the audit data."""
+        return plain_frame(columns, self.space.library)
 
     def sensitivity(self, *, eta: float = 0.1, draws: int = 20) -> Sensitivity:
         """Return what the result depends on: metric, threshold, budget, features.

@@ -17,8 +17,10 @@ from fairtransport.space.overlap import people_also_in
 from fairtransport.transport import AuditProblem
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from fairtransport.access.boxes import Access
+    from fairtransport.geometry import Geometry
     from fairtransport.settings import LossLike, Rng, SimilarityLike
     from fairtransport.similarity import Similarity
 
@@ -165,8 +167,17 @@ def _walk(
     settings: AuditSettings, X: Any, y: Any, model: Any, y_pred: Any, y_score: Any  # noqa: N803
 ) -> AuditResult:  # fmt: skip
     """Count the points, ask the black box about them, and solve."""
-    loss, similarity = settings.chosen_loss, settings.chosen_similarity
-    access = choose_access(model, y_pred, y_score, loss)
+    access = choose_access(model, y_pred, y_score, settings.chosen_loss)
+    space = count_people(settings, X, y, access)
+    oracle = Oracle(access, settings.chosen_loss, settings.pos_label)
+    return solve(settings, space, oracle, settings.chosen_similarity.geometry)
+
+
+def count_people(
+    settings: AuditSettings, X: Any, y: Any, access: Access  # noqa: N803
+) -> SampleSpace:  # fmt: skip
+    """Return the points that are audited, as the settings and the way of access ask for."""
+    loss = settings.chosen_loss
     if loss.uses_truth and y is None:
         msg = f"`y` must be given for the loss {loss.name!r}, got None"
         raise InputError(msg)
@@ -187,16 +198,25 @@ def _walk(
         label_matters=loss.uses_truth,
     )
     _check_groups(settings, space)
-    answers = Oracle(access, loss, settings.pos_label).answer(space)
+    return space
+
+
+def solve(
+    settings: AuditSettings, space: SampleSpace, oracle: Oracle,
+    geometry: Callable[[SampleSpace], Geometry],
+) -> AuditResult:  # fmt: skip
+    """Ask the oracle about all points of a space, and solve the transport problem."""
+    answers = oracle.answer(space)
     if settings.delta is not None:
         # the answers can tell a range that was not known before
         threshold(settings.delta, answers.loss.range)
-    problem = AuditProblem(answers.losses, similarity.geometry(space), budget=settings.budget)
+    problem = AuditProblem(answers.losses, geometry(space), budget=settings.budget)
     solution = problem.solve(space.frequencies)
     # tables can be large, or handles to databases; what matters of them is in the space
     kept = replace(settings, sensitive_features=space.sensitive, targets=None)
+    similarity = settings.chosen_similarity
     scope = _target_scope(space, similarity)
-    return AuditResult(kept, space, answers, similarity, solution, access.name, scope)
+    return AuditResult(kept, space, answers, similarity, solution, oracle.access.name, scope)
 
 
 def _check_groups(settings: AuditSettings, space: SampleSpace) -> None:

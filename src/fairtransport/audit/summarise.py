@@ -67,6 +67,8 @@ def summarise(core: Core) -> AuditSummary:
     notes = [note for one in compared for note in one.notes]
     return replace(
         headline,
+        certificate_pvalue=core.certificate_pvalue,
+        evalue=core.evalue,
         methods=tuple(method_limits(law, core.alpha) for law in core.compared_laws),
         flows=flow_tables(core, moved, fixed=core.targets_are_fixed),
         most_affected=most_affected(moved, core.space)[:MOST_MOVES],
@@ -112,8 +114,8 @@ def summarise_headline(core: Core) -> AuditSummary:
         method=core.method,
         guarantee=core.guarantee,
         interval=_limits(*core.interval),
-        lower_bound=_finite(core.lower_bound),
-        upper_bound=_finite(core.upper_bound),
+        lower_bound=finite(core.lower_bound),
+        upper_bound=finite(core.upper_bound),
         pvalue=core.pvalue,
         verdict=core.verdict,
         plan_is_unique=solution.plan_is_unique,
@@ -124,24 +126,25 @@ def summarise_headline(core: Core) -> AuditSummary:
         moves=listed_moves(core, moved),
         budget_in_words=_budget_in_words(core),
         warnings=(*core.warnings, *core.law.notes),
-        provenance=_provenance(core),
+        provenance=provenance(core),
     )
 
 
-def _finite(value: float) -> float | None:
+def finite(value: float) -> float | None:
+    """Return a number, or None for one that is infinite."""
     return float(value) if math.isfinite(value) else None
 
 
 def _limits(lower: float, upper: float) -> Limits:
-    return Limits(_finite(lower), _finite(upper))
+    return Limits(finite(lower), finite(upper))
 
 
 def method_limits(law: SamplingLaw, alpha: float) -> MethodLimits:
     """Return one method's interval and bounds."""
     interval = law.interval(alpha)
     return MethodLimits(
-        law.method, law.guarantee, _finite(interval.lower), _finite(interval.upper),
-        _finite(law.lower_bound(alpha)), _finite(law.upper_bound(alpha)),
+        law.method, law.guarantee, finite(interval.lower), finite(interval.upper),
+        finite(law.lower_bound(alpha)), finite(law.upper_bound(alpha)),
     )  # fmt: skip
 
 
@@ -278,7 +281,8 @@ def _similarity_record(core: Core) -> dict[str, Any] | None:
     return None if record is None else record()
 
 
-def _provenance(core: Core) -> Provenance:
+def provenance(core: Core) -> Provenance:
+    """Return how an audit was done, without the data's fingerprint."""
     from importlib.metadata import version
 
     loss = core.loss

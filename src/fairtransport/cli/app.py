@@ -6,6 +6,8 @@ from cyclopts import App, Parameter
 
 from fairtransport import __version__
 from fairtransport.cli.audit_command import audit
+from fairtransport.cli.combine_command import combine
+from fairtransport.cli.compare_command import compare
 from fairtransport.cli.completion_command import completion
 from fairtransport.cli.configfile import read_config
 from fairtransport.cli.demo_command import demo
@@ -22,6 +24,8 @@ app = App(
 )
 app.command(demo)
 app.command(audit, config=read_config)
+app.command(combine)
+app.command(compare, config=read_config)
 app.command(monitor, config=read_config)
 app.command(sample_size, name="sample-size", config=read_config)
 app.command(reproduce)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-from fairtransport.cli.argument_types import MethodName, Seed, Whole, literal, told
-from fairtransport.cli.configfile import settings_taken
+from fairtransport.cli.argument_types import MethodName, Seed, Whole, told
+from fairtransport.cli.configfile import family_entries, settings_taken
 from fairtransport.cli.exits import FailOn, check_fail_on, exit_code
-from fairtransport.cli.flags import Answers, Cases, Comparison, Running, asked_before, audit_file
+from fairtransport.cli.family_lines import audit_family, group_options
+from fairtransport.cli.flags import Answers, Cases, Comparing, Running, asked_before, audit_file
 from fairtransport.cli.outputs import Outputs
 from fairtransport.cli.stdout import stdout_aside
 from fairtransport.cli.wording import naming
@@ -17,7 +18,7 @@ from fairtransport.settings import AuditSettings
 
 # shared flags without any given
 CASES, ANSWERS, COMPARISON, OUTPUTS, RUNNING = (
-    Cases(), Answers(), Comparison(), Outputs(), Running(),
+    Cases(), Answers(), Comparing(), Outputs(), Running(),
 )  # fmt: skip
 
 
@@ -29,7 +30,7 @@ def audit(
     targets: Annotated[Path | None, told("targets")] = None,
     train: Annotated[Path | None, told("train")] = None,
     answers: Answers = ANSWERS,
-    comparison: Comparison = COMPARISON,
+    comparison: Comparing = COMPARISON,
     delta: Annotated[float | None, told("delta")] = None,
     alpha: Annotated[float, told("alpha")] = AuditSettings.alpha,
     method: Annotated[MethodName, told("method")] = AuditSettings.method,
@@ -41,6 +42,9 @@ def audit(
 ) -> int:
     """Audit a model, or the predictions in a file.
 
+    A settings file with tables [[audits]] makes it a family of audits: one counting, one table,
+    verdicts that hold together.
+
     Exit codes: 0 nothing to fail on, 1 the audit could not be done, 2 wrong usage, 3 δ-fairness
     rejected, 4 not certified (with --fail-on not-certified).
 
@@ -51,6 +55,8 @@ def audit(
     """
     from fairtransport.report.screen import print_result
 
+    if family_entries():
+        return audit_family(data, counts, alpha, seed, fail_on, outputs, running)
     check_fail_on(fail_on, delta)
     outputs.check(data, targets, train, answers.model, running.config)
     with naming(**comparison.settings_flags), running.hushed():
@@ -77,12 +83,3 @@ def audit(
                 "with few people too."
             )
     return code
-
-
-def group_options(outputs: Outputs) -> dict[str, Any]:
-    """Return what group metrics need, as far as it was given."""
-    options = {
-        "favourable": literal(outputs.favourable),
-        "privileged": {name: literal(value) for name, value in (outputs.privileged or {}).items()},
-    }
-    return {name: value for name, value in options.items() if value not in (None, {})}

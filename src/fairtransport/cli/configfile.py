@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,12 +15,16 @@ from fairtransport.errors import InputError
 from fairtransport.filesystem import is_file
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cyclopts import App
     from cyclopts.argument import ArgumentCollection
 
 USUAL = Path("fairtransport.toml")
-COMMANDS = ("audit", "monitor", "sample-size")
+COMMANDS = ("audit", "compare", "monitor", "sample-size")
 """The commands that have a table."""
+FAMILY = "audits"
+"""The tables of a family of audits, [[audits]]; each overrides [audit]."""
 NOT_IN_A_FILE = ("config", "debug")
 ALTERNATIVES = (("model", "prediction", "score"), ("pilot", "value"))
 """Of each of these one is given; one on the line displaces all in the file."""
@@ -41,6 +46,8 @@ WITHOUT_A_NAME = frozenset(
 """What a settings file may set that was found and not named with --config."""
 
 _taken: ContextVar[tuple[str, tuple[str, ...]]] = ContextVar("taken", default=("", ()))
+_family: ContextVar[tuple[dict[str, Any], ...]] = ContextVar("family", default=())
+_entry: ContextVar[dict[str, Any] | None] = ContextVar("entry", default=None)
 
 
 def read_config(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
@@ -53,9 +60,14 @@ def read_config(app: App, commands: tuple[str, ...], arguments: ArgumentCollecti
     given = [token.value for token in arguments["--config"].tokens]
     path = Path(given[-1]) if given else USUAL
     taken: tuple[str, ...] = ()
+    family: tuple[dict[str, Any], ...] = ()
     if given or path.is_file():
         tables = _tables(path)
-        table = tables.get(commands[-1], {})
+        listed = tuple(tables.pop(FAMILY, ()))
+        family = listed if commands[-1] == "audit" else ()
+        if family and not given:
+            _refuse_what_needs_a_name((FAMILY,), path)
+        table = tables[commands[-1]] = overridden(tables.get(commands[-1], {}), _entry.get() or {})
         _leave_out_displaced(table, arguments)
         _check_switches(table, arguments, path.name)
         _place_files(table, path.parent)
@@ -68,12 +80,45 @@ def read_config(app: App, commands: tuple[str, ...], arguments: ArgumentCollecti
         )
         if not given:
             _refuse_what_needs_a_name(taken, path)
+        taken += (FAMILY,) if family else ()
     _taken.set((path.name, taken))
+    _family.set(family)
 
 
 def settings_taken() -> tuple[str, tuple[str, ...]]:
     """Return the name of the settings file of this command and which settings are from it."""
     return _taken.get()
+
+
+def family_entries() -> tuple[dict[str, Any], ...]:
+    """Return the tables [[audits]] of the settings file of this command; none if it has none."""
+    return _family.get()
+
+
+@contextmanager
+def reading(entry: dict[str, Any]) -> Iterator[None]:
+    """Let a table of a family override the command's while a line is read once more."""
+    before = _entry.set(entry)
+    try:
+        yield
+    finally:
+        _entry.reset(before)
+
+
+def overridden(table: dict[str, Any], entry: dict[str, Any]) -> dict[str, Any]:
+    """Return a table with the keys of another one over it, however dashes are written.
+
+    Examples
+    --------
+    >>> overridden({"model": "a.skops", "loss_range": [0, 1]}, {"score": "s", "loss-range": [0, 2]})
+    {'score': 's', 'loss-range': [0, 2]}
+    """
+    own = {name.replace("_", "-"): value for name, value in entry.items()}
+    displaced = {
+        name for names in ALTERNATIVES if own.keys() & set(names) for name in names
+    } | own.keys()  # fmt: skip
+    kept = {name: value for name, value in table.items() if name.replace("_", "-") not in displaced}
+    return kept | own
 
 
 def _refuse_what_needs_a_name(taken: tuple[str, ...], path: Path) -> None:
@@ -129,8 +174,11 @@ def _tables(path: Path) -> dict[str, Any]:
         msg = f"{path.name!r} must not have more than {DEEPEST} tables inside each other"
         raise InputError(msg)
     for name, table in tables.items():
+        if name == FAMILY:
+            _check_family(table, path.name)
+            continue
         if name not in COMMANDS or not isinstance(table, dict):
-            known = ", ".join(f"[{command}]" for command in COMMANDS)
+            known = ", ".join([*(f"[{command}]" for command in COMMANDS), f"[[{FAMILY}]]"])
             msg = f"{path.name!r} must hold the tables {known} and nothing else, got {name!r}"
             raise InputError(msg)
         for key in NOT_IN_A_FILE:
@@ -138,6 +186,16 @@ def _tables(path: Path) -> dict[str, Any]:
                 msg = f"{key!r} must not be in the table [{name}] of {path.name!r}: it is a flag"
                 raise InputError(msg)
     return tables
+
+
+def _check_family(entries: object, file: str) -> None:
+    """Refuse tables [[audits]] that are none, or cannot be told apart."""
+    listed = entries if isinstance(entries, list) else []
+    names = [one.get("name") for one in listed if isinstance(one, dict)]
+    are_names = all(isinstance(name, str) and name.strip() for name in names)
+    if not listed or len(names) < len(listed) or not are_names or len(set(names)) < len(names):
+        msg = f"each table [[{FAMILY}]] in {file!r} must have a `name` of its own, got "
+        raise InputError(msg + shown(names if listed else entries))
 
 
 def _depth(tables: dict[str, Any]) -> int:

@@ -13,6 +13,7 @@ from cyclopts import CycloptsError
 from fairtransport.checks import said, shown
 from fairtransport.cli.app import app
 from fairtransport.cli.exits import CLOSED_PIPE, FAILED, INTERRUPTED, RAN, WRONG_USAGE
+from fairtransport.cli.family_lines import LINE
 from fairtransport.cli.wording import usage_sentence
 from fairtransport.errors import FairtransportError, InputError
 from fairtransport.report.screen import in_flags, print_error, print_note, readable
@@ -63,6 +64,7 @@ def _refuse_foreign_settings() -> None:
 def _run(tokens: list[str]) -> int:
     from fairtransport.report.screen.lines import terminal
 
+    LINE.set(tuple(tokens))
     return int(
         app(
             tokens,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from fairtransport.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 RAN, FAILED, WRONG_USAGE, REJECTED, NOT_CERTIFIED = 0, 1, 2, 3, 4
 INTERRUPTED, CLOSED_PIPE = 130, 141
@@ -27,3 +30,15 @@ def exit_code(verdict: str | None, fail_on: FailOn) -> int:
     if verdict == "rejected":
         return REJECTED
     return NOT_CERTIFIED if fail_on == "not-certified" and verdict != "certified" else RAN
+
+
+def family_exit_code(verdicts: Iterable[str | None], fail_on: FailOn) -> int:
+    """Return the exit code of several verdicts: that of the worst; what has none is not certified.
+
+    Examples
+    --------
+    >>> family_exit_code(["certified", "rejected", "inconclusive"], "not-certified")
+    3
+    """
+    codes = {exit_code(verdict or "untested", fail_on) for verdict in verdicts}
+    return REJECTED if REJECTED in codes else max(codes, default=RAN)

@@ -91,8 +91,11 @@ class Answers:
 
     def options(self) -> dict[str, Any]:
         """Return them as `audit` and `Monitor` take them; the model is read."""
+        return {"model": self._loaded(), **self.given()}
+
+    def given(self) -> dict[str, Any]:
+        """Return the predictions that are given, as `audit` and `Monitor` take them."""
         return {
-            "model": self._loaded(),
             "y_pred": self.prediction,
             "y_score": None if self.score is None else list(self.score),
         }
@@ -110,7 +113,7 @@ class Answers:
 
 @Parameter(name="*", group=Group("Comparison", sort_key=3))
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
+class Comparing:
     """Who is compared with whom, and by which loss.
 
     Parameters
@@ -193,11 +196,14 @@ class Running:
     config: Path | None = None
     debug: Switch = False
 
-    def hushed(self) -> AbstractContextManager[None]:
+    def hushed(
+        self, file: str | None = None, taken: tuple[str, ...] = ()
+    ) -> AbstractContextManager[None]:
         """Say what a settings file decides; if nothing is to be printed, show no bars either."""
         if self.quiet:
             return silence()
-        file, taken = settings_taken()
+        if file is None:
+            file, taken = settings_taken()
         if taken:
             from fairtransport.report.screen import print_note
 
@@ -218,7 +224,7 @@ def _is_address(path: Path) -> bool:
 
 
 def asked_before(
-    data: Path | None, cases: Cases, answers: Answers, comparison: Comparison, **more: Any
+    data: Path | None, cases: Cases, answers: Answers, comparison: Comparing, **more: Any
 ) -> AuditSettings:
     """Return what is asked, or refuse what needs no model to be seen, as reading one takes long.
 
@@ -246,7 +252,7 @@ def asked_before(
 
 
 def audit_file(
-    data: Path, settings: AuditSettings, cases: Cases, answers: Answers, comparison: Comparison,
+    data: Path, settings: AuditSettings, cases: Cases, answers: Answers, comparison: Comparing,
     train: Path | None = None,
 ) -> AuditResult:  # fmt: skip
     """Read the model, find out who is comparable, and audit."""

@@ -7,13 +7,13 @@ from typing import Annotated
 
 from fairtransport.cli.argument_types import Names, literal, told
 from fairtransport.cli.exits import FailOn, exit_code
-from fairtransport.cli.flags import Answers, Cases, Comparison, Running, asked_before, columns_of
+from fairtransport.cli.flags import Answers, Cases, Comparing, Running, asked_before, columns_of
 from fairtransport.cli.outputs import check_target, real_path
 from fairtransport.cli.stdout import stdout_aside
 from fairtransport.cli.wording import naming
 from fairtransport.settings import MONITOR, AuditSettings
 
-CASES, ANSWERS, COMPARISON, RUNNING = Cases(), Answers(), Comparison(), Running()
+CASES, ANSWERS, COMPARISON, RUNNING = Cases(), Answers(), Comparing(), Running()
 
 
 def monitor(
@@ -25,7 +25,7 @@ def monitor(
     cases: Cases = CASES,
     labels: Annotated[Names, told("labels", MONITOR)] = None,
     answers: Answers = ANSWERS,
-    comparison: Comparison = COMPARISON,
+    comparison: Comparing = COMPARISON,
     fail_on: FailOn = "rejected",
     plot: Path | None = None,
     running: Running = RUNNING,

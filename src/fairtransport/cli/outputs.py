@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from errno import ELOOP, ENAMETOOLONG
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from cyclopts import Group, Parameter
 
@@ -18,9 +18,13 @@ from fairtransport.errors import InputError
 from fairtransport.filesystem import write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from fairtransport.audit import AuditResult
+    from fairtransport.comparison_summary import ComparisonSummary
+    from fairtransport.family import FamilySummary
+
+Summary = TypeVar("Summary", "ComparisonSummary", "FamilySummary")
 
 HTML, MARKDOWN = (".html", ".htm"), (".md", ".markdown")
 STDOUT = ("-", "/dev/stdout")
@@ -59,6 +63,11 @@ class Outputs:
         return str(self.json) in STDOUT
 
     @property
+    def asks_for_files(self) -> bool:
+        """Whether a report or a document is to be written."""
+        return self.report is not None or self.json is not None
+
+    @property
     def shares_nothing(self) -> bool:
         """Whether what can be handed over was asked for, but no file of it."""
         return self._share() is not None and self.report is None and self.json is None
@@ -90,6 +99,43 @@ class Outputs:
             with naming(path="--json"):
                 written.append(result.to_json(self.json, share=share))
         return written
+
+    def write_family(self, summary: FamilySummary) -> list[Path]:
+        """Write what was asked for of several audits and return the paths."""
+        from fairtransport.report.family_pages import render_family_html, render_family_markdown
+
+        return self._write(summary, render_family_html, render_family_markdown)
+
+    def write_comparison(self, summary: ComparisonSummary) -> list[Path]:
+        """Write what was asked for of a comparison and return the paths."""
+        from fairtransport.report.comparison_pages import (
+            render_comparison_html,
+            render_comparison_markdown,
+        )
+
+        return self._write(summary, render_comparison_html, render_comparison_markdown)
+
+    def _write(
+        self, summary: Summary, html: Callable[[Summary], str], markdown: Callable[[Summary], str]
+    ) -> list[Path]:
+        written = []
+        if self.report is not None:
+            render = html if self.report.suffix.lower() in HTML else markdown
+            written.append(write_text(self.report, render(summary), "--report"))
+        if self.fills_stdout:
+            sys.stdout.write(summary.to_json())
+        elif self.json is not None:
+            written.append(write_text(self.json, summary.to_json(), "--json"))
+        return written
+
+    def refuse_sharing(self) -> None:
+        """Refuse to hand over several audits of the same people: together they tell too much."""
+        if self._share() is not None:
+            msg = (
+                "`--share` must not be given for several audits: rounded numbers of the same "
+                "people, put together, tell the counts; share the document of one audit"
+            )
+            raise InputError(msg)
 
     def _share(self) -> int | None:
         if self.share_at_least is not None:

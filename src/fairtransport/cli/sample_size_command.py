@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fairtransport.cli.argument_types import MethodName, Seed, Whole, told
 from fairtransport.cli.exits import RAN
-from fairtransport.cli.flags import Answers, Cases, Comparison, Running, asked_before, audit_file
+from fairtransport.cli.flags import Answers, Cases, Comparing, Running, asked_before, audit_file
 from fairtransport.cli.outputs import check_target, real_path
 from fairtransport.cli.stdout import stdout_aside
 from fairtransport.cli.wording import naming
@@ -18,7 +18,7 @@ from fairtransport.settings import AuditSettings, checked
 if TYPE_CHECKING:
     from fairtransport.audit import AuditResult
 
-CASES, ANSWERS, COMPARISON, RUNNING = Cases(), Answers(), Comparison(), Running()
+CASES, ANSWERS, COMPARISON, RUNNING = Cases(), Answers(), Comparing(), Running()
 
 
 def sample_size(
@@ -33,7 +33,7 @@ def sample_size(
     counts: Annotated[str | None, told("counts")] = None,
     targets: Path | None = None,
     answers: Answers = ANSWERS,
-    comparison: Comparison = COMPARISON,
+    comparison: Comparing = COMPARISON,
     method: MethodName = AuditSettings.method,
     simulations: Whole = 200,
     resamples: Whole = 1000,

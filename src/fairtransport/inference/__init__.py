@@ -2,7 +2,13 @@
 
 import fairtransport.compilation  # noqa: F401 - before any compiled function
 from fairtransport.inference.laws import Interval, SamplingLaw
-from fairtransport.inference.methods import METHODS, default_size, limit_at, sampling_law
+from fairtransport.inference.methods import (
+    METHODS,
+    default_size,
+    difference_law,
+    limit_at,
+    sampling_law,
+)
 from fairtransport.inference.paper.min_of_normals import MinOfNormals
 from fairtransport.inference.paper.quantile_laws import DrawnLaw, LimitLaw, PlugInLaw
 from fairtransport.inference.planning.pilot import Pilot
@@ -20,6 +26,7 @@ __all__ = [
     "SamplePlan",
     "SamplingLaw",
     "default_size",
+    "difference_law",
     "limit_at",
     "sample_size",
     "sampling_law",

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from fairtransport.checks import choice, number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 ALTERNATIVES = ("greater", "less", "two-sided")
 
@@ -87,6 +90,18 @@ class SamplingLaw(ABC):
         if alternative == "less":
             return self._p_less(delta)
         return min(1.0, 2 * min(self._p_greater(delta), self._p_less(delta)))
+
+    def graded_pvalue(self, delta: float, levels: Sequence[float]) -> float:  # noqa: ARG002
+        """Return a p-value of δ-fairness that is no coarser than need be at some levels.
+
+        For tests that are made for one level each, it is the last of the levels, coming from
+        the largest, at which all reject.
+        """
+        return self.pvalue(delta)
+
+    def evalue(self, delta: float) -> float | None:  # noqa: ARG002
+        """Return evidence against ψ(f*) <= δ whose mean is at most 1 under it; None if unknown."""
+        return None
 
     @abstractmethod
     def _p_greater(self, delta: float) -> float: ...

@@ -10,8 +10,15 @@ import numpy as np
 
 from fairtransport.checks import IntArray, choice, float_array, generator, number, shown, whole
 from fairtransport.errors import InputError
-from fairtransport.inference.finite.evidence import limits_of_losses, limits_of_space
+from fairtransport.inference.finite.difference import DifferenceLaw
+from fairtransport.inference.finite.evidence import (
+    Evidence,
+    GainLimits,
+    limits_of_losses,
+    limits_of_space,
+)
 from fairtransport.inference.finite.finite_sample import FiniteSampleLaw
+from fairtransport.inference.finite.paired_evidence import paired
 from fairtransport.inference.paper.min_of_normals import MinOfNormals
 from fairtransport.inference.paper.quantile_laws import (
     DrawnLaw,
@@ -172,17 +179,22 @@ def _spread(variance: float, gains: Any) -> float:
 
 def finite_sample(request: Request) -> FiniteSampleLaw:
     """Make bounds, tests and certificates that hold at every n, by betting."""
-    problem, known = request.problem, request.loss_range
-    if known is None:
-        limits = limits_of_space(problem)
-    else:
-        limits = limits_of_losses(
-            problem, known, binary=request.binary_losses, most=request.most_gain
-        )
+    limits = _limits(
+        request.problem, request.loss_range, binary=request.binary_losses, most=request.most_gain
+    )
     return FiniteSampleLaw(
-        "finite-sample", request.estimate, request.n, (), problem, request.counts, limits,
+        "finite-sample", request.estimate, request.n, (), request.problem, request.counts, limits,
         request.alpha, request.rng, request.delta,
     )  # fmt: skip
+
+
+def _limits(
+    problem: AuditProblem, known: tuple[float, float] | None, *, binary: bool, most: float | None
+) -> GainLimits:
+    """Return what is known of gains: from the losses' range, or because the points are all."""
+    if known is None:
+        return limits_of_space(problem)
+    return limits_of_losses(problem, known, binary=binary, most=most)
 
 
 DRAWING = ("m-out-of-n", "numerical", "subsampling", "efron")
@@ -311,3 +323,77 @@ def _resampled(request: Request, method: str, draw: Any, size: int) -> DrawnLaw:
     values = values_of_resamples(request.problem, draw, request.n_resamples, request.rng)
     draws = math.sqrt(size) * (values - estimate)
     return DrawnLaw(method, estimate, request.n, (), draws, size)
+
+
+def difference_law(
+    problem: AuditProblem,
+    other: AuditProblem,
+    counts: object,
+    *,
+    rng: object = None,
+    alpha: float = 0.05,
+    loss_range: tuple[float, float] | None = None,
+    most_gains: tuple[float | None, float | None] = (None, None),
+    nested: bool = False,
+    declared: tuple[float | None, float | None] = (None, None),
+) -> DifferenceLaw:
+    """Return what one sample says about Δ = ψ(f*) − ψ'(f*), for two audits of it.
+
+    The targets of both must not depend on the sample: with targets from it a difference can
+    err either way, and nothing can be said.
+
+    Parameters
+    ----------
+    problem, other
+        The two audit problems, over the same points: two models, or one model with two
+        similarities.
+    counts
+        (K,) how many people are at each point.
+    rng
+        A seed or a numpy generator.
+    alpha
+        The level at which p-values are aimed.
+    loss_range
+        Limits of the losses of both that hold for points outside the problems too; None says
+        that the problems' points are the whole sample space.
+    most_gains
+        Limits of every gain, where they are known to be less than the whole ``loss_range``.
+    nested
+        Whether ``problem`` has the losses of ``other`` and allows every move that it allows,
+        at no higher cost.
+    declared
+        The differences, declared before the data, that the lower and the upper bound will be
+        compared with.
+
+    Examples
+    --------
+    >>> from fairtransport import AuditProblem
+    >>> free = [[0.0, 0.0], [0.0, 0.0]]
+    >>> old, new = AuditProblem([0.0, 1.0], free), AuditProblem([0.0, 0.0], free)
+    >>> law = difference_law(old, new, [30, 70], rng=0)
+    >>> law.estimate, law.lower_bound(0.05) > 0.2
+    (0.3, True)
+    """
+    if problem.size != other.size:
+        msg = f"`other` must be about the {problem.size} points of `problem`, got {other.size}"
+        raise InputError(msg)
+    sample, level = _check_counts(counts, problem.size), number("alpha", alpha, above=0, below=1)
+    known = None if loss_range is None else _check_range(loss_range, problem)
+    if known is not None:
+        _check_range(known, other)
+    pairs = zip((problem, other), most_gains, generator("rng", rng).spawn(2), strict=True)
+    first, second = (
+        Evidence(
+            one,
+            sample,
+            _limits(one, known, binary=False, most=most),
+            fixed_targets=True,
+            rng=stream,
+        )
+        for one, most, stream in pairs
+    )
+    f = sample / sample.sum()
+    return DifferenceLaw(
+        "finite-sample", problem.value(f) - other.value(f), first.n, (),
+        paired(first, second, nested=nested), paired(second, first), level, declared,
+    )  # fmt: skip

@@ -10,6 +10,7 @@ import numpy as np
 
 from fairtransport.documents import Doc
 from fairtransport.inference.finite.clopper_pearson import share_at_least, share_at_most
+from fairtransport.inference.multiplicity import holm
 from fairtransport.localise.profiles import Profile, Profiles, Value, first_points, plain
 from fairtransport.space.columns import MISSING
 
@@ -216,18 +217,3 @@ def _sign_test(leave: int, enter: int) -> float:
 
     crossing = leave + enter
     return 1.0 if not crossing else min(1.0, 2 * float(bdtr(min(leave, enter), crossing, 0.5)))
-
-
-def holm(pvalues: FloatArray) -> FloatArray:
-    """Return Holm's adjusted p-values, valid for all hypotheses together.
-
-    Examples
-    --------
-    >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
-    [0.03, 0.06, 0.06]
-    """
-    order = np.argsort(pvalues, kind="stable")
-    factors = len(pvalues) - np.arange(len(pvalues))
-    adjusted = np.empty(len(pvalues))
-    adjusted[order] = np.minimum(np.maximum.accumulate(pvalues[order] * factors), 1.0)
-    return adjusted

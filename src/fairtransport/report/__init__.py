@@ -1,8 +1,11 @@
 """Pictures and documents of what was computed; nothing is computed here."""
 
+from fairtransport.comparison_summary import comparison_schema
+from fairtransport.family import family_schema
 from fairtransport.report.charts import (
     budget_curve_chart,
     confidence_sequence_chart,
+    family_chart,
     flow_heatmaps,
     law_chart,
     methods_chart,
@@ -10,6 +13,11 @@ from fairtransport.report.charts import (
     power_table,
     save_chart,
 )
+from fairtransport.report.comparison_pages import (
+    render_comparison_html,
+    render_comparison_markdown,
+)
+from fairtransport.report.family_pages import render_family_html, render_family_markdown
 from fairtransport.report.html import render_html
 from fairtransport.report.markdown import render_markdown
 from fairtransport.report.notebook import render_fragment
@@ -18,12 +26,19 @@ from fairtransport.summary import audit_schema
 __all__ = [
     "audit_schema",
     "budget_curve_chart",
+    "comparison_schema",
     "confidence_sequence_chart",
+    "family_chart",
+    "family_schema",
     "flow_heatmaps",
     "law_chart",
     "methods_chart",
     "power_chart",
     "power_table",
+    "render_comparison_html",
+    "render_comparison_markdown",
+    "render_family_html",
+    "render_family_markdown",
     "render_fragment",
     "render_html",
     "render_markdown",

@@ -46,10 +46,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A column's heading and whether it holds numbers."""
+    """A column's heading, whether it holds numbers, and whether its words stay in one line."""
 
     title: str
     numeric: bool = False
+    unbroken: bool = False
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
+    from fairtransport.report.rendering import Document
     from fairtransport.summary import AuditSummary
 
 MOST_ROWS = 500
@@ -41,13 +42,17 @@ def render_html(summary: AuditSummary, *, title: str = "Audit for individual bia
     (Content-Security-Policy), so nothing that comes with the data can run. Strings of the
     data are escaped in HTML and in the charts' JSON, and hidden characters are spelled out.
     """
-    specs = chart_specs(summary)
+    return page(summary, title, chart_specs(summary), summary.provenance.version)
+
+
+def page(summary: Document, title: str, specs: dict[str, Any], version: str) -> str:
+    """Return a document as a page, with the charts that its sections ask for."""
     style, script = _part("report.css"), _part("report.js")
     scripts = [javascript_bundle(), script] if specs else [script]
     made = html_environment()
     return made.get_template("report.html.j2").render(
         title=visible(title),
-        s=summary,
+        version=version,
         parts=render_sections(made, summary, Output(html=True, most_moves=MOST_ROWS, charts=specs)),
         charts_json=_safe_json(specs),
         style=style,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from fairtransport.report.cells import Table
-    from fairtransport.summary import AuditSummary
+    from fairtransport.report.rendering import Document
 
 MOST_MOVES = 10
 _CODE = re.compile(r"`([\w.,= -]{1,80})`")
@@ -30,14 +30,14 @@ _JOINER = "&#8288;"
 
 
 def render_markdown(
-    summary: AuditSummary, *, title: str = "Audit for individual bias", most_moves: int = MOST_MOVES
+    summary: Document, *, title: str = "Audit for individual bias", most_moves: int = MOST_MOVES
 ) -> str:
     """Return the report as Markdown (tables as on GitHub), the same bytes for the same summary.
 
     Parameters
     ----------
     summary
-        What the audit says.
+        What the audit says, or several audits together.
     title
         The heading.
     most_moves

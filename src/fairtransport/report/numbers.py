@@ -93,6 +93,19 @@ def pvalue(value: float) -> str:
     return f"p = {value:.2g}" if value >= SMALLEST_PVALUE else f"p < {SMALLEST_PVALUE}"
 
 
+def short_pvalue(value: float | None) -> str:
+    """Return a p-value without its letter.
+
+    Examples
+    --------
+    >>> short_pvalue(0.0342), short_pvalue(1e-9), short_pvalue(1.0)
+    ('0.034', '< 0.0001', '1')
+    """
+    if value is None:
+        return NONE
+    return f"{value:.2g}" if value >= SMALLEST_PVALUE else f"< {SMALLEST_PVALUE}"
+
+
 def bound(number: float | None, rounding: str, digits: int = 4) -> str:
     """Return a bound, rounded so that it still holds: a lower one `DOWN`, an upper one `UP`.
 

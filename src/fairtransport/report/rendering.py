@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from fairtransport.report import sections
+from fairtransport.comparison_summary import ComparisonSummary
+from fairtransport.family import FamilySummary
+from fairtransport.report import comparison_sections, family_sections, sections
 from fairtransport.report.numbers import decimal, level, people, percent
+from fairtransport.report.sections import find_sections
 from fairtransport.report.strings import prediction_text, profile_text, shorten, visible
+from fairtransport.summary import AuditSummary
+
+PACKAGES = {
+    AuditSummary: sections,
+    ComparisonSummary: comparison_sections,
+    FamilySummary: family_sections,
+}
+"""The sections of each kind of document."""
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,7 +26,8 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from fairtransport.report.sections import Output, Section
-    from fairtransport.summary import AuditSummary
+
+    Document: TypeAlias = AuditSummary | ComparisonSummary | FamilySummary
 
 
 def environment(finalize: Callable[[object], object], code: Callable[[str], Markup]) -> Environment:
@@ -34,7 +46,12 @@ def environment(finalize: Callable[[object], object], code: Callable[[str], Mark
     from markupsafe import Markup
 
     made = Environment(
-        loader=FileSystemLoader([Path(__file__).parent / "templates", *sections.__path__]),
+        loader=FileSystemLoader(
+            [
+                Path(__file__).parent / "templates",
+                *(place for one in PACKAGES.values() for place in one.__path__),
+            ]
+        ),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -58,11 +75,12 @@ def environment(finalize: Callable[[object], object], code: Callable[[str], Mark
 
 
 def render_sections(
-    made: Environment, summary: AuditSummary, output: Output
+    made: Environment, summary: Document, output: Output
 ) -> list[tuple[Section, Markup]]:
     """Return the sections of a report, each with its template part filled in."""
     from markupsafe import Markup
 
+    package = PACKAGES[type(summary)].__name__
     return [
         (
             section,
@@ -73,5 +91,5 @@ def render_sections(
                 )
             ),
         )
-        for name, section in sections.find_sections().items()
+        for name, section in find_sections(package).items()
     ]

@@ -19,7 +19,7 @@ from fairtransport.space.columns import (
     plain_list,
     sorted_levels,
 )
-from fairtransport.space.counting import Counted
+from fairtransport.space.counting import Counted, merge_rows
 from fairtransport.space.overlap import SharedRows
 from fairtransport.space.reader import as_source
 from fairtransport.space.roles import Roles, find_roles, refuse_absent
@@ -146,7 +146,7 @@ def _with_reference(
         name: merge_columns(counted.columns[name], further.columns[name]) for name in roles.points
     }
     nobody = np.zeros(len(further.counts), np.int64)
-    merged, inverse = _merged(columns, np.r_[counted.counts, nobody])
+    merged, inverse = merge_rows(columns, np.r_[counted.counts, nobody])
     listed = np.r_[np.zeros(len(counted.counts), np.int64), further.counts]
     rows = np.bincount(inverse, listed).astype(np.int64)
     return merged, rows > 0, SharedRows.between(rows, merged.counts)
@@ -157,15 +157,6 @@ def _known_in_reference(names: Sequence[str], columns: Sequence[str]) -> None:
     if absent:
         msg = f"`targets` must have the columns of a point, but lacks {', '.join(absent)}"
         raise InputError(msg)
-
-
-def _merged(columns: dict[str, CodedColumn], counts: IntArray) -> tuple[Counted, IntArray]:
-    """Add up the counts of equal rows, and say where each row went."""
-    codes = np.column_stack([column.codes for column in columns.values()])
-    _, first, inverse = np.unique(codes, axis=0, return_index=True, return_inverse=True)
-    inverse = inverse.reshape(-1)
-    total = np.bincount(inverse, counts).astype(np.int64)
-    return Counted({name: column.take(first) for name, column in columns.items()}, total), inverse
 
 
 def _check_levels(

@@ -52,6 +52,15 @@ class Source(Protocol):
         ...
 
 
+def merge_rows(columns: dict[str, CodedColumn], counts: IntArray) -> tuple[Counted, IntArray]:
+    """Add up the counts of equal rows, and say where each row went."""
+    codes = np.column_stack([column.codes for column in columns.values()])
+    _, first, inverse = np.unique(codes, axis=0, return_index=True, return_inverse=True)
+    inverse = inverse.reshape(-1)
+    total = np.bincount(inverse, counts).astype(np.int64)
+    return Counted({name: column.take(first) for name, column in columns.items()}, total), inverse
+
+
 def helper_columns(names: Sequence[str]) -> tuple[str, str]:
     """Return two names that no column has, in whatever case: SQL does not tell cases apart."""
     longest = max(map(len, names), default=0)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fairtransport.checks import shown
 from fairtransport.errors import DataError, InputError
 from fairtransport.space.columns import CodedColumn, encode_series
+from fairtransport.space.counted_source import CountedSource
 from fairtransport.space.file_source import FileSource
 from fairtransport.space.frame_source import frame_source
 from fairtransport.space.single_values import refuse_unusable
@@ -25,6 +26,8 @@ def as_source(data: Any, parameter: str = "X") -> Source:
 
     A source counts its distinct rows without keeping the others.
     """
+    if isinstance(data, CountedSource):
+        return data
     if isinstance(data, str | Path):
         return FileSource(Path(data), parameter)
     return frame_source(data, parameter)

@@ -124,6 +124,14 @@ class SampleSpace:
         )
 
 
+def plain_frame(columns: Mapping[str, list[Any]], library: str) -> Any:
+    """Return lists of plain values as a data frame of the given library."""
+    import narwhals as nw
+
+    backend: Any = library
+    return nw.from_dict(columns, backend=backend).to_native()
+
+
 def native_frame(columns: Mapping[str, CodedColumn], library: str) -> Any:
     """Return coded columns as a data frame of the given library, categories restored."""
     import narwhals as nw

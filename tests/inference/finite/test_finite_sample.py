@@ -120,7 +120,7 @@ def test_wealth_at_a_fixed_price_is_that_of_another_package(side):
     ours = np.empty((1, 1))
     start, before = np.arange(401)[None, :], np.arange(400.0)[None, :]
     records = Orders(start, cells, np.ones(400), before, 400)
-    bets.log_wealths(records, stakes, outcomes[None, :], delta, ours)
+    bets.log_wealths(records, stakes, outcomes[None, :], np.full(len(records.cell), delta), ours)
     assert ours[0, 0] == pytest.approx(other.log_e_values_[-1], abs=1e-9)
 
 

@@ -100,11 +100,11 @@ def digital_stake(
 
 @njit(cache=True, parallel=True)
 def log_wealths(
-    records: Orders, stakes: FloatArray, outcomes: FloatArray, delta: float, result: FloatArray
+    records: Orders, stakes: FloatArray, outcomes: FloatArray, over: FloatArray, result: FloatArray
 ) -> None:
-    """Fill (outcomes, orders) with the log-wealth of stakes on rows of ``outcomes`` over δ.
+    """Fill (outcomes, orders) with the log-wealth of stakes on rows of ``outcomes``.
 
-    Stakes are signed: negative ones bet against "E Y >= δ".
+    ``over`` is what the outcome of each entry is bet to exceed.
     """
     orders, blocks = stakes.shape
     for job in prange(outcomes.shape[0] * orders):
@@ -115,7 +115,7 @@ def log_wealths(
             if stake == 0.0:
                 continue
             for a in range(records.start[s, e], records.start[s, e + 1]):
-                x = stake * (outcomes[y, records.cell[a]] - delta)
+                x = stake * (outcomes[y, records.cell[a]] - over[a])
                 if x <= -1.0:
                     total = -np.inf
                     break

@@ -13,9 +13,12 @@ from fairtransport.inference.finite.ladder import Ladder
 from fairtransport.inference.finite.least_wealth import log_best_mean, log_mean
 from fairtransport.inference.finite.observed_frontiers import ObservedFrontiers, observed_frontiers
 from fairtransport.inference.finite.orders import Orders, draw_orders, no_order
+from fairtransport.inference.finite.plans import Stakes
+from fairtransport.threads import threads_for
 
 if TYPE_CHECKING:
     from fairtransport.checks import FloatArray, IntArray
+    from fairtransport.inference.finite.plans import Plan
     from fairtransport.transport import AuditProblem
 
 BLOCKS = ((200, 200), (10_000, 100), (100_000, 60))
@@ -26,6 +29,8 @@ MEDIUM = 10_000
 CUSHIONS = ((50, 0.8), (200, 0.85), (1_000, 0.95))
 """How closely wealth is aimed at 1/α with so many records, for a rejection; in between, by the
 logarithm."""
+CUTS = (0.0, 0.5, 1.0)
+"""Where the prices from 0 to δ/ε are cut into parts with stakes of their own."""
 CAP = 0.75
 """Largest share of wealth that one record can lose."""
 WEIGHT = 4.0
@@ -129,6 +134,64 @@ class Evidence:
         """The number of prices that wealth is kept at, at the most."""
         return 64 if self.n <= MEDIUM else 8
 
+    @property
+    def least(self) -> float:
+        """What ψ cannot be less than."""
+        return 0.0
+
+    @property
+    def most(self) -> float:
+        """What ψ cannot exceed."""
+        return self.limits.most
+
+    def highest_price(self, delta: float) -> float:
+        """Return the highest price at which E Y_ν can be ψ if that is at most δ."""
+        return delta / self.budget if self.budget > 0 else 0.0
+
+    def cuts(self, aim: float) -> tuple[float, ...]:
+        """Return where the prices are cut into parts in a bet against ψ <= ``aim``."""
+        if self.budget == 0:
+            return 0.0, 0.0
+        return tuple(share * aim / self.budget for share in CUTS)
+
+    def choose_stakes(self, plan: Plan, part: int, held: Stakes | None) -> Stakes:
+        """Return the stakes of a plan for one part of the prices, ``held`` ones first."""
+        if not self.fixed_targets:
+            return self._mixture(plan.aim)
+        from fairtransport.inference.finite import rejection_bets as kernels
+
+        orders, frontiers, shape = self.orders, self.frontiers, self.orders.before.shape
+        none, result = (Stakes(np.zeros(shape), np.zeros(shape[0], np.int64)) for _ in range(2))
+        low, high = plan.cuts[part : part + 2]
+        if self.budget > 0:
+            high = min(high, self.highest_price(plan.aim))
+        aim = kernels.Aim(
+            plan.aim, plan.level, self.cushion, self.budget, self.limits.most, low,
+            high, WEIGHT, CAP / (plan.aim - self.budget * low), self.prices, plan.gives_up,
+        )  # fmt: skip
+        with threads_for(len(orders.cell) * min(self.prices, 2 + len(frontiers.row))):
+            kernels.rejection_stakes(orders, frontiers, aim, held or none, *result)
+        return result
+
+    def _mixture(self, aim: float) -> Stakes:
+        """Return fixed stakes, a path each, whatever the price."""
+        grid = fixed_stakes(aim, self.n)
+        return Stakes(grid[:, None], np.ones(FIXED_STAKES, np.int64))
+
+    def log_wealths(self, stakes: Stakes, delta: float, outcomes: FloatArray) -> FloatArray:
+        """Return the log-wealth of each path of stakes on rows of outcomes over δ."""
+        from fairtransport.inference.finite import bets
+
+        orders = self.orders
+        result = np.empty((len(outcomes), len(stakes.values)))
+        with threads_for(len(outcomes) * len(orders.cell)):
+            bets.log_wealths(orders, stakes.values, outcomes, self._over(delta), result)
+        return result
+
+    def _over(self, delta: float) -> FloatArray:
+        """Return what the outcome of each entry of the orders is bet to exceed."""
+        return np.full(len(self.orders.cell), delta)
+
     @cached_property
     def ladder(self) -> Ladder:
         """The thresholds on which bounds are found."""
@@ -145,6 +208,12 @@ class Evidence:
         slack = SURE * spreads / math.sqrt(self.n)
         low, high = float(np.min(means - slack)), float(np.min(means + slack))
         return self.ladder.below(low), self.ladder.below(high) + 1
+
+
+def fixed_stakes(aim: float, n: int) -> FloatArray:
+    """Return the stakes of the mixture against "ψ <= aim", from the largest that is allowed."""
+    most = CAP / aim
+    return np.geomspace(most, most / (10 * math.sqrt(n)), FIXED_STAKES)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtransport.checks import number
 from fairtransport.inference.finite.certificate import Certificate
 from fairtransport.inference.finite.clopper_pearson import (
     p_share_at_least,
@@ -17,19 +18,22 @@ from fairtransport.inference.finite.clopper_pearson import (
     share_at_most,
 )
 from fairtransport.inference.finite.evidence import Evidence, GainLimits
+from fairtransport.inference.finite.evidence_value import log_evalue
 from fairtransport.inference.finite.ladder import Ladder
+from fairtransport.inference.finite.levels import SMALLEST_LEVEL, smallest_level
 from fairtransport.inference.finite.rejection import Rejection
 from fairtransport.inference.laws import Interval, SamplingLaw
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from fairtransport.checks import IntArray
     from fairtransport.transport import AuditProblem
 
-SMALLEST_LEVEL = 1e-6
 LEAST_THRESHOLD = 1e-12
 """Smallest threshold that is bet on, as a share of the largest gain; stakes grow as one over it."""
+MOST_LOG_WEALTH = 700.0
+"""More evidence than this is told as this much: a number has to hold it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +135,27 @@ class FiniteSampleLaw(SamplingLaw):
             return self.upper_bound(alpha) <= delta
         return Certificate(self._evidence, delta).certifies(Ladder.main_level(self._level(alpha)))
 
+    def graded_pvalue(self, delta: float, levels: Sequence[float]) -> float:
+        """Return the p-value of H0: ψ(f*) <= δ, exact at some levels below α.
+
+        At each of them it is at most that level only if the test made for it rejects.
+        """
+        if self.limits.two_valued or not 0 < delta < self.most_gain:
+            return self.pvalue(delta)
+        rejection = Rejection(self._evidence, self._testable(delta))
+        return smallest_level(rejection.rejects, self.alpha, levels)
+
+    def evalue(self, delta: float) -> float:
+        """Return the wealth of a mixture of fixed stakes against ψ(f*) <= δ.
+
+        Its mean is at most 1 if ψ(f*) <= δ, at every n, so that those of independent samples
+        may be multiplied.
+        """
+        threshold = max(number("delta", delta), LEAST_THRESHOLD * self.most_gain)
+        if threshold >= self.most_gain:
+            return 1.0
+        return math.exp(min(log_evalue(self._evidence, threshold), MOST_LOG_WEALTH))
+
     def _p_greater(self, delta: float) -> float:
         if self.limits.two_valued:
             return p_share_at_most(self._full_gains, self.n, delta / self.most_gain)
@@ -138,7 +163,7 @@ class FiniteSampleLaw(SamplingLaw):
             return 1.0
         if delta <= 0:
             return SMALLEST_LEVEL if delta < 0 or self._anybody_gains else 1.0
-        return self._search_level(Rejection(self._evidence, self._testable(delta)).log_wealth)
+        return smallest_level(Rejection(self._evidence, self._testable(delta)).rejects, self.alpha)
 
     def _p_less(self, delta: float) -> float:
         if not self.fixed_targets:
@@ -149,21 +174,7 @@ class FiniteSampleLaw(SamplingLaw):
             return SMALLEST_LEVEL
         if delta <= 0 or delta >= self.most_gain:
             return 1.0
-        return self._search_level(Certificate(self._evidence, delta).log_wealth)
-
-    def _search_level(self, log_wealth: Callable[[float], float]) -> float:
-        """Return α/2^k for the last k up to which the test at that level rejects; else 1/wealth."""
-        at_alpha = log_wealth(Ladder.main_level(self.alpha))
-        if at_alpha < -math.log(Ladder.main_level(self.alpha)):
-            # a p-value of α or less would say that the test rejects
-            return max(math.exp(min(-at_alpha, 0.0)), math.nextafter(self.alpha, 1.0))
-        level = self.alpha
-        while level / 2 >= SMALLEST_LEVEL:
-            smaller = Ladder.main_level(level / 2)
-            if log_wealth(smaller) < -math.log(smaller):
-                break
-            level /= 2
-        return level
+        return smallest_level(Certificate(self._evidence, delta).certifies, self.alpha)
 
     def _testable(self, delta: float) -> float:
         """Return δ, or the least that can be staked against: rejecting more rejects δ too."""

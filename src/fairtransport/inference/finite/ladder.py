@@ -11,6 +11,8 @@ STEP = 0.06
 """Width of a rung in √δ, in units of 1/√n."""
 STRIDE = 16
 """Rungs between those that are looked at for a start."""
+EVEN_STEP = 0.04
+"""Width of a rung of even steps, in units of the largest gain over √n."""
 HEAD_START = 0.02
 """Share of α that is spent on finding a rung to start from."""
 
@@ -46,13 +48,16 @@ class Ladder:
 
     def below(self, delta: float) -> int:
         """Return the highest rung that does not lie above δ."""
-        rung = int(math.sqrt(max(delta, 0.0) / self.most) / self.width)
-        # the root may be off by a rounding error on either side
+        rung = self._near(delta)
+        # it may be off by a rounding error on either side
         while self.threshold(rung + 1) <= delta and rung < self.rungs:
             rung += 1
         while rung > 0 and self.threshold(rung) > delta:
             rung -= 1
         return rung
+
+    def _near(self, delta: float) -> int:
+        return int(math.sqrt(max(delta, 0.0) / self.most) / self.width)
 
     @staticmethod
     def main_level(alpha: float) -> float:
@@ -103,3 +108,27 @@ class Ladder:
         while rejects(rung + stride, alpha * HEAD_START / 2):
             rung += stride
         return rung
+
+
+@dataclass(frozen=True)
+class EvenLadder(Ladder):
+    """Thresholds between what a difference can be at least and at most, equally spaced."""
+
+    least: float
+
+    @property
+    def width(self) -> float:
+        """The width of a rung."""
+        return EVEN_STEP * max(self.most, -self.least) / math.sqrt(self.n)
+
+    @property
+    def rungs(self) -> int:
+        """The number of rungs."""
+        return math.ceil((self.most - self.least) / self.width)
+
+    def threshold(self, rung: int) -> float:
+        """Return the difference at a rung."""
+        return min(self.most, self.least + rung * self.width)
+
+    def _near(self, delta: float) -> int:
+        return min(int((max(delta, self.least) - self.least) / self.width), self.rungs)

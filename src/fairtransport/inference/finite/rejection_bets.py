@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fairtransport.checks import FloatArray, IntArray
     from fairtransport.inference.finite.observed_frontiers import ObservedFrontiers
     from fairtransport.inference.finite.orders import Orders
-    from fairtransport.inference.finite.rejection import Stakes
+    from fairtransport.inference.finite.plans import Stakes
 
 FADE = 0.5
 """The power of the number of records seen with which the prior guess of a variance fades."""
@@ -116,7 +116,7 @@ def _bet_on(
     for e in range(blocks):
         # seldom later on, so that looking back costs no more than a few passes
         if e >= due and (changed or not all_bends):
-            many, all_bends = _choose_prices(book.past, frontiers, aim, book.prices)
+            many, all_bends = choose_prices(book.past, frontiers, aim, book.prices)
             _take_stock(orders, frontiers, aim, s, e, stakes, many, book)
             changed, due = False, e + max(1, e // 2)
         log_wealth, squares, total, top = _farthest(many, book)
@@ -163,7 +163,7 @@ def _open_book(cells: int, prices: int) -> Book:
 
 
 @njit(cache=True)
-def _choose_prices(
+def choose_prices(
     past: FloatArray, frontiers: ObservedFrontiers, aim: Aim, prices: FloatArray
 ) -> tuple[int, bool]:
     """Fill falling prices, end to end; return how many, and whether all bends are among them.
@@ -195,16 +195,19 @@ def _choose_prices(
 
 
 @njit(cache=True)
-def _lay_out(i: int, frontiers: ObservedFrontiers, aim: Aim, many: int, book: Book) -> None:
+def lay_out(
+    i: int, frontiers: ObservedFrontiers, aim: Aim, many: int, prices: FloatArray,
+    excess: FloatArray,
+) -> None:  # fmt: skip
     """Fill Y_ν − δ of cell i at the falling prices."""
     k, end = frontiers.first[i], frontiers.first[i + 1]
     cost, gain = 0.0, frontiers.base[i]
     for at in range(many):
-        price = book.prices[at]
+        price = prices[at]
         while k < end and frontiers.own_slope[k] > price:
             cost, gain = frontiers.own_cost[k], frontiers.own_gain[k]
             k += 1
-        book.excess[i, at] = gain - price * cost + aim.budget * price - aim.delta
+        excess[i, at] = gain - price * cost + aim.budget * price - aim.delta
 
 
 @njit(cache=True)
@@ -217,7 +220,7 @@ def _take_stock(
         book.wealth[at], book.squares[at], book.total[at], book.top[at] = 1.0, 0.0, 0.0, 0.0
     for i in range(len(book.past)):
         if book.past[i] > 0.0:
-            _lay_out(i, frontiers, aim, many, book)
+            lay_out(i, frontiers, aim, many, book.prices, book.excess)
             for at in range(many):
                 x = book.excess[i, at]
                 book.squares[at] += book.past[i] * x * x
@@ -238,7 +241,7 @@ def _play(
     for a in range(orders.start[s, e], orders.start[s, e + 1]):
         i, count = orders.cell[a], orders.number[a]
         if book.past[i] == 0.0:
-            _lay_out(i, frontiers, aim, many, book)
+            lay_out(i, frontiers, aim, many, book.prices, book.excess)
             changed = True
         book.past[i] += count
         book.linear[i] += stake * count

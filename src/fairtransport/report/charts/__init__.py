@@ -1,6 +1,7 @@
 """Charts: each takes a table and draws it, the same for notebook, picture and report."""
 
 from fairtransport.report.charts.budget import budget_curve_chart
+from fairtransport.report.charts.family_bounds import family_chart
 from fairtransport.report.charts.heatmaps import flow_heatmaps, flow_rows, stacked_heatmaps
 from fairtransport.report.charts.law import law_chart
 from fairtransport.report.charts.method_bounds import methods_chart
@@ -13,6 +14,7 @@ __all__ = [
     "chart_bytes",
     "check_ending",
     "confidence_sequence_chart",
+    "family_chart",
     "flow_heatmaps",
     "flow_rows",
     "law_chart",

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from fairtransport.report.charts.style import BLUE, INK, VERMILLION, data_of
-from fairtransport.report.numbers import DOWN, NEAREST, UP, bound
+from fairtransport.report.numbers import DOWN, NEAREST, NO_UPPER, UP, bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,3 +62,20 @@ def lines(marks: list[Row], axis: str, channel: alt.X | alt.Y) -> ChartType:
 def in_words(marks: list[Row]) -> str:
     """Return the lines as part of an alternative text."""
     return ", ".join(mark["words"] for mark in marks)
+
+
+def open_ends(rows: list[Row], across: alt.X, down: alt.Y) -> list[ChartType]:
+    """Draw an arrow at the edge for every interval that goes on for ever."""
+    import altair as alt
+
+    if not rows:
+        return []
+    base = alt.Chart(data_of(rows)).encode(x=across, y=down)
+    words = base.encode(text=alt.value(NO_UPPER))
+    look: Row = {"align": "right", "dx": 4, "dy": -15, "fontSize": 11}
+    return [
+        base.mark_point(shape="triangle-right", filled=True, size=260, color=BLUE, opacity=1),
+        # a white rim, so that lines behind the words do not cross them out
+        words.mark_text(color="#FFFFFF", stroke="#FFFFFF", strokeWidth=4, aria=False, **look),
+        words.mark_text(color=INK, **look),
+    ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from fairtransport.report.charts.marks import in_words, lines, named
+from fairtransport.report.charts.marks import in_words, lines, named, open_ends
 from fairtransport.report.charts.style import (
     BLUE,
     INK,
@@ -16,7 +16,7 @@ from fairtransport.report.charts.style import (
     rows_of,
     value_axis,
 )
-from fairtransport.report.numbers import DOWN, NO_UPPER, UP, bound, interval_text
+from fairtransport.report.numbers import DOWN, UP, bound, interval_text
 from fairtransport.report.strings import visible
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def methods_chart(table: Table, *, estimate: float, delta: float | None = None) 
             ticks = alt.Chart(data_of(known)).mark_tick(color=INK, thickness=2.5, size=24)
             layers.append(ticks.encode(x=x(end), y=down))
     layers.append(lines(marks, "x", x("at")))
-    layers += _open_ends([row for row in rows if row["upper"] is None], x("to"), down)
+    layers += open_ends([row for row in rows if row["upper"] is None], x("to"), down)
     return finish(
         alt.layer(*layers).properties(width=WIDTH, height=ROW * len(rows)),
         title="Methods side by side",
@@ -86,23 +86,6 @@ def methods_chart(table: Table, *, estimate: float, delta: float | None = None) 
             + f". Lines: {in_words(marks)}."
         ),
     )
-
-
-def _open_ends(rows: list[Row], across: alt.X, down: alt.Y) -> list[ChartType]:
-    """Draw an arrow at the edge for every interval that goes on for ever."""
-    import altair as alt
-
-    if not rows:
-        return []
-    base = alt.Chart(data_of(rows)).encode(x=across, y=down)
-    words = base.encode(text=alt.value(NO_UPPER))
-    look: Row = {"align": "right", "dx": 4, "dy": -15, "fontSize": 11}
-    return [
-        base.mark_point(shape="triangle-right", filled=True, size=260, color=BLUE, opacity=1),
-        # a white rim, so that lines behind the words do not cross them out
-        words.mark_text(color="#FFFFFF", stroke="#FFFFFF", strokeWidth=4, aria=False, **look),
-        words.mark_text(color=INK, **look),
-    ]
 
 
 def _row(row: Row) -> Row:

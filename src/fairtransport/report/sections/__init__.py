@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from fairtransport.summary import AuditSummary
-
 
 @dataclass(frozen=True)
 class Output:
@@ -49,12 +47,12 @@ class Section:
     key: str
     title: str
     place: int
-    contents: Callable[[AuditSummary, Output], Mapping[str, object]]
+    contents: Callable[[Any, Output], Mapping[str, object]]
     linked: bool = True
 
 
-def find_sections() -> dict[str, Section]:
-    """Return the sections in their order, by the names of their template parts."""
-    names = [module.name for module in pkgutil.iter_modules(__path__)]
-    found = {f"{name}.j2": import_module(f"{__name__}.{name}").SECTION for name in names}
+def find_sections(package: str = __name__) -> dict[str, Section]:
+    """Return the sections of a package in their order, by the names of their template parts."""
+    names = [module.name for module in pkgutil.iter_modules(import_module(package).__path__)]
+    found = {f"{name}.j2": import_module(f"{package}.{name}").SECTION for name in names}
     return dict(sorted(found.items(), key=lambda one: one[1].place))

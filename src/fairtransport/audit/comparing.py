@@ -1,0 +1,220 @@
+"""compare(): several models on one sample, and how sure the differences between them are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from fairtransport.access.boxes import Access, choose_access, described
+from fairtransport.access.oracle import Oracle
+from fairtransport.audit.comparison import Comparison
+from fairtransport.audit.single import count_people, solve
+from fairtransport.audit.warnings import find_warnings
+from fairtransport.checks import number, shown
+from fairtransport.errors import InputError
+from fairtransport.settings import AuditSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from fairtransport.audit.result import AuditResult
+    from fairtransport.settings import LossLike, Rng, SimilarityLike
+    from fairtransport.space import SampleSpace
+
+FEWEST = 2
+
+
+def compare(
+    X: Any,  # noqa: N803
+    y: Any = None,
+    *,
+    models: Mapping[str, Any] | None = None,
+    y_pred: Mapping[str, str] | None = None,
+    y_score: Mapping[str, str | Sequence[str]] | None = None,
+    sensitive_features: Any,
+    tolerance: float = 0.0,
+    features: Sequence[str] | None = None,
+    counts: str | None = None,
+    pos_label: object = None,
+    bins: Mapping[str, Sequence[float]] | None = None,
+    missing: str = "error",
+    levels: Mapping[str, Sequence[object]] | None = None,
+    targets: Any = None,
+    similarity: SimilarityLike = "ignore-sensitive",
+    loss: LossLike = "zero-one",
+    loss_range: Sequence[float] | None = None,
+    budget: float = 0.0,
+    alpha: float = 0.05,
+    rng: Rng = None,
+) -> Comparison:
+    """Compare models for individual bias on one sample of people.
+
+    Each model is audited on the same people, and the difference of what two audits find gets
+    bounds of its own: what both models do to a person cancels, so that these are narrower than
+    the difference of two intervals. They hold at every sample size.
+
+    Parameters
+    ----------
+    X
+        As in `audit`.
+    y
+        As in `audit`.
+    models
+        The models, by names of your own, the one to compare with first. Each is what `audit`
+        takes as ``model``, and receives the columns that it was fitted on. Exactly one of
+        ``models``, ``y_pred`` and ``y_score`` is given.
+    y_pred
+        As in `audit`, by model: columns' names. Without models to ask there are no bounds of a
+        difference.
+    y_score
+        As in `audit`, by model: columns' names.
+    sensitive_features
+        As in `audit`.
+    tolerance
+        How much more bias than an earlier model a later one may have.
+    features
+        As in `audit`; default: all columns that some model was fitted on.
+    counts
+        As in `audit`.
+    pos_label
+        As in `audit`.
+    bins
+        As in `audit`.
+    missing
+        As in `audit`.
+    levels
+        As in `audit`.
+    targets
+        As in `audit`.
+    similarity
+        As in `audit`.
+    loss
+        As in `audit`.
+    loss_range
+        As in `audit`.
+    budget
+        As in `audit`.
+    alpha
+        As in `audit`. All intervals of a table hold together at level 1 − α.
+    rng
+        As in `audit`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"group": ["a", "b"] * 50, "good": [1, 0, 1, 1] * 25})
+    >>> comparison = compare(
+    ...     people, "good", sensitive_features=["group"], features=["group"], rng=0,
+    ...     models={
+    ...         "old": lambda x: (x["group"] == "a").astype(int),
+    ...         "new": lambda x: (x["group"] == "c").astype(int),
+    ...     },
+    ... )
+    >>> row = comparison.differences.iloc[0]
+    >>> float(row["difference"]), row["verdict"]
+    (-0.75, 'better')
+    """
+    settings = AuditSettings(
+        sensitive_features=sensitive_features,
+        features=features,
+        counts=counts,
+        pos_label=pos_label,
+        bins=bins,
+        missing=missing,
+        levels=levels,
+        targets=targets,
+        similarity=similarity,
+        loss=loss,
+        loss_range=loss_range,
+        budget=budget,
+        alpha=alpha,
+        rng=rng,
+    )
+    return compare_with(
+        settings, X, y, models=models, y_pred=y_pred, y_score=y_score, tolerance=tolerance
+    )
+
+
+def compare_with(
+    settings: AuditSettings, X: Any, y: Any = None, *,  # noqa: N803
+    models: Any = None, y_pred: Any = None, y_score: Any = None, tolerance: float = 0.0,
+) -> Comparison:  # fmt: skip
+    """Compare models as the settings say; the other arguments are those of `compare`."""
+    within = number("tolerance", tolerance, at_least=0)
+    accesses = _accesses(settings, {"models": models, "y_pred": y_pred, "y_score": y_score})
+    space = count_people(settings, X, y, _together(list(accesses.values())))
+    geometry = cache(settings.chosen_similarity.geometry)
+
+    def audited(access: Access) -> AuditResult:
+        oracle = Oracle(access, settings.chosen_loss, settings.pos_label, partial=True)
+        # people are told apart by what any of the models said; the oracle reads its own
+        seen = space if access.box is not None else _with_predictions(space, access)
+        result = solve(settings, seen, oracle, lambda _: geometry(space))
+        return replace(result, warnings=(*find_warnings(result), *_blind(result, access)))
+
+    return Comparison({name: audited(one) for name, one in accesses.items()}, within)
+
+
+def _accesses(settings: AuditSettings, ways: dict[str, Any]) -> dict[str, Access]:
+    """Return how the predictions of each model are had."""
+    given = {name: value for name, value in ways.items() if value is not None}
+    if len(given) != 1:
+        got = " and ".join(f"`{name}`" for name in given) or "none"
+        msg = f"exactly one of `models`, `y_pred` and `y_score` must be given, got {got}"
+        raise InputError(msg)
+    ((parameter, by_name),) = given.items()
+    if (
+        not hasattr(by_name, "items")
+        or len(by_name) < FEWEST
+        or not all(isinstance(name, str) and name for name in by_name)
+    ):
+        msg = f"`{parameter}` must map at least two names to models, got {shown(by_name)}"
+        raise InputError(msg)
+    argument = "model" if parameter == "models" else parameter
+    if argument != "model":
+        for value in by_name.values():
+            _check_columns(parameter, value)
+    none = dict.fromkeys(("model", "y_pred", "y_score"))
+    return {
+        name: choose_access(**(none | {argument: value}), loss=settings.chosen_loss)
+        for name, value in by_name.items()
+    }
+
+
+def _check_columns(parameter: str, value: object) -> None:
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        msg = f"`{parameter}` must map names of models to columns of the data, got {shown(value)}"
+        raise InputError(msg)
+
+
+def _together(accesses: list[Access]) -> Access:
+    """Return the way of access to all models: the columns that any of them asks for or said."""
+    first = accesses[0]
+    if first.box is None:
+        said = dict.fromkeys(name for one in accesses for name in _columns(one))
+        return replace(first, given=list(said))
+    asked = [one.features for one in accesses]
+    union = tuple(dict.fromkeys(name for names in asked for name in names or ()))
+    known = None if None in asked else union
+    return replace(first, box=replace(described(first.box), features=known))
+
+
+def _columns(access: Access) -> tuple[str, ...]:
+    return (access.given,) if isinstance(access.given, str) else tuple(access.given)
+
+
+def _with_predictions(space: SampleSpace, access: Access) -> SampleSpace:
+    return replace(space, predictions=_columns(access))
+
+
+def _blind(result: AuditResult, access: Access) -> Iterator[str]:
+    """Say of a model that receives fewer columns than others if it cannot tell twins apart."""
+    known = result.space.features if access.features is None else access.features
+    seen = set(result.space.sensitive) & set(known)
+    if result.target_scope == "twins" and not seen and set(known) < set(result.space.features):
+        yield (
+            "The model receives no sensitive feature, and people who differ only in these count as "
+            "equal: its statistic is 0 by construction."
+        )

@@ -1,0 +1,283 @@
+"""Comparison: what several models do to the same people, and what that shows of differences."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtransport.audit.summarise import finite, provenance
+from fairtransport.comparison_summary import (
+    COMPARISON_SCHEMA,
+    ComparedModel,
+    ComparisonSummary,
+    Difference,
+    TreatedGroup,
+    TreatedProfile,
+)
+from fairtransport.errors import InputError
+from fairtransport.filesystem import write_text
+from fairtransport.inference import difference_law
+from fairtransport.inference.multiplicity import holm
+from fairtransport.localise.profiles import Profiles, first_points
+from fairtransport.space.fingerprint import data_sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairtransport.audit.result import AuditResult
+    from fairtransport.checks import FloatArray
+    from fairtransport.inference import SamplingLaw
+
+MOST_PROFILES, MOST_GROUPS = 10, 50
+NO_BOUNDS = (
+    "Differences have no bounds: people are compared with people in the audit data, and from such "
+    "targets a difference can err either way."
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """What models do to the same people: one audit each, and the differences between them.
+
+    Attributes
+    ----------
+    audits
+        The result of each model's audit, by name, in the order given.
+    tolerance
+        How much more bias than an earlier model a later one may have.
+    """
+
+    audits: Mapping[str, AuditResult]
+    tolerance: float
+    settings_taken: tuple[str, ...] = field(default=())
+
+    @property
+    def alpha(self) -> float:
+        """All intervals of a table hold together at level 1 − α."""
+        return self._first.alpha
+
+    @property
+    def table(self) -> Any:
+        """A table of the models: statistic, simultaneous interval, risks."""
+        return _table(self._first, [vars(one) for one in self._models])
+
+    @property
+    def differences(self) -> Any:
+        """A table of all pairs, an earlier model first.
+
+        Columns: first, second, difference (the second's statistic minus the first's), its
+        simultaneous interval (lower, upper), pvalue (of "neither less bias, nor more by over
+        the tolerance", adjusted by Holm), verdict on the second ("better", "worse",
+        "undecided"), not_worse (certified to exceed the first by the tolerance at most).
+        """
+        return _table(self._first, [vars(one) for one in self._differences])
+
+    @property
+    def verdict(self) -> str:
+        """What was shown of the last model beside the first: "better", "worse", "undecided"."""
+        return self._ends.verdict
+
+    @property
+    def not_worse(self) -> bool:
+        """Whether the last model is certified to exceed the first by the tolerance at most."""
+        return self._ends.not_worse
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader of the numbers should know."""
+        said = {name: dict.fromkeys(one.warnings) for name, one in self.audits.items()}
+        everywhere = [
+            note for note in self._first.warnings if all(note in one for one in said.values())
+        ]
+        own = [
+            f"{name}: {note}"
+            for name, notes in said.items()
+            for note in notes
+            if note not in everywhere
+        ]
+        unbounded = [] if self._first.fixed_targets else [NO_BOUNDS]
+        return (*everywhere, *own, *unbounded)
+
+    @property
+    def _first(self) -> AuditResult:
+        return next(iter(self.audits.values()))
+
+    @property
+    def _ends(self) -> Difference:
+        first, *_, last = self.audits
+        return next(one for one in self._differences if (one.first, one.second) == (first, last))
+
+    @cached_property
+    def _models(self) -> tuple[ComparedModel, ...]:
+        level = self.alpha / len(self.audits)
+
+        def described(name: str, one: AuditResult) -> ComparedModel:
+            lower, upper = one.law.interval(level)
+            return ComparedModel(
+                name, one.model, one.statistic, finite(lower), finite(upper), one.baseline_risk,
+                one.worst_case_risk, one.queried,
+            )  # fmt: skip
+
+        return tuple(described(name, one) for name, one in self.audits.items())
+
+    @cached_property
+    def _differences(self) -> tuple[Difference, ...]:
+        pairs = list(combinations(self.audits, 2))
+        if not self._first.fixed_targets:
+            return tuple(self._described(*pair) for pair in pairs)
+        level = self.alpha / len(pairs)
+        laws = [self._law(*pair, level / 2) for pair in pairs]
+        pvalues = holm(np.array([self._pvalue(law) for law in laws])).tolist()
+        found = zip(pairs, laws, pvalues, strict=True)
+        return tuple(self._judged(*pair, law, level, p) for pair, law, p in found)
+
+    def _described(self, first: str, second: str) -> Difference:
+        """Return a difference of which nothing more is known."""
+        difference = self.audits[second].statistic - self.audits[first].statistic
+        return Difference(
+            first, second, difference, None, None, None, verdict="undecided", not_worse=False
+        )
+
+    def _judged(
+        self, first: str, second: str, law: SamplingLaw, level: float, pvalue: float
+    ) -> Difference:
+        lower, upper = law.interval(level)
+        verdict = "worse" if lower > self.tolerance else "better" if upper < 0 else "undecided"
+        return replace(
+            self._described(first, second), lower=lower, upper=upper, pvalue=pvalue,
+            verdict=verdict, not_worse=upper <= self.tolerance,
+        )  # fmt: skip
+
+    def _law(self, first: str, second: str, level: float) -> SamplingLaw:
+        """Return what the sample says of the second's statistic over the first's."""
+        old, new = self.audits[first], self.audits[second]
+        limits = _common_range(old, new)
+        return difference_law(
+            new.problem, old.problem, old.space.counts, rng=old.seed, alpha=level,
+            loss_range=limits, most_gains=(new.most_gain, old.most_gain),
+            declared=(self.tolerance, 0.0),
+        )  # fmt: skip
+
+    def _pvalue(self, law: SamplingLaw) -> float:
+        """Return the p-value of "neither less bias, nor more by over the tolerance"."""
+        sides = law.pvalue(self.tolerance, "greater"), law.pvalue(0.0, "less")
+        return min(1.0, 2 * min(sides))
+
+    @cached_property
+    def summary(self) -> ComparisonSummary:
+        """Everything the comparison says, as one document."""
+        first, *_, last = self.audits.values()
+        taken = replace(first, settings_taken=self.settings_taken)
+        return ComparisonSummary(
+            schema=COMPARISON_SCHEMA,
+            n=first.n,
+            points=first.points,
+            target_scope=first.target_scope,
+            budget=first.problem.budget,
+            tolerance=self.tolerance,
+            alpha=self.alpha,
+            verdict=self.verdict,
+            not_worse=self.not_worse,
+            models=self._models,
+            differences=self._differences,
+            groups=_groups(first, last),
+            profiles=_profiles(first, last),
+            warnings=self.warnings,
+            provenance=replace(provenance(taken), data_sha256=data_sha256(first.space)),
+        )
+
+    def to_html(self, path: str | Path) -> Path:
+        """Write the comparison as a page that needs nothing else."""
+        from fairtransport.report.comparison_pages import render_comparison_html
+
+        return write_text(Path(path), render_comparison_html(self.summary))
+
+    def to_json(self, path: str | Path) -> Path:
+        """Write the document as JSON."""
+        return write_text(Path(path), self.summary.to_json())
+
+    def to_markdown(self) -> str:
+        """Return the comparison for a model card or a pull request."""
+        from fairtransport.report.comparison_pages import render_comparison_markdown
+
+        return render_comparison_markdown(self.summary)
+
+    def _repr_html_(self) -> str:
+        from fairtransport.report.comparison_pages import render_comparison_fragment
+
+        return render_comparison_fragment(self.summary)
+
+    def __repr__(self) -> str:
+        said = ", ".join(f"{name}={one.statistic:.4f}" for name, one in self.audits.items())
+        return f"Comparison({said}, n={self._first.n}, verdict={self.verdict!r})"
+
+
+def _common_range(first: AuditResult, second: AuditResult) -> tuple[float, float]:
+    """Return limits of the losses of both; outcomes can have limits of their own."""
+    known = [one.loss.range for one in (first, second)]
+    if None in known:
+        msg = (
+            f"`loss_range` must be given to compare models by the loss {first.loss.name!r}, "
+            "got None"
+        )
+        raise InputError(msg)
+    lows, highs = zip(*(limits for limits in known if limits is not None), strict=True)
+    return min(lows), max(highs)
+
+
+def _added(result: AuditResult) -> FloatArray:
+    """Return what the optimal swaps add to the total loss of the people at each point."""
+    moved = result.moved
+    return np.bincount(
+        moved.sources, moved.people * moved.gains, minlength=result.space.size
+    ).astype(float)
+
+
+def _groups(first: AuditResult, last: AuditResult) -> tuple[TreatedGroup, ...]:
+    """Return what swaps cost each sensitive group, the largest groups first."""
+    space = first.space
+    of = space.groups(space.sensitive)
+    people, before, after = (
+        np.bincount(of, weights) for weights in (space.counts, _added(first), _added(last))
+    )
+    profiles = Profiles(space)
+    place, _ = first_points(of)
+    largest = [at for at in np.argsort(-people, kind="stable") if people[at] > 0][:MOST_GROUPS]
+    return tuple(
+        TreatedGroup(
+            profiles.group(int(place[at])),
+            int(people[at]),
+            float(before[at] / people[at]),
+            float(after[at] / people[at]),
+        )
+        for at in largest
+    )
+
+
+def _profiles(first: AuditResult, last: AuditResult) -> tuple[TreatedProfile, ...]:
+    """Return the profiles whose added loss differs most between two models."""
+    space = first.space
+    before, after = _added(first), _added(last)
+    rank = np.argsort(-np.abs(after - before), kind="stable")[:MOST_PROFILES]
+    profiles = Profiles(space)
+    return tuple(
+        TreatedProfile(
+            profiles.profile(int(at)),
+            profiles.label(int(at)),
+            int(space.counts[at]),
+            float(before[at]),
+            float(after[at]),
+        )
+        for at in rank
+        if not math.isclose(before[at], after[at], abs_tol=1e-9)
+    )
+
+
+def _table(result: AuditResult, rows: list[dict[str, Any]]) -> Any:
+    return result.as_table({name: [row[name] for row in rows] for name in rows[0]})

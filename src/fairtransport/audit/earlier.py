@@ -1,0 +1,138 @@
+"""Earlier audits, read from the JSON documents that they left."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fairtransport.checks import cut, number, shown, whole
+from fairtransport.errors import FairtransportError, InputError
+from fairtransport.family import FAMILY_SCHEMA
+from fairtransport.filesystem import is_file
+from fairtransport.summary import GUARANTEES, SCHEMA
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+QUESTION = ("model", "loss", "loss_range", "similarity", "sensitive", "features", "label")
+"""What a document's provenance tells of the question that was asked."""
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """What a document tells that matters beside others.
+
+    Attributes
+    ----------
+    name
+        What it is called: its file.
+    question
+        What was asked, name by name.
+    lower, upper
+        The two-sided interval at its own level.
+    certificate_pvalue, evalue
+        None where the document does not tell them.
+    certified
+        Whether it was certified, alone.
+    fingerprint
+        The hash of its data; None if it is not told.
+    scope
+        Whom people were compared with.
+    shared
+        Whether its numbers were rounded to be shared.
+    """
+
+    name: str
+    question: Mapping[str, object]
+    n: int
+    statistic: float
+    alpha: float
+    delta: float | None
+    lower: float | None
+    upper: float | None
+    pvalue: float | None
+    certificate_pvalue: float | None
+    evalue: float | None
+    certified: bool
+    guarantee: str
+    fingerprint: str | None
+    scope: str
+    shared: bool
+
+    @property
+    def model(self) -> str:
+        """The model, in words."""
+        return str(self.question["model"])
+
+
+def read_earlier(path: Path, name: str | None = None) -> Earlier:
+    """Read the document of an audit."""
+    document = _document(path)
+    try:
+        return _earlier(document, path.name if name is None else name)
+    except (KeyError, TypeError, AttributeError, FairtransportError) as error:
+        what = f"it lacks {error}" if isinstance(error, KeyError) else cut(str(error), 120)
+        msg = f"{path.name!r} must be the JSON document of an audit: {what}"
+        raise InputError(msg) from error
+
+
+def _document(path: Path) -> dict[str, Any]:
+    if not is_file(path):
+        msg = f"`files` must be existing files, got {shown(str(path), 200)}"
+        raise InputError(msg)
+    try:
+        document = json.loads(path.read_text("utf-8"))
+    except (ValueError, RecursionError) as error:  # no JSON, no UTF-8, or endless brackets
+        msg = f"{path.name!r} must be the JSON document of an audit: {cut(str(error), 120)}"
+        raise InputError(msg) from error
+    schema = document.get("schema") if isinstance(document, dict) else None
+    if schema == FAMILY_SCHEMA:
+        msg = f"{path.name!r} must be the document of one audit, got one of several"
+        raise InputError(msg)
+    if schema != SCHEMA:
+        msg = f"{path.name!r} must be the JSON document of an audit ({SCHEMA}), got {shown(schema)}"
+        raise InputError(msg)
+    return dict(document)
+
+
+def _earlier(document: dict[str, Any], name: str) -> Earlier:
+    made = document["provenance"]
+    guarantee = document["guarantee"]
+    if guarantee not in GUARANTEES:
+        msg = f"`guarantee` must be one of {', '.join(GUARANTEES)}, got {shown(guarantee)}"
+        raise InputError(msg)
+    question = {key: made[key] for key in QUESTION}
+    return Earlier(
+        name=name,
+        question=question | {"budget": document["budget"], "delta": document["delta"]},
+        n=whole("n", document["n"]),
+        statistic=number("statistic", document["statistic"]),
+        alpha=number("alpha", document["alpha"], above=0, below=0.5),
+        delta=_number(document, "delta", at_least=0),
+        lower=_number(document["interval"], "lower"),
+        upper=_number(document["interval"], "upper"),
+        pvalue=_share(document, "pvalue"),
+        # documents of earlier versions and shared ones do not have these
+        certificate_pvalue=_share({"certificate_pvalue": None} | document, "certificate_pvalue"),
+        evalue=_number({"evalue": None} | document, "evalue", at_least=0),
+        certified=document["verdict"] == "certified",
+        guarantee=guarantee,
+        fingerprint=None if made["data_sha256"] is None else str(made["data_sha256"]),
+        scope=str(document["target_scope"]),
+        shared=document["suppression"] is not None,
+    )
+
+
+def _number(document: Mapping[str, Any], name: str, **limits: float) -> float | None:
+    value = document[name]
+    return None if value is None else number(name, value, **limits)
+
+
+def _share(document: Mapping[str, Any], name: str) -> float | None:
+    found = _number(document, name, at_least=0)
+    if found is not None and found > 1:
+        msg = f"`{name}` must be at most 1, got {found:g}"
+        raise InputError(msg)
+    return found

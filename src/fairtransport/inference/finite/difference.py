@@ -1,0 +1,84 @@
+"""Bounds and tests of Δ = ψ − ψ', the difference of two audits of one sample, valid at every n."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from fairtransport.inference.finite.levels import SMALLEST_LEVEL, smallest_level
+from fairtransport.inference.finite.rejection import Rejection
+from fairtransport.inference.laws import SamplingLaw
+
+if TYPE_CHECKING:
+    from fairtransport.inference.finite.paired_evidence import PairedEvidence
+
+
+@dataclass(frozen=True, eq=False)
+class DifferenceLaw(SamplingLaw):
+    """Inference about Δ = ψ(f*) − ψ'(f*) with guarantees at every n.
+
+    Attributes
+    ----------
+    forward, backward
+        The sample for bets against "Δ <= d" and, with the audits exchanged, "Δ >= d".
+    alpha
+        The level that p-values are aimed at.
+    declared
+        The difference that was declared before the data to be compared with the lower bound,
+        and that for the upper bound; each None if there is none.
+
+    Notes
+    -----
+    What `FiniteSampleLaw` does at one audit's prices: "Δ <= d" is rejected when wealth reaches 1/α
+    at every price of the first audit, while the second's price is chosen from earlier records
+    (`paired_bets`). An upper bound is a lower bound of ψ' − ψ, turned round. Bounds and tests at
+    a declared difference are one family: the bound reaches it exactly if the test rejects.
+    """
+
+    forward: PairedEvidence
+    backward: PairedEvidence
+    alpha: float
+    declared: tuple[float | None, float | None] = (None, None)
+
+    @property
+    def guarantee(self) -> str:
+        """What the bounds promise: their level at every n."""
+        return "finite-sample"
+
+    def lower_bound(self, alpha: float = 0.05) -> float:
+        """Return L with P(L <= Δ) >= 1 − α at every n."""
+        return self._bound(self.forward, self.declared[0], self._level(alpha))
+
+    def upper_bound(self, alpha: float = 0.05) -> float:
+        """Return U with P(U >= Δ) >= 1 − α at every n."""
+        declared = self.declared[1]
+        turned = None if declared is None else -declared
+        return -self._bound(self.backward, turned, self._level(alpha))
+
+    @cached_property
+    def _bounds(self) -> dict[tuple[bool, float], float]:
+        return {}
+
+    def _bound(self, evidence: PairedEvidence, declared: float | None, alpha: float) -> float:
+        key = evidence is self.forward, alpha
+        if key not in self._bounds:
+            never = evidence.least >= evidence.most
+            found = evidence.least if never else Rejection(evidence, declared).bound(alpha)
+            self._bounds[key] = found
+        return self._bounds[key]
+
+    def _p_greater(self, delta: float) -> float:
+        return self._p(self.forward, delta)
+
+    def _p_less(self, delta: float) -> float:
+        return self._p(self.backward, -delta)
+
+    def _p(self, evidence: PairedEvidence, delta: float) -> float:
+        if delta >= evidence.most:
+            return 1.0
+        if delta < evidence.least:
+            return SMALLEST_LEVEL
+        if delta == evidence.least:
+            return 1.0
+        return smallest_level(Rejection(evidence, delta).rejects, self.alpha)

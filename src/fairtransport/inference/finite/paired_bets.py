@@ -1,0 +1,264 @@
+"""Compiled betting against Δ = ψ − ψ' <= d, from one sample that two audits share.
+
+"Δ <= d" says that *some* price ν of the first audit has E Y_ν <= d + ψ', and E Y'_μ >= ψ' at
+*every* price μ of the second. So the second audit's price is one path, chosen from the past, and
+the bet is on Y_ν − Y'_μ; it must win at every price ν of the first. What a price or a stake may
+depend on: n, d, α, the known limits of gains, and the records of earlier blocks; the prices that
+are looked at are ends that are known and those at which the gain of a cell bends in which an
+earlier record was.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numba import njit, prange
+
+from fairtransport.inference.finite.bets import (
+    FEW,
+    GIVEN_UP,
+    digital_stake,
+    log_factor,
+    net_gain,
+)
+from fairtransport.inference.finite.rejection_bets import MOST_LOG, choose_prices, lay_out
+
+if TYPE_CHECKING:
+    from fairtransport.checks import FloatArray, IntArray
+    from fairtransport.inference.finite.observed_frontiers import ObservedFrontiers
+    from fairtransport.inference.finite.orders import Orders
+    from fairtransport.inference.finite.plans import Stakes
+    from fairtransport.inference.finite.rejection_bets import Aim
+
+OFTEN = 4
+"""Blocks at the start in each of which a price is chosen."""
+GUESS = 0.5
+"""The variance of a difference that is guessed beforehand, over the squared largest gain; stakes
+that hope for less lose too much at the first difference that comes late."""
+
+
+class Paid(NamedTuple):
+    """The second audit's part of a bet.
+
+    Attributes
+    ----------
+    entries
+        For each entry of the orders, Y'_μ of its cell at its block's price.
+    tops
+        (orders, blocks) the most that Y'_μ − Y_0 can be at that price, known before the data.
+    """
+
+    entries: FloatArray
+    tops: FloatArray
+
+
+class Ledger(NamedTuple):
+    """What one order knows of its past, from which the next stake is chosen.
+
+    Attributes
+    ----------
+    past
+        By cell: the records so far.
+    prices, excess
+        The prices that wealth is kept at, falling, and Y_ν − d of each cell seen there.
+    wealth, squares, total
+        At these prices: the wealth, Σ x² and Σ x of x = Y_ν − Y'_μ − d.
+    logs
+        Room for the logarithms of a block's factors.
+    """
+
+    past: FloatArray
+    prices: FloatArray
+    excess: FloatArray
+    wealth: FloatArray
+    squares: FloatArray
+    total: FloatArray
+    logs: FloatArray
+
+
+@njit(cache=True, parallel=True)
+def price_paths(
+    orders: Orders, frontiers: ObservedFrontiers, budget: float, every: int, prices: FloatArray
+) -> None:
+    """Fill (orders, blocks) with the prices at which the past mean of Y'_μ is least."""
+    for s in prange(len(prices)):
+        _follow(s, orders, frontiers, budget, every, prices)
+
+
+@njit(cache=True)
+def _follow(
+    s: int, orders: Orders, frontiers: ObservedFrontiers, budget: float, every: int,
+    prices: FloatArray,
+) -> None:  # fmt: skip
+    past, price = np.zeros(len(frontiers.base)), 0.0
+    for e in range(prices.shape[1]):
+        if e < OFTEN or e % every == 0:
+            price = _least_mean(past, orders.before[s, e], frontiers, budget)
+        prices[s, e] = price
+        for a in range(orders.start[s, e], orders.start[s, e + 1]):
+            past[orders.cell[a]] += orders.number[a]
+
+
+@njit(cache=True)
+def _least_mean(
+    past: FloatArray, seen: float, frontiers: ObservedFrontiers, budget: float
+) -> float:
+    """Return the price at which the past mean of Y' is least: the past costs the budget there."""
+    cost = 0.0
+    for k in range(len(frontiers.row)):
+        cost += past[frontiers.row[k]] * frontiers.cost[k]
+        if cost > budget * seen:
+            return float(frontiers.slope[k])
+    return 0.0
+
+
+@njit(cache=True, parallel=True)
+def outcomes_paid(
+    orders: Orders, frontiers: ObservedFrontiers, budget: float, prices: FloatArray,
+    entries: FloatArray,
+) -> None:  # fmt: skip
+    """Fill Y'_μ of every entry at its block's price; only free moves count without a budget."""
+    for s in prange(len(prices)):
+        for e in range(prices.shape[1]):
+            price = prices[s, e]
+            for a in range(orders.start[s, e], orders.start[s, e + 1]):
+                i = orders.cell[a]
+                if budget == 0.0:
+                    entries[a] = frontiers.base[i]
+                else:
+                    entries[a] = budget * price + net_gain(
+                        i, price, frontiers.first, frontiers.own_cost, frontiers.own_gain,
+                        frontiers.own_slope, frontiers.base,
+                    )  # fmt: skip
+
+
+@njit(cache=True, parallel=True)
+def paired_stakes(
+    orders: Orders, frontiers: ObservedFrontiers, aim: Aim, paid: FloatArray, tops: FloatArray,
+    held: Stakes, stakes: FloatArray, given_up: IntArray,
+) -> None:  # fmt: skip
+    """Fill the stakes of each order, and the block in which it was given up, if it was."""
+    for s in prange(len(stakes)):
+        given_up[s] = _bet_on(s, orders, frontiers, aim, paid, tops, held, stakes)
+
+
+@njit(cache=True)
+def _bet_on(
+    s: int, orders: Orders, frontiers: ObservedFrontiers, aim: Aim, paid: FloatArray,
+    tops: FloatArray, held: Stakes, stakes: FloatArray,
+) -> int:  # fmt: skip
+    """Fill the stakes of one order; return the block in which it was given up."""
+    blocks = stakes.shape[1]
+    ledger = _open_ledger(len(frontiers.base), aim.prices)
+    many, all_bends, changed, due, given_up = 0, True, True, 0, blocks
+    for e in range(blocks):
+        if e >= due and (changed or not all_bends):
+            many, all_bends = choose_prices(ledger.past, frontiers, aim, ledger.prices)
+            _take_stock(orders, frontiers, aim, paid, s, e, stakes, many, ledger)
+            changed, due = False, e + max(1, e // 2)
+        worst = _farthest(many, ledger)
+        log_wealth = math.log(ledger.wealth[worst]) if ledger.wealth[worst] > 0.0 else -MOST_LOG
+        if log_wealth < GIVEN_UP:
+            given_up = min(given_up, e)
+        if e < held.until[s]:
+            stake = held.values[s, e]
+        elif orders.before[s, e] == 0.0 or (aim.gives_up and given_up < blocks):
+            # nothing is known of the second audit's price before the first records
+            stake = 0.0
+        else:
+            stake = _stake(orders.before[s, e], orders.n, aim, log_wealth, worst, ledger)
+            reach = aim.delta + tops[s, e] - aim.budget * aim.low
+            stake = min(stake, aim.most / max(reach, 1e-9 * aim.most_gain))
+        stakes[s, e] = stake
+        changed = _play(orders, frontiers, aim, paid, s, e, stake, many, ledger) or changed
+    return int(given_up)
+
+
+@njit(cache=True)
+def _stake(seen: float, n: int, aim: Aim, log_wealth: float, worst: int, ledger: Ledger) -> float:
+    prior = GUESS * aim.most_gain * aim.most_gain
+    variance = (aim.weight * prior + ledger.squares[worst]) / (aim.weight + seen)
+    drift, left = ledger.total[worst] / (aim.weight + seen), max(n - seen, 1.0)
+    return digital_stake(log_wealth, aim.alpha, aim.cushion, variance, left, drift)
+
+
+@njit(cache=True)
+def _open_ledger(cells: int, prices: int) -> Ledger:
+    by_price = np.zeros((5, prices))
+    return Ledger(
+        np.zeros(cells), by_price[0], np.zeros((cells, prices)), by_price[1], by_price[2],
+        by_price[3], by_price[4],
+    )  # fmt: skip
+
+
+@njit(cache=True)
+def _take_stock(
+    orders: Orders, frontiers: ObservedFrontiers, aim: Aim, paid: FloatArray, s: int, until: int,
+    stakes: FloatArray, many: int, ledger: Ledger,
+) -> None:  # fmt: skip
+    """Compute what is kept at new prices from the blocks before ``until``, from the first on."""
+    for at in range(many):
+        ledger.wealth[at], ledger.squares[at], ledger.total[at] = 1.0, 0.0, 0.0
+    for i in range(len(ledger.past)):
+        if ledger.past[i] > 0.0:
+            lay_out(i, frontiers, aim, many, ledger.prices, ledger.excess)
+    for e in range(until):
+        _count(orders, paid, s, e, stakes[s, e], many, ledger)
+
+
+@njit(cache=True)
+def _play(
+    orders: Orders, frontiers: ObservedFrontiers, aim: Aim, paid: FloatArray, s: int, e: int,
+    stake: float, many: int, ledger: Ledger,
+) -> bool:  # fmt: skip
+    """Take in the records of a block; return whether one was in a cell not seen before."""
+    changed = False
+    for a in range(orders.start[s, e], orders.start[s, e + 1]):
+        i = orders.cell[a]
+        if ledger.past[i] == 0.0:
+            lay_out(i, frontiers, aim, many, ledger.prices, ledger.excess)
+            changed = True
+        ledger.past[i] += orders.number[a]
+    _count(orders, paid, s, e, stake, many, ledger)
+    return changed
+
+
+@njit(cache=True)
+def _count(
+    orders: Orders, paid: FloatArray, s: int, e: int, stake: float, many: int, ledger: Ledger
+) -> None:
+    """Count a block's records, and multiply wealth by their factors.
+
+    Factors of many records at once are multiplied by their logarithms. Wealth may overflow to
+    infinity, which is won, or underflow to 0, which is lost.
+    """
+    several = False
+    ledger.logs[:many] = 0.0
+    for a in range(orders.start[s, e], orders.start[s, e + 1]):
+        i, count = orders.cell[a], orders.number[a]
+        several = several or count > FEW
+        for at in range(many):
+            x = ledger.excess[i, at] - paid[a]
+            ledger.squares[at] += count * x * x
+            ledger.total[at] += count * x
+            if stake > 0.0 and count <= FEW:
+                for _ in range(int(count)):
+                    ledger.wealth[at] *= 1.0 + stake * x
+            elif stake > 0.0:
+                ledger.logs[at] += count * log_factor(stake * x)
+    if several:
+        for at in range(many):
+            ledger.wealth[at] *= math.exp(min(ledger.logs[at], MOST_LOG))
+
+
+@njit(cache=True)
+def _farthest(many: int, ledger: Ledger) -> int:
+    """Return where wealth is least; before anything was staked the least past mean decides."""
+    best = 0
+    for at in range(1, many):
+        here, least = ledger.wealth[at], ledger.wealth[best]
+        if here < least or (here == least and ledger.total[at] <= ledger.total[best]):
+            best = at
+    return best

@@ -1,0 +1,151 @@
+"""One sample as two audits see it, and the bets on the difference of what they find."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtransport.inference.finite.evidence import CAP, SURE, WEIGHT, Evidence
+from fairtransport.inference.finite.ladder import EvenLadder
+from fairtransport.inference.finite.orders import Orders, draw_orders
+from fairtransport.inference.finite.plans import Stakes
+from fairtransport.threads import threads_for
+
+if TYPE_CHECKING:
+    from fairtransport.checks import FloatArray
+    from fairtransport.inference.finite.paired_bets import Paid
+    from fairtransport.inference.finite.plans import Plan
+    from fairtransport.transport import AuditProblem
+
+PAIRED_CUTS = (0.0, 1 / 16, 1 / 4, 1.0)
+"""Where the prices of the first audit are cut into parts with stakes of their own."""
+
+PAIRED_CUSHION = 0.85
+"""How closely wealth is aimed at 1/α: a difference can be skewed either way."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairedEvidence(Evidence):
+    """A sample that two audits share, for bets against Δ = ψ − ψ' <= d.
+
+    Attributes
+    ----------
+    other
+        The second audit's problem and limits, ψ', on the same sample.
+    nested
+        Whether the first audit allows all moves of the second, on the same losses, so that no
+        gain is less there than here. It matters where only free moves count.
+
+    Notes
+    -----
+    Whatever price μ of the second audit is chosen from earlier records, E Y'_μ >= ψ'. So under
+    "Δ <= d" there is a price ν of the first at which Y_ν − Y'_μ − d has a mean of at most 0 given
+    the past, block after block, and wealth that bets on it has a mean of at most 1 there.
+    """
+
+    other: Evidence
+    nested: bool
+
+    @property
+    def least(self) -> float:
+        """What Δ cannot be less than."""
+        return 0.0 if self.nested else -self.other.limits.data_free_bound(self.other.budget)
+
+    @property
+    def most(self) -> float:
+        """What Δ cannot exceed."""
+        return self.limits.most
+
+    @cached_property
+    def orders(self) -> Orders:
+        """The orders that the sample is bet on in."""
+        segments = len(self.frontiers.row) + len(self.other.frontiers.row)
+        sweeps = self.blocks // self.every * segments
+        return draw_orders(self.counts[self.occupied], self.blocks, sweeps, self.rng)
+
+    @cached_property
+    def ladder(self) -> EvenLadder:
+        """The differences on which bounds are found."""
+        return EvenLadder(self.n, self.most, self.least)
+
+    def highest_price(self, delta: float) -> float:
+        """Return the highest price at which E Y_ν can be ψ, if that is at most δ + ψ'."""
+        if self.budget == 0:
+            return 0.0
+        reach = delta + self.other.limits.data_free_bound(self.other.budget)
+        return max(min(reach, self.limits.most), 0.0) / self.budget
+
+    def cuts(self, aim: float) -> tuple[float, ...]:
+        """Return where the prices are cut into parts, whatever is aimed at."""
+        del aim
+        if self.budget == 0:
+            return 0.0, 0.0
+        return tuple(share * self.limits.most / self.budget for share in PAIRED_CUTS)
+
+    @cached_property
+    def paid(self) -> Paid:
+        """What the second audit takes from the outcomes of each entry of the orders."""
+        from fairtransport.inference.finite import paired_bets as kernels
+
+        other, orders = self.other, self.orders
+        prices, entries = np.zeros(orders.before.shape), np.zeros(len(orders.cell))
+        with threads_for(len(orders.cell) + len(orders.before) * len(other.frontiers.row)):
+            if other.budget > 0:
+                kernels.price_paths(orders, other.frontiers, other.budget, self.every, prices)
+            kernels.outcomes_paid(orders, other.frontiers, other.budget, prices, entries)
+        if self.nested and self.budget == 0:
+            return kernels.Paid(entries, np.zeros_like(prices))
+        at = np.searchsorted(other.limits.prices, prices, side="right") - 1
+        return kernels.Paid(entries, other.limits.limits[at] + other.budget * prices)
+
+    def choose_stakes(self, plan: Plan, part: int, held: Stakes | None) -> Stakes:
+        """Return the stakes of a plan for one part of the prices, ``held`` ones first."""
+        from fairtransport.inference.finite import paired_bets as kernels
+        from fairtransport.inference.finite.rejection_bets import Aim
+
+        orders, shape, paid = self.orders, self.orders.before.shape, self.paid
+        none, result = (Stakes(np.zeros(shape), np.zeros(shape[0], np.int64)) for _ in range(2))
+        low, high = plan.cuts[part : part + 2]
+        most = max(self.limits.most, self.other.limits.most)
+        aim = Aim(
+            plan.aim, plan.level, PAIRED_CUSHION, self.budget, most, low,
+            min(high, self.highest_price(plan.aim)), WEIGHT, CAP, self.prices, plan.gives_up,
+        )  # fmt: skip
+        with threads_for(len(orders.cell) * min(self.prices, 2 + len(self.frontiers.row))):
+            kernels.paired_stakes(
+                orders, self.frontiers, aim, paid.entries, paid.tops, held or none, *result
+            )
+        return result
+
+    def _over(self, delta: float) -> FloatArray:
+        return self.paid.entries + delta
+
+    @cached_property
+    def guesses(self) -> tuple[int, int]:
+        """Rungs below and above which everything is very probably rejected."""
+        f = self.counts / self.n
+        gains = _gains(self.problem, self.budget, f) - _gains(
+            self.other.problem, self.other.budget, f
+        )
+        mean = float(f @ gains)
+        slack = SURE * math.sqrt(max(float(f @ (gains - mean) ** 2), 1 / self.n**2) / self.n)
+        return self.ladder.below(mean - slack), self.ladder.below(mean + slack) + 1
+
+
+def _gains(problem: AuditProblem, budget: float, f: FloatArray) -> FloatArray:
+    """Return Y_ν of every point at the sample's price."""
+    if budget == 0:
+        return problem.frontiers.base_gain
+    price = problem.solve(f).price
+    return problem.frontiers.net_gains(price) + budget * price
+
+
+def paired(first: Evidence, second: Evidence, *, nested: bool = False) -> PairedEvidence:
+    """Return the evidence about what the first audit finds over the second, of one sample."""
+    return PairedEvidence(
+        first.problem, first.counts, first.limits, first.fixed_targets, first.rng, second, nested
+    )

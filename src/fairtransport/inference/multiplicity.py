@@ -1,0 +1,137 @@
+"""Several tests at once: levels, p-values and verdicts that hold for all of them together."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtransport.inference.verdict import Verdict, reach_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairtransport.checks import FloatArray
+
+CLOSEST = 1.05
+"""Levels of a family that are nearer to each other than this are one, the smaller."""
+LEAST_PVALUE = 1e-300
+"""A smaller p-value, such as a 0 that was rounded to, counts as this one."""
+
+
+def holm(pvalues: FloatArray) -> FloatArray:
+    """Return Holm's adjusted p-values, valid for all hypotheses together.
+
+    Examples
+    --------
+    >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    return _stepped_down(pvalues, len(pvalues) - np.arange(len(pvalues), dtype=float))
+
+
+def _stepped_down(pvalues: FloatArray, factors: FloatArray) -> FloatArray:
+    """Return p-values, the smallest times the first factor and so on, none below one before it."""
+    order = np.argsort(pvalues, kind="stable")
+    adjusted = np.empty(len(pvalues))
+    adjusted[order] = np.minimum(np.maximum.accumulate(pvalues[order] * factors), 1.0)
+    return adjusted
+
+
+def calibrated(pvalue: float) -> float:
+    """Return an e-value made from a p-value, e = 1/(2√p): its mean over uniform p is 1.
+
+    Examples
+    --------
+    >>> calibrated(0.01), calibrated(1.0)
+    (5.0, 0.5)
+    """
+    return 0.5 / math.sqrt(max(pvalue, LEAST_PVALUE))
+
+
+@dataclass(frozen=True)
+class Family:
+    """A declared family of audits: which level each of its tests and bounds has.
+
+    Attributes
+    ----------
+    alpha
+        The probability that anything at all is wrong.
+    size
+        m, the number of audits.
+    tested
+        t, how many of them have a threshold δ.
+    certifiable
+        k, how many of these could be certified, whatever the data.
+
+    Notes
+    -----
+    Both ends of every audit's interval have level α/2m, so that all 2m hold together with
+    probability 1 − α.
+
+    Verdicts: a certificate has level α/2m too, so that an audit is certified exactly if its
+    upper end is at most δ. Rejections are stepped down as Holm's: with h audits not rejected yet,
+    each is tested at level
+
+        α_h = α (1 − min(k, t − h)/2m) / h.
+
+    With probability 1 − α no verdict is wrong. A rejection can be wrong where ψ <= δ, say in h
+    audits, and a certificate where ψ > δ, in the t − h others; no audit has both. The first wrong
+    rejection comes when only audits of the others were rejected before, so at a level of at most
+    α_h; h of these are α(1 − min(k, t − h)/2m). Of the others at most min(k, t − h) can be
+    certified, each wrongly with probability α/2m. Together that is α, whatever the audits have
+    to do with each other. Where nothing can be certified, α_h is Holm's α/h. Holm's levels beside
+    certificates at α/m could be wrong with probability up to (2 − 1/m)α: what is saved by
+    rejecting one audit would be spent again by certifying it.
+    """
+
+    alpha: float
+    size: int
+    tested: int
+    certifiable: int
+
+    @property
+    def end_level(self) -> float:
+        """The level of each end of an interval, and of a certificate."""
+        return self.alpha / (2 * self.size)
+
+    @property
+    def step_levels(self) -> FloatArray:
+        """(t,) the level of a rejection with all audits left, with one rejected, and so on."""
+        return self.alpha / self._factors
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """The levels at which p-values have to be exact, falling from α."""
+        kept: list[float] = []
+        for level in self.step_levels.tolist():
+            if not kept or level >= CLOSEST * kept[-1]:
+                kept.append(level)
+        return tuple(sorted({*kept, self.alpha}, reverse=True))
+
+    def adjusted(self, pvalues: Sequence[float]) -> FloatArray:
+        """Return p-values of which each is at most α exactly if the family rejects the audit."""
+        known = np.array(pvalues, dtype=float)
+        found = _stepped_down(known, self._factors)
+        rejected = np.zeros(len(known), bool)
+        order = np.argsort(known, kind="stable")
+        rejected[order] = np.logical_and.accumulate(known[order] <= self.step_levels)
+        # a product may be off by a rounding error on either side
+        above = math.nextafter(self.alpha, 1.0)
+        return np.where(rejected, np.minimum(found, self.alpha), np.maximum(found, above))
+
+    def verdicts(self, adjusted: Sequence[float], certified: Sequence[bool]) -> tuple[Verdict, ...]:
+        """Return the verdicts from adjusted p-values and certificates at `end_level`."""
+        pairs = zip(adjusted, certified, strict=True)
+        return tuple(
+            reach_verdict(rejected=bool(p <= self.alpha), certified=bool(sure)) for p, sure in pairs
+        )
+
+    @property
+    def _factors(self) -> FloatArray:
+        """(t,) α over the level of each step."""
+        left = self.tested - np.arange(self.tested, dtype=float)
+        others = np.minimum(self.certifiable, self.tested - left)
+        return np.asarray(left / (1 - others / (2 * self.size)))

@@ -1,0 +1,105 @@
+"""Several audits' intervals side by side, each with its threshold."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from fairtransport.report.charts.marks import open_ends
+from fairtransport.report.charts.style import (
+    BLUE,
+    INK,
+    VERMILLION,
+    WIDTH,
+    data_of,
+    finish,
+    padded,
+    rows_of,
+    value_axis,
+)
+from fairtransport.report.numbers import decimal, interval_text
+from fairtransport.report.strings import visible
+
+if TYPE_CHECKING:
+    import altair as alt
+    from altair.typing import ChartType
+
+    from fairtransport.report.charts.style import Row, Table
+
+NEEDED = ("name", "statistic", "lower", "upper", "delta", "verdict")
+ROW = 40
+TIPS = (("name", "Audit"), ("range", "Interval"), ("estimate", "Statistic"), ("limit", "δ"),
+        ("verdict", "Verdict"))  # fmt: skip
+
+
+def family_chart(table: Table) -> ChartType:
+    """Draw each audit's interval as a bar, its statistic as a dot and its δ as a stroke.
+
+    Parameters
+    ----------
+    table
+        Columns ``name``, ``statistic``, ``lower``, ``upper``, ``delta`` and ``verdict``, one audit
+        a row; what does not exist is None or infinite.
+    """
+    import altair as alt
+
+    rows = _told_apart([_row(row) for row in rows_of(table, NEEDED)])
+    names = ("statistic", "lower", "upper", "delta")
+    left, right = padded([row[name] for row in rows for name in names if row[name] is not None])
+    for row in rows:
+        row["from"] = left if row["lower"] is None else row["lower"]
+        row["to"] = right if row["upper"] is None else row["upper"]
+
+    def x(name: str) -> alt.X:
+        return alt.X(f"{name}:Q", title="FaiTH statistic", axis=value_axis()).scale(
+            domain=[left, right], nice=False
+        )
+
+    down = alt.Y("row:N", sort=[row["row"] for row in rows], title=None).axis(
+        domain=False, ticks=False
+    )
+    tips = [alt.Tooltip(f"{name}:N", title=title) for name, title in TIPS]
+    base = alt.Chart(data_of(rows)).encode(y=down, tooltip=tips)
+    layers = [
+        base.mark_bar(color=BLUE, opacity=0.5, height=12).encode(x=x("from"), x2="to:Q"),
+        base.mark_point(color=INK, filled=True, size=90, opacity=1).encode(x=x("statistic")),
+    ]
+    tested = [row for row in rows if row["delta"] is not None]
+    if tested:
+        strokes = alt.Chart(data_of(tested)).mark_tick(color=VERMILLION, thickness=3, size=26)
+        layers.append(strokes.encode(x=x("delta"), y=down, tooltip=tips))
+    layers += open_ends([row for row in rows if row["upper"] is None], x("to"), down)
+    return finish(
+        alt.layer(*layers).properties(width=WIDTH, height=ROW * len(rows)),
+        title="The audits side by side",
+        subtitle="Bars: intervals; dots: statistics; strokes: thresholds δ",
+        description="Intervals of the FaiTH statistic by audit: "
+        + "; ".join(f"{row['name']} {row['range']}, δ {row['limit']}" for row in rows)
+        + ".",
+    )
+
+
+def _row(row: Row) -> Row:
+    ends = {name: _finite(row[name]) for name in ("statistic", "lower", "upper", "delta")}
+    return {
+        "name": visible(row["name"]),
+        "range": interval_text(ends["lower"], ends["upper"]),
+        "estimate": decimal(ends["statistic"]),
+        "limit": decimal(ends["delta"]),
+        "verdict": row["verdict"] or "untested",
+        **ends,
+    }
+
+
+def _told_apart(rows: list[Row]) -> list[Row]:
+    """Give each row a name of its own: two that look alike would be drawn as one."""
+    seen: dict[str, int] = {}
+    for row in rows:
+        seen[row["name"]] = seen.get(row["name"], 0) + 1
+        copies = seen[row["name"]]
+        row["row"] = row["name"] if copies == 1 else f"{row['name']} ({copies})"
+    return rows
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)

@@ -1,0 +1,1 @@
+"""What the report of a comparison of models says, section by section."""

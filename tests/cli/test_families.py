@@ -1,0 +1,202 @@
+"""[[audits]] in a settings file: a family of audits from one command."""
+
+import json
+
+import pytest
+
+import fairtransport as ft
+
+FAMILY = """
+[audit]
+data = "people.csv"
+label = "good"
+model = "model.skops"
+sensitive = ["race"]
+levels.race = ["a", "b"]
+delta = 0.001
+seed = 3
+
+[monitor]
+label = "good"
+
+[[audits]]
+name = "everybody"
+
+[[audits]]
+name = "the young"
+where.age = [20, 21]
+delta = 0.9
+
+[[audits]]
+name = "given"
+prediction = "guess"
+levels = {}
+features = ["race", "age"]
+"""
+
+
+@pytest.fixture
+def config(tmp_path):
+    def write(text=FAMILY):
+        path = tmp_path / "family.toml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def expected(folder):
+    model = ft.access.load(folder / "model.skops")
+    common = {"sensitive_features": ["race"], "delta": 0.001, "rng": 3}
+    levels = {"levels": {"race": ["a", "b"]}}
+    return ft.audit_many(
+        folder / "people.csv", "good", model=model, **common,
+        audits={
+            "everybody": levels,
+            "the young": {"where": {"age": [20, 21]}, "delta": 0.9, **levels},
+            "given": {"y_pred": "guess", "features": ["race", "age"]},
+        },
+    )  # fmt: skip
+
+
+def test_a_family_is_one_table_one_report_and_one_document(run, config, expected, tmp_path):
+    done = run("audit", "--config", config(), "--json", tmp_path / "f.json", "--report",
+               tmp_path / "f.html")  # fmt: skip
+    document = json.loads((tmp_path / "f.json").read_text("utf-8"))
+
+    assert done.code == 3
+    assert expected.verdicts == {
+        "everybody": "rejected", "the young": "certified", "given": "rejected",
+    }  # fmt: skip
+    assert "people.csv, 3 audits" in done.words
+    assert "δ-fairness rejected in 2 of 3 audits." in done.words
+    for one in expected.members:
+        assert one.name in done.words
+        assert f"{one.statistic:.4f}" in done.words
+    assert "Wrote" in done.out
+    sets = "sets data, label, sensitive, levels, model, delta, seed, audits."
+    assert " ".join(done.err.split()) == f"Note: 'family.toml' {sets}"
+    found = [{**one, "model": ""} for one in document["members"]]
+    wanted = json.loads(expected.summary.to_json())
+    assert found == [{**one, "model": ""} for one in wanted["members"]]
+    taken = document["audits"][1]["provenance"]["settings_taken"]
+    assert taken[-1] == "audits"
+    assert "delta" in taken
+    assert "<h3>the young: ✓" in (tmp_path / "f.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("flags", "code"),
+    [
+        ([], 3),
+        (["--fail-on", "never"], 0),
+        (["--fail-on", "not-certified"], 3),
+        (["--delta", "0.9", "--fail-on", "not-certified"], 4),
+        (["--delta", "0.9"], 0),
+    ],
+)
+def test_exit_codes_are_those_of_the_worst_verdict(flags, code, run, config):
+    assert run("audit", "--config", config(), "--quiet", *flags) == (code, "", "")
+
+
+def test_flags_override_every_table(run, config):
+    done = run("audit", "--config", config(), "--delta", "0.5", "--seed", "8", "--json", "-")
+    document = json.loads(done.out)
+
+    assert [one["delta"] for one in document["members"]] == [0.5] * 3
+    assert {one["provenance"]["seed"] for one in document["audits"]} == {8}
+    assert document["alpha"] == 0.05
+
+
+def test_a_model_file_is_read_once_and_asked_once(run, config, monkeypatch):
+    import fairtransport.access
+
+    read = []
+    load = fairtransport.access.load
+    monkeypatch.setattr(
+        fairtransport.access, "load", lambda *a, **k: (read.append(a), load(*a, **k))[1]
+    )
+    done = run("audit", "--config", config(), "--json", "-")
+
+    assert len(read) == 1
+    assert json.loads(done.out)["queried"] == 20
+
+
+def test_one_seed_is_drawn_for_all(run, config):
+    done = run("audit", "--config", config(FAMILY.replace("seed = 3", "")), "--json", "-")
+
+    assert len({one["provenance"]["seed"] for one in json.loads(done.out)["audits"]}) == 1
+
+
+def test_other_commands_read_their_own_table(run, config):
+    done = run("sample-size", "--value", "0.2", "--delta", "0.1", "--config", config())
+
+    assert done.code == 0
+
+
+def test_a_family_needs_a_named_file(run, tmp_path, monkeypatch):
+    (tmp_path / "fairtransport.toml").write_text(FAMILY)
+    monkeypatch.setattr("fairtransport.cli.configfile.USUAL", tmp_path / "fairtransport.toml")
+    done = run("audit", "--delta", "0.5")
+
+    assert (done.code, done.out) == (2, "")
+    assert "'fairtransport.toml' must be named to set audits, as it was only found" in done.err
+
+
+WRONG = [
+    ("[[audits]]\nname = 'x'\n", "`audits` must map at least 2 names"),
+    ("[[audits]]\n[[audits]]\n", "each table [[audits]] in 'family.toml' must have a `name`"),
+    ("[[audits]]\nname = 'x'\n" * 2, "each table [[audits]] in 'family.toml' must have a `name`"),
+    ("audits = 3\n", "each table [[audits]] in 'family.toml' must have a `name` of its own, got 3"),
+    ("[audits]\nname = 'x'\n", "each table [[audits]] in 'family.toml' must have"),
+    ("alpha = 0.1", "audit 'y': 'alpha' is no setting of an audit in a table [[audits]]"),
+    ("report = 'x.html'", "audit 'y': 'report' is no setting"),
+    ("data = 'cases.csv'", "audit 'y': 'data' is no setting"),
+    ("delta = -1", "audit 'y': `--delta` must be a finite number >= 0, got -1"),
+    ("budget = 'lots'", "`budget` in 'family.toml' must be a number, got 'lots'"),
+    ("where.age = 99", "audit 'y': `where['age']` must be values of that column"),
+    ("where.town = 99", "audit 'y': `where` must name columns of the data"),
+    ("model = 'absent.skops'", "audit 'y': `--model` must be an existing file"),
+    ("positive = 'no'", "audit 'y': `--positive` must be one of the labels"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), WRONG, ids=[one[1] for one in WRONG])
+def test_what_is_wrong_is_one_sentence(text, message, run, config):
+    base = FAMILY[: FAMILY.index("[[audits]]")]
+    if text.startswith("audits"):
+        whole = text + base
+    elif text.startswith("["):
+        whole = base + text
+    else:
+        whole = f"{base}[[audits]]\nname = 'x'\n[[audits]]\nname = 'y'\n{text}\n"
+    if "positive" in text:
+        whole = whole.replace("delta = 0.001", "delta = 0.001\nloss = 'brier'")
+    done = run("audit", "--config", config(whole))
+
+    assert (done.code, done.out) == (2, "")
+    assert done.err.count("Error: ") == 1
+    assert message in done.err.replace("Error: ", "")
+
+
+def test_a_table_may_hold_what_the_command_asks_and_no_outputs():
+    from fairtransport.cli.app import app
+    from fairtransport.cli.family_lines import KEYS
+
+    arguments = app["audit"].assemble_argument_collection()
+    flags = {one.name.lstrip("-") for one in arguments if one.name.startswith("--")}
+
+    assert set(KEYS) - {"name", "where"} <= flags
+    assert flags - set(KEYS) == {
+        "data", "counts", "alpha", "fail-on", "report", "json", "share", "share-at-least", "quiet",
+        "config", "debug",
+    }  # fmt: skip
+
+
+def test_several_audits_are_not_shared(run, config, tmp_path):
+    done = run("audit", "--config", config(), "--share", "--json", tmp_path / "f.json")
+
+    assert (done.code, done.out) == (2, "")
+    assert "`--share` must not be given for several audits" in done.err
+    assert not (tmp_path / "f.json").exists()

@@ -1,0 +1,132 @@
+"""The report of a comparison: right words, all numbers, nothing of the data alive."""
+
+import itertools
+import json
+import re
+from dataclasses import replace
+
+import jsonschema
+import pytest
+
+from fairtransport.report import (
+    comparison_schema,
+    render_comparison_html,
+    render_comparison_markdown,
+)
+from fairtransport.report.comparison_pages import render_comparison_fragment
+from fairtransport.report.comparison_sections.comparison_finding import (
+    certificate_sentence,
+    comparison_title,
+    difference_sentence,
+    intervals_sentence,
+    risks_sentence,
+)
+from fairtransport.report.screen.comparisons import print_comparison
+from tests.report.samples import comparison, hostile_comparison
+
+BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
+
+
+def judged(**changes):
+    """Return the sample with another verdict on its last model."""
+    whole = comparison()
+    differences = tuple(
+        replace(one, **changes) if one.second == "new" and one.first == "old" else one
+        for one in whole.differences
+    )
+    kept = {name: value for name, value in changes.items() if name in {"verdict", "not_worse"}}
+    return replace(whole, differences=differences, **kept)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "title"),
+    [
+        ("better", "Less individual bias: new than old"),
+        ("worse", "More individual bias: new than old, by more than the tolerance 0.005"),
+        ("undecided", "Undecided: new beside old"),
+    ],
+)
+def test_the_title_is_about_the_last_model_beside_the_first(verdict, title):
+    assert comparison_title(judged(verdict=verdict)) == title
+
+
+def test_without_a_tolerance_none_is_named():
+    assert comparison_title(replace(judged(verdict="worse"), tolerance=0.0)) == (
+        "More individual bias: new than old"
+    )
+    assert "no more individual bias" in certificate_sentence(replace(comparison(), tolerance=0.0))
+
+
+def test_sentences_say_what_was_found_and_how_sure_it_is():
+    summary = comparison()
+
+    assert difference_sentence(summary) == (
+        "The statistic of new minus that of old is −0.0320 in the data; in the population it is "
+        "between −0.0410 and −0.0203 with 95 % confidence, at every sample size."
+    )
+    unbounded = judged(lower=None, upper=None)
+    assert difference_sentence(unbounded).endswith("cannot be bounded here.")
+    assert certificate_sentence(summary) == (
+        "It is certified that new has at most 0.005 more individual bias than old."
+    )
+    assert certificate_sentence(judged(not_worse=False)).startswith("It is not certified that new")
+    assert risks_sentence(summary).startswith(
+        "Errors would go from 33.5 % to 38.8 % under old and from 33.5 % to 35.6 % under new, at "
+        "worst: "
+    )
+    assert "for all pairs together" in intervals_sentence(summary)
+    two = replace(summary, differences=summary.differences[1:2])
+    assert "for all pairs together" not in intervals_sentence(two)
+
+
+def test_headings_are_in_order_and_words_are_right():
+    page = render_comparison_html(comparison())
+    levels = [int(level) for level in re.findall(r"<h([1-6])", page)]
+
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+    assert "is fair" not in page
+    ids = re.findall(r'\bid="([^"]+)"', re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL))
+    assert len(ids) == len(set(ids))
+
+
+def test_nothing_of_the_data_is_alive():
+    attacked = render_comparison_html(hostile_comparison())
+    body = re.sub(r"<script.*?</script>", "", attacked, flags=re.DOTALL)
+
+    for tag in ("<img", "<b>", "<!--", "<script>window"):
+        assert tag not in body
+    assert not set(attacked) & set(BIDI + "\x00\x07\x1b\ud800")
+    assert attacked.encode("utf-8")
+    fragment = render_comparison_fragment(hostile_comparison())
+    assert "<script" not in fragment
+
+
+def test_markdown_keeps_its_tables():
+    text = render_comparison_markdown(hostile_comparison())
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+
+    # a mark before a sign keeps it from being a cell's end: models, differences, groups, profiles
+    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {7, 8, 6}
+    assert "<script" not in text
+    assert not set(text) & set(BIDI)
+
+
+def test_the_document_validates():
+    validator = jsonschema.Draft202012Validator(comparison_schema())
+
+    validator.validate(json.loads(comparison().to_json()))
+    assert not validator.is_valid({**json.loads(comparison().to_json()), "surprise": 1})
+    assert hostile_comparison().to_json().encode("utf-8")
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_screen_has_all_numbers_and_obeys_nothing(capsys, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    print_comparison(comparison(), "people.csv, 1584 cases")
+    out = capsys.readouterr().out
+    for text in ("−0.0410 to −0.0203", "better", "worse", "undecided", "certified", "0.0002"):
+        assert text in out
+    assert max(map(len, out.splitlines())) <= width
+    print_comparison(hostile_comparison(), "x")
+    assert "\x1b" not in capsys.readouterr().out
