@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fairtransport.documents import Doc, Schema, json_schema, to_json_text
-from fairtransport.summary import GUARANTEES, AuditSummary
+from fairtransport.summary import GUARANTEES, VERDICTS, AuditSummary
 
 __all__ = ["FAMILY_SCHEMA", "FamilySummary", "Member", "Multiplied", "family_schema"]
 
 FAMILY_SCHEMA = "fairtransport-family/1"
 """The name and version of the JSON document's schema."""
-VERDICTS = ("rejected", "certified", "inconclusive")
 
 
 @dataclass(frozen=True, kw_only=True)

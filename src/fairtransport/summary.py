@@ -44,6 +44,8 @@ __all__ = [
 
 SCHEMA = "fairtransport-audit/1"
 """The name and version of the JSON document's schema."""
+VERDICTS = ("rejected", "certified", "inconclusive", "not-applicable")
+"""What an audit can say of δ-fairness."""
 GUARANTEES = ("finite-sample", "asymptotic")
 """What bounds can promise."""
 
@@ -242,9 +244,18 @@ class AuditSummary:
     verdict: Annotated[
         str | None,
         Doc(
-            "What the tests at delta say of δ-fairness; null without delta.",
-            one_of=("rejected", "certified", "inconclusive"),
+            "What the tests at delta say of δ-fairness, or that they could find nothing; else null "
+            "without delta.",
+            one_of=VERDICTS,
         ),
+    ]
+    applicability: Annotated[str | None, Doc("Why the audit cannot find anything; null if it can.")]
+    instead: Annotated[
+        str | None,
+        Doc("What to do instead where the audit cannot find anything; else, and if shared, null."),
+    ]
+    comparable_share: Annotated[
+        float, Doc("The share of people with somebody comparable of another sensitive group.")
     ]
     certificate_pvalue: Annotated[
         float | None,

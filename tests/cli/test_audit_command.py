@@ -172,7 +172,7 @@ def test_a_certificate_is_said_in_words(capsys):
     from fairtransport.audit.summarise import summarise_headline
     from fairtransport.report.screen import print_result
 
-    people = pd.DataFrame({"group": ["a", "b"] * 200, "good": [1, 1] * 200})
+    people = pd.DataFrame({"group": ["a", "b"] * 200, "good": [1, 1] * 198 + [0, 1] * 2})
     result = audit(
         people, "good", model=lambda x: [1] * len(x), features=["group"],
         sensitive_features="group", delta=0.05, rng=0,

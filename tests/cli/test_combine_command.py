@@ -18,7 +18,7 @@ from fairtransport.report import family_schema
 def audited(seed, bias=0.2, **asked):
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame({"race": rng.choice(["a", "b"], 150), "age": rng.integers(20, 60, 150)})
-    frame["good"] = 1
+    frame["good"] = np.r_[np.ones(149, int), 0]
 
     def model(points):
         return ((points["race"] == "a") | (points["age"] >= 20 + 40 * bias)).astype(int)

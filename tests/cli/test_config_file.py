@@ -399,7 +399,8 @@ def test_every_similarity_can_be_named(name, settings, in_file, run, config, tmp
         for key, value in settings.items():
             where = tmp_path / value if key == "fit" else value
             flags += [f"--similarity-settings.{key}", where]
-    done = run("audit", *line, "--budget", "0.05", *flags)
+    # of one feature a learned distance leaves nothing
+    done = run("audit", *line, "--budget", "0.05", "--fail-on", "never", *flags)
 
     assert done.code == 0, done.err
     assert "FaiTH statistic" in done.words

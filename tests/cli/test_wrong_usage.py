@@ -22,7 +22,9 @@ VOUCHED = (
     "if you know what they do"
 )
 GAP = "the column 'gap' must not have missing values, got 1; --missing level makes it a level of"
-TABLES = "must hold the tables [audit], [monitor], [sample-size], [[audits]] and nothing else"
+TABLES = (
+    "must hold the tables [audit], [compare], [monitor], [sample-size], [[audits]] and nothing else"
+)
 DISJOINT = (
     "the true labels ['no', 'yes'] and the predicted ones [0, 1] have nothing in common; are they "
     "of the same type?"
@@ -31,7 +33,7 @@ DISJOINT = (
 LINES = [
     # commands and arguments
     ("frobnicate", 2, ("'frobnicate' is no command of `fairtransport`; there are demo, audit, "
-     "combine, monitor, sample-size, reproduce, completion")),
+     "combine, compare, monitor, sample-size, reproduce, completion")),
     ("adit cases.csv", 2, "'adit' is no command of `fairtransport`; did you mean audit?"),
     ("reproduce figure9", 2,
      "'figure9' is no command of `fairtransport reproduce`; did you mean figure4?"),

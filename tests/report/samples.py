@@ -140,6 +140,9 @@ def sample(**changes):
         upper_bound=0.0711,
         pvalue=3.2e-6,
         verdict="rejected",
+        applicability=None,
+        instead=None,
+        comparable_share=1.0,
         certificate_pvalue=1.0,
         evalue=1234.5,
         methods=(

@@ -15,7 +15,6 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-os.environ.setdefault("NUMBA_NUM_THREADS", "1")
 DOCS = Path(__file__).parents[2] / "docs"
 SIZES = (50, 200, 1000, 5000)
 VERDICT_SIZES = (50, 150, 1000)
@@ -105,6 +104,8 @@ def _write(found: dict[tuple[object, ...], Row], wanted: dict[Job, tuple[object,
 
 def main() -> None:
     """Measure what is missing; the rows keep a fixed order."""
+    # before anything is compiled; the pool's processes take it over
+    os.environ.setdefault("NUMBA_NUM_THREADS", "1")
     wanted = {job: (population(*job[:3]).name, job[2], job[3]) for job in all_jobs()}
     parser = argparse.ArgumentParser()
     parser.add_argument("--fresh", nargs="*", default=[])

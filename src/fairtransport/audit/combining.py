@@ -97,7 +97,7 @@ def _members(
             pvalue=one.pvalue,
             pvalue_adjusted=found.get(id(one), (None, None))[0],
             evalue=_evalue(one) if independent else None,
-            verdict=found.get(id(one), (None, None))[1],
+            verdict=found.get(id(one), (None, None))[1] if one.applicable else "not-applicable",
             guarantee=one.guarantee,
         )
         for one in audits

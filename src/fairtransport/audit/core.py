@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from fairtransport.audit.applicability import Obstacle, comparable_share, find_obstacle
 from fairtransport.errors import InputError
 from fairtransport.geometry import Geometry
 from fairtransport.inference import Interval, Pilot, SamplingLaw, sampling_law
@@ -219,7 +220,34 @@ class Core:
 
     @cached_property
     def verdict(self) -> Verdict | None:
-        """What the tests at δ say (rejected, certified, inconclusive); None without δ."""
+        """What the tests at δ say (rejected, certified, inconclusive); None without δ.
+
+        It is "not-applicable" where the audit could find nothing, or finds it by construction.
+        """
+        return self.tested if self._obstacle is None else "not-applicable"
+
+    @property
+    def applicability(self) -> str | None:
+        """Why the audit cannot find anything, in a sentence; None if it can."""
+        return None if self._obstacle is None else self._obstacle.reason
+
+    @property
+    def instead(self) -> str | None:
+        """What to do instead of an audit that cannot find anything; None if it can."""
+        return None if self._obstacle is None else self._obstacle.instead
+
+    @cached_property
+    def _obstacle(self) -> Obstacle | None:
+        return find_obstacle(self)
+
+    @cached_property
+    def comparable_share(self) -> float:
+        """The share of people who have somebody comparable with another sensitive value."""
+        return comparable_share(self)
+
+    @cached_property
+    def tested(self) -> Verdict | None:
+        """What the tests at δ say, applicable or not; None without δ."""
         if self.delta is None:
             return None
         return reach_verdict(

@@ -36,6 +36,8 @@ class Earlier:
         None where the document does not tell them.
     certified
         Whether it was certified, alone.
+    applicable
+        Whether the audit could find anything.
     fingerprint
         The hash of its data; None if it is not told.
     scope
@@ -56,6 +58,7 @@ class Earlier:
     certificate_pvalue: float | None
     evalue: float | None
     certified: bool
+    applicable: bool
     guarantee: str
     fingerprint: str | None
     scope: str
@@ -118,6 +121,7 @@ def _earlier(document: dict[str, Any], name: str) -> Earlier:
         certificate_pvalue=_share({"certificate_pvalue": None} | document, "certificate_pvalue"),
         evalue=_number({"evalue": None} | document, "evalue", at_least=0),
         certified=document["verdict"] == "certified",
+        applicable=document["verdict"] != "not-applicable",
         guarantee=guarantee,
         fingerprint=None if made["data_sha256"] is None else str(made["data_sha256"]),
         scope=str(document["target_scope"]),

@@ -157,7 +157,16 @@ class Audits(Mapping[str, "AuditResult"]):
 
     @cached_property
     def verdicts(self) -> dict[str, Verdict]:
-        """By name, what the family says of δ-fairness; all hold together with probability 1 − α."""
+        """By name, what the family says of δ-fairness; all hold together with probability 1 − α.
+
+        Audits that could find nothing are "not-applicable", with δ or without.
+        """
+        empty = {name for name, result in self.items() if result.applicability is not None}
+        return self._reached | dict.fromkeys(empty, "not-applicable")
+
+    @cached_property
+    def _reached(self) -> dict[str, Verdict]:
+        """By name, what the tests say, applicable or not."""
         names = list(self._tested)
         found = self.family.verdicts(
             [self._adjusted[name] for name in names], [self._certified[name] for name in names]
@@ -170,7 +179,7 @@ class Audits(Mapping[str, "AuditResult"]):
 
         ``lower`` and ``upper`` hold for all audits together with probability 1 − α; a verdict is
         "rejected" exactly if ``pvalue_adjusted`` is at most α, "certified" exactly if ``upper``
-        is at most δ.
+        is at most δ, unless it is "not-applicable".
         """
         rows = [vars(one) for one in self.members]
         library = next(iter(self.values())).space.library
@@ -248,9 +257,9 @@ class Audits(Mapping[str, "AuditResult"]):
         result, level = self[name], self.family.end_level
         lower, upper = result.law.lower_bound(level), result.law.upper_bound(level)
         # tests at several levels may disagree by a hair; wider intervals still hold
-        if result.delta is not None and self.verdicts[name] != "rejected":
+        if result.delta is not None and self._reached[name] != "rejected":
             lower = min(lower, result.delta)
-        if result.delta is not None and self.verdicts[name] != "certified":
+        if result.delta is not None and self._reached[name] != "certified":
             upper = max(upper, math.nextafter(result.delta, math.inf))
         return {"lower": finite(lower), "upper": finite(upper)}
 
@@ -270,7 +279,8 @@ def _together(results: Mapping[str, AuditResult]) -> tuple[str, ...]:
     """Return the audits' warnings, each once, with the names of those it is about."""
     about: dict[str, list[str]] = {}
     for name, result in results.items():
-        for warning in (*result.warnings, *result.law.notes):
+        empty = [] if result.applicability is None else [f"Not applicable: {result.applicability}"]
+        for warning in (*empty, *result.warnings, *result.law.notes):
             about.setdefault(warning, []).append(name)
     return tuple(
         warning if len(names) == len(results) else f"{', '.join(names)}: {warning}"

@@ -74,6 +74,10 @@ def shared_summary(core: Core, whole: AuditSummary, at_least: int) -> AuditSumma
     return replace(
         whole.without_details(),
         **_headline(whole, grain),
+        comparable_share=Grain.of_mean(at_least, space.n).nearest(whole.comparable_share),
+        applicability=_rounded_note(core, whole.applicability, grain),
+        # it has settings that were taken from the data
+        instead=None,
         points=None,
         observed_points=None,
         queried=None if whole.queried else 0,
@@ -154,6 +158,10 @@ def _rounded_notes(core: Core, notes: list[str], grain: Grain) -> list[str]:
     told |= {MOST_CELLS, MOST_GROUPS, MOST_LABELS, MOST_LEVELS, MOST_METRICS, MOST_MOVES}
     names = [*core.space.columns, *(f"`{name}`" for name in core.space.columns)]
     return [grain.sentence(note, names, told) for note in notes]
+
+
+def _rounded_note(core: Core, note: str | None, grain: Grain) -> str | None:
+    return None if note is None else _rounded_notes(core, [note], grain)[0]
 
 
 def _groups(core: Core, moved: Moved, grain: Grain) -> tuple[GroupFlow, ...]:

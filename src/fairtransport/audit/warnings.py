@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from fairtransport.similarity.base import Parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from fairtransport.audit.core import Core
-    from fairtransport.space import SampleSpace
-
-FEW = 0.05
-"""If no larger share of people has a comparable person, an audit has hardly anything to see."""
 
 
 def find_warnings(core: Core, shared: int | None = None) -> Iterator[str]:
@@ -31,13 +25,6 @@ def find_warnings(core: Core, shared: int | None = None) -> Iterator[str]:
         )
     if core.target_scope == "reference":
         yield from _reference(core)
-    unseen = [name for name in space.sensitive if name not in space.features]
-    blind = len(unseen) == len(space.sensitive) and core.similarity.moves_only_to_twins
-    if space.has_twins and blind:
-        yield (
-            f"The model receives no sensitive feature ({', '.join(unseen)}), and people who "
-            "differ only in these count as equal: the statistic is 0 by construction."
-        )
     if core.disagreement > 0:
         yield (
             "Some profiles have several predictions (the features do not tell these people "
@@ -50,7 +37,6 @@ def find_warnings(core: Core, shared: int | None = None) -> Iterator[str]:
             f"People are compared only with people in the audit data{twins}, so the statistic "
             "may miss comparisons with others; nothing can be certified from it."
         )
-        yield from _lonely(core)
     if core.problem.budget > 0 and core.similarity.moves_only_to_twins:
         yield (
             f"The `budget` of {core.problem.budget:g} buys nothing: between people who differ "
@@ -81,35 +67,3 @@ def _reference(core: Core) -> Iterator[str]:
             "Whom people are compared with then depends on the sample, so there is no upper bound "
             "and nothing can be certified. Name people who were chosen without the audit data."
         )
-
-
-def _lonely(core: Core) -> Iterator[str]:
-    """Say so when hardly anybody has anyone to be compared with, and what sets them apart."""
-    space = core.space
-    if not core.similarity.moves_only_to_twins:
-        return
-    exact = getattr(core.similarity, "exact", ())
-    matched = [name for name in space.profile if name not in space.sensitive or name in exact]
-    enough = FEW * core.n
-    people = _accompanied(space, matched)
-    if people > enough:
-        return
-    telling = [
-        name for name in matched
-        if _accompanied(space, [one for one in matched if one != name]) > enough
-    ]  # fmt: skip
-    who = f"Only {people} of {core.n} people have" if people else "Nobody has"
-    why = f"; without {' or '.join(telling)} more would" if telling else ""
-    yield (
-        f"{who} anyone to be compared with, that is someone with other sensitive features and the "
-        f"same {', '.join(matched) or 'label'}{why}. Name in `features` what should be the same."
-    )
-
-
-def _accompanied(space: SampleSpace, matched: Sequence[str]) -> int:
-    """Return how many people have someone who differs from them in sensitive features alone."""
-    seen = space.observed
-    label = () if space.label is None else (space.label,)
-    block = space.groups((*matched, *label))[seen]
-    kinds = np.unique(np.column_stack([block, space.groups(space.sensitive)[seen]]), axis=0)
-    return int(space.counts[seen][np.bincount(kinds[:, 0])[block] > 1].sum())

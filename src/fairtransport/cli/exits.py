@@ -9,7 +9,7 @@ from fairtransport.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-RAN, FAILED, WRONG_USAGE, REJECTED, NOT_CERTIFIED = 0, 1, 2, 3, 4
+RAN, FAILED, WRONG_USAGE, REJECTED, NOT_CERTIFIED, NOT_APPLICABLE = 0, 1, 2, 3, 4, 5
 INTERRUPTED, CLOSED_PIPE = 130, 141
 """What shells say of a program that a signal ended."""
 
@@ -29,6 +29,8 @@ def exit_code(verdict: str | None, fail_on: FailOn) -> int:
         return RAN
     if verdict == "rejected":
         return REJECTED
+    if verdict == "not-applicable":
+        return NOT_APPLICABLE
     return NOT_CERTIFIED if fail_on == "not-certified" and verdict != "certified" else RAN
 
 
@@ -39,6 +41,8 @@ def family_exit_code(verdicts: Iterable[str | None], fail_on: FailOn) -> int:
     --------
     >>> family_exit_code(["certified", "rejected", "inconclusive"], "not-certified")
     3
+    >>> family_exit_code(["certified", "not-applicable", "inconclusive"], "not-certified")
+    5
     """
     codes = {exit_code(verdict or "untested", fail_on) for verdict in verdicts}
     return REJECTED if REJECTED in codes else max(codes, default=RAN)

@@ -1,4 +1,4 @@
-"""The three things an audit can say about δ-fairness."""
+"""What an audit can say about δ-fairness."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 if TYPE_CHECKING:
     from fairtransport.inference.laws import SamplingLaw
 
-Verdict: TypeAlias = Literal["rejected", "certified", "inconclusive"]
+Verdict: TypeAlias = Literal["rejected", "certified", "inconclusive", "not-applicable"]
+"""The first three come from tests; the last says that these could find nothing."""
 
 
 def reach_verdict(*, rejected: bool, certified: bool) -> Verdict:

@@ -12,6 +12,7 @@ from fairtransport.similarity.registry import (
     as_similarity,
     similarity_from_settings,
 )
+from fairtransport.similarity.scales import suggest_scales
 from fairtransport.similarity.sensitive_subspace import SensitiveSubspace
 
 __all__ = [
@@ -27,4 +28,5 @@ __all__ = [
     "as_similarity",
     "load_precomputed",
     "similarity_from_settings",
+    "suggest_scales",
 ]

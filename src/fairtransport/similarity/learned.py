@@ -120,6 +120,17 @@ class Learned(Parameters):
             profiles=tie_breaking_codes(space),
         )
 
+    def kept_variance(self, space: SampleSpace) -> float:
+        """Return the share of the features' variance that the distance still counts.
+
+        The metric is scaled so that it counts no direction more than once.
+        """
+        counts = space.counts.astype(np.float64)
+        full = self.encoding_.coordinates(space.columns)
+        largest = np.linalg.norm(self.matrix_, 2) if self.matrix_.size else 0.0
+        all_of_it, left = _spread(full, counts), _spread(full @ self.matrix_, counts)
+        return 0.0 if not all_of_it or not largest else float(left / largest**2 / all_of_it)
+
     def describe_budget(self, budget: float) -> str:
         """Say what a budget means in standard deviations."""
         return (
@@ -172,6 +183,14 @@ class Learned(Parameters):
     def fit_file(self, path: Path, **words: object) -> Self:
         """Fit on a file."""
         raise NotImplementedError
+
+
+def _spread(points: FloatArray, counts: FloatArray) -> float:
+    """Return the variance of all coordinates together, each person counted."""
+    if not points.shape[1]:
+        return 0.0
+    mean = np.average(points, axis=0, weights=counts)
+    return float(np.average(((points - mean) ** 2).sum(axis=1), weights=counts))
 
 
 def complement(directions: FloatArray, size: int) -> tuple[FloatArray, FloatArray]:

@@ -69,7 +69,7 @@ def mean_wealths(first, second, chances, cells, n, level, **known):
             outcomes = outcomes_at(evidence, price)[None, :]
             for kind, plan in plans.items():
                 stakes = own._stakes(plan, plan.part_of(price))
-                wealth = np.exp(evidence.log_wealths(stakes, truth, outcomes)[0])
+                wealth = np.exp(evidence.wealth_logs(stakes, truth, outcomes)[0])
                 totals[kind, price] = totals.get((kind, price), 0.0) + float(wealth @ chance)
     return totals
 
@@ -121,7 +121,7 @@ def test_a_bet_that_looks_ahead_is_found_out():
             price = next(iter(true_prices(first, chances)))
             plan = own._declared_plan(0.3)
             stakes = own._stakes(plan, plan.part_of(price))
-            rows = evidence.log_wealths(stakes, truth, outcomes_at(evidence, price)[None, :])
+            rows = evidence.wealth_logs(stakes, truth, outcomes_at(evidence, price)[None, :])
             total += float(np.exp(rows[0]) @ chance)
         worst = max(worst, total)
     assert worst > 1.01

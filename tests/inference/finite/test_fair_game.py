@@ -43,7 +43,7 @@ def mean_wealths_against_fairness(problem, chances, cells, n, level, **known):
             outcomes = outcomes_at(evidence, price)[None, :]
             for kind, plan in plans.items():
                 stakes = own._stakes(plan, plan.part_of(price))
-                wealth = np.exp(evidence.log_wealths(stakes, truth, outcomes)[0])
+                wealth = np.exp(evidence.wealth_logs(stakes, truth, outcomes)[0])
                 key = (kind, price)
                 totals[key] = totals.get(key, 0.0) + float(wealth @ chance)
     return totals
@@ -181,7 +181,7 @@ def test_the_best_mean_of_the_first_orders_errs_with_at_most_its_level(fewest):
             plan = rejection._declared_plan(alpha)
             for price in true_prices(problem, chances):
                 stakes = rejection._stakes(plan, plan.part_of(price))
-                logs = rejection.evidence.log_wealths(
+                logs = rejection.evidence.wealth_logs(
                     stakes, truth, outcomes_at(law._evidence, price)[None, :]
                 )
                 triples = np.array(list(product(logs[0], repeat=drawn)))
@@ -242,9 +242,9 @@ def test_wealth_against_a_rung_is_at_least_that_against_the_declared_threshold()
                 stakes, held = (rejection._stakes(one, one.part_of(price)) for one in (plan, below))
                 gave_up += int(stakes.lost.sum())
                 outcomes = outcomes_at(evidence, price)[None, :]
-                against_declared = rejection.evidence.log_wealths(stakes, declared, outcomes)
+                against_declared = rejection.evidence.wealth_logs(stakes, declared, outcomes)
                 against_declared[:, stakes.lost] = -np.inf
-                against_rung = rejection.evidence.log_wealths(held, 0.8 * declared, outcomes)
+                against_rung = rejection.evidence.wealth_logs(held, 0.8 * declared, outcomes)
                 assert (against_rung >= against_declared - ROUNDING).all()
             certificate = Certificate(evidence, 0.5 * truth)
             rows, path = certificate._declared_run(0.05)

@@ -178,7 +178,7 @@ class Evidence:
         grid = fixed_stakes(aim, self.n)
         return Stakes(grid[:, None], np.ones(FIXED_STAKES, np.int64))
 
-    def log_wealths(self, stakes: Stakes, delta: float, outcomes: FloatArray) -> FloatArray:
+    def wealth_logs(self, stakes: Stakes, delta: float, outcomes: FloatArray) -> FloatArray:
         """Return the log-wealth of each path of stakes on rows of outcomes over δ."""
         from fairtransport.inference.finite import bets
 

@@ -198,7 +198,7 @@ class Rejection:
         evidence, stakes = self.evidence, self._stakes(plan, part)
 
         def wealth(outcomes: FloatArray) -> FloatArray:
-            logs = evidence.log_wealths(stakes, delta, outcomes)
+            logs = evidence.wealth_logs(stakes, delta, outcomes)
             if given_up:
                 logs[:, stakes.lost] = -math.inf
             return logs
@@ -224,4 +224,4 @@ class Rejection:
         evidence = self.evidence
         outcomes = evidence.frontiers.at(price).gains + evidence.budget * price
         stakes = self._stakes(plan, plan.part_of(price))
-        return evidence.average(evidence.log_wealths(stakes, delta, outcomes[None, :])[0])
+        return evidence.average(evidence.wealth_logs(stakes, delta, outcomes[None, :])[0])

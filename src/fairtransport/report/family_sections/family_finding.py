@@ -39,7 +39,8 @@ NUMERIC = ("People", "Statistic", "Interval", "δ", "p, adjusted")
 def worst_verdict(summary: FamilySummary) -> str | None:
     """Return the verdict that the family is coloured by: the one that asks for most attention."""
     found = {one.verdict for one in summary.members}
-    return next((one for one in ("rejected", "inconclusive", "certified") if one in found), None)
+    ranked = ("rejected", "not-applicable", "inconclusive", "certified")
+    return next((one for one in ranked if one in found), None)
 
 
 def family_title(summary: FamilySummary) -> str:
@@ -48,6 +49,8 @@ def family_title(summary: FamilySummary) -> str:
     tested = sum(number for verdict, number in found.items() if verdict is not None)
     if not tested:
         return VERDICTS[None]
+    if found["not-applicable"] == tested:
+        return VERDICTS["not-applicable"]
     for verdict in ("rejected", "certified"):
         if found[verdict]:
             number = "all" if found[verdict] == tested else f"{found[verdict]} of"
@@ -62,7 +65,11 @@ def counts_sentence(summary: FamilySummary) -> str:
     fairness = [f"δ-fairness is {' and '.join(decided)}"] if decided else []
     others = [
         f"{found[verdict]} {word}"
-        for verdict, word in (("inconclusive", "inconclusive"), (None, "without δ"))
+        for verdict, word in (
+            ("inconclusive", "inconclusive"),
+            ("not-applicable", "not applicable"),
+            (None, "without δ"),
+        )
         if found[verdict]
     ]
     parts = [*fairness, *([", ".join(others)] if others else [])]

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 from fairtransport.report.numbers import level, percent
 from fairtransport.report.screen.flagwords import in_flags
 from fairtransport.report.screen.lines import line, print_note, terminal
-from fairtransport.report.sections.finding import interval_words, meaning, verdict_line
+from fairtransport.report.sections.finding import (
+    comparable_sentence,
+    interval_words,
+    meaning,
+    verdict_line,
+)
 from fairtransport.report.strings import shorten, value_text
 
 if TYPE_CHECKING:
@@ -27,7 +32,10 @@ MOST_NAMES = 100
 """Characters of the list of features."""
 AROUND = (0.5, 0.75, 1, 1.25, 1.5)
 """The sizes that a plan shows, as parts of the planned one."""
-COLOURS = {"rejected": "red", "certified": "green", "inconclusive": "yellow", None: "blue"}
+COLOURS = {
+    "rejected": "red", "certified": "green", "inconclusive": "yellow",
+    "not-applicable": "magenta", None: "blue",
+}  # fmt: skip
 """The frame's colour; the words say the same."""
 # lines spell out what is hidden, in a terminal's own way
 _cell = partial(value_text, write=str)
@@ -39,7 +47,9 @@ def print_result(summary: AuditSummary, title: str) -> None:
 
     colour = COLOURS[summary.verdict]
     head = [] if summary.verdict is None else [line((verdict_line(summary), f"bold {colour}"))]
-    content = Group(*head, line(meaning(summary)), line(""), _numbers(summary))
+    said = [meaning(summary), comparable_sentence(summary)]
+    lines = [line(in_flags(one)) for one in said if one is not None]
+    content = Group(*head, *lines, line(""), _numbers(summary))
     terminal().print(framed(content, title, colour))
     print_moves(summary)
     for warning in summary.warnings:

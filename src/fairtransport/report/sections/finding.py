@@ -19,7 +19,7 @@ from fairtransport.report.numbers import (
 )
 from fairtransport.report.sections import Section
 from fairtransport.report.sections.notes import notes
-from fairtransport.report.strings import loss_name
+from fairtransport.report.strings import loss_name, visible
 
 if TYPE_CHECKING:
     from fairtransport.report.sections import Output
@@ -33,10 +33,14 @@ VERDICTS = {
     "rejected": "δ-fairness rejected",
     "certified": "δ-fairness certified",
     "inconclusive": "Inconclusive",
+    "not-applicable": "Not applicable",
     None: "No verdict",
 }
-MARKS = {"rejected": "✕", "certified": "✓", "inconclusive": "?", None: "–"}
+MARKS = {"rejected": "✕", "certified": "✓", "inconclusive": "?", "not-applicable": "⊘", None: "–"}
+MOST = 0.9
+"""Where fewer people have somebody to be compared with, the first screen says so."""
 
+NOTHING_SAID = "The figures say nothing of how similar people are treated."
 ONLY_IF = "The audit is valid only if these cases were not used to train the model: "
 CAUTION = f"{ONLY_IF}on its own training data a model does better than on people it has not seen."
 CAUTION_OF_OUTCOMES = (
@@ -53,6 +57,8 @@ def verdict_title(summary: AuditSummary) -> str:
 def verdict_sentence(summary: AuditSummary) -> str:
     """Return the verdict with the bound that it comes from."""
     delta, lower, upper = summary.delta, summary.lower_bound, summary.upper_bound
+    if summary.applicability is not None:
+        return f"Not applicable: {_lower_first(summary.applicability)}"
     sure = f"with {_confidence(summary)} confidence the population's statistic is"
     if delta is None:
         return (
@@ -74,6 +80,8 @@ def verdict_sentence(summary: AuditSummary) -> str:
 
 def verdict_line(summary: AuditSummary) -> str:
     """Return the verdict and its evidence, short enough for a line or two of a screen."""
+    if summary.applicability is not None:
+        return verdict_sentence(summary)
     at = f"at level {level(summary.alpha)}: δ = {summary.delta:g}"
     lower = f"lower bound {bound(summary.lower_bound, DOWN)}"
     upper = bound(summary.upper_bound, UP)
@@ -145,7 +153,9 @@ def caution(summary: AuditSummary) -> str:
 
 
 def meaning(summary: AuditSummary) -> str:
-    """Return what swapping people does to the mean loss."""
+    """Return what swapping people does to the mean loss, or what to do where that says nothing."""
+    if summary.applicability is not None:
+        return summary.instead or NOTHING_SAID
     loss, near = summary.provenance.loss, about(summary)
     if loss == ERROR:
         before, after = percents_apart(summary.baseline_risk, summary.worst_case_risk)
@@ -160,6 +170,22 @@ def meaning(summary: AuditSummary) -> str:
     if near:
         return f"{what} would stay at {near}{before} {swapped}."
     return f"{what} would not rise above {before} {swapped} within the budget."
+
+
+def _lower_first(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]
+
+
+def comparable_sentence(summary: AuditSummary) -> str | None:
+    """Return how many people have somebody to be compared with; None where nearly all have."""
+    if summary.comparable_share >= MOST or summary.applicability is not None:
+        return None
+    share = percent(summary.comparable_share, 0 if summary.suppression else 1)
+    groups = " or ".join(visible(name) for name in summary.provenance.sensitive)
+    return (
+        f"{about(summary).capitalize()}{share} of the people have somebody comparable with another "
+        f"{groups}; the others are compared with people of their own group, or with nobody."
+    )
 
 
 def about(summary: AuditSummary) -> str:
@@ -215,6 +241,7 @@ def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
         "mark": MARKS[summary.verdict],
         "meaning": meaning(summary),
         "verdict_sentence": verdict_sentence(summary),
+        "comparable": comparable_sentence(summary),
         "disagreement": disagreement_sentence(summary) if has_much_disagreement(summary) else None,
         "interval": interval_words(summary),
         "figures": figures(summary),

@@ -1,0 +1,167 @@
+"""Whether an audit could find anything: what makes its verdict empty, and what to do instead."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtransport.geometry.reach import are_all_alike, reaches_other
+from fairtransport.similarity.base import is_numeric, label_columns
+from fairtransport.similarity.scales import typical_scales
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairtransport.audit.core import Core
+    from fairtransport.space import SampleSpace
+
+FEW = 0.05
+"""If no larger share of people has a comparable person of another group, there is hardly anything
+to see; a rejection stands all the same."""
+LITTLE = 0.01
+"""If no larger share of the features' variance is left, a learned distance tells nobody apart."""
+FIRST_BUDGET = 0.05
+"""The budget of the audit that is proposed for proxies: .22 standard deviations."""
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """Why an audit says nothing, and what to do instead."""
+
+    reason: str
+    instead: str
+
+
+def find_obstacle(core: Core) -> Obstacle | None:
+    """Return the first thing that makes an audit's verdict empty; None if nothing does.
+
+    Notes
+    -----
+    The first three hold whatever the sample says of ψ. The last, that hardly anybody has anyone
+    to be compared with, does not take back a rejection, which so few can be enough for.
+    """
+    for find in (_blind, _one_place, _equal_losses, _lonely):
+        if (found := find(core)) is not None:
+            return found
+    return None
+
+
+def comparable_share(core: Core) -> float:
+    """Return the share of people with somebody comparable of another sensitive group.
+
+    Without a budget only those count to whom moving is free.
+    """
+    space = core.space
+    reached = reaches_other(
+        core.problem.geometry, space.groups(space.sensitive), freely=core.problem.budget == 0
+    )
+    return float(space.counts[reached].sum() / space.n)
+
+
+def _blind(core: Core) -> Obstacle | None:
+    space = core.space
+    receives = [name for name in space.sensitive if name in space.features]
+    if receives or not space.has_twins or not core.similarity.moves_only_to_twins:
+        return None
+    named = ", ".join(space.sensitive)
+    return Obstacle(
+        f"The model receives no sensitive feature ({named}), and people who differ only in "
+        "these count as equal: the statistic is 0 by construction.",
+        f"Bias can still come through other columns: {_proxy_audit(space)}",
+    )
+
+
+def _one_place(core: Core) -> Obstacle | None:
+    if core.similarity.moves_only_to_twins:
+        return None
+    space = core.space
+    measure = getattr(core.similarity, "kept_variance", None)
+    kept = 1.0 if measure is None else float(measure(space))
+    if are_all_alike(core.problem.geometry, space.groups(label_columns(space))):
+        reason = (
+            "The similarity puts all people of one label at distance 0: anybody may be swapped "
+            "with anybody for nothing, so that the statistic says nothing of similar people."
+        )
+    elif kept <= LITTLE:
+        reason = (
+            f"The similarity took out all but {100 * kept:.2g} % of the features' variance: nearly "
+            "everybody counts as similar to everybody, so that the statistic says nothing of "
+            "similar people."
+        )
+    else:
+        return None
+    return Obstacle(reason, f"Take a similarity that tells people apart: {_proxy_audit(space)}")
+
+
+def _equal_losses(core: Core) -> Obstacle | None:
+    losses = core.problem.losses
+    if np.ptp(losses) > 0:
+        return None
+    return Obstacle(
+        f"Every loss is {losses[0]:g}, whoever is asked about: no swap can change anything.",
+        "Audit what differs between people: scores instead of labels (the losses 'log' or "
+        "'brier'), or the decisions themselves (the loss 'outcome').",
+    )
+
+
+def _lonely(core: Core) -> Obstacle | None:
+    space, share = core.space, core.comparable_share
+    if share > FEW or core.tested == "rejected":
+        return None
+    people = round(share * space.n)
+    who = f"Only {people} of {space.n} people have" if people else "Nobody has"
+    freely = "" if core.problem.budget > 0 else ", to whom a move is free"
+    reason = (
+        f"{who} anyone to be compared with, that is someone comparable with another "
+        f"{' or '.join(space.sensitive)}{freely}."
+    )
+    return Obstacle(reason, _more_company(core))
+
+
+def _more_company(core: Core) -> str:
+    """Return how more people get someone to be compared with."""
+    space = core.space
+    if not core.similarity.moves_only_to_twins:
+        return "Take a `budget` above 0, or a similarity that lets sensitive features change."
+    exact = getattr(core.similarity, "exact", ())
+    matched = [name for name in space.profile if name not in space.sensitive or name in exact]
+    telling = [
+        name for name in matched
+        if _accompanied(space, [one for one in matched if one != name]) > FEW * space.n
+    ]  # fmt: skip
+    apart = f"Without {' or '.join(telling)} more would. " if telling else ""
+    numbers = [name for name in matched if is_numeric(space.columns[name].levels)]
+    cut = f", cut numbers ({', '.join(numbers)}) with `bins`" if numbers else ""
+    ask = "" if space.has_twins else ", or give a `model` to ask: then everybody has twins"
+    return f"{apart}Name in `features` what should be the same{cut}{ask}."
+
+
+def _accompanied(space: SampleSpace, matched: Sequence[str]) -> int:
+    """Return how many people have someone who differs from them in sensitive features alone."""
+    seen = space.observed
+    block = space.groups((*matched, *label_columns(space)))[seen]
+    kinds = np.unique(np.column_stack([block, space.groups(space.sensitive)[seen]]), axis=0)
+    return int(space.counts[seen][np.bincount(kinds[:, 0])[block] > 1].sum())
+
+
+def _proxy_audit(space: SampleSpace) -> str:
+    """Return the settings of an audit in which other columns may change, ready to paste."""
+    columns = [name for name in space.profile if name not in space.sensitive]
+    scales = typical_scales(space, columns)
+    mismatch = {name: 1.0 for name in columns if name not in scales}
+    given = {name: rule for name, rule in (("scales", scales), ("mismatch", mismatch)) if rule}
+    python = ", ".join(f"{name}={rule!r}" for name, rule in given.items())
+    flags = " ".join(
+        shlex.quote(f"--similarity-settings.{name}.{column}={value:g}")
+        for name, rule in given.items()
+        for column, value in rule.items()
+    )
+    return (
+        "audit with a stated distance between people, in Python "
+        f"`similarity=ft.similarity.MixedTabular({python}), budget={FIRST_BUDGET}`, on the command "
+        f"line `--similarity mixed-tabular {flags} --budget {FIRST_BUDGET}`; or learn one with "
+        "'sensitive-subspace'."
+    )
