@@ -257,3 +257,18 @@ def test_several_audits_keep_it_apart():
         one.startswith("blind: Not applicable: The model receives")
         for one in found.headline.warnings
     )
+
+
+def test_names_of_columns_are_not_alive(tmp_path):
+    evil = "<img src=x onerror=alert(1)>"
+    people = PEOPLE.rename(columns={"job": evil, "sex": "<b>sex"})
+    result = ft.audit(
+        people, "good", model=by_income, features=["income", evil], sensitive_features="<b>sex",
+        rng=0,
+    )  # fmt: skip
+    page = result.to_html(tmp_path / "report.html").read_text("utf-8")
+
+    assert evil in result.instead
+    for text in (page, result.to_markdown(), result._repr_html_()):
+        assert "<img src=x" not in text
+        assert "<b>sex" not in text

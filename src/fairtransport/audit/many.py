@@ -70,7 +70,7 @@ def audit_many(
     >>> found = audit_many(people, "good", sensitive_features="group", delta=0.1, rng=0,
     ...                    audits={"old": {"y_pred": "old"}, "new": {"y_pred": "new"}})
     >>> found.verdicts
-    {'old': 'rejected', 'new': 'inconclusive'}
+    {'old': 'rejected', 'new': 'not-applicable'}
     """
     level = checked("alpha", alpha)
     entries, models = check_entries(audits, {**common, "y": y, "alpha": level})

@@ -80,7 +80,7 @@ def render_sections(
     """Return the sections of a report, each with its template part filled in."""
     from markupsafe import Markup
 
-    package = PACKAGES[type(summary)].__name__
+    package = next(one for kind, one in PACKAGES.items() if isinstance(summary, kind)).__name__
     return [
         (
             section,
