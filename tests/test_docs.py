@@ -23,7 +23,8 @@ def test_the_readmes_python_runs_as_shown():
 
 
 @pytest.mark.parametrize(
-    "page", ["compare.md", "datasets.md", "families.md", "selection.md", "similarity.md"]
+    "page",
+    ["compare.md", "datasets.md", "families.md", "selection.md", "similarity.md", "verdicts.md"],
 )
 def test_the_python_of_the_docs_runs_as_shown(page):
     failures, tried = doctest.testfile(

@@ -30,6 +30,7 @@ Check: TypeAlias = Callable[[str, Any], Any]
 """Takes a setting's name and value and returns what is kept of it, or says which rule it breaks."""
 
 MISSING_VALUES = ("error", "level")
+JUDGED = ("statistic", "attributable")
 
 
 @dataclass(frozen=True)
@@ -192,6 +193,16 @@ class AuditSettings:
         # from one half on, a lower bound could lie above an upper one
         check=partial(number, above=0, below=0.5),
         recorded="alpha",
+    )
+    judge: str = _asked(
+        'What the verdict that counts is on: "statistic", or "attributable", the part of it that '
+        "needs sensitive features to change.",
+        "statistic",
+        check=partial(choice, allowed=JUDGED),
+        choices=JUDGED,
+        line="What exit codes follow: the verdict on the statistic, or on the attributable part of "
+        "it, which needs sensitive features to change.",
+        recorded="judge",
     )
     method: str = _asked(
         "How bounds are made; those of finite-sample hold at every sample size.",

@@ -21,6 +21,7 @@ from fairtransport.localise import (
 __all__ = [
     "SCHEMA",
     "Affected",
+    "AttributablePart",
     "AuditSummary",
     "CostRule",
     "CurvePoint",
@@ -46,6 +47,8 @@ SCHEMA = "fairtransport-audit/1"
 """The name and version of the JSON document's schema."""
 VERDICTS = ("rejected", "certified", "inconclusive", "not-applicable")
 """What an audit can say of δ-fairness."""
+JUDGED = ("statistic", "attributable")
+"""What the verdict that counts can be on."""
 GUARANTEES = ("finite-sample", "asymptotic")
 """What bounds can promise."""
 
@@ -56,6 +59,27 @@ class Limits:
 
     lower: Annotated[float | None, Doc("The lower end; null if there is none.")]
     upper: Annotated[float | None, Doc("The upper end; null if there is none.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttributablePart:
+    """The part of the statistic that is lost when all sensitive features are held fixed.
+
+    A bound that does not exist is null; all are null if shared.
+    """
+
+    value: Annotated[float, Doc("The part: the statistic minus what is left of it then.")]
+    same_group: Annotated[float, Doc("What is left: what people of the same group give already.")]
+    interval: Annotated[Limits, Doc("The two-sided confidence interval at level 1 − alpha.")]
+    lower_bound: Annotated[float | None, Doc("The one-sided lower confidence bound.")]
+    upper_bound: Annotated[float | None, Doc("The one-sided upper confidence bound.")]
+    pvalue: Annotated[
+        float | None, Doc("The p-value of a part of at most delta; null without delta or bounds.")
+    ]
+    verdict: Annotated[
+        str | None,
+        Doc("What the tests at delta say of the part; null without delta.", one_of=VERDICTS),
+    ]
 
 
 @dataclass(frozen=True)
@@ -253,6 +277,17 @@ class AuditSummary:
     instead: Annotated[
         str | None,
         Doc("What to do instead where the audit cannot find anything; else, and if shared, null."),
+    ]
+    judge: Annotated[
+        str,
+        Doc("Which verdict counts: on the statistic or on the part.", one_of=JUDGED),
+    ]
+    attributable: Annotated[
+        AttributablePart, Doc("The part of the statistic that needs sensitive features to change.")
+    ]
+    random_swap_risk: Annotated[
+        float | None,
+        Doc("The mean loss after swaps with a random comparable person; null where it is open."),
     ]
     comparable_share: Annotated[
         float, Doc("The share of people with somebody comparable of another sensitive group.")

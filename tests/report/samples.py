@@ -16,6 +16,7 @@ from fairtransport.family import FAMILY_SCHEMA, FamilySummary, Member, Multiplie
 from fairtransport.summary import (
     SCHEMA,
     Affected,
+    AttributablePart,
     AuditSummary,
     CostRule,
     CurvePoint,
@@ -142,6 +143,12 @@ def sample(**changes):
         verdict="rejected",
         applicability=None,
         instead=None,
+        judge="statistic",
+        attributable=AttributablePart(
+            value=statistic, same_group=0.0, interval=Limits(0.0491, 0.0735), lower_bound=0.0508,
+            upper_bound=0.0711, pvalue=3.2e-6, verdict="rejected",
+        ),
+        random_swap_risk=0.341,
         comparable_share=1.0,
         certificate_pvalue=1.0,
         evalue=1234.5,
@@ -230,6 +237,11 @@ def with_budget():
         interval=Limits(0.0291, None),
         pvalue=0.21,
         target_scope="observed",
+        attributable=AttributablePart(
+            value=0.0302, same_group=0.0304, interval=Limits(None, None), lower_bound=None,
+            upper_bound=None, pvalue=None, verdict="inconclusive",
+        ),
+        random_swap_risk=None,
         queried=0,
         budget=0.01,
         price=1.7,

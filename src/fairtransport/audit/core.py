@@ -7,11 +7,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fairtransport.audit.applicability import Obstacle, comparable_share, find_obstacle
+from fairtransport.audit.attributable import Attributable, find_attributable
 from fairtransport.errors import InputError
 from fairtransport.geometry import Geometry
 from fairtransport.inference import Interval, Pilot, SamplingLaw, sampling_law
 from fairtransport.inference.verdict import Verdict, reach_verdict
-from fairtransport.localise import Move, Moved, describe_moves, find_moved
+from fairtransport.localise import Move, Moved, describe_moves, find_moved, random_swap_risk
 from fairtransport.transport import AuditProblem, BudgetCurve, Solution
 
 if TYPE_CHECKING:
@@ -244,6 +245,25 @@ class Core:
     def comparable_share(self) -> float:
         """The share of people who have somebody comparable with another sensitive value."""
         return comparable_share(self)
+
+    @cached_property
+    def attributable(self) -> Attributable:
+        """The part of the statistic that needs sensitive features to change."""
+        found = find_attributable(self)
+        return found if self._obstacle is None else replace(found, verdict="not-applicable")
+
+    @property
+    def judged(self) -> Verdict | None:
+        """The verdict that `judge` asks for: on the statistic, or on the attributable part."""
+        return self.verdict if self.settings.judge == "statistic" else self.attributable.verdict
+
+    @cached_property
+    def random_swap_risk(self) -> float | None:
+        """The mean loss when people are swapped with a random comparable person.
+
+        None where moves have prices, or where the targets are a reference frame.
+        """
+        return random_swap_risk(self.space, self.problem.geometry, self.problem.losses)
 
     @cached_property
     def tested(self) -> Verdict | None:

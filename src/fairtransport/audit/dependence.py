@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtransport.audit.attributable import held_fixed
 from fairtransport.inference.verdict import reaches
 from fairtransport.summary import FeatureRole
-from fairtransport.transport import AuditProblem
 from fairtransport.transport.sensitivity import MetricSensitivity, metric_sensitivity
 
 if TYPE_CHECKING:
@@ -75,15 +75,9 @@ def find_sensitivity(core: Core, eta: float, draws: int) -> Sensitivity:
 
 def without_each_feature(core: Core) -> tuple[FeatureRole, ...]:
     """Return the statistic with each sensitive feature in turn held fixed."""
-    space, geometry = core.space, core.problem.geometry
     roles = []
-    for name in space.sensitive:
-        pairs = np.column_stack([geometry.blocks, space.columns[name].codes])
-        blocks = np.unique(pairs, axis=0, return_inverse=True)[1].reshape(-1)
-        problem = AuditProblem(
-            core.problem.losses, replace(geometry, blocks=blocks), budget=core.problem.budget
-        )
-        value = problem.value(space.frequencies)
+    for name in core.space.sensitive:
+        value = held_fixed(core, name).value(core.space.frequencies)
         share = 1 - value / core.statistic if core.statistic > 0 else None
         roles.append(FeatureRole(name, value, share))
     return tuple(roles)

@@ -22,7 +22,9 @@ SHARED = ("X", "alpha", "counts")
 """What a family has one of."""
 WHERE = "where"
 """An entry's slice of the cases, as in ``{"site": ["a", "b"]}``."""
-OWN = (*(name for name in SETTINGS if name not in SHARED), WHERE)
+OF_ONE = ("judge",)
+"""What a family, whose verdicts are all on the statistic, is not asked."""
+OWN = (*(name for name in SETTINGS if name not in {*SHARED, *OF_ONE}), WHERE)
 """What an entry may say for itself."""
 ACCESS = ("model", "y_pred", "y_score")
 """The ways to predictions, of which an audit has one."""
@@ -58,7 +60,9 @@ def check_entries(
         got = shown(audits) if not isinstance(audits, Mapping) else f"{len(audits)}"
         msg = f"`audits` must map at least {FEWEST} names to settings, got {got}"
         raise InputError(msg)
-    refuse_unknown(common, [name for name in SETTINGS if name != "X"], "`audit_many`")
+    refuse_unknown(
+        common, [name for name in SETTINGS if name not in {"X", *OF_ONE}], "`audit_many`"
+    )
     common = {**common, "rng": checked("rng", common.get("rng"))}
     models: dict[int, Remembering] = {}
     entries = {}

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from fairtransport.audit.grouping import Compared
     from fairtransport.checks import FloatArray
     from fairtransport.localise import Moved
-    from fairtransport.summary import AuditSummary, Flow, FlowTable, GroupFlow
+    from fairtransport.summary import AttributablePart, AuditSummary, Flow, FlowTable, GroupFlow
 
 COARSEST_METRIC = 0.1
 """Group metrics that would have to be rounded more are left out."""
@@ -76,6 +76,8 @@ def shared_summary(core: Core, whole: AuditSummary, at_least: int) -> AuditSumma
         **_headline(whole, grain),
         comparable_share=Grain.of_mean(at_least, space.n).nearest(whole.comparable_share),
         applicability=_rounded_note(core, whole.applicability, grain),
+        random_swap_risk=_nearest(whole.random_swap_risk, grain),
+        attributable=_rounded_part(whole.attributable, grain),
         # it has settings that were taken from the data
         instead=None,
         points=None,
@@ -144,6 +146,18 @@ def _headline(whole: AuditSummary, grain: Grain) -> dict[str, Any]:
             CurvePoint(one.budget, statistic) for one in whole.budget_curve
         ) if len(whole.budget_curve) == 1 else (),
     }  # fmt: skip
+
+
+def _nearest(mean: float | None, grain: Grain) -> float | None:
+    return None if mean is None else grain.nearest(mean)
+
+
+def _rounded_part(part: AttributablePart, grain: Grain) -> AttributablePart:
+    """Return the part without bounds, which would be further equations for the counts."""
+    return replace(
+        part, value=grain.nearest(part.value), same_group=grain.nearest(part.same_group),
+        interval=Limits(None, None), lower_bound=None, upper_bound=None, pvalue=None,
+    )  # fmt: skip
 
 
 def _rounded_moves(moved: Moved, grain: Grain) -> Moved:

@@ -46,6 +46,7 @@ def audit(
     budget: float = 0.0,
     delta: float | None = None,
     alpha: float = 0.05,
+    judge: str = "statistic",
     method: str = "finite-sample",
     n_resamples: int = 2000,
     rng: Rng = None,
@@ -103,6 +104,9 @@ def audit(
         How much worse the model may do; there is a verdict only with it. It is the paper's δ.
     alpha
         The level of bounds and tests. Below one half.
+    judge
+        What the verdict that counts is on: "statistic", or "attributable", the part of it that
+        needs sensitive features to change. Exit codes and ``result.judged`` follow it.
     method
         How bounds are made; those of finite-sample hold at every sample size. The others are
         asymptotic: "m-out-of-n", "numerical", "subsampling", "limit-law", "plug-in", "efron".
@@ -144,6 +148,7 @@ def audit(
         budget=budget,
         delta=delta,
         alpha=alpha,
+        judge=judge,
         method=method,
         n_resamples=n_resamples,
         rng=rng,

@@ -23,6 +23,7 @@ from fairtransport.localise import (
 from fairtransport.space.fingerprint import data_sha256
 from fairtransport.summary import (
     SCHEMA,
+    AttributablePart,
     AuditSummary,
     CostRule,
     CurvePoint,
@@ -120,6 +121,9 @@ def summarise_headline(core: Core) -> AuditSummary:
         verdict=core.verdict,
         applicability=core.applicability,
         instead=core.instead,
+        judge=core.settings.judge,
+        attributable=_attributable(core),
+        random_swap_risk=core.random_swap_risk,
         comparable_share=core.comparable_share,
         plan_is_unique=solution.plan_is_unique,
         duality_gap=solution.duality_gap,
@@ -136,6 +140,19 @@ def summarise_headline(core: Core) -> AuditSummary:
 def finite(value: float) -> float | None:
     """Return a number, or None for one that is infinite."""
     return float(value) if math.isfinite(value) else None
+
+
+def _attributable(core: Core) -> AttributablePart:
+    part = core.attributable
+    return AttributablePart(
+        value=part.value,
+        same_group=part.same_group,
+        interval=_limits(*part.interval),
+        lower_bound=finite(part.lower_bound),
+        upper_bound=finite(part.upper_bound),
+        pvalue=part.pvalue,
+        verdict=part.verdict,
+    )
 
 
 def _limits(lower: float, upper: float) -> Limits:

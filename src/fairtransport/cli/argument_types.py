@@ -16,15 +16,16 @@ if TYPE_CHECKING:
 
     from fairtransport.settings import Setting
 
+    JudgeName: TypeAlias = str
     LossName: TypeAlias = str
     MethodName: TypeAlias = str
     MissingName: TypeAlias = str
     SimilarityName: TypeAlias = str
 else:
     # the names there are in the registries, which the help lists and a line is held to
-    LossName, MethodName, MissingName, SimilarityName = (
+    JudgeName, LossName, MethodName, MissingName, SimilarityName = (
         Literal[tuple(SETTINGS[name].choices)]
-        for name in ("loss", "method", "missing", "similarity")
+        for name in ("judge", "loss", "method", "missing", "similarity")
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from fairtransport.cli.argument_types import MethodName, Seed, Whole, told
+from fairtransport.cli.argument_types import JudgeName, MethodName, Seed, Whole, told
 from fairtransport.cli.configfile import family_entries, settings_taken
 from fairtransport.cli.exits import FailOn, check_fail_on, exit_code
 from fairtransport.cli.family_lines import audit_family, group_options
@@ -33,6 +33,7 @@ def audit(
     comparison: Comparing = COMPARISON,
     delta: Annotated[float | None, told("delta")] = None,
     alpha: Annotated[float, told("alpha")] = AuditSettings.alpha,
+    judge: Annotated[JudgeName, told("judge")] = AuditSettings.judge,
     method: Annotated[MethodName, told("method")] = AuditSettings.method,
     resamples: Annotated[Whole, told("n_resamples")] = AuditSettings.n_resamples,
     seed: Annotated[Seed | None, told("rng")] = None,
@@ -46,12 +47,13 @@ def audit(
     verdicts that hold together.
 
     Exit codes: 0 nothing to fail on, 1 the audit could not be done, 2 wrong usage, 3 δ-fairness
-    rejected, 4 not certified (with --fail-on not-certified).
+    rejected, 4 not certified (with --fail-on not-certified), 5 not applicable: the audit could
+    not find anything, or finds it by construction.
 
     Parameters
     ----------
     fail_on
-        When to exit with 3 or 4.
+        When to exit with 3, 4 or 5; never turns all of them off.
     """
     from fairtransport.report.screen import print_result
 
@@ -63,13 +65,13 @@ def audit(
         with stdout_aside():
             settings = asked_before(
                 data, cases, answers, comparison, **group_options(outputs), counts=counts,
-                targets=targets, delta=delta, alpha=alpha, method=method, n_resamples=resamples,
-                rng=seed,
+                targets=targets, delta=delta, alpha=alpha, judge=judge, method=method,
+                n_resamples=resamples, rng=seed,
             )  # fmt: skip
             result = audit_file(data, settings, cases, answers, comparison, train)
         result = replace(result, settings_taken=settings_taken()[1])
         # what is written waits for the verdict, so that its errors come before any file
-        code = exit_code(result.verdict, fail_on)
+        code = exit_code(result.judged, fail_on)
         written = outputs.write(result)
     if not running.quiet and not outputs.fills_stdout:
         from fairtransport.audit.summarise import summarise_headline

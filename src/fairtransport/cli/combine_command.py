@@ -38,7 +38,7 @@ def combine(
         Say that the samples are independent: evidence about one and the same question is then
         multiplied.
     fail_on
-        When to exit with 3 or 4.
+        When to exit with 3, 4 or 5; never turns all of them off.
     report
         A file for the report: .html or .md.
     json

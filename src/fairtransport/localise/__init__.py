@@ -6,6 +6,7 @@ from fairtransport.localise.group_metrics import GroupMetrics, group_metrics
 from fairtransport.localise.moves import Move, Moved, describe_moves, find_moved
 from fairtransport.localise.pairs import WorstPair, worst_pair
 from fairtransport.localise.profiles import Profile, Value
+from fairtransport.localise.random_swap import random_swap_risk
 from fairtransport.localise.rounding import Grain, coarse_gap, coarse_pvalue, one_digit
 from fairtransport.localise.sharing import (
     Suppression,
@@ -41,6 +42,7 @@ __all__ = [
     "group_metrics",
     "most_affected",
     "one_digit",
+    "random_swap_risk",
     "telling_targets",
     "worst_pair",
 ]

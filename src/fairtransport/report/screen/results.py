@@ -11,7 +11,9 @@ from fairtransport.report.screen.lines import line, print_note, terminal
 from fairtransport.report.sections.finding import (
     comparable_sentence,
     interval_words,
+    judged_sentence,
     meaning,
+    parts_sentence,
     verdict_line,
 )
 from fairtransport.report.strings import shorten, value_text
@@ -47,7 +49,10 @@ def print_result(summary: AuditSummary, title: str) -> None:
 
     colour = COLOURS[summary.verdict]
     head = [] if summary.verdict is None else [line((verdict_line(summary), f"bold {colour}"))]
-    said = [meaning(summary), comparable_sentence(summary)]
+    said = [
+        meaning(summary), comparable_sentence(summary), parts_sentence(summary),
+        judged_sentence(summary),
+    ]  # fmt: skip
     lines = [line(in_flags(one)) for one in said if one is not None]
     content = Group(*head, *lines, line(""), _numbers(summary))
     terminal().print(framed(content, title, colour))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from fairtransport.report.numbers import (
@@ -35,6 +36,11 @@ VERDICTS = {
     "inconclusive": "Inconclusive",
     "not-applicable": "Not applicable",
     None: "No verdict",
+}
+PART_VERDICTS = {
+    "rejected": "rejected that it is at most δ",
+    "certified": "certified that it is at most δ",
+    "inconclusive": "inconclusive",
 }
 MARKS = {"rejected": "✕", "certified": "✓", "inconclusive": "?", "not-applicable": "⊘", None: "–"}
 MOST = 0.9
@@ -156,20 +162,79 @@ def meaning(summary: AuditSummary) -> str:
     """Return what swapping people does to the mean loss, or what to do where that says nothing."""
     if summary.applicability is not None:
         return summary.instead or NOTHING_SAID
-    loss, near = summary.provenance.loss, about(summary)
-    if loss == ERROR:
-        before, after = percents_apart(summary.baseline_risk, summary.worst_case_risk)
-        what = "Errors"
-    else:
-        before, after = told_apart(summary.baseline_risk, summary.worst_case_risk)
-        what = "The mean prediction" if loss == OUTCOME else f"The mean {loss_name(loss)} loss"
-    swapped = "if people were swapped with similar people"
+    before, after = _risks(summary)
+    what, near = _mean_loss(summary), about(summary)
     if summary.statistic > 0:
-        go = "rise" if loss == OUTCOME else "go"
-        return f"{what} would {go} from {near}{before} to {near}{after} {swapped}."
+        go, most = ("rise", "at most") if is_outcome(summary) else ("go", "at worst")
+        return (
+            f"{what} would {go} from {near}{before} to {near}{after} {most}: {_worst_swap(summary)}"
+            f"{_random_swap(summary)}."
+        )
+    swapped = "if people were swapped with similar people"
     if near:
         return f"{what} would stay at {near}{before} {swapped}."
     return f"{what} would not rise above {before} {swapped} within the budget."
+
+
+def _mean_loss(summary: AuditSummary) -> str:
+    loss = summary.provenance.loss
+    if loss == ERROR:
+        return "Errors"
+    return "The mean prediction" if is_outcome(summary) else f"The mean {loss_name(loss)} loss"
+
+
+def _risks(summary: AuditSummary) -> tuple[str, str]:
+    apart = percents_apart if summary.provenance.loss == ERROR else told_apart
+    return apart(summary.baseline_risk, summary.worst_case_risk)
+
+
+def _worst_swap(summary: AuditSummary) -> str:
+    """Return which swaps the worst case is about."""
+    if summary.budget == 0:
+        whom = "who gets the largest" if is_outcome(summary) else "for whom the model does worst"
+        return f"if everybody were swapped with the similar person {whom}"
+    whom = "who get the largest" if is_outcome(summary) else "for whom the model does worst"
+    return f"if people were swapped, within the budget, with the similar people {whom}"
+
+
+def _random_swap(summary: AuditSummary) -> str:
+    """Return the mean loss beside which the worst case is read, in brackets."""
+    risk = summary.random_swap_risk
+    if risk is None:
+        return ""
+    shown = percent(risk) if summary.provenance.loss == ERROR else decimal(risk)
+    return f" (a random similar person: {about(summary)}{shown})"
+
+
+def parts_sentence(summary: AuditSummary) -> str | None:
+    """Return how much needs sensitive features to change; None where all of it does, by design."""
+    part = summary.attributable
+    if summary.applicability is not None or part.same_group <= 0:
+        return None
+    groups = " or ".join(visible(name) for name in summary.provenance.sensitive)
+    near = about(summary)
+    rest = f"{near}{decimal(part.value)} of it needs people of another {groups}"
+    if part.lower_bound is not None or part.upper_bound is not None:
+        known = _bounds(part.lower_bound, part.upper_bound)
+        rest += f"; in the population, with {_confidence(summary)} confidence, {known}"
+    elif not near:
+        rest += ", for which there is no bound"
+    if math.isclose(part.same_group, summary.disagreement):
+        # another sentence tells the other part
+        return f"{rest[:1].upper()}{rest[1:]}."
+    same = f"{near}{decimal(part.same_group)} of the statistic comes from people of the same"
+    return f"{same[:1].upper()}{same[1:]} {groups} already; {rest}."
+
+
+def judged_sentence(summary: AuditSummary) -> str | None:
+    """Return the verdict on the attributable part, where that is the one that counts."""
+    verdict = summary.attributable.verdict
+    if summary.judge == "statistic" or verdict is None or summary.applicability is not None:
+        return None
+    return (
+        "What counts here is the part that needs sensitive features to change: "
+        f"{PART_VERDICTS[verdict]} at level {level(summary.alpha)}."
+    )
 
 
 def _lower_first(sentence: str) -> str:
@@ -242,6 +307,7 @@ def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
         "meaning": meaning(summary),
         "verdict_sentence": verdict_sentence(summary),
         "comparable": comparable_sentence(summary),
+        "parts": [one for one in (parts_sentence(summary), judged_sentence(summary)) if one],
         "disagreement": disagreement_sentence(summary) if has_much_disagreement(summary) else None,
         "interval": interval_words(summary),
         "figures": figures(summary),

@@ -1,0 +1,112 @@
+"""The part of the statistic that needs sensitive features to change, with its bounds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtransport.inference import Interval, difference_law
+from fairtransport.inference.verdict import Verdict, reach_verdict
+from fairtransport.transport import AuditProblem
+
+if TYPE_CHECKING:
+    from fairtransport.audit.core import Core
+    from fairtransport.geometry import Geometry
+    from fairtransport.inference.finite.difference import DifferenceLaw
+
+NOTHING_KNOWN = Interval(-math.inf, math.inf)
+
+
+@dataclass(frozen=True)
+class Attributable:
+    """What the statistic loses when all sensitive features are held fixed.
+
+    Attributes
+    ----------
+    value
+        ψ − ψ', where ψ' is the statistic with all sensitive features held fixed.
+    same_group
+        ψ': what people of the same sensitive group give already.
+    lower_bound, upper_bound
+        One-sided confidence bounds at level 1 − α each; infinite where there are none.
+    interval
+        The two-sided confidence interval.
+    pvalue
+        The p-value of a part of at most δ; None without δ or bounds.
+    verdict
+        What the tests at δ say of the part; None without δ.
+
+    Notes
+    -----
+    Both statistics are about the same people, so that bets are paired (`difference_law`). Where
+    no two people of one group are comparable ψ' is 0 for every sample, and the part is ψ itself
+    with its bounds. With targets from the sample a difference can err either way: there are no
+    bounds then.
+    """
+
+    value: float
+    same_group: float
+    lower_bound: float = -math.inf
+    upper_bound: float = math.inf
+    interval: Interval = NOTHING_KNOWN
+    pvalue: float | None = None
+    verdict: Verdict | None = None
+
+
+def find_attributable(core: Core) -> Attributable:
+    """Return the part of an audit's statistic that needs sensitive features to change."""
+    held = held_fixed(core)
+    same_group = held.value(core.space.frequencies)
+    value = max(core.statistic - same_group, 0.0)
+    if core.target_scope == "twins" and _are_apart(held.geometry):
+        return Attributable(
+            value, same_group, core.lower_bound, core.upper_bound, core.interval, core.pvalue,
+            core.tested,
+        )  # fmt: skip
+    if not core.fixed_targets or core.loss.range is None:
+        open_one: Verdict | None = None if core.delta is None else "inconclusive"
+        return Attributable(value, same_group, verdict=open_one)
+    law = difference_law(
+        core.problem,
+        held,
+        core.space.counts,
+        rng=core.seed,
+        alpha=core.alpha,
+        loss_range=core.loss.range,
+        most_gains=(core.most_gain, core.most_gain),
+        nested=True,
+        declared=(core.delta, core.delta),
+    )
+    return Attributable(
+        value, same_group, law.lower_bound(core.alpha), law.upper_bound(core.alpha),
+        law.interval(core.alpha), *_tested(law, core),
+    )  # fmt: skip
+
+
+def _tested(law: DifferenceLaw, core: Core) -> tuple[float | None, Verdict | None]:
+    if core.delta is None:
+        return None, None
+    verdict = reach_verdict(
+        rejected=law.rejects(core.delta, core.alpha),
+        certified=law.certifies(core.delta, core.alpha),
+    )
+    return law.pvalue(core.delta), verdict
+
+
+def held_fixed(core: Core, *names: str) -> AuditProblem:
+    """Return the audit's problem with some sensitive features held fixed; all if none is named."""
+    geometry, space = core.problem.geometry, core.space
+    columns = [space.columns[name].codes for name in names or space.sensitive]
+    keys = np.column_stack([geometry.blocks, *columns])
+    blocks = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
+    return AuditProblem(
+        core.problem.losses, replace(geometry, blocks=blocks), budget=core.problem.budget
+    )
+
+
+def _are_apart(geometry: Geometry) -> bool:
+    """Whether no two points are comparable."""
+    return len(np.unique(geometry.blocks)) == geometry.size
