@@ -276,7 +276,11 @@ class AuditSummary:
     applicability: Annotated[str | None, Doc("Why the audit cannot find anything; null if it can.")]
     instead: Annotated[
         str | None,
-        Doc("What to do instead where the audit cannot find anything; else, and if shared, null."),
+        Doc("What to do instead where the audit cannot find anything; else null."),
+    ]
+    ready: Annotated[
+        tuple[str, ...],
+        Doc("Settings of another audit to paste, in Python and as flags; none if shared."),
     ]
     judge: Annotated[
         str,
@@ -287,7 +291,10 @@ class AuditSummary:
     ]
     random_swap_risk: Annotated[
         float | None,
-        Doc("The mean loss after swaps with a random comparable person; null where it is open."),
+        Doc(
+            "The mean loss after swaps with a random comparable person; null where these are not "
+            "all twins."
+        ),
     ]
     comparable_share: Annotated[
         float, Doc("The share of people with somebody comparable of another sensitive group.")

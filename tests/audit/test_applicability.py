@@ -114,7 +114,8 @@ def test_what_is_shared_says_why_and_tells_no_figures():
 
     assert shared.verdict == "not-applicable"
     assert shared.applicability == result.applicability
-    assert shared.instead is None
+    assert shared.instead == result.instead
+    assert shared.ready == ()
     people = PEOPLE.assign(id=[0, 0, *range(2, len(PEOPLE))], guess=by_income(PEOPLE))
     people.loc[[0, 1], ["income", "job", "good", "guess"]] = [30.0, "nurse", 1, 0]
     people["sex"] = ["f", "m"] * 200
@@ -124,8 +125,7 @@ def test_what_is_shared_says_why_and_tells_no_figures():
 
 
 def test_the_line_to_paste_runs_and_is_applicable():
-    line = re.search(r"`(similarity=.*?)`", blind().instead)[1]
-    settings = eval(f"dict({line})", {"ft": ft})  # noqa: S307
+    settings = eval(f"dict({blind().ready[0]})", {"ft": ft})  # noqa: S307
     other = blind(**settings)
 
     assert settings["budget"] == FIRST_BUDGET
@@ -134,7 +134,7 @@ def test_the_line_to_paste_runs_and_is_applicable():
 
 
 def test_the_flags_to_paste_run(run_line, tmp_path):
-    flags = shlex.split(re.search(r"`(--similarity .*?)`", blind().instead)[1])
+    flags = shlex.split(blind().ready[1])
     PEOPLE.assign(guess=by_income(PEOPLE)).to_csv(tmp_path / "people.csv", index=False)
     code = run_line(
         "audit", tmp_path / "people.csv", "--label", "good", "--prediction", "guess",
@@ -268,7 +268,7 @@ def test_names_of_columns_are_not_alive(tmp_path):
     )  # fmt: skip
     page = result.to_html(tmp_path / "report.html").read_text("utf-8")
 
-    assert evil in result.instead
+    assert evil in result.ready[0]
     for text in (page, result.to_markdown(), result._repr_html_()):
         assert "<img src=x" not in text
         assert "<b>sex" not in text

@@ -144,16 +144,12 @@ def test_a_random_twin_is_of_each_group_with_its_share():
     assert result.baseline_risk < result.random_swap_risk < result.worst_case_risk
 
 
-def test_of_people_in_the_data_anybody_comparable_is_as_likely():
+def test_without_twins_it_is_open():
+    """Random swaps among people in the data change no mean, whatever the model."""
     people = PEOPLE.assign(guess=biased(PEOPLE), income=PEOPLE["income"] // 5)
-    result = ft.audit(people, "good", y_pred="guess", sensitive_features="sex",
-                      features=["income"], rng=0)  # fmt: skip
-    wrong = (people["guess"] != people["good"]).astype(float)
-    means = wrong.groupby([people["income"], people["good"]]).transform("mean")
+    given = ft.audit(people, "good", y_pred="guess", sensitive_features="sex",
+                     features=["income"], rng=0)  # fmt: skip
 
-    assert result.random_swap_risk == pytest.approx(means.mean())
-
-
-def test_with_prices_it_is_open():
+    assert given.random_swap_risk is None
     assert audited(biased).random_swap_risk is None
     assert audited(biased).summary.random_swap_risk is None

@@ -143,6 +143,7 @@ def sample(**changes):
         verdict="rejected",
         applicability=None,
         instead=None,
+        ready=(),
         judge="statistic",
         attributable=AttributablePart(
             value=statistic, same_group=0.0, interval=Limits(0.0491, 0.0735), lower_bound=0.0508,

@@ -26,13 +26,19 @@ LITTLE = 0.01
 FIRST_BUDGET = 0.05
 """The budget of the audit that is proposed for proxies: .22 standard deviations."""
 
+STATED_OR_LEARNED = (
+    "audit with a distance between people, stated as below (in Python or as flags; scales are "
+    "standard deviations) or learned by 'sensitive-subspace'."
+)
+
 
 @dataclass(frozen=True)
 class Obstacle:
-    """Why an audit says nothing, and what to do instead."""
+    """Why an audit says nothing, what to do instead, and settings for that to paste."""
 
     reason: str
     instead: str
+    ready: tuple[str, ...] = ()
 
 
 def find_obstacle(core: Core) -> Obstacle | None:
@@ -70,7 +76,8 @@ def _blind(core: Core) -> Obstacle | None:
     return Obstacle(
         f"The model receives no sensitive feature ({named}), and people who differ only in "
         "these count as equal: the statistic is 0 by construction.",
-        f"Bias can still come through other columns: {_proxy_audit(space)}",
+        f"Bias can still come through other columns: {STATED_OR_LEARNED}",
+        proxy_settings(space),
     )
 
 
@@ -93,7 +100,8 @@ def _one_place(core: Core) -> Obstacle | None:
         )
     else:
         return None
-    return Obstacle(reason, f"Take a similarity that tells people apart: {_proxy_audit(space)}")
+    instead = f"Take a similarity that tells people apart: {STATED_OR_LEARNED}"
+    return Obstacle(reason, instead, proxy_settings(space))
 
 
 def _equal_losses(core: Core) -> Obstacle | None:
@@ -147,8 +155,8 @@ def _accompanied(space: SampleSpace, matched: Sequence[str]) -> int:
     return int(space.counts[seen][np.bincount(kinds[:, 0])[block] > 1].sum())
 
 
-def _proxy_audit(space: SampleSpace) -> str:
-    """Return the settings of an audit in which other columns may change, ready to paste."""
+def proxy_settings(space: SampleSpace) -> tuple[str, str]:
+    """Return settings of an audit in which other columns may change, in Python and as flags."""
     columns = [name for name in space.profile if name not in space.sensitive]
     scales = typical_scales(space, columns)
     mismatch = {name: 1.0 for name in columns if name not in scales}
@@ -160,8 +168,6 @@ def _proxy_audit(space: SampleSpace) -> str:
         for column, value in rule.items()
     )
     return (
-        "audit with a stated distance between people, in Python "
-        f"`similarity=ft.similarity.MixedTabular({python}), budget={FIRST_BUDGET}`, on the command "
-        f"line `--similarity mixed-tabular {flags} --budget {FIRST_BUDGET}`; or learn one with "
-        "'sensitive-subspace'."
+        f"similarity=ft.similarity.MixedTabular({python}), budget={FIRST_BUDGET}",
+        f"--similarity mixed-tabular {flags} --budget {FIRST_BUDGET}",
     )

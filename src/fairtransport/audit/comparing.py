@@ -151,7 +151,9 @@ def compare_with(
         # people are told apart by what any of the models said; the oracle reads its own
         seen = space if access.box is not None else _with_predictions(space, access)
         result = solve(settings, seen, oracle, lambda _: geometry(space))
-        return replace(result, warnings=(*find_warnings(result), *_blind(result, access)))
+        empty = [] if result.applicability is None else [f"Not applicable: {result.applicability}"]
+        warnings = (*empty, *find_warnings(result), *_blind(result, access))
+        return replace(result, warnings=warnings)
 
     return Comparison({name: audited(one) for name, one in accesses.items()}, within)
 

@@ -237,6 +237,11 @@ class Core:
         """What to do instead of an audit that cannot find anything; None if it can."""
         return None if self._obstacle is None else self._obstacle.instead
 
+    @property
+    def ready(self) -> tuple[str, ...]:
+        """Settings of another audit to paste, in Python and as flags, where there is a reason."""
+        return () if self._obstacle is None else self._obstacle.ready
+
     @cached_property
     def _obstacle(self) -> Obstacle | None:
         return find_obstacle(self)
@@ -259,9 +264,9 @@ class Core:
 
     @cached_property
     def random_swap_risk(self) -> float | None:
-        """The mean loss when people are swapped with a random comparable person.
+        """The mean loss when people are swapped with a random comparable person, their twin.
 
-        None where moves have prices, or where the targets are a reference frame.
+        None where people are compared with others than twins.
         """
         return random_swap_risk(self.space, self.problem.geometry, self.problem.losses)
 

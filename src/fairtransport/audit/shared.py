@@ -78,8 +78,8 @@ def shared_summary(core: Core, whole: AuditSummary, at_least: int) -> AuditSumma
         applicability=_rounded_note(core, whole.applicability, grain),
         random_swap_risk=_nearest(whole.random_swap_risk, grain),
         attributable=_rounded_part(whole.attributable, grain),
-        # it has settings that were taken from the data
-        instead=None,
+        # it has scales that were taken from the data
+        ready=(),
         points=None,
         observed_points=None,
         queried=None if whole.queried else 0,

@@ -121,6 +121,7 @@ def summarise_headline(core: Core) -> AuditSummary:
         verdict=core.verdict,
         applicability=core.applicability,
         instead=core.instead,
+        ready=core.ready,
         judge=core.settings.judge,
         attributable=_attributable(core),
         random_swap_risk=core.random_swap_risk,

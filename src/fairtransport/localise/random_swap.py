@@ -1,4 +1,4 @@
-"""Swaps with a random comparable person, beside which the worst ones are read."""
+"""Swaps with a random twin, beside which the worst ones are read."""
 
 from __future__ import annotations
 
@@ -13,22 +13,19 @@ if TYPE_CHECKING:
 
 
 def random_swap_risk(space: SampleSpace, geometry: Geometry, losses: FloatArray) -> float | None:
-    """Return the mean loss when everybody is swapped with a random comparable person.
+    """Return the mean loss when everybody is swapped with a random twin.
 
     Notes
     -----
-    Where the model is asked about twins, a person's twin is of each sensitive group with the
-    share that the group has among all people, the person's own group included. Where people are
-    compared with each other, everybody comparable is as likely as anybody else, the person
-    included. None where moves have prices or the targets are a reference frame: which persons are
-    comparable enough is then a matter of the budget.
+    A person's twin is of each sensitive group with the share that the group has among all people,
+    the person's own group included. None where people are compared with others than twins: with
+    prices or a reference frame, who is comparable enough is a matter of the budget; and among
+    people in the data, random swaps leave the mean loss as it is, whatever the model.
     """
-    if not geometry.is_free or geometry.targets is not None:
+    if not (space.has_twins and geometry.is_free and geometry.targets is None):
         return None
-    weights = space.counts.astype(np.float64)
-    if space.has_twins:
-        groups = space.groups(space.sensitive)
-        weights = np.asarray(np.bincount(groups, weights), np.float64)[groups]
+    groups = space.groups(space.sensitive)
+    weights = np.asarray(np.bincount(groups, space.counts), np.float64)[groups]
     blocks = np.unique(geometry.blocks, return_inverse=True)[1].reshape(-1)
     means = np.bincount(blocks, weights * losses) / np.bincount(blocks, weights)
     return float(space.frequencies @ means[blocks])

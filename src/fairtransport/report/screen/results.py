@@ -54,6 +54,7 @@ def print_result(summary: AuditSummary, title: str) -> None:
         judged_sentence(summary),
     ]  # fmt: skip
     lines = [line(in_flags(one)) for one in said if one is not None]
+    lines += [line(f"  {one}") for one in summary.ready]
     content = Group(*head, *lines, line(""), _numbers(summary))
     terminal().print(framed(content, title, colour))
     print_moves(summary)

@@ -46,7 +46,6 @@ MARKS = {"rejected": "✕", "certified": "✓", "inconclusive": "?", "not-applic
 MOST = 0.9
 """Where fewer people have somebody to be compared with, the first screen says so."""
 
-NOTHING_SAID = "The figures say nothing of how similar people are treated."
 ONLY_IF = "The audit is valid only if these cases were not used to train the model: "
 CAUTION = f"{ONLY_IF}on its own training data a model does better than on people it has not seen."
 CAUTION_OF_OUTCOMES = (
@@ -161,7 +160,7 @@ def caution(summary: AuditSummary) -> str:
 def meaning(summary: AuditSummary) -> str:
     """Return what swapping people does to the mean loss, or what to do where that says nothing."""
     if summary.applicability is not None:
-        return summary.instead or NOTHING_SAID
+        return summary.instead or ""
     before, after = _risks(summary)
     what, near = _mean_loss(summary), about(summary)
     if summary.statistic > 0:
@@ -213,13 +212,15 @@ def parts_sentence(summary: AuditSummary) -> str | None:
         return None
     groups = " or ".join(visible(name) for name in summary.provenance.sensitive)
     near = about(summary)
-    rest = f"{near}{decimal(part.value)} of it needs people of another {groups}"
+    told = math.isclose(part.same_group, summary.disagreement)
+    of = "of the statistic" if told else "of it"
+    rest = f"{near}{decimal(part.value)} {of} needs people of another {groups}"
     if part.lower_bound is not None or part.upper_bound is not None:
         known = _bounds(part.lower_bound, part.upper_bound)
         rest += f"; in the population, with {_confidence(summary)} confidence, {known}"
     elif not near:
         rest += ", for which there is no bound"
-    if math.isclose(part.same_group, summary.disagreement):
+    if told:
         # another sentence tells the other part
         return f"{rest[:1].upper()}{rest[1:]}."
     same = f"{near}{decimal(part.same_group)} of the statistic comes from people of the same"
