@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fairtransport.documents import Doc, Schema, json_schema, to_json_text, to_plain
 from fairtransport.localise import (
     Affected,
+    Direction,
     Flow,
     FlowTable,
     GroupFlow,
@@ -25,6 +26,7 @@ __all__ = [
     "AuditSummary",
     "CostRule",
     "CurvePoint",
+    "Direction",
     "FeatureRole",
     "Flow",
     "FlowTable",
@@ -326,6 +328,13 @@ class AuditSummary:
         int | None, Doc("How many moves there are, those not listed included; null if shared.")
     ]
     moves: Annotated[tuple[Move, ...], Doc("Who is swapped with whom, the largest moves first.")]
+    directions: Annotated[
+        tuple[Direction, ...],
+        Doc(
+            "Between which levels of each sensitive feature people are moved, those that add most "
+            "first; if shared, by the moves shown."
+        ),
+    ]
     flows: Annotated[
         tuple[FlowTable, ...],
         Doc("The change in counts by feature and group; if shared, by the moves shown."),

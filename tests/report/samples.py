@@ -20,6 +20,7 @@ from fairtransport.summary import (
     AuditSummary,
     CostRule,
     CurvePoint,
+    Direction,
     FeatureRole,
     Flow,
     FlowTable,
@@ -164,6 +165,11 @@ def sample(**changes):
         moved=moved,
         moves_found=len(moves),
         moves=moves,
+        directions=(
+            Direction("race", "Caucasian", "African-American", 54.0, 54 / n),
+            Direction("sex", "Male", "Female", 42.0, 42 / n),
+            Direction("race", "African-American", "Caucasian", 12.0, 12 / n),
+        ),
         flows=tuple(_flows(feature, moves) for feature in LEVELS),
         most_affected=tuple(
             Affected(

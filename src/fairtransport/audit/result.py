@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fairtransport.audit.core import Core
 from fairtransport.audit.dependence import Sensitivity, find_sensitivity
 from fairtransport.audit.shared import shared_summary
-from fairtransport.audit.summarise import method_limits, summarise
+from fairtransport.audit.summarise import method_limits, summarise, summarise_headline
 from fairtransport.checks import choice, whole
 from fairtransport.filesystem import write_text
 from fairtransport.localise import flow_table
@@ -141,6 +141,14 @@ class AuditResult(Core):
             The number of random metrics to try.
         """
         return find_sensitivity(self, eta, draws)
+
+    def __str__(self) -> str:
+        from fairtransport.report.sections.finding import meaning, verdict_sentence
+
+        if self.method == "finite-sample" and self.loss.range is None:
+            return repr(self)
+        headline = summarise_headline(self)
+        return f"{verdict_sentence(headline)}\n{meaning(headline)}\n{self!r}"
 
     def __repr__(self) -> str:
         return (

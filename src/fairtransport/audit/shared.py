@@ -11,6 +11,7 @@ import numpy as np
 from fairtransport.audit.grouping import MOST_METRICS, compare_groups, people_by_answer
 from fairtransport.audit.summarise import (
     MOST_CELLS,
+    MOST_DIRECTIONS,
     MOST_GROUPS,
     MOST_LABELS,
     MOST_LEVELS,
@@ -27,6 +28,7 @@ from fairtransport.localise import (
     coarse_gap,
     coarse_pvalue,
     counts_of_many,
+    find_directions,
     group_flows,
     most_affected,
     one_digit,
@@ -87,6 +89,7 @@ def shared_summary(core: Core, whole: AuditSummary, at_least: int) -> AuditSumma
         moved=moved.total + hidden,
         moves_found=None,
         moves=listed_moves(core, moved),
+        directions=find_directions(moved, space)[:MOST_DIRECTIONS],
         flows=tuple(
             _without_rare(table) for table in flow_tables(core, moved, fixed=False, space=many)
         ),

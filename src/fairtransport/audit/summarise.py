@@ -14,6 +14,7 @@ from fairtransport.audit.grouping import MOST_METRICS, compare_groups, unmeasure
 from fairtransport.inference import DrawnLaw
 from fairtransport.localise import (
     describe_moves,
+    find_directions,
     flow_shapes,
     flow_table,
     group_flows,
@@ -55,6 +56,8 @@ MOST_CORNERS = 400
 """A document has so many corners of the budget curve, half of them near the budget."""
 NEAR = 10
 """So many times the budget is near, as in the picture."""
+MOST_DIRECTIONS = 200
+"""The same for pairs of levels of sensitive features."""
 MOST_GROUPS = 500
 """The same for sensitive groups; those that add most to the statistic are listed."""
 LAW_BINS = 40
@@ -132,6 +135,7 @@ def summarise_headline(core: Core) -> AuditSummary:
         moved=moved.total,
         moves_found=len(moved),
         moves=listed_moves(core, moved),
+        directions=find_directions(moved, core.space)[:MOST_DIRECTIONS],
         budget_in_words=_budget_in_words(core),
         warnings=(*core.warnings, *core.law.notes),
         provenance=provenance(core),

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairtransport.similarity.base import Parameters
+from fairtransport.similarity.base import Parameters, is_numeric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fairtransport.audit.core import Core
+
+MANY_GROUPS = 20
+"""Values of a numeric sensitive feature from which on groups of them say more."""
 
 
 def find_warnings(core: Core, shared: int | None = None) -> Iterator[str]:
@@ -25,6 +28,13 @@ def find_warnings(core: Core, shared: int | None = None) -> Iterator[str]:
         )
     if core.target_scope == "reference":
         yield from _reference(core)
+    for name in space.sensitive:
+        many = len(space.columns[name].levels)
+        if many > MANY_GROUPS and is_numeric(space.columns[name].levels):
+            yield (
+                f"The sensitive feature {name} has {many} values, each of which is a group of its "
+                f"own; `bins[{name!r}]` makes fewer groups of them."
+            )
     if core.disagreement > 0:
         yield (
             "Some profiles have several predictions (the features do not tell these people "

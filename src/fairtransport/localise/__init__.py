@@ -1,6 +1,7 @@
 """From the plan to the people: moves, flows, who is affected, group metrics."""
 
 from fairtransport.localise.affected import Affected, GroupFlow, group_flows, most_affected
+from fairtransport.localise.direction import Direction, find_directions
 from fairtransport.localise.flows import Flow, FlowTable, flow_shapes, flow_table
 from fairtransport.localise.group_metrics import GroupMetrics, group_metrics
 from fairtransport.localise.moves import Move, Moved, describe_moves, find_moved
@@ -18,6 +19,7 @@ from fairtransport.localise.sharing import (
 
 __all__ = [
     "Affected",
+    "Direction",
     "Flow",
     "FlowTable",
     "Grain",
@@ -35,6 +37,7 @@ __all__ = [
     "coarse_pvalue",
     "counts_of_many",
     "describe_moves",
+    "find_directions",
     "find_moved",
     "flow_shapes",
     "flow_table",

@@ -51,7 +51,7 @@ class Move:
 
 @dataclass(frozen=True, eq=False)
 class Moved:
-    """The part of a plan that moves people, as arrays: one entry a move, the largest first.
+    """The part of a plan that moves people, as arrays: one entry a move, what adds most first.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class Moved:
 
 
 def find_moved(solution: Solution, n: int) -> Moved:
-    """Return who a solution's plan moves, out of n people; the largest moves come first."""
+    """Return who a solution's plan moves, out of n people; what adds most comes first."""
     plan = solution.plan.tocoo()
     people = np.round(plan.data * n, 9)
     real = (plan.row != plan.col) & (people > LEAST_PEOPLE)
@@ -105,8 +105,9 @@ def find_moved(solution: Solution, n: int) -> Moved:
         solution.problem.costs_of(sources, targets),
         solution.tied(sources),
     )
-    # equal numbers in the order of the points, so that tables are the same every time
-    return moved.take(np.lexsort((targets, sources, -moved.people)))
+    # equal sums by people and the order of the points, so that tables are the same every time
+    added = np.round(moved.people * moved.gains, 9)
+    return moved.take(np.lexsort((targets, sources, -moved.people, -added)))
 
 
 def describe_moves(

@@ -16,6 +16,7 @@ from fairtransport.report.sections.finding import (
     parts_sentence,
     verdict_line,
 )
+from fairtransport.report.sections.who import direction_sentence
 from fairtransport.report.strings import shorten, value_text
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def print_result(summary: AuditSummary, title: str) -> None:
     head = [] if summary.verdict is None else [line((verdict_line(summary), f"bold {colour}"))]
     said = [
         meaning(summary), comparable_sentence(summary), parts_sentence(summary),
-        judged_sentence(summary),
+        judged_sentence(summary), direction_sentence(summary),
     ]  # fmt: skip
     lines = [line(in_flags(one)) for one in said if one is not None]
     lines += [line(f"  {one}") for one in summary.ready]
@@ -102,10 +103,13 @@ def _numbers(summary: AuditSummary) -> Table:
     if summary.disagreement > 0:  # the part that no change of a sensitive feature explains
         rows["  of which disagreement"] = f"{summary.disagreement:.4f}, inside profiles"
     rows |= {
+        "Sensitive": shorten(", ".join(made.sensitive), MOST_NAMES),
         "Features": shorten(", ".join(made.features), MOST_NAMES) or "none",
         "Points": f"{summary.points} distinct, {summary.observed_points} of them observed",
         "Questions asked": f"{summary.queried}" if summary.queried else "none (predictions only)",
         "Compared with": compared_with(summary.target_scope, asked=bool(summary.queried)),
+        "Similarity": made.similarity,
+        "Loss": made.loss,
         "Budget": f"{summary.budget:g}, price {summary.price:g}",
         "Interval": f"{interval_words(summary)} at level {level(1 - summary.alpha)}",
         "Method": f"{summary.method}, seed {made.seed}; guarantee: {summary.guarantee}",

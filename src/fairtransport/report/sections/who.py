@@ -113,6 +113,49 @@ def _has_twins(summary: AuditSummary) -> bool:
     return summary.queried != 0 and summary.points > summary.observed_points
 
 
+def direction_sentence(summary: AuditSummary) -> str | None:
+    """Return for which group the model does worse than for similar people of another."""
+    if not summary.directions or summary.applicability is not None:
+        return None
+    first = summary.directions[0]
+    back = [
+        one
+        for one in summary.directions
+        if (one.feature, one.better, one.worse) == (first.feature, first.worse, first.better)
+    ]
+    near = about(summary)
+    does = "predictions are higher" if is_outcome(summary) else "the model does worse"
+    worse, better = (shorten(value_text(one)) for one in (first.worse, first.better))
+    other = f"{near}{decimal(back[0].contribution)}" if back else "nothing"
+    shown = "" if summary.suppression is None else f", {OF_THOSE_SHOWN}"
+    return (
+        f"By {shorten(visible(first.feature))}: {does} for {worse} than for similar people of "
+        f"{better}, which adds {near}{decimal(first.contribution)} to the statistic (the other way "
+        f"round: {other}){shown}."
+    )
+
+
+def directions_table(summary: AuditSummary) -> Table:
+    """Return between which levels of a sensitive feature the worse treatment goes."""
+    better, worse = "Does better", "Does worse"
+    if is_outcome(summary):
+        better, worse = "Lower prediction", "Higher prediction"
+    numeric = ("People moved", "Added to the statistic")
+    rows = tuple(
+        (
+            Cell(visible(one.feature)), Cell(value_text(one.better)), Cell(value_text(one.worse)),
+            people_cell(one.people), Cell(decimal(one.contribution), one.contribution),
+        )
+        for one in summary.directions
+    )  # fmt: skip
+    return Table(
+        "directions",
+        titled(summary, "For whom the model does worse than for similar people"),
+        columns_of(["Sensitive feature", better, worse, *numeric], numeric),
+        rows,
+    )
+
+
 def titled(summary: AuditSummary, title: str) -> str:
     """Return a heading; where moves are left out it says that the others were counted."""
     return title if summary.suppression is None else f"{title}, {OF_THOSE_SHOWN}"
@@ -284,7 +327,7 @@ def affected_table(summary: AuditSummary, most: int | None = None) -> Table:
 
     return Table(
         "affected",
-        titled(summary, "Most affected profiles"),
+        titled(summary, "Who would do worse as somebody similar"),
         columns_of([*titles, *numeric], numeric),
         tuple(map(row, summary.most_affected[:most])),
     )
@@ -366,6 +409,8 @@ def _contents(summary: AuditSummary, output: Output) -> dict[str, object]:
         ],
         "affected": affected_table(summary, MOST_AFFECTED),
         "affected_left_out": len(summary.most_affected) - MOST_AFFECTED,
+        "direction": direction_sentence(summary),
+        "directions": directions_table(summary),
         "groups": groups_table(summary),
         "metrics": metrics_table(summary),
     }

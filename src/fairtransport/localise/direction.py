@@ -1,0 +1,50 @@
+"""Direction: between which levels of a sensitive feature the worse treatment goes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+
+from fairtransport.documents import Doc
+from fairtransport.localise.profiles import Value, plain
+
+if TYPE_CHECKING:
+    from fairtransport.localise.moves import Moved
+    from fairtransport.space import SampleSpace
+
+
+@dataclass(frozen=True)
+class Direction:
+    """People of one level of a sensitive feature who do worse as similar people of another."""
+
+    feature: Annotated[str, Doc("The sensitive feature.")]
+    better: Annotated[Value, Doc("The level of the people who are moved: they do better.")]
+    worse: Annotated[Value, Doc("The level they are moved to, as which they would do worse.")]
+    people: Annotated[float, Doc("How many are moved so.")]
+    contribution: Annotated[float, Doc("What these moves add to the statistic.")]
+
+
+def find_directions(moved: Moved, space: SampleSpace) -> tuple[Direction, ...]:
+    """Return the pairs of levels that moves go between, those that add most first.
+
+    A move that changes several sensitive features counts for each of them.
+    """
+    found = [one for name in space.sensitive for one in _of_feature(moved, space, name)]
+    return tuple(sorted(found, key=lambda one: -one.contribution))
+
+
+def _of_feature(moved: Moved, space: SampleSpace, name: str) -> list[Direction]:
+    codes = space.columns[name].codes
+    leave, enter = codes[moved.sources], codes[moved.targets]
+    change = np.flatnonzero(leave != enter)
+    pairs, place = np.unique(np.column_stack([leave, enter])[change], axis=0, return_inverse=True)
+    place = place.reshape(-1)
+    people = np.bincount(place, moved.people[change], len(pairs))
+    gained = np.bincount(place, (moved.people * moved.gains)[change], len(pairs)) / space.n
+    levels = [*map(plain, space.columns[name].levels.tolist()), None]
+    return [
+        Direction(name, levels[first], levels[second], float(many), float(gain))
+        for (first, second), many, gain in zip(pairs, people, gained, strict=True)
+    ]

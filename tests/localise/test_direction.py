@@ -1,0 +1,104 @@
+"""Between which levels the worse treatment goes, and the order of moves."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fairtransport as ft
+from fairtransport.audit.summarise import summarise_headline
+from fairtransport.localise import find_directions
+from fairtransport.report.screen import print_result
+
+RNG = np.random.default_rng(4)
+PEOPLE = pd.DataFrame({
+    "sex": RNG.choice(["f", "m"], 200), "race": RNG.choice(["a", "b", "c"], 200),
+    "age": RNG.integers(0, 4, 200), "good": RNG.integers(0, 2, 200),
+})  # fmt: skip
+
+
+def score(points):
+    """A model that says less of women, and of race c by age."""
+    return (
+        0.7 - 0.3 * (points["sex"] == "f") - 0.1 * (points["race"] == "c") * points["age"]
+    ).clip(0, 1)
+
+
+def audited(**more):
+    call = dict(
+        model=score, sensitive_features=["sex", "race"], loss="outcome", loss_range=(0, 1), rng=0
+    )
+    return ft.audit(PEOPLE[["sex", "race", "age"]], **(call | more))
+
+
+def test_directions_add_up_the_moves():
+    result = audited()
+    moves = result.moves
+    by_hand = {}
+    for name in ("sex", "race"):
+        for _, row in moves.iterrows():
+            ends = row[f"from_{name}"], row[f"to_{name}"]
+            if ends[0] != ends[1]:
+                people, added = by_hand.get((name, *ends), (0.0, 0.0))
+                gain = row["people"] * (row["loss_after"] - row["loss"]) / 200
+                by_hand[name, *ends] = people + row["people"], added + gain
+    found = find_directions(result.moved, result.space)
+
+    assert {(one.feature, one.better, one.worse) for one in found} == set(by_hand)
+    for one in found:
+        people, added = by_hand[one.feature, one.better, one.worse]
+        assert one.people == pytest.approx(people)
+        assert one.contribution == pytest.approx(added)
+    contributions = [one.contribution for one in found]
+    assert contributions == sorted(contributions, reverse=True)
+    # higher predictions are those of men
+    assert (found[0].feature, found[0].better, found[0].worse) == ("sex", "f", "m")
+
+
+def test_the_screen_names_the_direction(capsys):
+    print_result(summarise_headline(audited()), "people")
+    screen = " ".join(capsys.readouterr().out.replace("│", " ").split())
+
+    assert "By sex: predictions are higher for m than for similar people of f, which adds" in screen
+    assert "(the other way round: nothing)" in screen
+    assert "Sensitive sex, race" in screen
+    assert "Loss outcome" in screen
+
+
+def test_strangers_are_told_of_the_moves_shown():
+    shared = audited().document(5)
+
+    assert shared.directions
+    assert all(one.people % 5 == 0 for one in shared.directions)
+
+
+def test_moves_come_in_the_order_of_what_they_add():
+    moved = audited().moved
+    added = moved.people * moved.gains
+
+    assert (np.diff(added) <= 1e-9).all()
+    assert not (np.diff(moved.people) <= 0).all()
+
+
+def test_a_result_prints_as_its_verdict():
+    result = audited(delta=0.05)
+    said = str(result).splitlines()
+
+    assert said[0].startswith("δ-fairness rejected at level 5 %")
+    assert said[1].startswith("The mean prediction would rise from")
+    assert said[2] == repr(result)
+    # without a range there are no bounds to tell of
+    open_one = audited(loss_range=None)
+    assert str(open_one) == repr(open_one)
+
+
+def test_many_values_of_a_sensitive_number_are_pointed_out():
+    people = PEOPLE.assign(age=RNG.integers(20, 80, 200))
+    few = audited(sensitive_features="age")
+    many = ft.audit(
+        people[["sex", "age"]], model=lambda points: points["age"] / 100, rng=0,
+        sensitive_features="age", loss="outcome",
+    )  # fmt: skip
+
+    assert not any("group of its own" in one for one in few.warnings)
+    assert any("The sensitive feature age has" in one and "bins['age']" in one
+               for one in many.warnings)  # fmt: skip
