@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ROUNDS = 8
 """Tuples that a block is cut into, if there are people for so many."""
-FILL = 0.4
+FILL = 0.8
 """Tuples are cut further until λA is no more than this."""
 MOST = 0.9
 """The largest f."""

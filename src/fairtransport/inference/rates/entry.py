@@ -15,8 +15,8 @@ from fairtransport.inference.rates.tables import Columns, as_list, rate_table
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-ORDERS = 32
-"""Random orders, unless told."""
+ORDERS, FEWER_ORDERS, MANY = 64, 16, 100_000
+"""Random orders, unless told: fewer for many people, as what an order comes to varies less."""
 TOWARDS = ("best", "worst")
 
 
@@ -29,7 +29,7 @@ def rate_law(
     strata: ArrayLike | None = None,
     loss_range: tuple[float, float] = (0.0, 1.0),
     alpha: float = 0.05,
-    orders: int = ORDERS,
+    orders: int | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> RateLaw:
     """Return what a sample says about R, the rise of the mean loss by groups among people alike.
@@ -53,7 +53,8 @@ def rate_law(
     alpha
         The level that stakes are chosen for.
     orders
-        Random orders in which people are unsealed: more make results move less with the seed.
+        Random orders in which people are unsealed; more make results move less with the seed.
+        64 if left out, 16 for more than 100 000 people.
     rng
         A seed or a generator.
 
@@ -72,12 +73,14 @@ def rate_law(
     True
     """
     level = number("alpha", alpha, above=0, below=1)
-    many = whole("orders", orders, at_least=1, at_most=10_000)
+    if orders is not None:
+        whole("orders", orders, at_least=1, at_most=10_000)
     random = generator("rng", rng)
     table = rate_table(blocks, groups, losses, counts=counts, strata=strata, loss_range=loss_range)
     if table.groups == 1:
         msg = "`groups` must have two values or more, got one"
         raise InputError(msg)
+    many = (ORDERS if table.n <= MANY else FEWER_ORDERS) if orders is None else int(orders)
     return RateLaw(table, level, many, int(random.integers(2**63)))
 
 
@@ -90,7 +93,7 @@ def rate_laws(
     strata: ArrayLike | None = None,
     loss_range: tuple[float, float] = (0.0, 1.0),
     alpha: float = 0.05,
-    orders: int = ORDERS,
+    orders: int | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> dict[str, RateLaw]:
     """Return what a sample says about R of each sensitive feature, the others held fixed.
@@ -122,7 +125,7 @@ def outcome_rate_law(
     counts: ArrayLike | None = None,
     strata: ArrayLike | None = None,
     alpha: float = 0.05,
-    orders: int = ORDERS,
+    orders: int | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> RateLaw:
     """Return what a sample says about R of outcomes: 1 for a favourable decision, 0 for none.

@@ -137,9 +137,15 @@ class RateLaw:
                 f" loss would be at least {bound:.3f} higher ({100 * (1 - alpha):g} % confidence)."
                 " What else differs between the groups was not audited."
             )
+        if self.permutation_pvalue <= alpha:
+            return (
+                f"People who are alike in the audited columns are treated differently by {feature}"
+                f" (permutation test, p = {self.permutation_pvalue:.2g}), but by how much was not"
+                " established. What else differs between the groups was not audited."
+            )
         return (
-            f"No size of a difference by {feature} was established among people who are alike in"
-            " the audited columns. That is no evidence that they are treated alike."
+            f"No difference by {feature} was established among people who are alike in the audited"
+            " columns. That is no evidence that they are treated alike."
         )
 
     def _scaled(self, delta: float) -> float:
