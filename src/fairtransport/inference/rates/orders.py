@@ -2,24 +2,24 @@
 
 Each person falls into the pilot with one chance, whatever the loss. The losses of the others of
 a cell lie in an urn; whoever is unsealed next takes one of them without replacement. Both
-together are a uniformly random order of the people of each cell. Up to
-``SHUFFLED`` people the urns are shuffled; of more, what is unsealed at once is drawn
-hypergeometrically, at no cost in their number.
+together are a uniformly random order of the people of each cell. Up to ``SHUFFLED`` people, or
+where nearly everybody has a loss of their own, the urns are shuffled; otherwise what is unsealed
+is drawn hypergeometrically, at no cost in the number of people. The law is the same.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numba import njit
 
 if TYPE_CHECKING:
-    from fairtransport.checks import FloatArray, IntArray
+    from fairtransport.checks import BoolArray, FloatArray, IntArray
     from fairtransport.inference.rates.tables import RateTable
 
-SHUFFLED = 100_000
-"""People up to whom urns are shuffled; it depends on n alone, and the law is the same."""
+SHUFFLED, ALIKE = 100_000, 10
+"""People, in all and of one cell and loss on average, up to whom urns are shuffled."""
 
 
 class Urns(Protocol):
@@ -36,7 +36,7 @@ def draw_share(count: IntArray, share: float, rng: np.random.Generator) -> IntAr
 
 def fill_urns(table: RateTable, count: IntArray, rng: np.random.Generator) -> Urns:
     """Put the losses of so many people of each entry into the urns of their cells."""
-    if table.n <= SHUFFLED:
+    if table.n <= max(SHUFFLED, ALIKE * len(table.count)):
         return ShuffledUrns(table, count, rng)
     return CountedUrns(table, count, rng)
 
@@ -62,31 +62,85 @@ class CountedUrns:
         self._rng = rng
 
     def unseal(self, cells: IntArray, people: IntArray) -> FloatArray:
-        """Return the sums of losses drawn without replacement."""
-        sums = np.zeros(len(cells))
-        # each pass draws for the first request of every cell that is still waiting
-        order = np.argsort(cells, kind="stable")
-        turn = np.arange(len(cells)) - np.searchsorted(cells[order], cells[order])
-        for now in range(turn.max() + 1 if len(cells) else 0):
-            at = order[turn == now]
-            sums[at] = self._draw(cells[at], people[at])
-        return sums
+        """Return the sums of losses drawn without replacement.
 
-    def _draw(self, cells: IntArray, people: IntArray) -> FloatArray:
-        first, end = self._start[cells], self._start[cells + 1]
-        rest = np.add.reduceat(np.r_[self._left, 0], np.c_[first, end].ravel())[::2]
-        rest = np.where(end > first, rest, 0)
-        wanted, sums = people.copy(), np.zeros(len(cells))
-        for step in range(int((end - first).max(initial=0))):
-            here = np.flatnonzero((first + step < end) & (wanted > 0))
-            entry = first[here] + step
-            own = self._left[entry]
-            rest[here] -= own
-            drawn = self._rng.hypergeometric(own, rest[here], wanted[here])
-            self._left[entry] -= drawn
-            wanted[here] -= drawn
-            sums[here] += drawn * self._value[entry]
-        return sums
+        What a cell's requests take together is drawn first and then halved, the first half of
+        them against the second, until each has its own: as if drawn one after the other.
+        """
+        order = np.argsort(cells, kind="stable")
+        wanted = np.r_[0, np.cumsum(people[order])]
+        own, low = np.unique(cells[order], return_index=True)
+        high = np.r_[low[1:], len(cells)]
+        start, end = self._start[own], self._start[own + 1]
+        heap = Heaps(low, high, end - start, _ranges(start, end))
+        drawn = self._draw(self._left[heap.entry], heap, wanted[high] - wanted[low])
+        self._left[heap.entry] -= drawn
+        sums = np.zeros(len(cells))
+        while len(heap.low):
+            single = heap.high - heap.low == 1
+            of_single = np.repeat(single, heap.entries)
+            whose = np.repeat(heap.low, heap.entries)[of_single]
+            worth = drawn[of_single] * self._value[heap.entry[of_single]]
+            sums += np.bincount(whose, worth, minlength=len(sums))
+            heap, drawn = heap.kept(~single), drawn[~of_single]
+            middle = (heap.low + heap.high) // 2
+            part = self._draw(drawn, heap, wanted[middle] - wanted[heap.low])
+            heap = Heaps(
+                np.r_[heap.low, middle], np.r_[middle, heap.high],
+                np.r_[heap.entries, heap.entries], np.r_[heap.entry, heap.entry],
+            )  # fmt: skip
+            drawn = np.r_[part, drawn - part]
+        result = np.empty(len(cells))
+        result[order] = sums
+        return result
+
+    def _draw(self, count: IntArray, heap: Heaps, wanted: IntArray) -> IntArray:
+        """Draw so many of each heap, entry after entry."""
+        first = np.cumsum(heap.entries) - heap.entries
+        rest = np.bincount(
+            np.repeat(np.arange(len(first)), heap.entries), count, minlength=len(first)
+        ).astype(np.int64)
+        missing, drawn = wanted.copy(), np.zeros_like(count)
+        for step in range(int(heap.entries.max(initial=0))):
+            here = np.flatnonzero((heap.entries > step) & (missing > 0))
+            at = first[here] + step
+            rest[here] -= count[at]
+            drawn[at] = self._rng.hypergeometric(count[at], rest[here], missing[here])
+            missing[here] -= drawn[at]
+        return drawn
+
+
+class Heaps(NamedTuple):
+    """Losses of one cell each that several requests share.
+
+    Attributes
+    ----------
+    low, high
+        The first of the requests, and the one after the last.
+    entries
+        How many entries of the table each heap has.
+    entry
+        These entries, heap after heap.
+    """
+
+    low: IntArray
+    high: IntArray
+    entries: IntArray
+    entry: IntArray
+
+    def kept(self, keep: BoolArray) -> Heaps:
+        """Return some of the heaps."""
+        return Heaps(
+            self.low[keep], self.high[keep], self.entries[keep],
+            self.entry[np.repeat(keep, self.entries)],
+        )  # fmt: skip
+
+
+def _ranges(start: IntArray, end: IntArray) -> IntArray:
+    """Return the numbers from each start to before each end, one after the other."""
+    many = end - start
+    shift = np.repeat(start - (np.cumsum(many) - many), many)
+    return np.asarray(np.arange(many.sum()) + shift)
 
 
 @njit(cache=True)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 
-from fairtransport.inference.rates.orders import SHUFFLED
+from fairtransport.inference.rates.orders import ALIKE, SHUFFLED
 
 if TYPE_CHECKING:
     from fairtransport.checks import FloatArray, IntArray
@@ -39,7 +39,8 @@ def permutation_pvalue(table: RateTable, resamples: int, rng: np.random.Generato
     at_a_time = max(1, MOST_NUMBERS // table.cells)
     for first in range(0, resamples, at_a_time):
         many = min(at_a_time, resamples - first)
-        deal = _shuffled if table.n <= SHUFFLED else _counted
+        few = table.n <= max(SHUFFLED, ALIKE * len(table.count))
+        deal = _shuffled if few else _counted
         drawn.append(statistics(table, deal(table, many, rng)))
     return combined_pvalue(np.concatenate(drawn))
 

@@ -12,6 +12,7 @@ from fairtransport.inference.rates.orders import draw_share, fill_urns
 
 if TYPE_CHECKING:
     from fairtransport.checks import FloatArray, IntArray
+    from fairtransport.inference.rates.orders import Urns
     from fairtransport.inference.rates.tables import RateTable
 
 PILOT, LONG_PILOT = 0.2, 0.45
@@ -51,37 +52,50 @@ def unseal(table: RateTable, orders: int, alpha: float, rng: np.random.Generator
 def one_order(
     table: RateTable, alpha: float, rng: np.random.Generator
 ) -> tuple[float, float, float, float]:
-    """Return log W, λ, N and Σ A·D of one random order.
-
-    First the pilot is drawn, and drawn further or not by what it shows. It fixes λ and, with the
-    design of the others, who is in which tuple. The rest is `bets.play`.
-    """
-    pilot, seen = _pilot(table, rng)
-    strata = int(table.strata.max()) + 1
-    left = table.count - pilot
-    people = int(left.sum())
-    stake = _stake(seen, strata, people, alpha)
-    means, variances = np.zeros(table.people.shape), np.zeros(table.blocks)
-    model.fit(seen, strata, means, variances)
-    sealed = table.added(left).astype(np.int64)
-    block, take = bets.plan(sealed, means, variances, stake)
-    cells = (block[:, None] * table.groups + np.arange(table.groups)).ravel()
-    sums = fill_urns(table, left, rng).unseal(cells, take.ravel()).reshape(take.shape)
-    log_wealth, moved = bets.play(seen, strata, block, take, sums, stake)
-    return log_wealth, stake, float(people), moved
-
-
-def _pilot(table: RateTable, rng: np.random.Generator) -> tuple[IntArray, model.Seen]:
-    """Return how many people of each entry are in the pilot, and what it shows."""
-    strata = int(table.strata.max()) + 1
+    """Return log W, λ, N and Σ A·D of one random order."""
     pilot = draw_share(table.count, PILOT, rng)
-    seen = model.Seen(table.added(pilot), table.added(pilot * table.value), table.strata)
-    means, variances = np.zeros(table.people.shape), np.zeros(table.blocks)
-    spread, error, effect = model.fit(seen, strata, means, variances)
-    if spread > SURE * error and 2 * spread > effect**2:
+    seen = _shown(table, pilot)
+    if signs_differ(seen):
         pilot = pilot + draw_share(table.count - pilot, (LONG_PILOT - PILOT) / (1 - PILOT), rng)
-        seen = model.Seen(table.added(pilot), table.added(pilot * table.value), table.strata)
-    return pilot, seen
+        seen = _shown(table, pilot)
+    sealed = table.count - pilot
+    design = table.added(sealed).astype(np.int64)
+    return bet_after(seen, design, fill_urns(table, sealed, rng), alpha)
+
+
+def bet_after(
+    seen: model.Seen, design: IntArray, urns: Urns, alpha: float
+) -> tuple[float, float, float, float]:
+    """Return log W, λ, N and Σ A·D of the people who are not in the pilot.
+
+    What the pilot has ``seen`` fixes λ and, with the (blocks, groups) ``design`` of the others,
+    who is in which tuple. Their losses are in the urns. What is unsealed is added to ``seen``.
+    """
+    strata = _strata(seen)
+    stake = _stake(seen, strata, int(design.sum()), alpha)
+    means, variances = np.zeros(design.shape), np.zeros(len(design))
+    model.fit(seen, strata, means, variances)
+    block, take = bets.plan(design, means, variances, stake)
+    groups = design.shape[1]
+    cells = (block[:, None] * groups + np.arange(groups)).ravel()
+    sums = urns.unseal(cells, take.ravel()).reshape(take.shape)
+    log_wealth, moved = bets.play(seen, strata, block, take, sums, stake)
+    return log_wealth, stake, float(design.sum()), moved
+
+
+def signs_differ(seen: model.Seen) -> bool:
+    """Say whether cells of the pilot differ by more than their groups' effects do."""
+    means, variances = np.zeros(seen.people.shape), np.zeros(len(seen.people))
+    spread, error, effect = model.fit(seen, _strata(seen), means, variances)
+    return bool(spread > SURE * error and 2 * spread > effect**2)
+
+
+def _shown(table: RateTable, pilot: IntArray) -> model.Seen:
+    return model.Seen(table.added(pilot), table.added(pilot * table.value), table.strata)
+
+
+def _strata(seen: model.Seen) -> int:
+    return int(seen.strata.max()) + 1
 
 
 def _stake(seen: model.Seen, strata: int, people: int, alpha: float) -> float:

@@ -18,7 +18,7 @@ GUESSED_VARIANCE = 0.22
 """Of a loss; it guides the choice of sizes and stakes, which the design alone decides."""
 MOST = 0.6
 """Largest share of wealth that a pair of parts can lose."""
-MOST_PARTS = 20_000
+MOST_PARTS = 100_000
 """Parts that blocks are cut into, in all, if larger parts are possible."""
 FEWEST_SHARE = 1 / 8
 """Share of the orders whose mean wealth may decide without the others."""
