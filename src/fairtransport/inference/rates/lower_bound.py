@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 FEWEST_SHARE = 1 / 8
 """Share of the orders whose mean wealth may decide without the others."""
 HALVINGS = 60
+MOST_LOG = 690.0
+"""The largest logarithm of evidence that is told."""
 RESAMPLES = 1999
 """Draws of the permutation test."""
 
@@ -93,19 +95,20 @@ class RateLaw:
 
     def evalue(self, delta: float = 0.0) -> float:
         """Return evidence against R <= δ, whose mean is at most 1 under it: all orders' mean."""
-        return math.exp(min(self._log_evidence(self._scaled(delta), fewest=self.orders), 700.0))
+        log = self._log_evidence(self._scaled(delta), fewest=self.orders)
+        return math.exp(min(log, MOST_LOG))
 
     def pvalue(self, delta: float = 0.0) -> float:
         """Return the p-value of R <= δ: at most α with probability at most α, at every n."""
-        return min(1.0, math.exp(-self._log_evidence(self._scaled(delta))))
+        return math.exp(-min(max(self._log_evidence(self._scaled(delta)), 0.0), MOST_LOG))
 
     def lower_bound(self, alpha: float = 0.05) -> float:
         """Return L with P(L <= R) >= 1 − α at every n, R of the population."""
-        return self._bound(number("alpha", alpha, above=0, below=1), ones=1.0)
+        return self._bound(alpha, here=False)
 
     def lower_bound_here(self, alpha: float = 0.05) -> float:
         """Return the same for the mean of r over the people of this sample, given their design."""
-        return self._bound(number("alpha", alpha, above=0, below=1), ones=self.n)
+        return self._bound(alpha, here=True)
 
     def certificate(self, alpha: float = 0.05) -> RateCertificate | None:
         """Return a weak upper bound for some of these people, and for whom; None if there is none.
@@ -151,25 +154,26 @@ class RateLaw:
     def _scaled(self, delta: float) -> float:
         return number("delta", delta, at_least=0) / self.table.width
 
-    def _log_evidence(self, delta: float, fewest: int = 0, ones: float = 1.0) -> float:
-        """Return the logarithm of the largest mean wealth of the first orders, against R <= δ."""
+    def _log_evidence(self, delta: float, *, fewest: int = 0, here: bool = False) -> float:
+        """Return the logarithm of the largest mean wealth of the first orders, against R <= δ.
+
+        With ``here`` the hypothesis is about the n people of the sample; the N of an order who
+        are not in its pilot then have a mean of at most n/N times δ.
+        """
         log, stake, people, _ = self.wealths
-        # of these people, those of an order outside its pilot have at most n/N times the mean
-        share = 1.0 if ones == 1.0 else ones / np.maximum(people, 1)
-        against = log - people * np.log1p(stake * share * delta)
+        most = delta * self.n / np.maximum(people, 1) if here else delta
+        against = log - people * np.log1p(stake * most)
         return log_best_mean(against, fewest or math.ceil(FEWEST_SHARE * self.orders))
 
-    def _bound(self, alpha: float, ones: float) -> float:
+    def _bound(self, alpha: float, *, here: bool) -> float:
         """Return where the evidence falls to 1/α: it falls in δ."""
-        enough = math.log(1 / alpha)
+        enough = math.log(1 / number("alpha", alpha, above=0, below=1))
         low, high = 0.0, 1.0
-        if self._log_evidence(low, ones=ones) < enough:
+        if self._log_evidence(low, here=here) < enough:
             return 0.0
-        if self._log_evidence(high, ones=ones) >= enough:
-            return self.table.width
         for _ in range(HALVINGS):
             middle = (low + high) / 2
-            if self._log_evidence(middle, ones=ones) >= enough:
+            if self._log_evidence(middle, here=here) >= enough:
                 low = middle
             else:
                 high = middle
