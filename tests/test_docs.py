@@ -75,9 +75,11 @@ def test_the_figures_on_rates_are_those_of_the_simulation():
     others = [script["width"](row) for row in known if "random" not in row["case"]]
     alarms = max(row["found"] for row in found["cases"] if row["effect"] == 0)
     words = " ".join(page.split())
-    assert f"is {min(others):.2f} to {max(others):.2f} times as far away" in words
-    assert f"is lost: {min(random):.1f} and {max(random):.1f} times" in words
-    assert f"above 0 in at most {100 * alarms:.1f} % of the samples" in words
+    assert f"knows none of it is {min(others):.2f} to {max(others):.2f} times" in words
+    assert f"is lost: {random[0]:.1f} and {random[1]:.1f} times as far away" in words
+    ideal = "{:.1f} and {:.1f}".format(*found["without_signs"])
+    assert f"took a normal bound would be {ideal} times as far away" in words
+    assert f"the bound was above 0 in at most {100 * alarms:.1f} % of the samples" in words
 
 
 def test_the_page_on_architecture_has_a_paragraph_for_every_room():

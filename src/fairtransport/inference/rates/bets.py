@@ -24,6 +24,8 @@ ROUNDS = 8
 """Tuples that a block is cut into, if there are people for so many."""
 FILL = 0.8
 """Tuples are cut further until λA is no more than this."""
+FITS = 32
+"""How often cell means are guessed anew, beside at the beginning of each round."""
 MOST = 0.9
 """The largest f."""
 MOST_STAKE = 0.75
@@ -111,11 +113,11 @@ def play(
     """
     blocks, groups = seen.people.shape
     means, variances = np.zeros((blocks, groups)), np.zeros(blocks)
-    before = blocks
+    before, often = blocks, max(len(block) // FITS, 1)
     log_wealth, moved = 0.0, 0.0
     for k in range(len(block)):
         b = block[k]
-        if b <= before:  # a new round
+        if b <= before or k % often == 0:  # a new round, or much was learnt since
             fit(seen, strata, means, variances)
         before = b
         g, f = target(means[b], variances[b], take[k], 1, stake)

@@ -136,8 +136,9 @@ class RateLaw:
         if bound > 0:
             return (
                 f"People who are alike in the audited columns are treated differently by {feature}:"
-                f" if everybody were treated as the worst-treated group among those alike, the mean"
-                f" loss would be at least {bound:.3f} higher ({100 * (1 - alpha):g} % confidence)."
+                " if everybody were treated as the worst-treated group among those alike, the mean"
+                f" loss would be at least {_rounded_down(bound)} higher"
+                f" ({100 * (1 - alpha):g} % confidence)."
                 " What else differs between the groups was not audited."
             )
         if self.permutation_pvalue <= alpha:
@@ -178,3 +179,16 @@ class RateLaw:
             else:
                 high = middle
         return low * self.table.width
+
+
+def _rounded_down(bound: float) -> str:
+    """Return two digits of a number, never more than it is.
+
+    Examples
+    --------
+    >>> _rounded_down(0.0399), _rounded_down(0.00068), _rounded_down(12.5)
+    ('0.039', '0.00068', '12')
+    """
+    digits = 1 - math.floor(math.log10(bound))
+    down = math.floor(bound * 10.0**digits + 1e-9) / 10.0**digits
+    return f"{down:.{max(digits, 0)}f}"

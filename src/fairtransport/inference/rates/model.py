@@ -17,7 +17,7 @@ from numba import njit
 if TYPE_CHECKING:
     from fairtransport.checks import FloatArray, IntArray
 
-GROUP_SPREAD = 0.1
+GROUP_SPREAD = 0.2
 """Prior standard deviation of a group's effect."""
 CELL_SPREAD = 0.05
 """Prior standard deviation of a cell's deviation."""
