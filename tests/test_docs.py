@@ -24,7 +24,15 @@ def test_the_readmes_python_runs_as_shown():
 
 @pytest.mark.parametrize(
     "page",
-    ["compare.md", "datasets.md", "families.md", "selection.md", "similarity.md", "verdicts.md"],
+    [
+        "compare.md",
+        "datasets.md",
+        "families.md",
+        "rates.md",
+        "selection.md",
+        "similarity.md",
+        "verdicts.md",
+    ],
 )
 def test_the_python_of_the_docs_runs_as_shown(page):
     failures, tried = doctest.testfile(
@@ -63,6 +71,23 @@ def test_the_table_on_families_is_that_of_the_simulation():
     for row in nulls:
         assert row["repetitions"] == 1000
         assert row["wrong"] <= 0.05
+
+
+def test_the_figures_on_rates_are_those_of_the_simulation():
+    script = runpy.run_path(str(ROOT / "scripts" / "make_rates_table.py"))
+    page = (ROOT / "docs" / "rates.md").read_text("utf-8")
+    assert script["page"](page) == page
+    found = json.loads((ROOT / "docs" / "rates.json").read_text("utf-8"))
+    known = [row for row in found["cases"] if row["effect"] > 0]
+    random = [script["width"](row) for row in known if "random" in row["case"]]
+    others = [script["width"](row) for row in known if "random" not in row["case"]]
+    alarms = max(row["found"] for row in found["cases"] if row["effect"] == 0)
+    words = " ".join(page.split())
+    assert f"knows none of it is {min(others):.2f} to {max(others):.2f} times" in words
+    assert f"is lost: {random[0]:.1f} and {random[1]:.1f} times as far away" in words
+    ideal = "{:.1f} and {:.1f}".format(*found["without_signs"])
+    assert f"took a normal bound would be {ideal} times as far away" in words
+    assert f"the bound was above 0 in at most {100 * alarms:.1f} % of the samples" in words
 
 
 def test_the_page_on_architecture_has_a_paragraph_for_every_room():

@@ -16,7 +16,7 @@ from tempfile import mkdtemp
 
 from fairtransport.errors import FairtransportError
 
-PACKAGES = ("inference/anytime", "inference/finite", "transport")
+PACKAGES = ("inference/anytime", "inference/finite", "inference/rates", "transport")
 """The folders of compiled functions."""
 
 

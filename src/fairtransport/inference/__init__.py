@@ -13,6 +13,10 @@ from fairtransport.inference.paper.min_of_normals import MinOfNormals
 from fairtransport.inference.paper.quantile_laws import DrawnLaw, LimitLaw, PlugInLaw
 from fairtransport.inference.planning.pilot import Pilot
 from fairtransport.inference.planning.smallest_sample import PowerCurve, SamplePlan, sample_size
+from fairtransport.inference.rates.entry import outcome_rate_law, rate_law, rate_laws
+from fairtransport.inference.rates.lower_bound import RateLaw
+from fairtransport.inference.rates.tables import RateTable, rate_table
+from fairtransport.inference.rates.upper_bound import RateCertificate
 
 __all__ = [
     "METHODS",
@@ -23,11 +27,18 @@ __all__ = [
     "Pilot",
     "PlugInLaw",
     "PowerCurve",
+    "RateCertificate",
+    "RateLaw",
+    "RateTable",
     "SamplePlan",
     "SamplingLaw",
     "default_size",
     "difference_law",
     "limit_at",
+    "outcome_rate_law",
+    "rate_law",
+    "rate_laws",
+    "rate_table",
     "sample_size",
     "sampling_law",
 ]

@@ -1,0 +1,1 @@
+"""Rates: how much worse people fare than those alike in all audited columns, group by group."""

@@ -1,0 +1,194 @@
+"""What a sample says about R: a lower bound at every n, p-values, estimates."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtransport.checks import number
+from fairtransport.inference.finite.least_wealth import log_best_mean
+from fairtransport.inference.rates.upper_bound import RateCertificate, certificate
+
+if TYPE_CHECKING:
+    from fairtransport.inference.rates.tables import RateTable
+    from fairtransport.inference.rates.unsealing import Wealths
+
+FEWEST_SHARE = 1 / 8
+"""Share of the orders whose mean wealth may decide without the others."""
+HALVINGS = 60
+MOST_LOG = 690.0
+"""The largest logarithm of evidence that is told."""
+RESAMPLES = 1999
+"""Draws of the permutation test."""
+
+
+@dataclass(frozen=True, eq=False)
+class RateLaw:
+    """Inference about R, from people who are alike in the audited columns.
+
+    R = E[max over groups s' of m(b, s') − m(b, s)], m(b, s) the mean loss in block b and group s:
+    by how much the mean loss would rise if everybody were treated as the worst-treated group
+    among those who are alike in the columns that make up the block.
+
+    Attributes
+    ----------
+    table
+        The sample.
+    alpha
+        The level that stakes are chosen for; bounds at other levels hold too.
+    orders
+        The number of random orders in which people are unsealed.
+    seed
+        Of all that is drawn.
+
+    Notes
+    -----
+    R > 0 is no proof that a system uses the group: something else that it knows and the audit
+    does not may differ by group. A lower bound of 0 is no proof of the contrary either.
+    """
+
+    table: RateTable
+    alpha: float
+    orders: int
+    seed: int
+
+    def _stream(self, purpose: int) -> np.random.Generator:
+        return np.random.default_rng([self.seed, purpose])
+
+    @property
+    def n(self) -> int:
+        """The number of people."""
+        return self.table.n
+
+    @property
+    def comparable_share(self) -> float:
+        """The share of the people in whose block there is somebody of another group."""
+        return self.table.comparable_share
+
+    @cached_property
+    def wealths(self) -> Wealths:
+        """What bets on the random orders came to."""
+        from fairtransport.inference.rates.unsealing import unseal
+
+        return unseal(self.table, self.orders, self.alpha, self._stream(0))
+
+    @property
+    def estimate(self) -> float:
+        """The cross-fitted estimate: targets chosen on some people, measured on others.
+
+        Its expectation is at most R.
+        """
+        people = np.maximum(self.wealths.people, 1)
+        return float(np.mean(self.wealths.moved / people)) * self.table.width
+
+    @property
+    def plug_in(self) -> float:
+        """R of the observed cell means, a maximum of noisy means: biased upwards."""
+        people = self.table.people
+        means = np.where(people > 0, self.table.losses / np.maximum(people, 1), -np.inf)
+        rise = people * (means.max(axis=1, keepdims=True) - np.where(people > 0, means, 0))
+        return float(rise.sum() / self.n) * self.table.width
+
+    def evalue(self, delta: float = 0.0) -> float:
+        """Return evidence against R <= δ, whose mean is at most 1 under it: all orders' mean."""
+        log = self._log_evidence(self._scaled(delta), fewest=self.orders)
+        return math.exp(min(log, MOST_LOG))
+
+    def pvalue(self, delta: float = 0.0) -> float:
+        """Return the p-value of R <= δ: at most α with probability at most α, at every n."""
+        return math.exp(-min(max(self._log_evidence(self._scaled(delta)), 0.0), MOST_LOG))
+
+    def lower_bound(self, alpha: float = 0.05) -> float:
+        """Return L with P(L <= R) >= 1 − α at every n, R of the population."""
+        return self._bound(alpha, here=False)
+
+    def lower_bound_here(self, alpha: float = 0.05) -> float:
+        """Return the same for the mean of r over the people of this sample, given their design."""
+        return self._bound(alpha, here=True)
+
+    def certificate(self, alpha: float = 0.05) -> RateCertificate | None:
+        """Return a weak upper bound for some of these people, and for whom; None if there is none.
+
+        There is none with more than two groups, nor without blocks that have two or more people
+        of both.
+        """
+        level = number("alpha", alpha, above=0, below=1)
+        return certificate(self.table, level, self.orders, self._stream(2))
+
+    @cached_property
+    def permutation_pvalue(self) -> float:
+        """The p-value of the exact stratified permutation test.
+
+        Its hypothesis: losses do not depend on the group given the block. For losses of two
+        values that is R = 0; otherwise R = 0 is a weaker statement.
+        """
+        from fairtransport.inference.rates.permutation import permutation_pvalue
+
+        return permutation_pvalue(self.table, RESAMPLES, self._stream(1))
+
+    def sentence(self, feature: str, alpha: float = 0.05) -> str:
+        """Return what was found, in words."""
+        bound = self.lower_bound(alpha)
+        if bound > 0:
+            return (
+                f"People who are alike in the audited columns are treated differently by {feature}:"
+                " if everybody were treated as the worst-treated group among those alike, the mean"
+                f" loss would be at least {_rounded_down(bound)} higher"
+                f" ({100 * (1 - alpha):g} % confidence)."
+                " What else differs between the groups was not audited."
+            )
+        if self.permutation_pvalue <= alpha:
+            return (
+                f"People who are alike in the audited columns are treated differently by {feature}"
+                f" (permutation test, p = {self.permutation_pvalue:.2g}), but by how much was not"
+                " established. What else differs between the groups was not audited."
+            )
+        return (
+            f"No difference by {feature} was established among people who are alike in the audited"
+            " columns. That is no evidence that they are treated alike."
+        )
+
+    def _scaled(self, delta: float) -> float:
+        return number("delta", delta, at_least=0) / self.table.width
+
+    def _log_evidence(self, delta: float, *, fewest: int = 0, here: bool = False) -> float:
+        """Return the logarithm of the largest mean wealth of the first orders, against R <= δ.
+
+        With ``here`` the hypothesis is about the n people of the sample; the N of an order who
+        are not in its pilot then have a mean of at most n/N times δ.
+        """
+        log, stake, people, _ = self.wealths
+        most = delta * self.n / np.maximum(people, 1) if here else delta
+        against = log - people * np.log1p(stake * most)
+        return log_best_mean(against, fewest or math.ceil(FEWEST_SHARE * self.orders))
+
+    def _bound(self, alpha: float, *, here: bool) -> float:
+        """Return where the evidence falls to 1/α: it falls in δ."""
+        enough = math.log(1 / number("alpha", alpha, above=0, below=1))
+        low, high = 0.0, 1.0
+        if self._log_evidence(low, here=here) < enough:
+            return 0.0
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            if self._log_evidence(middle, here=here) >= enough:
+                low = middle
+            else:
+                high = middle
+        return low * self.table.width
+
+
+def _rounded_down(bound: float) -> str:
+    """Return two digits of a number, never more than it is.
+
+    Examples
+    --------
+    >>> _rounded_down(0.0399), _rounded_down(0.00068), _rounded_down(12.5)
+    ('0.039', '0.00068', '12')
+    """
+    digits = 1 - math.floor(math.log10(bound))
+    down = math.floor(bound * 10.0**digits + 1e-9) / 10.0**digits
+    return f"{down:.{max(digits, 0)}f}"

@@ -1,0 +1,217 @@
+"""What unsealed losses say of the cells: a guess of their means, from which bets are chosen.
+
+A cell's mean is modelled as that of its block, plus an effect of its group that is one in each
+stratum (by Mantel and Haenszel's weights, shrunken), plus a deviation of its own, shrunken by how
+much cells were seen to differ. Nothing that is promised depends on this guess: it is made from
+losses that are unsealed, and that is all.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numba import njit
+
+if TYPE_CHECKING:
+    from fairtransport.checks import FloatArray, IntArray
+
+GROUP_SPREAD = 0.2
+"""Prior standard deviation of a group's effect."""
+CELL_SPREAD = 0.05
+"""Prior standard deviation of a cell's deviation."""
+LEAST_SPREAD = 0.003
+TINY = 1e-12
+BLOCK_WEIGHT = 4.0
+"""People that the overall mean counts for in a block's variance."""
+FLOOR = 0.005
+"""Least variance of a loss."""
+SHARPNESS, MOST_SCORE = 1.5, 16 / 3
+"""How much a standardised difference of 1 makes a group likelier to be the target, and the
+largest that counts."""
+LEAST_RATIO = 0.02
+"""Least variance of gains, in units of a loss's."""
+
+
+class Seen(NamedTuple):
+    """Losses that are unsealed, added up by block and group.
+
+    Attributes
+    ----------
+    people, losses
+        (blocks, groups) how many are unsealed and what their losses add up to.
+    strata
+        The stratum of each block.
+    """
+
+    people: FloatArray
+    losses: FloatArray
+    strata: IntArray
+
+
+@njit(cache=True)
+def _variance(mean: float) -> float:
+    return float(max(mean * (1.0 - mean), 0.01))
+
+
+@njit(cache=True)
+def group_effects(seen: Seen, strata: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return, by stratum and group: the weighted difference from the rest, its weight, people."""
+    blocks, groups = seen.people.shape
+    difference = np.zeros((strata, groups))
+    weight = np.zeros((strata, groups))
+    people = np.zeros((strata, groups))
+    for b in range(blocks):
+        y = seen.strata[b]
+        many, total = 0.0, 0.0
+        for s in range(groups):
+            many += seen.people[b, s]
+            total += seen.losses[b, s]
+        for s in range(groups):
+            own = seen.people[b, s]
+            people[y, s] += own
+            if 0.0 < own < many:
+                w = own * (many - own) / many
+                rest = (total - seen.losses[b, s]) / (many - own)
+                difference[y, s] += w * (seen.losses[b, s] / own - rest)
+                weight[y, s] += w
+    return difference, weight, people
+
+
+@njit(cache=True)
+def overall_mean(seen: Seen) -> float:
+    """Return the mean of all unsealed losses, drawn a little towards one half."""
+    return float((seen.losses.sum() + 1.0) / (seen.people.sum() + 2.0))
+
+
+@njit(cache=True)
+def _shrunken_effects(seen: Seen, strata: int, sigma: float) -> FloatArray:
+    """Return the guessed effect of each stratum and group, on average 0 over people."""
+    effect, weight, people = group_effects(seen, strata)
+    for y in range(strata):
+        many = people[y].sum()
+        for s in range(effect.shape[1]):
+            if weight[y, s] > 0.0:
+                share = people[y, s] / many
+                effect[y, s] *= (1.0 - share) / (weight[y, s] + sigma / GROUP_SPREAD**2)
+    return effect
+
+
+@njit(cache=True)
+def _spread_of_cells(
+    seen: Seen, effect: FloatArray, overall: float, variances: FloatArray
+) -> tuple[float, float]:
+    """Return the variance of cells around their groups' effects, by moments, and its error.
+
+    Fill the blocks' variances of losses.
+    """
+    blocks, groups = seen.people.shape
+    excess, pairs, noise = 0.0, 0.0, 0.0
+    for b in range(blocks):
+        y = seen.strata[b]
+        many, total, rest = 0.0, 0.0, 0.0
+        for s in range(groups):
+            many += seen.people[b, s]
+            total += seen.losses[b, s]
+            rest += seen.losses[b, s] - seen.people[b, s] * effect[y, s]
+        mean = (total + BLOCK_WEIGHT * overall) / (many + BLOCK_WEIGHT)
+        variances[b] = mean * (1.0 - mean) + FLOOR
+        for s in range(groups):
+            own = seen.people[b, s]
+            if 0.0 < own < many:
+                z = seen.losses[b, s] / own - rest / many - effect[y, s]
+                part = 1.0 - own / many
+                excess += own * z * z - part * variances[b]
+                noise += 2.0 * (part * variances[b]) ** 2
+                pairs += own * part
+    return excess / max(pairs, 1.0), math.sqrt(noise) / max(pairs, TINY)
+
+
+@njit(cache=True)
+def _fill_means(seen: Seen, effect: FloatArray, weight: float, means: FloatArray) -> None:
+    """Fill the guessed means; a cell's own mean counts as the prior does at ``weight`` people."""
+    blocks, groups = seen.people.shape
+    for b in range(blocks):
+        y = seen.strata[b]
+        base, total = 0.0, 0.0
+        for s in range(groups):
+            own = seen.people[b, s]
+            means[b, s] = effect[y, s]
+            if own > 0.0:
+                base += (seen.losses[b, s] - own * effect[y, s]) / (own + weight)
+                total += own / (own + weight)
+        for s in range(groups):
+            own = seen.people[b, s]
+            if own > 0.0:
+                z = seen.losses[b, s] / own - effect[y, s] - base / total
+                means[b, s] += own / (own + weight) * z
+
+
+@njit(cache=True)
+def fit(
+    seen: Seen, strata: int, means: FloatArray, variances: FloatArray
+) -> tuple[float, float, float]:
+    """Fill the guesses: means of cells, up to what is common to a block, and blocks' variances.
+
+    Return by how much cells deviate from their groups' effects: the variance as moments have it
+    and its standard error; and the largest difference of two groups' effects in a stratum.
+    """
+    overall = overall_mean(seen)
+    sigma = _variance(overall)
+    effect = _shrunken_effects(seen, strata, sigma)
+    found, error = _spread_of_cells(seen, effect, overall, variances)
+    # beside a prior guess, each by its precision
+    known, prior = 1.0 / (error * error + TINY), 1.0 / CELL_SPREAD**4
+    spread = (max(found, 0.0) * known + CELL_SPREAD**2 * prior) / (known + prior)
+    _fill_means(seen, effect, sigma / max(spread, LEAST_SPREAD**2), means)
+    widest = 0.0
+    for y in range(strata):
+        widest = max(widest, effect[y].max() - effect[y].min())
+    return found, error, widest
+
+
+@njit(cache=True)
+def block_size(people: FloatArray, to_come: float) -> float:
+    """Return how many people to come share a person's block, from collisions in the pilot."""
+    pilot, collisions = 0.0, 0.5
+    for b in range(len(people)):
+        many = people[b].sum()
+        pilot += many
+        collisions += many * (many - 1.0)
+    return float(1.0 + to_come * collisions / max(pilot * (pilot - 1.0), 1.0))
+
+
+@njit(cache=True)
+def variance_of_gains(seen: Seen, strata: int, size: float) -> float:
+    """Guess the variance of what people gain when moved, a person, from the pilot.
+
+    With a share p of targets in blocks of ``size`` people, a block has one with probability
+    q = 1 − exp(−size · p). Then its movers add their own variance, and the targets that of their
+    mean as often as there are movers.
+    """
+    difference, weight, people = group_effects(seen, strata)
+    groups = people.shape[1]
+    sums = np.zeros(strata)
+    for b in range(len(seen.strata)):
+        sums[seen.strata[b]] += seen.losses[b].sum()
+    total, all_people = 0.0, 0.0
+    for y in range(strata):
+        many = people[y].sum()
+        if many == 0.0:
+            continue
+        sigma = _variance((sums[y] + 1.0) / (many + 2.0))
+        chances, logs = 0.0, 0.0
+        for s in range(groups):
+            p = people[y, s] / many
+            if p == 0.0:
+                continue
+            score = difference[y, s] / math.sqrt(sigma * max(weight[y, s], 1.0))
+            chance = math.exp(SHARPNESS * min(max(score, -MOST_SCORE), MOST_SCORE))
+            q = 1.0 - math.exp(-size * p)
+            ratio = q * (1.0 - p) * (1.0 + (1.0 / size + 1.0 - p) * q / p)
+            chances += chance
+            logs += chance * math.log(max(ratio, LEAST_RATIO))
+        total += many * sigma * math.exp(logs / chances)
+        all_people += many
+    return float(total / all_people) if all_people > 0.0 else 0.2

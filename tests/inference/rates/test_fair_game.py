@@ -1,0 +1,135 @@
+"""The lemma, computed: the mean wealth of the bets as they run, over everything that can happen."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from tests.inference.rates.scripted import ScriptedUrns, all_losses, rises
+
+from fairtransport.inference.rates import bets
+from fairtransport.inference.rates.model import Seen
+from fairtransport.inference.rates.unsealing import bet_after, signs_differ
+
+ROUNDING = 1e-12
+
+
+def random_pilot(rng, shape, people):
+    counts = rng.multinomial(people, rng.dirichlet(np.ones(np.prod(shape)))).reshape(shape)
+    losses = rng.binomial(counts, rng.random(shape))
+    strata = rng.integers(0, 2, shape[0])
+    strata[0] = 0
+    return counts.astype(float), losses.astype(float), strata
+
+
+def mean_wealth(pilot, design, means, alpha):
+    """Return E[W | pilot, design] and λ."""
+    people, losses, strata = pilot
+    total, stake = 0.0, 0.0
+    for fared, chance in all_losses(design, means):
+        seen = Seen(people.copy(), losses.copy(), strata)
+        log_wealth, stake, many, _ = bet_after(seen, design, ScriptedUrns(fared), alpha)
+        assert many == design.sum()
+        total += chance * np.exp(log_wealth)
+    return total, stake
+
+
+@pytest.mark.parametrize("groups", [2, 3])
+@pytest.mark.parametrize("seed", range(12))
+def test_given_pilot_and_design_the_mean_wealth_is_at_most_the_product(seed, groups):
+    rng = np.random.default_rng([seed, groups])
+    shape = (2, groups)
+    pilot = random_pilot(rng, shape, int(rng.integers(0, 40)))
+    design = rng.multinomial(9, rng.dirichlet(np.full(2 * groups, 2.0))).reshape(shape)
+    means = rng.choice([0.0, 0.1, 0.3, 0.5, 0.9, 1.0], shape)
+    means[1] = means[1, 0] if seed % 3 == 0 else means[1]
+    wealth, stake = mean_wealth(pilot, design, means, 0.05)
+    most = np.prod((1 + stake * rises(means, design)) ** design)
+
+    assert wealth <= most * (1 + ROUNDING)
+
+
+def test_without_differences_the_mean_wealth_is_exactly_one():
+    rng = np.random.default_rng(5)
+    played = 0
+    for _ in range(10):
+        pilot = random_pilot(rng, (2, 2), 30)
+        design = np.array([[2, 3], [3, 1]])
+        means = np.repeat(rng.random((2, 1)), 2, axis=1)
+        wealth, _ = mean_wealth(pilot, design, means, 0.05)
+        assert wealth == pytest.approx(1, abs=1e-12)
+        seen = Seen(*pilot[:2], pilot[2])
+        fared = [np.ones(many) for many in design.ravel()]
+        fared[0] = np.zeros(design[0, 0])
+        played += abs(bet_after(seen, design, ScriptedUrns(fared), 0.05)[0]) > 0.01
+    assert played >= 8
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_over_all_samples_of_five_people_the_evidence_has_a_mean_of_at_most_one(seed):
+    """All sequences of people, the pilot with its choice of length included, at δ = R."""
+    rng = np.random.default_rng(seed)
+    frequencies = rng.dirichlet(np.full(4, 2.0)).reshape(2, 2)
+    means = rng.choice([0.1, 0.4, 0.8], (2, 2))
+    strata = np.array([0, seed % 2])
+    value = float((frequencies * rises(means)).sum())
+    chances = np.stack([frequencies * (1 - means), frequencies * means], axis=-1).ravel()
+    total, longer = 0.0, set()
+    for people in product(range(8), repeat=5):
+        cells, losses = np.array(people) // 2, np.array(people) % 2
+
+        def shown(first, cells=cells, losses=losses):
+            count = np.bincount(cells[:first], minlength=4).reshape(2, 2)
+            sums = np.bincount(cells[:first], losses[:first], minlength=4).reshape(2, 2)
+            return Seen(count.astype(float), sums, strata)
+
+        first = 3 if signs_differ(shown(2)) else 2
+        longer.add(first)
+        design = np.bincount(cells[first:], minlength=4).reshape(2, 2)
+        urns = ScriptedUrns([losses[first:][cells[first:] == cell] for cell in range(4)])
+        log_wealth, stake, many, _ = bet_after(shown(first), design, urns, 0.05)
+        total += np.prod(chances[list(people)]) * np.exp(log_wealth) / (1 + stake * value) ** many
+
+    assert total <= 1 + ROUNDING
+    assert longer == {2, 3}
+
+
+def test_the_enumeration_notices_a_look_at_sealed_losses():
+    """The same sum for a bettor who peeks exceeds the bound: the test can fail."""
+    means, design, stake = np.full((1, 2), 0.5), np.array([[1, 1]]), 0.5
+    peeking = sum(
+        chance * (1 + stake * abs(fared[0][0] - fared[1][0]))
+        for fared, chance in all_losses(design, means)
+    )
+    assert peeking > 1.2 > np.prod((1 + stake * rises(means)) ** design) == 1
+
+
+def test_no_bet_exceeds_what_movers_allow():
+    rng = np.random.default_rng(3)
+    seen_large = False
+    for _ in range(500):
+        groups = int(rng.integers(2, 5))
+        means, people = rng.random(groups), rng.integers(0, 6, groups)
+        stake = float(rng.uniform(0, 0.75))
+        g, f = bets.target(means, 0.2, people, 1, stake)
+        if g < 0:
+            assert (people > 0).sum() < 2
+            continue
+        movers = people[(means <= means[g]) & (np.arange(groups) != g)].sum()
+        assert people[g] > 0
+        assert 0 <= f <= min(stake * movers, 0.9) + 1e-15
+        seen_large |= f > 0.5
+    assert seen_large
+
+
+def test_a_plan_uses_nobody_twice_and_has_targets_and_movers_in_each_tuple():
+    rng = np.random.default_rng(4)
+    for _ in range(200):
+        shape = int(rng.integers(1, 6)), int(rng.integers(2, 4))
+        sealed = rng.integers(0, 30, shape) * rng.integers(0, 2, shape)
+        block, take = bets.plan(sealed, rng.random(shape), np.full(shape[0], 0.2), 0.1)
+        used = np.zeros(shape, int)
+        np.add.at(used, block, take)
+        assert (used <= sealed).all()
+        assert ((take > 0).sum(axis=1) >= 2).all()
+        shared = (sealed > 0).sum(axis=1) > 1
+        assert (used[shared] == sealed[shared]).all()
