@@ -217,7 +217,7 @@ def parts_sentence(summary: AuditSummary) -> str | None:
     rest = f"{near}{decimal(part.value)} {of} needs people of another {groups}"
     if part.lower_bound is not None or part.upper_bound is not None:
         known = _bounds(part.lower_bound, part.upper_bound)
-        rest += f"; in the population, with {_confidence(summary)} confidence, {known}"
+        rest += f"; in the population it is, with {_confidence(summary)} confidence, {known}"
     elif not near:
         rest += ", for which there is no bound"
     if told:
