@@ -189,7 +189,7 @@ def test_a_table_may_hold_what_the_command_asks_and_no_outputs():
 
     assert set(KEYS) - {"name", "where"} <= flags
     assert flags - set(KEYS) == {
-        "data", "counts", "alpha", "fail-on", "report", "json", "share", "share-at-least", "quiet",
+        "data", "counts", "alpha", "judge", "fail-on", "report", "json", "share", "share-at-least", "quiet",
         "config", "debug",
     }  # fmt: skip
 
@@ -200,3 +200,10 @@ def test_several_audits_are_not_shared(run, config, tmp_path):
     assert (done.code, done.out) == (2, "")
     assert "`--share` must not be given for several audits" in done.err
     assert not (tmp_path / "f.json").exists()
+
+
+def test_several_audits_are_judged_by_the_statistic(run, config):
+    done = run("audit", "--config", config(), "--judge", "attributable")
+
+    assert (done.code, done.out) == (2, "")
+    assert "`--judge` must be 'statistic' for several audits, got 'attributable'" in done.err

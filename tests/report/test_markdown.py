@@ -25,7 +25,7 @@ def columns(line):
 def test_tables_keep_their_columns_whatever_the_data():
     for summary in (sample(), hostile()):
         found = tables(render_markdown(summary))
-        assert len(found) == 5
+        assert len(found) == 6
         for lines in found:
             assert len({columns(line) for line in lines}) == 1
 

@@ -14,6 +14,7 @@ from fairtransport.cli.flags import Answers, Cases, Comparing, Running, asked_be
 from fairtransport.cli.outputs import Outputs
 from fairtransport.cli.stdout import stdout_aside
 from fairtransport.cli.wording import naming
+from fairtransport.errors import InputError
 from fairtransport.settings import AuditSettings
 
 # shared flags without any given
@@ -58,6 +59,9 @@ def audit(
     from fairtransport.report.screen import print_result
 
     if family_entries():
+        if judge != AuditSettings.judge:
+            msg = f"`--judge` must be {AuditSettings.judge!r} for several audits, got {judge!r}"
+            raise InputError(msg)
         return audit_family(data, counts, alpha, seed, fail_on, outputs, running)
     check_fail_on(fail_on, delta)
     outputs.check(data, targets, train, answers.model, running.config)
