@@ -15,8 +15,8 @@ BLIND_TITLES = (
 )  # fmt: skip
 TITLES = (
     "difference", "n", "blocks", "shares of groups", "orders", "samples", "R", "mean bound",
-    "misses", "bound above 0", "permutation test rejects", "oracle's bound above 0", "width", "estimate",
-    "mean upper bound", "misses",
+    "misses", "bound above 0", "permutation test rejects", "oracle's bound above 0", "width",
+    "estimate", "mean upper bound", "misses",
 )  # fmt: skip
 
 
