@@ -10,13 +10,13 @@ COMPAS_TITLES = (
     "permutation test", "upper bound",
 )  # fmt: skip
 BLIND_TITLES = (
-    "blind system, R = 0", "n", "blocks", "shares of groups", "samples", "bound above 0",
-    "permutation test rejects", "mean upper bound",
+    "blind system, R = 0", "n", "blocks", "shares of groups", "orders", "samples",
+    "bound above 0", "permutation test rejects",
 )  # fmt: skip
 TITLES = (
-    "difference", "n", "blocks", "shares of groups", "samples", "R", "mean bound", "misses",
-    "bound above 0", "permutation test rejects", "oracle's bound above 0", "width", "estimate",
-    "mean upper bound", "misses",
+    "difference", "n", "blocks", "shares of groups", "orders", "samples", "R", "mean bound",
+    "misses", "bound above 0", "permutation test rejects", "oracle's bound above 0", "width",
+    "estimate", "mean upper bound", "misses",
 )  # fmt: skip
 
 
@@ -57,7 +57,7 @@ def compas_table(rows: list[dict]) -> str:
 def table(rows: list[dict]) -> str:
     """Return the figures as two tables, a case a row."""
     blind = [
-        [*_where(row), share(row["found"]), share(row["permutation"]), size(row["upper"])]
+        [*_where(row), share(row["found"]), share(row["permutation"])]
         for row in rows
         if row["effect"] == 0
     ]
@@ -76,7 +76,8 @@ def table(rows: list[dict]) -> str:
 
 def _where(row: dict) -> list[str]:
     shares = " : ".join(f"{one:g}" for one in row["shares"])
-    return [row["case"], f"{row['n']}", f"{row['blocks']}", shares, f"{row['repetitions']}"]
+    numbers = [f"{row[name]}" for name in ("n", "blocks", "orders", "repetitions")]
+    return [row["case"], *numbers[:2], shares, *numbers[2:]]
 
 
 def page(text: str) -> str:

@@ -189,8 +189,8 @@ def test_a_table_may_hold_what_the_command_asks_and_no_outputs():
 
     assert set(KEYS) - {"name", "where"} <= flags
     assert flags - set(KEYS) == {
-        "data", "counts", "alpha", "judge", "fail-on", "report", "json", "share", "share-at-least", "quiet",
-        "config", "debug",
+        "data", "counts", "alpha", "judge", "fail-on", "report", "json", "share",
+        "share-at-least", "quiet", "config", "debug",
     }  # fmt: skip
 
 

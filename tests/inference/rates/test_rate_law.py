@@ -119,8 +119,8 @@ def test_words_never_say_why_nor_that_all_is_well():
 
 
 def test_a_difference_may_be_established_without_a_size():
-    rng = np.random.default_rng(22)
-    block, group = rng.integers(0, 10, 600), rng.integers(0, 2, 600)
+    rng = np.random.default_rng(7)
+    block, group = rng.integers(0, 40, 600), (rng.random(600) < 0.25).astype(int)
     law = rate_law(block, group, rng.random(600) < 0.3 + 0.1 * group, rng=0)
     assert law.lower_bound() == 0
     assert law.permutation_pvalue <= 0.05

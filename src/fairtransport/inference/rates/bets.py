@@ -58,7 +58,7 @@ def target(
         rise /= movers
         spread = variance * (1.0 / max(people[g] / parts, 1.0) + 1.0 / movers) + rise * rise
         f = min(stake * movers, MOST, KELLY * rise / spread)
-        # ties go to the larger number of movers, so that something is learnt
+        # not quite the growth: as f may exceed Kelly's, so may what it risks
         growth = f * rise - 0.5 * f * f * spread / KELLY
         if growth > best:
             best, chosen, bet = growth, g, f

@@ -131,25 +131,31 @@ class RateLaw:
         return permutation_pvalue(self.table, RESAMPLES, self._stream(1))
 
     def sentence(self, feature: str, alpha: float = 0.05) -> str:
-        """Return what was found, in words."""
-        bound = self.lower_bound(alpha)
-        if bound > 0:
+        """Return what was found, in words; wrong with probability at most α.
+
+        A difference is told of where the permutation test rejects, and its size by the bound: if
+        groups fare alike the first is wrong with probability α at most, else only the second can
+        be.
+        """
+        if self.permutation_pvalue > alpha:
             return (
-                f"People who are alike in the audited columns are treated differently by {feature}:"
-                " if everybody were treated as the worst-treated group among those alike, the mean"
-                f" loss would be at least {_rounded_down(bound)} higher"
-                f" ({100 * (1 - alpha):g} % confidence)."
-                " What else differs between the groups was not audited."
+                f"No difference by {feature} was established among people who are alike in the "
+                "audited columns. That is no evidence that they are treated alike."
             )
-        if self.permutation_pvalue <= alpha:
+        differently = (
+            f"People who are alike in the audited columns are treated differently by {feature}"
+        )
+        unknown = "What else differs between the groups was not audited."
+        bound = self.lower_bound(alpha)
+        if bound <= 0:
             return (
-                f"People who are alike in the audited columns are treated differently by {feature}"
-                f" (permutation test, p = {self.permutation_pvalue:.2g}), but by how much was not"
-                " established. What else differs between the groups was not audited."
+                f"{differently} (permutation test, p = {self.permutation_pvalue:.2g}), but by how "
+                f"much was not established. {unknown}"
             )
         return (
-            f"No difference by {feature} was established among people who are alike in the audited"
-            " columns. That is no evidence that they are treated alike."
+            f"{differently}: if everybody were treated as the worst-treated group among those "
+            f"alike, the mean loss would be at least {_rounded_down(bound)} higher "
+            f"({100 * (1 - alpha):g} % confidence). {unknown}"
         )
 
     def _scaled(self, delta: float) -> float:
