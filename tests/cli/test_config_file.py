@@ -195,8 +195,8 @@ def test_only_what_describes_cases_can_come_from_a_file_without_a_name():
     assert everything - WITHOUT_A_NAME == {
         "allow-pickle", "alpha", "budget", "config", "debug", "delta", "fail-on", "goal", "json",
         "judge", "loss", "loss-range", "method", "model", "plot", "power", "quiet", "report",
-        "resamples", "seed", "share", "share-at-least", "similarity", "similarity-settings", "simulations",
-        "state", "targets", "train", "trust", "value",
+        "resamples", "seed", "share", "share-at-least", "similarity", "similarity-settings",
+        "simulations", "state", "targets", "train", "trust", "value",
     }  # fmt: skip
 
 
