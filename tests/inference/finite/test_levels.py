@@ -55,3 +55,23 @@ def test_it_is_valid_whatever_tests_have_to_do_with_each_other(alpha):
     )
     for x in {*found.tolist()} - {1.0}:
         assert np.mean(found <= x) <= x + 4 * np.sqrt(x * (1 - x) / many)
+
+
+@pytest.mark.slow
+def test_p_values_at_the_threshold_are_valid_and_not_too_large():
+    """At ψ = δ, over 300 samples: at most x in x of them, and no longer in nearly none."""
+    from scipy.stats import binom
+    from tests.validity.cases import CASES
+
+    from fairtransport.inference import sampling_law
+
+    case, many = CASES[0](), 300
+    found = []
+    for at in range(many):
+        counts = np.random.default_rng([7, at]).multinomial(150, case.frequencies)
+        law = sampling_law(case.problem, counts, rng=at, delta=case.truth, loss_range=(0.0, 1.0))
+        found.append(law.pvalue(case.truth))
+    for x in (0.05, 0.13, 0.25, 0.5, 0.7):
+        assert binom.sf(np.sum(np.array(found) <= x) - 1, many, x) > 1e-4, x
+    # it was at most .15 when p-values above α were one over the wealth
+    assert np.mean(np.array(found) <= 0.5) > 0.2
