@@ -70,8 +70,8 @@ def draw(path: Path) -> None:
             x=alt.X("difference", title="difference Δ"),
             y=alt.Y("power", title="found", scale=alt.Scale(domain=[0, 1])),
             color=alt.Color("way", title=None, sort=list(WAYS.values())),
-            strokeDash=alt.StrokeDash("way", title=None, sort=list(WAYS.values())),
-            column=alt.Column("n", title=None, sort=None),
+            strokeDash=alt.StrokeDash("way", legend=None, sort=list(WAYS.values())),
+            column=alt.Column("n", title=None, sort=["n = 300", "n = 1000"]),
         )
     )
     chart.save(path, scale_factor=2)
