@@ -18,12 +18,14 @@ from fairtransport.localise import (
     Value,
     WorstPair,
 )
+from fairtransport.similarity.checking import ColumnDistance, SimilarityCheck, SimilarPair
 
 __all__ = [
     "SCHEMA",
     "Affected",
     "AttributablePart",
     "AuditSummary",
+    "ColumnDistance",
     "CostRule",
     "CurvePoint",
     "Direction",
@@ -39,6 +41,8 @@ __all__ = [
     "Move",
     "Profile",
     "Provenance",
+    "SimilarPair",
+    "SimilarityCheck",
     "Suppression",
     "Value",
     "WorstPair",
@@ -365,6 +369,10 @@ class AuditSummary:
         tuple[CostRule, ...],
         Doc("What a change of each column costs; empty if the similarity does not say."),
     ] = ()
+    similarity_check: Annotated[
+        SimilarityCheck | None,
+        Doc("What the similarity calls comparable among these people; null if shared."),
+    ] = None
     without_feature: Annotated[
         tuple[FeatureRole, ...],
         Doc("The statistic with each sensitive feature held fixed; empty if shared."),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtransport.geometry.reach import are_all_alike, reaches_other
+from fairtransport.geometry.reach import are_all_alike
 from fairtransport.similarity.base import is_numeric, label_columns
 from fairtransport.similarity.scales import typical_scales
 
@@ -53,18 +53,6 @@ def find_obstacle(core: Core) -> Obstacle | None:
         if (found := find(core)) is not None:
             return found
     return None
-
-
-def comparable_share(core: Core) -> float:
-    """Return the share of people with somebody comparable of another sensitive group.
-
-    Without a budget only those count to whom moving is free.
-    """
-    space = core.space
-    reached = reaches_other(
-        core.problem.geometry, space.groups(space.sensitive), freely=core.problem.budget == 0
-    )
-    return float(space.counts[reached].sum() / space.n)
 
 
 def _blind(core: Core) -> Obstacle | None:

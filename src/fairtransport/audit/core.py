@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from fairtransport.audit.applicability import Obstacle, comparable_share, find_obstacle
+from fairtransport.audit.applicability import Obstacle, find_obstacle
 from fairtransport.audit.attributable import Attributable, find_attributable
 from fairtransport.errors import InputError
 from fairtransport.geometry import Geometry
 from fairtransport.inference import Interval, Pilot, SamplingLaw, sampling_law
 from fairtransport.inference.verdict import Verdict, reach_verdict
 from fairtransport.localise import Move, Moved, describe_moves, find_moved, random_swap_risk
+from fairtransport.similarity.checking import comparable_share
 from fairtransport.transport import AuditProblem, BudgetCurve, Solution
 
 if TYPE_CHECKING:
@@ -249,7 +250,7 @@ class Core:
     @cached_property
     def comparable_share(self) -> float:
         """The share of people who have somebody comparable with another sensitive value."""
-        return comparable_share(self)
+        return comparable_share(self.space, self.problem.geometry, self.problem.budget)
 
     @cached_property
     def attributable(self) -> Attributable:

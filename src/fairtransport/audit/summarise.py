@@ -21,6 +21,7 @@ from fairtransport.localise import (
     most_affected,
     worst_pair,
 )
+from fairtransport.similarity.checking import check_space
 from fairtransport.space.fingerprint import data_sha256
 from fairtransport.summary import (
     SCHEMA,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from fairtransport.checks import FloatArray
     from fairtransport.inference import SamplingLaw
     from fairtransport.localise import GroupFlow, Move, Moved
+    from fairtransport.similarity import SimilarityCheck
     from fairtransport.space import SampleSpace
     from fairtransport.transport import BudgetCurve
 
@@ -84,6 +86,7 @@ def summarise(core: Core) -> AuditSummary:
         ),
         budget_curve=_curve(core),
         costs=_costs(core),
+        similarity_check=_similarity_check(core),
         without_feature=without_each_feature(core),
         law=_law(core),
         warnings=(
@@ -269,6 +272,13 @@ def _budget_in_words(core: Core) -> str:
 def _costs(core: Core) -> tuple[CostRule, ...]:
     table = getattr(core.similarity, "cost_table", None)
     return () if table is None else tuple(CostRule(**row) for row in table(core.space))
+
+
+def _similarity_check(core: Core) -> SimilarityCheck:
+    return check_space(
+        core.similarity, core.space, core.problem.geometry, core.problem.budget,
+        np.random.default_rng(core.seed), share=core.comparable_share,
+    )  # fmt: skip
 
 
 def _curve(core: Core) -> tuple[CurvePoint, ...]:

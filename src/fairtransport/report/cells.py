@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from fairtransport.summary import Value
 
+ARROW = " → "
 MANY_DIGITS = ((10.0, 4), (1000.0, 2))
 """Numbers below a limit are shown with so many decimals; larger ones as whole numbers."""
 
@@ -78,6 +79,16 @@ def profile_cell(profile: Mapping[str, Value], without: tuple[str, ...] = ()) ->
     """Return who somebody is, but for the columns that are told elsewhere."""
     return pairs_cell(
         (visible(name), value_text(value)) for name, value in profile.items() if name not in without
+    )
+
+
+def changes_cell(
+    before: Mapping[str, Value], after: Mapping[str, Value], names: Iterable[str]
+) -> Cell:
+    """Return what changes between two people, column by column."""
+    return pairs_cell(
+        (visible(name), value_text(before.get(name)) + ARROW + value_text(after.get(name)))
+        for name in names
     )
 
 

@@ -1,6 +1,12 @@
 """Who is comparable, in a user's terms: each similarity makes a Geometry over a SampleSpace."""
 
 from fairtransport.similarity.base import Similarity
+from fairtransport.similarity.checking import (
+    ColumnDistance,
+    SimilarityCheck,
+    SimilarPair,
+    check,
+)
 from fairtransport.similarity.comparable_groups import ComparableGroups
 from fairtransport.similarity.comparable_pairs import ComparablePairs
 from fairtransport.similarity.custom import Custom
@@ -17,6 +23,7 @@ from fairtransport.similarity.sensitive_subspace import SensitiveSubspace
 
 __all__ = [
     "SIMILARITIES",
+    "ColumnDistance",
     "ComparableGroups",
     "ComparablePairs",
     "Custom",
@@ -24,8 +31,11 @@ __all__ = [
     "MixedTabular",
     "Precomputed",
     "SensitiveSubspace",
+    "SimilarPair",
     "Similarity",
+    "SimilarityCheck",
     "as_similarity",
+    "check",
     "load_precomputed",
     "similarity_from_settings",
     "suggest_scales",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from fairtransport.report.cells import Cell, Table, columns_of
+from fairtransport.report.cells import Cell, Table, changes_cell, columns_of, profile_cell
 from fairtransport.report.numbers import DOWN, UP, bound, decimal, percent, told_apart
 from fairtransport.report.sections import Section
 from fairtransport.report.sections.finding import about
@@ -13,7 +13,7 @@ from fairtransport.report.strings import visible
 
 if TYPE_CHECKING:
     from fairtransport.report.sections import Output
-    from fairtransport.summary import AuditSummary
+    from fairtransport.summary import AuditSummary, SimilarPair
 
 
 def delta_sentences(summary: AuditSummary) -> tuple[str, ...]:
@@ -77,6 +77,30 @@ def costs_table(summary: AuditSummary) -> Table:
     return Table("costs", "What costs what", columns, rows)
 
 
+def pairs_table(summary: AuditSummary) -> Table:
+    """Return people at random with the nearest comparable person of another group."""
+    found = () if summary.similarity_check is None else summary.similarity_check.pairs
+
+    def row(pair: SimilarPair) -> tuple[Cell, ...]:
+        differ = tuple(name for name, value in pair.first.items() if pair.second[name] != value)
+        far = pair.squared_distance
+        return (
+            profile_cell(pair.first, differ), changes_cell(pair.first, pair.second, differ),
+            Cell(f"{far:.4g}" if far else "free", far),
+        )  # fmt: skip
+
+    columns = columns_of(["Who they are", "Comparable with", "Squared distance"], [])
+    return Table("pairs", "Who counts as comparable", columns, tuple(map(row, found)))
+
+
+def distances_table(summary: AuditSummary) -> Table:
+    """Return what it costs to have somebody else's value in one column."""
+    found = () if summary.similarity_check is None else summary.similarity_check.columns
+    rows = tuple((Cell(visible(one.column)), Cell(one.words, one.cost)) for one in found)
+    columns = columns_of(["Column", "Somebody else's value"], [])
+    return Table("distances", "The distance column by column", columns, rows)
+
+
 def curve_table(summary: AuditSummary) -> Table:
     """Return the corners of the budget curve."""
     rows = tuple(
@@ -88,12 +112,16 @@ def curve_table(summary: AuditSummary) -> Table:
 
 
 def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
+    checked = summary.similarity_check
     return {
         "thresholds": delta_sentences(summary),
         "budget": budget_sentence(summary),
         "curve": curve_table(summary),
         "roles": feature_sentences(summary),
         "costs": costs_table(summary),
+        "similar_pairs": pairs_table(summary),
+        "distances": distances_table(summary),
+        "variance": None if checked is None else checked.variance_words,
     }
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairtransport.report.cells import (
+    ARROW,
     Cell,
     Table,
+    changes_cell,
     columns_of,
     decimals_for,
-    pairs_cell,
     people_cell,
     profile_cell,
 )
@@ -53,7 +54,6 @@ if TYPE_CHECKING:
         Value,
     )
 
-ARROW = " → "
 MOST_AFFECTED = 200
 """Profiles of which a page tells; more are left to the JSON document."""
 OF_THOSE_SHOWN = "of the moves shown"
@@ -270,13 +270,7 @@ def _prediction_title(moves: Iterable[Move]) -> str:
 def _changed(move: Move) -> Cell:
     if not move.changed:
         return Cell("nothing but the prediction")
-    return pairs_cell(
-        (
-            visible(name),
-            value_text(move.from_profile.get(name)) + ARROW + value_text(move.to_profile.get(name)),
-        )
-        for name in move.changed
-    )
+    return changes_cell(move.from_profile, move.to_profile, move.changed)
 
 
 def flow_table(table: FlowTable, number: int) -> Table:
