@@ -157,7 +157,8 @@ def test_the_document_records_what_was_asked(tmp_path):
         "sensitive_features": ["race"], "features": ["race", "age"], "counts": "people",
         "similarity": MixedTabular(default_scale=5), "loss": "absolute", "loss_range": (0.0, 1.0),
         "budget": 0.25, "delta": 0.125, "alpha": 0.1, "method": "limit-law", "n_resamples": 321,
-        "rng": 77, "judge": "attributable",
+        "rng": 77, "judge": "attributable", "title": "Loans", "date": "2026-03-31",
+        "data_name": "loans, first quarter", "auditor": "A. Nybody",
     }  # fmt: skip
     result = ft.audit(PEOPLE, "good", y_pred="score", **asked)
     document = json.loads(result.to_json(tmp_path / "audit.json").read_text("utf-8"))
@@ -207,6 +208,8 @@ WRONG = [
     ({"alpha": 0.5}, "`alpha` must be a finite number > 0 and < 0.5, got 0.5"),
     ({"budget": -1}, "`budget` must be a finite number >= 0, got -1"),
     ({"loss": "pain"}, "`loss` must be one of 'zero-one'"),
+    ({"date": "1st of May"}, "`date` must be a date such as 2026-03-31, got '1st of May'"),
+    ({"moves_limit": 0}, "`moves_limit` must be a whole number >= 1"),
     ({"similarity": "twins"}, "`similarity` must be one of 'ignore-sensitive'"),
 ]
 

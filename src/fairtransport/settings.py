@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
+from datetime import date
 from functools import partial
 from typing import Any, TypeAlias, cast
 
@@ -31,6 +32,8 @@ Check: TypeAlias = Callable[[str, Any], Any]
 
 MISSING_VALUES = ("error", "level")
 JUDGED = ("statistic", "attributable")
+MOST_MOVES = 100_000
+"""A document with more moves than these would be a table."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,24 @@ def _mapping(name: str, value: object) -> Mapping[str, object]:
         msg = f"`{name}` must map sensitive features to groups, got {shown(value)}"
         raise InputError(msg)
     return value
+
+
+def _text(name: str, value: object) -> str | None:
+    if value is not None and (not isinstance(value, str) or not value.strip()):
+        msg = f"`{name}` must be text, got {shown(value)}"
+        raise InputError(msg)
+    return value
+
+
+def _date(name: str, value: object) -> str | None:
+    """Return a day as text: artefacts have no clock of their own."""
+    if value is None:
+        return None
+    try:
+        return date.fromisoformat(str(value)).isoformat()
+    except ValueError:
+        msg = f"`{name}` must be a date such as 2026-03-31, got {shown(value)}"
+        raise InputError(msg) from None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -230,6 +251,30 @@ class AuditSettings:
         'The privileged group, as in ``{"race": "Caucasian"}``, for the group metrics.',
         check=_mapping,
         line="The privileged group, as in --privileged.race Caucasian, for the group metrics.",
+    )
+    moves_limit: int = _asked(
+        "How many moves a document lists, those that add most; a result's table has all.",
+        500,
+        check=partial(whole, at_most=MOST_MOVES),
+        flag="moves-limit",
+        line="How many moves report and JSON list, those that add most; --moves writes all.",
+    )
+    title: str | None = _asked(
+        "The report's heading.", check=_text, recorded="provenance.title"
+    )
+    date: Any = _asked(
+        "The date that the report bears, as in 2026-03-31; none is put in otherwise.",
+        check=_date,
+        recorded="provenance.date",
+    )
+    data_name: str | None = _asked(
+        "What the audit data are called in the report.",
+        check=_text,
+        flag="data-name",
+        recorded="provenance.data_name",
+    )
+    auditor: str | None = _asked(
+        "Who audits, for the report.", check=_text, recorded="provenance.auditor"
     )
 
     def __post_init__(self) -> None:

@@ -205,6 +205,13 @@ class Provenance:
     features: Annotated[tuple[str, ...], Doc("The columns the model receives.")]
     sensitive: Annotated[tuple[str, ...], Doc("The sensitive features.")]
     label: Annotated[str | None, Doc("The label's column; null if there is none.")]
+    classes: Annotated[
+        tuple[Value, ...], Doc("The labels that scores belong to, in their order; none if shared.")
+    ] = ()
+    title: Annotated[str | None, Doc("The report's heading, if one was given.")] = None
+    date: Annotated[str | None, Doc("The date that was given; null if none was.")] = None
+    data_name: Annotated[str | None, Doc("What the data are called, if that was given.")] = None
+    auditor: Annotated[str | None, Doc("Who audits, if that was given.")] = None
     resamples: Annotated[int, Doc("The number of draws of resampling methods.")]
     settings_taken: Annotated[
         tuple[str, ...], Doc("The flags whose values came from a settings file, by their names.")

@@ -44,12 +44,15 @@ class AnsweredPoints:
         (K,) labels or numbers, or (K, classes) scores.
     queried
         How many distinct questions the model was asked.
+    classes
+        The labels that the columns of scores belong to; empty where there are no scores.
     """
 
     loss: Loss
     losses: FloatArray
     predictions: Values
     queried: int
+    classes: tuple[Value, ...] = ()
 
 
 class Oracle:
@@ -107,7 +110,8 @@ class Oracle:
             self.check_positive(predictions)
             loss, predictions = self._as_outcome(predictions)
         losses = evaluate(loss, _truth(space, loss, classes), predictions)
-        return AnsweredPoints(loss, losses, predictions, self.queried)
+        told = tuple(classes) if predictions.ndim > 1 else ()
+        return AnsweredPoints(loss, losses, predictions, self.queried, told)
 
     def classes(self, space: SampleSpace) -> list[Value]:
         """Return all labels that can occur."""

@@ -12,7 +12,7 @@ from fairtransport.errors import InputError
 from fairtransport.geometry import Geometry
 from fairtransport.inference import Interval, Pilot, SamplingLaw, sampling_law
 from fairtransport.inference.verdict import Verdict, reach_verdict
-from fairtransport.localise import Move, Moved, describe_moves, find_moved, random_swap_risk
+from fairtransport.localise import Moved, find_moved, random_swap_risk
 from fairtransport.similarity.checking import comparable_share
 from fairtransport.transport import AuditProblem, BudgetCurve, Solution
 
@@ -178,12 +178,6 @@ class Core:
     def moved(self) -> Moved:
         """Who the optimal plan moves, as arrays over the points."""
         return find_moved(self.solution, self.n)
-
-    def largest_moves(self, most: int | None = None) -> tuple[Move, ...]:
-        """Return the moves in people's terms, or the largest of them."""
-        return describe_moves(
-            self.moved.take(slice(most)), self.space, self.answers.predictions, self.problem.losses
-        )
 
     @cached_property
     def law(self) -> SamplingLaw:

@@ -12,7 +12,7 @@ from fairtransport.audit.dependence import Sensitivity, find_sensitivity
 from fairtransport.audit.shared import shared_summary
 from fairtransport.audit.summarise import method_limits, summarise, summarise_headline
 from fairtransport.checks import choice, whole
-from fairtransport.filesystem import write_text
+from fairtransport.filesystem import write_bytes, write_text
 from fairtransport.localise import flow_table
 from fairtransport.localise.moves import moves_columns
 from fairtransport.space.sample_space import plain_frame
@@ -35,13 +35,30 @@ class AuditResult(Core):
 
     @cached_property
     def moves(self) -> Any:
-        """A table of who is swapped with whom, the largest moves first.
+        """A table of who is swapped with whom: all moves, those that add most first.
 
         Columns: the profile that people leave (``from_…``) and the one they are compared
         with (``to_…``), what changed, the label, how many people, prediction and loss before
         and after, the cost, and whether another target would have been as bad (``tied``).
         """
-        return self.as_table(moves_columns(self.largest_moves(), self.space))
+        return self.as_table(self._moves_columns())
+
+    def _moves_columns(self) -> dict[str, list[Any]]:
+        return moves_columns(
+            self.moved, self.space, self.answers.predictions, self.problem.losses
+        )
+
+    def write_moves(self, path: str | Path) -> Path:
+        """Write all moves, as CSV or Parquet by the ending of the path.
+
+        Scores have a column for each class. It is about people one by one: keep it as you keep
+        the audit data.
+        """
+        from fairtransport.localise.moves_file import moves_bytes
+
+        place = Path(path)
+        classes = self.answers.classes
+        return write_bytes(place, moves_bytes(place, self._moves_columns(), classes))
 
     def flows(self, feature: str) -> Any:
         """Return the change in counts by a feature against the sensitive groups.

@@ -15,7 +15,6 @@ from fairtransport.audit.summarise import (
     MOST_GROUPS,
     MOST_LABELS,
     MOST_LEVELS,
-    MOST_MOVES,
     flow_tables,
     largest_groups,
     listed_moves,
@@ -94,7 +93,7 @@ def shared_summary(core: Core, whole: AuditSummary, at_least: int) -> AuditSumma
             _without_rare(table) for table in flow_tables(core, moved, fixed=False, space=many)
         ),
         most_affected=tuple(
-            replace(one, people=None) for one in most_affected(moved, space)[:MOST_MOVES]
+            replace(one, people=None) for one in most_affected(moved, space)[: core.settings.moves_limit]
         ),
         groups=largest_groups(_groups(core, moved, grain)),
         group_metrics=tuple(_rounded_metrics(core, one.metrics, at_least) for one in compared),
@@ -107,7 +106,7 @@ def shared_summary(core: Core, whole: AuditSummary, at_least: int) -> AuditSumma
         ),
         suppression=Suppression(at_least, grain.step, hidden),
         provenance=replace(
-            whole.provenance, seed=None, data_sha256=None, similarity_record=None
+            whole.provenance, seed=None, data_sha256=None, similarity_record=None, classes=(),
         ),
     )  # fmt: skip
 
@@ -172,7 +171,7 @@ def _rounded_moves(moved: Moved, grain: Grain) -> Moved:
 def _rounded_notes(core: Core, notes: list[str], grain: Grain) -> list[str]:
     settings = (core.n, core.alpha, core.delta, core.problem.budget, core.n_resamples)
     told = {float(one) for one in settings if one is not None}
-    told |= {MOST_CELLS, MOST_GROUPS, MOST_LABELS, MOST_LEVELS, MOST_METRICS, MOST_MOVES}
+    told |= {MOST_CELLS, MOST_GROUPS, MOST_LABELS, MOST_LEVELS, MOST_METRICS}
     names = [*core.space.columns, *(f"`{name}`" for name in core.space.columns)]
     return [grain.sentence(note, names, told) for note in notes]
 

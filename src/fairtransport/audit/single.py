@@ -52,6 +52,11 @@ def audit(
     rng: Rng = None,
     favourable: object = None,
     privileged: Mapping[str, object] | None = None,
+    moves_limit: int = 500,
+    title: str | None = None,
+    date: Any = None,
+    data_name: str | None = None,
+    auditor: str | None = None,
     train: Any = None,
 ) -> AuditResult:
     """Audit a model for individual bias.
@@ -120,6 +125,16 @@ def audit(
     privileged
         The privileged group, as in ``{"race": "Caucasian"}``, for the group metrics. One for each
         sensitive feature by which others are compared with it.
+    moves_limit
+        How many moves a document lists, those that add most; a result's table has all.
+    title
+        The report's heading. Default: "Audit for individual bias".
+    date
+        The date that the report bears, as in 2026-03-31; none is put in otherwise.
+    data_name
+        What the audit data are called in the report. Text.
+    auditor
+        Who audits, for the report. Text.
     train
         The model's training data: a note then says how many cases could be in it. A frame or a
         path. The audit's guarantees are for people whom the model has not seen.
@@ -154,6 +169,11 @@ def audit(
         rng=rng,
         favourable=favourable,
         privileged=privileged,
+        moves_limit=moves_limit,
+        title=title,
+        date=date,
+        data_name=data_name,
+        auditor=auditor,
     )
     return audit_with(settings, X, y, model=model, y_pred=y_pred, y_score=y_score, train=train)
 

@@ -21,6 +21,7 @@ from fairtransport.localise import (
     most_affected,
     worst_pair,
 )
+from fairtransport.localise.profiles import plain
 from fairtransport.similarity.checking import check_space
 from fairtransport.space.fingerprint import data_sha256
 from fairtransport.summary import (
@@ -46,8 +47,6 @@ if TYPE_CHECKING:
     from fairtransport.space import SampleSpace
     from fairtransport.transport import BudgetCurve
 
-MOST_MOVES = 1000
-"""A document lists this many moves and affected profiles; the tables of a result list all."""
 MOST_LEVELS = 40
 """Flows by a feature with more levels are in no document; `AuditResult.flows` gives them."""
 MOST_LABELS = 20
@@ -77,7 +76,7 @@ def summarise(core: Core) -> AuditSummary:
         evalue=core.evalue,
         methods=tuple(method_limits(law, core.alpha) for law in core.compared_laws),
         flows=flow_tables(core, moved, fixed=core.targets_are_fixed),
-        most_affected=most_affected(moved, core.space)[:MOST_MOVES],
+        most_affected=most_affected(moved, core.space)[: core.settings.moves_limit],
         groups=largest_groups(group_flows(moved, core.space, core.problem.losses)),
         group_metrics=tuple(one.metrics for one in compared),
         worst_pair=worst_pair(
@@ -179,7 +178,7 @@ def method_limits(law: SamplingLaw, alpha: float) -> MethodLimits:
 def listed_moves(core: Core, moved: Moved) -> tuple[Move, ...]:
     """Return the moves that a document lists."""
     return describe_moves(
-        moved.take(slice(MOST_MOVES)), core.space, core.answers.predictions,
+        moved.take(slice(core.settings.moves_limit)), core.space, core.answers.predictions,
         core.problem.losses,
     )  # fmt: skip
 
@@ -213,8 +212,6 @@ def omissions(core: Core, moved: Moved) -> list[str]:
     notes = [
         f"Flows by {name} are left out here: {reason}." for name, reason in _too_long(core).items()
     ]
-    if len(moved) > MOST_MOVES:
-        notes.append(f"The largest {MOST_MOVES} of {len(moved)} moves are listed here.")
     groups = len(np.unique(core.space.groups(core.space.sensitive)))
     if groups > MOST_GROUPS:
         notes.append(f"{MOST_GROUPS} of {groups} groups are listed here, those that add most.")
@@ -335,4 +332,9 @@ def provenance(core: Core) -> Provenance:
         label=core.space.label,
         resamples=core.n_resamples,
         settings_taken=core.settings_taken,
+        classes=tuple(map(plain, core.answers.classes)),
+        title=core.settings.title,
+        date=core.settings.date,
+        data_name=core.settings.data_name,
+        auditor=core.settings.auditor,
     )

@@ -9,7 +9,7 @@ from typing import Annotated
 from fairtransport.cli.argument_types import JudgeName, MethodName, Seed, Whole, told
 from fairtransport.cli.configfile import family_entries, settings_taken
 from fairtransport.cli.exits import FailOn, check_fail_on, exit_code
-from fairtransport.cli.family_lines import audit_family, group_options
+from fairtransport.cli.family_lines import audit_family, report_options
 from fairtransport.cli.flags import Answers, Cases, Comparing, Running, asked_before, audit_file
 from fairtransport.cli.outputs import Outputs
 from fairtransport.cli.stdout import stdout_aside
@@ -62,13 +62,14 @@ def audit(
         if judge != AuditSettings.judge:
             msg = f"`--judge` must be {AuditSettings.judge!r} for several audits, got {judge!r}"
             raise InputError(msg)
+        outputs.refuse_words_of_one()
         return audit_family(data, counts, alpha, seed, fail_on, outputs, running)
     check_fail_on(fail_on, delta)
     outputs.check(data, targets, train, answers.model, running.config)
     with naming(**comparison.settings_flags), running.hushed():
         with stdout_aside():
             settings = asked_before(
-                data, cases, answers, comparison, **group_options(outputs), counts=counts,
+                data, cases, answers, comparison, **report_options(outputs), counts=counts,
                 targets=targets, delta=delta, alpha=alpha, judge=judge, method=method,
                 n_resamples=resamples, rng=seed,
             )  # fmt: skip
@@ -81,7 +82,7 @@ def audit(
         from fairtransport.audit.summarise import summarise_headline
         from fairtransport.report.screen import print_note, print_written
 
-        print_result(summarise_headline(result), f"{data.name}, {result.n} cases")
+        print_result(summarise_headline(result), f"{outputs.data_name or data.name}, {result.n} cases")
         print_written(written)
         if outputs.shares_nothing:
             print_note(

@@ -73,7 +73,7 @@ class FamilyLine:
         asked = self.asked
         return asked_before(
             asked["data"], asked["cases"], asked["answers"], asked["comparison"],
-            **group_options(asked["outputs"]), counts=asked["counts"], targets=asked["targets"],
+            **report_options(asked["outputs"]), counts=asked["counts"], targets=asked["targets"],
             delta=asked["delta"], alpha=asked["alpha"], method=asked["method"],
             n_resamples=asked["resamples"], rng=seed if asked["seed"] is None else asked["seed"],
         )  # fmt: skip
@@ -144,9 +144,14 @@ def _audited(
     return replace(found, results=told)
 
 
-def group_options(outputs: Outputs) -> dict[str, Any]:
-    """Return what group metrics need, as far as it was given."""
+def report_options(outputs: Outputs) -> dict[str, Any]:
+    """Return what an audit is told of its report, as far as it was given."""
     options = {
+        "moves_limit": outputs.moves_limit,
+        "title": outputs.title,
+        "date": outputs.date,
+        "data_name": outputs.data_name,
+        "auditor": outputs.auditor,
         "favourable": literal(outputs.favourable),
         "privileged": {name: literal(value) for name, value in (outputs.privileged or {}).items()},
     }

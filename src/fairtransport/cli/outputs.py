@@ -16,6 +16,8 @@ from fairtransport.cli.argument_types import Switch, Whole, told
 from fairtransport.cli.wording import naming
 from fairtransport.errors import InputError
 from fairtransport.filesystem import write_text
+from fairtransport.localise.moves_file import check_moves_ending
+from fairtransport.settings import AuditSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -43,6 +45,8 @@ class Outputs:
         A file for the report: .html or .md.
     json
         A file for the result as JSON; "-" prints it instead of the screen.
+    moves
+        A .csv or .parquet file for all moves: who is swapped with whom, one a row.
     share
         Make files that can be handed over: cells with few people are suppressed and the data's
         hash is left out.
@@ -52,6 +56,12 @@ class Outputs:
 
     report: Path | None = None
     json: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None
+    moves: Path | None = None
+    moves_limit: Annotated[Whole, told("moves_limit")] = AuditSettings.moves_limit
+    title: Annotated[str | None, told("title")] = None
+    date: Annotated[str | None, told("date")] = None
+    data_name: Annotated[str | None, told("data_name")] = None
+    auditor: Annotated[str | None, told("auditor")] = None
     share: Switch = False
     share_at_least: Whole | None = None
     favourable: Annotated[str | None, told("favourable")] = None
@@ -79,11 +89,15 @@ class Outputs:
         if self.json is not None and str(self.json).startswith("-") and not self.fills_stdout:
             msg = f"`--json` must be a file or -, got {str(self.json)!r}"
             raise InputError(msg)
+        if self.moves is not None:
+            check_moves_ending("--moves", self.moves)
+            self._refuse_shared_moves()
         least = self.share_at_least
         if least is not None:
             whole("--share-at-least", least, at_least=2)
         taken = {real_path(path) for path in inputs if path is not None}
-        for flag, path in (("--report", self.report), ("--json", self.json)):
+        files = (("--report", self.report), ("--json", self.json), ("--moves", self.moves))
+        for flag, path in files:
             if path is not None and not (flag == "--json" and self.fills_stdout):
                 check_target(flag, path, taken)
                 taken.add(real_path(path))
@@ -98,7 +112,18 @@ class Outputs:
         elif self.json is not None:
             with naming(path="--json"):
                 written.append(result.to_json(self.json, share=share))
+        if self.moves is not None:
+            with naming(path="--moves"):
+                written.append(result.write_moves(self.moves))
         return written
+
+    def _refuse_shared_moves(self) -> None:
+        if self._share() is not None:
+            msg = (
+                "`--moves` must not be given with `--share`: its rows are about people one by one; "
+                "the shared report and JSON have the moves that can be handed over"
+            )
+            raise InputError(msg)
 
     def write_family(self, summary: FamilySummary) -> list[Path]:
         """Write what was asked for of several audits and return the paths."""
@@ -127,6 +152,17 @@ class Outputs:
         elif self.json is not None:
             written.append(write_text(self.json, summary.to_json(), "--json"))
         return written
+
+    def refuse_words_of_one(self) -> None:
+        """Refuse what only one audit has: its moves, and the words at the head of its report."""
+        given = {
+            "--moves": self.moves, "--title": self.title, "--date": self.date,
+            "--data-name": self.data_name, "--auditor": self.auditor,
+        }  # fmt: skip
+        for flag, value in given.items():
+            if value is not None:
+                msg = f"`{flag}` must not be given for several audits, got {shown(str(value))}"
+                raise InputError(msg)
 
     def refuse_sharing(self) -> None:
         """Refuse to hand over several audits of the same people: together they tell too much."""

@@ -11,7 +11,7 @@ from fairtransport.documents import Doc
 from fairtransport.localise.profiles import Profile, Profiles, Value, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -143,30 +143,45 @@ def prediction_at(predictions: NDArray[Any], point: int) -> Prediction:
     return tuple(float(score) for score in found) if np.ndim(found) else plain(found)
 
 
-def moves_columns(moves: Iterable[Move], space: SampleSpace) -> dict[str, list[Any]]:
-    """Return moves as the columns of a table: from-profile, to-profile and the numbers."""
-    rows = list(moves)
-    table: dict[str, list[Any]] = {}
-    for name in space.profile:
-        table[f"from_{name}"] = [row.from_profile[name] for row in rows]
-    for name in space.profile:
-        table[f"to_{name}"] = [row.to_profile[name] for row in rows]
-    table["changed"] = [words_of_change(row) for row in rows]
+def moves_columns(
+    moved: Moved, space: SampleSpace, predictions: NDArray[Any], losses: FloatArray
+) -> dict[str, list[Any]]:
+    """Return moves as the columns of a table: from-profile, to-profile and the numbers.
+
+    Made column by column, so that a table of all moves costs little beside the audit.
+    """
+    profiles = Profiles(space)
+    ends = {"from": moved.sources, "to": moved.targets}
+    table: dict[str, list[Any]] = {
+        f"{end}_{name}": profiles.values(name, points)
+        for end, points in ends.items()
+        for name in space.profile
+    }
+    table["changed"] = _words_of_change(table, space.profile)
     if space.label is not None:
-        table["label"] = [row.label for row in rows]
-    for field in ("people", "prediction", "prediction_after", "loss", "loss_after", "cost", "tied"):
-        table[field] = [getattr(row, field) for row in rows]
+        table["label"] = profiles.values(space.label, moved.sources)
+    table["people"] = moved.people.tolist()
+    for name, points in (("prediction", moved.sources), ("prediction_after", moved.targets)):
+        said = predictions[points].tolist()
+        table[name] = [tuple(one) if isinstance(one, list) else plain(one) for one in said]
+    table["loss"] = losses[moved.sources].tolist()
+    table["loss_after"] = losses[moved.targets].tolist()
+    table["cost"] = moved.costs.tolist()
+    table["tied"] = moved.tied.tolist()
     return table
 
 
-def words_of_change(move: Move) -> str:
+def _words_of_change(table: dict[str, list[Any]], names: Sequence[str]) -> list[str]:
     """Return what changes, as in "sex: Male → Female"; nothing but the prediction may differ."""
 
     def words(value: Value) -> str:
         return "missing" if value is None else str(value)
 
-    parts = [
-        f"{name}: {words(move.from_profile[name])} → {words(move.to_profile[name])}"
-        for name in move.changed
-    ]
-    return ", ".join(parts) or "nothing"
+    size = len(table[f"from_{names[0]}"]) if names else 0
+    parts: list[list[str]] = [[] for _ in range(size)]
+    for name in names:
+        ends = zip(table[f"from_{name}"], table[f"to_{name}"], strict=True)
+        for part, (before, after) in zip(parts, ends, strict=True):
+            if before != after:
+                part.append(f"{name}: {words(before)} → {words(after)}")
+    return [", ".join(part) or "nothing" for part in parts]

@@ -39,6 +39,11 @@ class Profiles:
             for name, column in self._space.columns.items()
         }
 
+    def values(self, name: str, points: IntArray) -> list[Value]:
+        """Return one column of many points."""
+        levels = self._levels[name]
+        return [levels[code] for code in self._space.columns[name].codes[points].tolist()]
+
     def part(self, point: int, names: Sequence[str]) -> Profile:
         """Return some columns of a point."""
         columns = self._space.columns

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from fairtransport.summary import Value
 
 ARROW = " → "
+FEW_PAIRS = 6
+"""Columns of a person that a cell shows before it is unfolded."""
 MANY_DIGITS = ((10.0, 4), (1000.0, 2))
 """Numbers below a limit are shown with so many decimals; larger ones as whole numbers."""
 
@@ -38,6 +40,17 @@ class Cell:
     def short_pairs(self) -> tuple[tuple[str, str], ...]:
         """The pairs, each value shortened."""
         return tuple((shorten(name, 40), shorten(value, 80)) for name, value in self.pairs)
+
+    @property
+    def first_pairs(self) -> tuple[tuple[str, str], ...]:
+        """The pairs that are shown at once; where there are a few more, all of them."""
+        some = self.short_pairs
+        return some if len(some) <= FEW_PAIRS + 2 else some[:FEW_PAIRS]
+
+    @property
+    def further_pairs(self) -> tuple[tuple[str, str], ...]:
+        """The pairs that are folded away."""
+        return self.short_pairs[len(self.first_pairs) :]
 
     @property
     def is_cut(self) -> bool:

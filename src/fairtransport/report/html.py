@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from fairtransport.report.pictures import chart_specs
+from fairtransport.report.headings import about_line, heading_of
 from fairtransport.report.rendering import environment, render_sections
 from fairtransport.report.sections import Output
 from fairtransport.report.strings import visible
@@ -21,12 +22,10 @@ if TYPE_CHECKING:
     from fairtransport.report.rendering import Document
     from fairtransport.summary import AuditSummary
 
-MOST_ROWS = 500
-"""More moves than these are left to the JSON document."""
 _CODE = re.compile(r"`([^`]{1,80})`")
 
 
-def render_html(summary: AuditSummary, *, title: str = "Audit for individual bias") -> str:
+def render_html(summary: AuditSummary, *, title: str | None = None) -> str:
     """Return the report as one HTML document, the same bytes for the same summary.
 
     Parameters
@@ -34,7 +33,7 @@ def render_html(summary: AuditSummary, *, title: str = "Audit for individual bia
     summary
         What the audit says.
     title
-        The heading of the report.
+        The heading of the report; default: the audit's own.
 
     Notes
     -----
@@ -42,18 +41,26 @@ def render_html(summary: AuditSummary, *, title: str = "Audit for individual bia
     (Content-Security-Policy), so nothing that comes with the data can run. Strings of the
     data are escaped in HTML and in the charts' JSON, and hidden characters are spelled out.
     """
-    return page(summary, title, chart_specs(summary), summary.provenance.version)
+    heading = title or heading_of(summary)
+    version = summary.provenance.version
+    return page(summary, heading, chart_specs(summary), version, about_line(summary))
 
 
-def page(summary: Document, title: str, specs: dict[str, Any], version: str) -> str:
-    """Return a document as a page, with the charts that its sections ask for."""
+def page(
+    summary: Document, title: str, specs: dict[str, Any], version: str, about: str = ""
+) -> str:
+    """Return a document as a page, with the charts that its sections ask for.
+
+    ``about`` stands under the heading: what was audited, by whom, when.
+    """
     style, script = _part("report.css"), _part("report.js")
     scripts = [javascript_bundle(), script] if specs else [script]
     made = html_environment()
     return made.get_template("report.html.j2").render(
         title=visible(title),
         version=version,
-        parts=render_sections(made, summary, Output(html=True, most_moves=MOST_ROWS, charts=specs)),
+        about=about,
+        parts=render_sections(made, summary, Output(html=True, charts=specs)),
         charts_json=_safe_json(specs),
         style=style,
         scripts=scripts,

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from fairtransport.report.headings import TITLE, about_line, heading_of
 from fairtransport.report.rendering import environment, render_sections
 from fairtransport.report.sections import Output
 from fairtransport.report.strings import visible
+from fairtransport.summary import AuditSummary
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -30,7 +32,7 @@ _JOINER = "&#8288;"
 
 
 def render_markdown(
-    summary: Document, *, title: str = "Audit for individual bias", most_moves: int = MOST_MOVES
+    summary: Document, *, title: str | None = None, most_moves: int = MOST_MOVES
 ) -> str:
     """Return the report as Markdown (tables as on GitHub), the same bytes for the same summary.
 
@@ -39,13 +41,15 @@ def render_markdown(
     summary
         What the audit says, or several audits together.
     title
-        The heading.
+        The heading; default: the audit's own.
     most_moves
         How many of the largest moves are shown.
     """
     made = environment(_safe, _with_code)
     made.globals["table"] = _table
-    said = [f"# {escape(visible(title))}"]
+    head = (heading_of(summary), about_line(summary)) if isinstance(summary, AuditSummary) else ()
+    heading, *about = head or (TITLE,)
+    said = [f"# {escape(visible(title or heading))}", *map(escape, filter(None, about))]
     for section, body in render_sections(made, summary, Output(html=False, most_moves=most_moves)):
         if body:
             said += [f"## {section.title}"] * bool(section.title) + [body]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairtransport.report.html import html_environment
 from fairtransport.report.sections.finding import caution, meaning, verdict_sentence, verdict_title
-from fairtransport.report.sections.who import moved_sentence, moves_table
+from fairtransport.report.sections.who import moved_sentence, moves_table, shown_sentence
 
 if TYPE_CHECKING:
     from fairtransport.summary import AuditSummary
@@ -24,6 +24,6 @@ def render_fragment(summary: AuditSummary) -> str:
         verdict_sentence=verdict_sentence(summary),
         moved=moved_sentence(summary),
         moves=moves_table(summary, MOST_MOVES),
-        more=max(0, len(summary.moves) - MOST_MOVES),
+        shown=shown_sentence(summary, MOST_MOVES),
         caution=caution(summary),
     )

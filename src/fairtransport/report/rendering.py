@@ -9,7 +9,7 @@ from fairtransport.family import FamilySummary
 from fairtransport.report import comparison_sections, family_sections, sections
 from fairtransport.report.numbers import decimal, level, people, percent
 from fairtransport.report.sections import find_sections
-from fairtransport.report.strings import prediction_text, profile_text, shorten, visible
+from fairtransport.report.strings import profile_text, shorten, visible
 from fairtransport.summary import AuditSummary
 
 PACKAGES = {
@@ -64,7 +64,6 @@ def environment(finalize: Callable[[object], object], code: Callable[[str], Mark
         "level": level,
         "people": people,
         "percent": percent,
-        "prediction": prediction_text,
         "profile": profile_text,
         "shorten": shorten,
         "visible": visible,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fairtransport.report.numbers import decimal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from fairtransport.summary import Value
 
@@ -62,18 +62,26 @@ def value_text(value: Value | tuple[float, ...], write: Callable[[object], str] 
     return write(value)
 
 
-def prediction_text(value: Value | tuple[float, ...]) -> str:
+def prediction_text(
+    value: Value | tuple[float, ...], classes: Sequence[Value] = (),
+    write: Callable[[object], str] = visible,
+) -> str:  # fmt: skip
     """Return a prediction; of two classes' scores the last one, which tells the other.
 
     Examples
     --------
     >>> prediction_text((0.802, 0.198)), prediction_text((0.2, 0.3, 0.5)), prediction_text("yes")
     ('0.198', '0.200, 0.300, 0.500', 'yes')
+    >>> prediction_text((0.2, 0.3, 0.5), ["low", "middle", "high"])
+    'low 0.200, middle 0.300, high 0.500'
     """
     if not isinstance(value, tuple | list):
-        return value_text(value)
-    scores = value[-1:] if len(value) == 2 else value  # noqa: PLR2004
-    return ", ".join(decimal(score, SCORE_DIGITS) for score in scores)
+        return value_text(value, write)
+    if len(value) == 2:  # noqa: PLR2004
+        return decimal(value[-1], SCORE_DIGITS)
+    names = [f"{shorten(value_text(label, write), 40)} " for label in classes] or [""] * len(value)
+    told = zip(names, value, strict=True)
+    return ", ".join(name + decimal(score, SCORE_DIGITS) for name, score in told)
 
 
 def loss_name(name: str) -> str:

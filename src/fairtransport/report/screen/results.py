@@ -16,8 +16,8 @@ from fairtransport.report.sections.finding import (
     parts_sentence,
     verdict_line,
 )
-from fairtransport.report.sections.who import direction_sentence
-from fairtransport.report.strings import shorten, value_text
+from fairtransport.report.sections.who import direction_sentence, shown_sentence
+from fairtransport.report.strings import prediction_text, shorten, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 MOST_MOVES = 10
 """Rows of the moves table; a report has all of them."""
+MOST_COLUMNS = 6
+"""Columns of a person that a row tells; those that change are told all."""
 MOST_NAMES = 100
 """Characters of the list of features."""
 AROUND = (0.5, 0.75, 1, 1.25, 1.5)
@@ -73,21 +75,24 @@ def print_moves(summary: AuditSummary) -> None:
     table.add_column("people", justify="right")
     for name in ("who", "would have to be", "label", "prediction"):
         table.add_column(name, overflow="fold")
+    say = partial(prediction_text, classes=summary.provenance.classes, write=str)
     for move in summary.moves[:MOST_MOVES]:
         change = _change(move) + (" (or another)" if move.tied else "")
-        said = f"{_cell(move.prediction)} → {_cell(move.prediction_after)}"
+        said = f"{say(move.prediction)} → {say(move.prediction_after)}"
         cells = (f"{move.people:.6g}", _kept(move), change, _cell(move.label), said)
         table.add_row(*map(line, cells))
-    hidden = (summary.moves_found or 0) - MOST_MOVES
-    if hidden > 0:
-        table.caption = line(f"and {hidden} more")
+    if (shown := shown_sentence(summary, MOST_MOVES)) is not None:
+        table.caption = line(shown)
     terminal().print(table)
 
 
 def _kept(move: Move) -> str:
-    """Return what stays as it is, as in "age 30, charge F"."""
+    """Return what stays as it is, as in "age 30, charge F"; of many columns the first."""
     kept = [(name, value) for name, value in move.from_profile.items() if name not in move.changed]
-    return ", ".join(f"{name} {_cell(value)}" for name, value in kept)
+    said = [f"{name} {_cell(value)}" for name, value in kept]
+    if len(said) > MOST_COLUMNS:
+        said[MOST_COLUMNS - 1 :] = [f"and {len(said) - MOST_COLUMNS + 1} more columns"]
+    return ", ".join(said)
 
 
 def _change(move: Move) -> str:

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Output:
-    """What a section is written for: HTML or Markdown, with how many moves and which charts."""
+    """What a section is written for: HTML or Markdown, with how many moves (None: all) and which charts."""
 
     html: bool
-    most_moves: int
+    most_moves: int | None = None
     charts: Mapping[str, Any] = field(default_factory=dict)
 
 

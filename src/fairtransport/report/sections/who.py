@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from fairtransport.report.cells import (
@@ -40,7 +41,7 @@ from fairtransport.report.strings import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from fairtransport.report.sections import Output
     from fairtransport.summary import (
@@ -219,6 +220,22 @@ def fractions_sentence(summary: AuditSummary) -> str | None:
     )
 
 
+def shown_sentence(summary: AuditSummary, most: int | None = None) -> str | None:
+    """Return how many moves are shown, of how many; None where there are none."""
+    shown = len(summary.moves[:most])
+    if not shown:
+        return None
+    if summary.moves_found is None:  # how many there are is not told
+        listed = len(summary.moves)
+        return None if shown == listed else f"{shown:,} of the {listed:,} moves that can be shown."
+    if shown == summary.moves_found:
+        return None
+    return (
+        f"{shown:,} of {summary.moves_found:,} moves are shown, those that add most to the "
+        "statistic; `result.moves` and the flag --moves give all of them."
+    )
+
+
 def moves_table(summary: AuditSummary, most: int | None = None) -> Table:
     """Return who is swapped with whom, the largest moves first."""
     moves = summary.moves[:most]
@@ -228,10 +245,11 @@ def moves_table(summary: AuditSummary, most: int | None = None) -> Table:
     told = not is_outcome(summary)  # else the loss is the prediction, which is there already
     digits = decimals_for(loss for move in moves for loss in (move.loss, move.loss_after))
     far = decimals_for(move.cost for move in moves)
-    predicted = _predictions(moves)
+    classes = summary.provenance.classes
+    predicted = _predictions(moves, classes)
     titles = ["People", "Who they are", "What is changed"]
     titles += ["True label"] * labelled
-    titles += [_prediction_title(moves)] + ["Loss"] * told
+    titles += [_prediction_title(moves, classes)] + ["Loss"] * told
     titles += ["Squared distance"] * distant + ["Tied"] * tied
 
     def row(move: Move) -> tuple[Cell, ...]:
@@ -252,19 +270,23 @@ def moves_table(summary: AuditSummary, most: int | None = None) -> Table:
     return Table("moves", "Who is swapped with whom", columns, tuple(map(row, moves)))
 
 
-def _predictions(moves: Iterable[Move]) -> Callable[[Value | tuple[float, ...]], str]:
+def _predictions(
+    moves: Iterable[Move], classes: Sequence[Value]
+) -> Callable[[Value | tuple[float, ...]], str]:
     """Return what writes predictions; numbers get the same decimals in every row."""
     values = [value for move in moves for value in (move.prediction, move.prediction_after)]
     digits = decimals_for(value for value in values if isinstance(value, float))
     return lambda value: (
-        decimal(value, digits) if isinstance(value, float) else prediction_text(value)
+        decimal(value, digits) if isinstance(value, float) else prediction_text(value, classes)
     )
 
 
-def _prediction_title(moves: Iterable[Move]) -> str:
+def _prediction_title(moves: Iterable[Move], classes: Sequence[Value]) -> str:
     predictions = [move.prediction for move in moves]
     pairs = any(isinstance(one, tuple) and len(one) == 2 for one in predictions)  # noqa: PLR2004
-    return "Score of the last class" if pairs else "Prediction"
+    if not pairs:
+        return "Prediction"
+    return f"Score of {shorten(value_text(classes[-1]), 40)}" if classes else "Score of the last class"
 
 
 def _changed(move: Move) -> Cell:
@@ -393,7 +415,8 @@ def _contents(summary: AuditSummary, output: Output) -> dict[str, object]:
         "fractions": fractions_sentence(summary),
         "hidden": hidden_sentence(summary),
         "moves": moves_table(summary, output.most_moves),
-        "moves_left_out": len(summary.moves) - output.most_moves,
+        "moves_shown": shown_sentence(summary, output.most_moves),
+        "say": partial(prediction_text, classes=summary.provenance.classes),
         "shows_flows": shows_flows(summary),
         "flows_title": titled(summary, "Flows by feature"),
         "flows_meaning": flows_meaning(summary),

@@ -1,0 +1,77 @@
+"""All moves as a file: CSV or Parquet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from fairtransport.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+CSV, PARQUET = ".csv", ".parquet"
+SCORED = ("prediction", "prediction_after")
+
+
+def check_moves_ending(flag: str, path: Path) -> None:
+    """Refuse a file that is neither CSV nor Parquet."""
+    if path.suffix.lower() not in (CSV, PARQUET):
+        msg = f"`{flag}` must end in {CSV} or {PARQUET}, got {path.name!r}"
+        raise InputError(msg)
+
+
+def moves_bytes(
+    path: Path, columns: Mapping[str, Sequence[Any]], classes: Sequence[object]
+) -> bytes:
+    """Return a table of moves as the bytes of a file, by its ending."""
+    import pandas as pd
+
+    check_moves_ending("path", path)
+    table = pd.DataFrame(_flat(columns, classes))
+    if path.suffix.lower() == CSV:
+        return table.to_csv(index=False, lineterminator="\n").encode("utf-8", "backslashreplace")
+    return _parquet(table)
+
+
+def _flat(
+    columns: Mapping[str, Sequence[Any]], classes: Sequence[object]
+) -> dict[str, Sequence[Any]]:
+    """Return the columns with one for each class where there are scores."""
+    flat: dict[str, Sequence[Any]] = {}
+    for name, values in columns.items():
+        if name in SCORED and classes:
+            for at, label in enumerate(classes):
+                flat[f"{name}_{label}"] = [scores[at] for scores in values]
+        else:
+            flat[name] = values
+    return flat
+
+
+def _parquet(table: Any) -> bytes:
+    import duckdb
+
+    with TemporaryDirectory() as folder, duckdb.connect() as connection:
+        place = Path(folder) / "moves.parquet"
+        connection.register("moves", _typed(table))
+        connection.table("moves").write_parquet(str(place))
+        return place.read_bytes()
+
+
+def _typed(table: Any) -> Any:
+    """Return a table whose columns of unlike values are text, which Parquet has no other way for.
+
+    A column of nothing but missing values is text too.
+    """
+    from pandas.api.types import infer_dtype
+
+    mixed = [
+        name
+        for name in table.columns
+        if table[name].dtype == object
+        and infer_dtype(table[name], skipna=True) not in {"string", "boolean"}
+    ]
+    for name in mixed:
+        table[name] = table[name].map(str, na_action="ignore").astype("str")
+    return table
