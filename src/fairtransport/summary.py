@@ -6,6 +6,7 @@ from dataclasses import MISSING, dataclass, fields, replace
 from typing import Annotated, Any
 
 from fairtransport.documents import Doc, Schema, json_schema, to_json_text, to_plain
+from fairtransport.inference.planning.outlook import Outlook
 from fairtransport.localise import (
     Affected,
     Direction,
@@ -39,6 +40,7 @@ __all__ = [
     "Limits",
     "MethodLimits",
     "Move",
+    "Outlook",
     "Profile",
     "Provenance",
     "SimilarPair",
@@ -218,7 +220,7 @@ class Provenance:
     ] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class AuditSummary:
     """Everything an audit says. An infinite number is null.
 
@@ -302,6 +304,13 @@ class AuditSummary:
     attributable: Annotated[
         AttributablePart, Doc("The part of the statistic that needs sensitive features to change.")
     ]
+    outlook: Annotated[
+        Outlook | None,
+        Doc(
+            "About how many cases would settle an inconclusive verdict; null where it is another, "
+            "or if shared."
+        ),
+    ]
     random_swap_risk: Annotated[
         float | None,
         Doc(
@@ -372,6 +381,10 @@ class AuditSummary:
         tuple[CurvePoint, ...],
         Doc("The corners of the statistic by the budget; if shared, empty or a single one."),
     ] = ()
+    elbow: Annotated[
+        CurvePoint | None,
+        Doc("Where the budget curve bends most; null where it is flat or if shared."),
+    ] = None
     costs: Annotated[
         tuple[CostRule, ...],
         Doc("What a change of each column costs; empty if the similarity does not say."),
@@ -394,6 +407,21 @@ class AuditSummary:
     ] = None
     provenance: Annotated[Provenance, Doc("How the audit was done.")]
 
+    def __repr__(self) -> str:
+        found = [
+            ("verdict", f"{self.verdict}" + ("" if self.delta is None else f" (δ = {self.delta:g})")),
+            ("statistic", f"{self.statistic:.4f}, interval {_ends(self.interval)}"),
+            ("mean loss", f"{self.baseline_risk:.4f}, at worst {self.worst_case_risk:.4f}"),
+            ("people", f"{self.n:,}, {self.moved:g} of them moved"),
+            ("sensitive", ", ".join(self.provenance.sensitive)),
+            ("loss", self.provenance.loss),
+            ("method", f"{self.method}, level {self.alpha:g}, {self.guarantee}"),
+            ("warnings", f"{len(self.warnings)}"),
+        ]
+        told = [f"  {name:<10} {value}" for name, value in found]
+        names = ", ".join(one.name for one in fields(self))
+        return "\n".join(["AuditSummary", *told, f"  all fields: {names}"])
+
     def without_details(self) -> AuditSummary:
         """Return the document without every field that can be left out, as defaults say."""
         defaults = {field.name: field.default for field in fields(self)}
@@ -409,6 +437,13 @@ class AuditSummary:
     def to_json(self) -> str:
         """Return the document as JSON text, the same bytes for the same audit."""
         return to_json_text(self)
+
+
+def _ends(interval: Limits) -> str:
+    lower, upper = (
+        "none" if end is None else f"{end:.4f}" for end in (interval.lower, interval.upper)
+    )
+    return f"{lower} to {upper}"
 
 
 def audit_schema() -> Schema:

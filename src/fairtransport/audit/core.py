@@ -11,6 +11,7 @@ from fairtransport.audit.attributable import Attributable, find_attributable
 from fairtransport.errors import InputError
 from fairtransport.geometry import Geometry
 from fairtransport.inference import Interval, Pilot, SamplingLaw, sampling_law
+from fairtransport.inference.planning.outlook import Outlook, find_outlook
 from fairtransport.inference.verdict import Verdict, reach_verdict
 from fairtransport.localise import Moved, find_moved, random_swap_risk
 from fairtransport.similarity.checking import comparable_share
@@ -240,6 +241,15 @@ class Core:
     @cached_property
     def _obstacle(self) -> Obstacle | None:
         return find_obstacle(self)
+
+    @cached_property
+    def outlook(self) -> Outlook | None:
+        """About how many cases would settle an inconclusive verdict; None where it is another."""
+        if self.verdict != "inconclusive" or self.delta is None:
+            return None
+        return find_outlook(
+            self.as_pilot(), self.price, self.n, self.law, self.delta, self.alpha
+        )
 
     @cached_property
     def comparable_share(self) -> float:

@@ -45,7 +45,7 @@ class Flips:
     budget_certified_until: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sensitivity:
     """How much an audit depends on what the auditor chose.
 
@@ -63,6 +63,26 @@ class Sensitivity:
     metric: MetricSensitivity
     flips: Flips
     features: tuple[FeatureRole, ...]
+
+    def __repr__(self) -> str:
+        metric, flips = self.metric, self.flips
+        lines = [
+            "What the audit depends on",
+            f"  metric: {metric.value:.4f} becomes {metric.lowest:.4f} to {metric.highest:.4f} if "
+            f"squared distances are wrong by up to {100 * metric.eta:g} %",
+            f"  threshold: rejected for every δ below {flips.rejected_below:.4f}; "
+            + _or_never("certified from {:.4f} on", flips.certified_from, "certified for none"),
+            "  budget: "
+            + _or_never("rejected from {:.4g} on", flips.budget_rejected_from, "rejected at none")
+            + "; "
+            + _or_never("certified up to {:.4g}", flips.budget_certified_until, "certified at none"),
+            *(f"  {one.feature} held fixed: {one.statistic:.4f}" for one in self.features),
+        ]
+        return "\n".join(lines)
+
+
+def _or_never(words: str, value: float | None, never: str) -> str:
+    return never if value is None else words.format(value)
 
 
 def find_sensitivity(core: Core, eta: float, draws: int) -> Sensitivity:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairtransport.audit.core import Core
 from fairtransport.audit.dependence import Sensitivity, find_sensitivity
+from fairtransport.audit.placebo import Placebo, find_placebo
 from fairtransport.audit.shared import shared_summary
 from fairtransport.audit.summarise import method_limits, summarise, summarise_headline
 from fairtransport.checks import choice, whole
@@ -18,6 +19,7 @@ from fairtransport.localise.moves import moves_columns
 from fairtransport.space.sample_space import plain_frame
 
 if TYPE_CHECKING:
+    from fairtransport.settings import Rng
     from fairtransport.summary import AuditSummary
 
 PLOTS = ("flows", "law", "budget", "methods")
@@ -159,13 +161,41 @@ class AuditResult(Core):
         """
         return find_sensitivity(self, eta, draws)
 
+    def placebo(self, *, draws: int = 20, rng: Rng = None) -> Placebo:
+        """Return the audit beside audits with sensitive features shuffled within profiles.
+
+        Parameters
+        ----------
+        draws
+            The number of shuffled audits.
+        rng
+            A seed or a numpy generator; default: the audit's seed.
+
+        Notes
+        -----
+        Inside each profile (all columns but the sensitive ones, and the label) the model's
+        answers are handed round between the sensitive groups: of given predictions, person by
+        person; of a model that can be asked, between the twins, once a profile. Answers then
+        differ as much as before, and who gets which has nothing to do with sensitive features.
+        It is a baseline to read the figures against, and no test: that the statistic is no
+        larger than a placebo's says that differences of this size come about without a system,
+        not that nobody is treated differently. Where profiles are people's own there is nothing
+        to shuffle; ``shuffled`` tells for how many there is.
+        """
+        return find_placebo(self, draws, rng)
+
     def __str__(self) -> str:
-        from fairtransport.report.sections.finding import meaning, verdict_sentence
+        from fairtransport.report.sections.finding import (
+            meaning,
+            outlook_sentence,
+            verdict_sentence,
+        )
 
         if self.method == "finite-sample" and self.loss.range is None:
             return repr(self)
         headline = summarise_headline(self)
-        return f"{verdict_sentence(headline)}\n{meaning(headline)}\n{self!r}"
+        said = [verdict_sentence(headline), outlook_sentence(headline), meaning(headline)]
+        return "\n".join([*filter(None, said), repr(self)])
 
     def __repr__(self) -> str:
         return (

@@ -79,6 +79,8 @@ def shared_summary(core: Core, whole: AuditSummary, at_least: int) -> AuditSumma
         applicability=_rounded_note(core, whole.applicability, grain),
         random_swap_risk=_nearest(whole.random_swap_risk, grain),
         attributable=_rounded_part(whole.attributable, grain),
+        # how many cases are lacking would tell how far bound and estimate are from δ
+        outlook=None,
         # it has scales that were taken from the data
         ready=(),
         points=None,

@@ -107,6 +107,8 @@ def audit(
         How far people may be moved on average, as a squared distance. It is the paper's ε.
     delta
         How much worse the model may do; there is a verdict only with it. It is the paper's δ.
+        With 0-1 loss and 1000 people, .02 are 20 who would be misclassified as a similar person
+        and are not as themselves.
     alpha
         The level of bounds and tests. Below one half.
     judge

@@ -84,6 +84,7 @@ def summarise(core: Core) -> AuditSummary:
             are_labels=core.loss.needs == "label",
         ),
         budget_curve=_curve(core),
+        elbow=_elbow(core),
         costs=_costs(core),
         similarity_check=_similarity_check(core),
         without_feature=without_each_feature(core),
@@ -129,6 +130,7 @@ def summarise_headline(core: Core) -> AuditSummary:
         ready=core.ready,
         judge=core.settings.judge,
         attributable=_attributable(core),
+        outlook=core.outlook,
         random_swap_risk=core.random_swap_risk,
         comparable_share=core.comparable_share,
         plan_is_unique=solution.plan_is_unique,
@@ -282,6 +284,11 @@ def _curve(core: Core) -> tuple[CurvePoint, ...]:
     curve, _ = _thin_curve(core)
     corners = zip(curve.budgets.tolist(), curve.values.tolist(), strict=True)
     return tuple(CurvePoint(*corner) for corner in corners)
+
+
+def _elbow(core: Core) -> CurvePoint | None:
+    curve = core.budget_curve
+    return None if len(curve.budgets) == 1 else CurvePoint(curve.elbow, curve(curve.elbow))
 
 
 def _thin_curve(core: Core) -> tuple[BudgetCurve, float]:

@@ -48,6 +48,19 @@ class BudgetCurve:
         budget = number("budget", budget, at_least=0)
         return float(self.prices[np.searchsorted(self.budgets, budget, side="right") - 1])
 
+    @property
+    def elbow(self) -> float:
+        """The budget of the corner that is farthest above the line from the first to the last.
+
+        Before it a unit of budget brings more than on average over the whole curve, after it
+        less.
+        """
+        if len(self.budgets) == 1:
+            return float(self.budgets[0])
+        ends = [0, -1]
+        above = self.values - np.interp(self.budgets, self.budgets[ends], self.values[ends])
+        return float(self.budgets[above.argmax()])
+
     def thinned(self, most: int, end: float) -> tuple[BudgetCurve, float]:
         """Return a curve through ``most`` corners at most, and how far it is below this one.
 

@@ -208,7 +208,7 @@ def sample_size(
         return _exact_plan(_check_share(value), delta, alpha, power, goal)
     method = choice("method", _first_given("method", method, known, "finite-sample"), METHODS)
     _check_goal(known, goal, method)
-    if method == "finite-sample" and _is_share(known):
+    if method == "finite-sample" and is_share(known):
         truth = min(known.problem.value(known.frequencies), 1.0)
         plan = _exact_plan(truth, delta, alpha, power, goal, what="the pilot's value")
         if known.chance_to_miss_a_level(plan.n) < UNLIKELY:
@@ -287,7 +287,7 @@ def _curve(simulation: Simulation) -> PowerCurve:
     return PowerCurve(sizes, share, np.sqrt(share * (1 - share) / of), low, high)
 
 
-def _is_share(pilot: Pilot) -> bool:
+def is_share(pilot: Pilot) -> bool:
     """Return whether ψ is the share of people who can be swapped, for free, into an error."""
     free = pilot.problem.budget == 0 or pilot.problem.geometry.is_free
     known = pilot.binary_losses and tuple(pilot.loss_range or ()) == (0, 1)

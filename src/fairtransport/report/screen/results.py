@@ -10,9 +10,11 @@ from fairtransport.report.screen.flagwords import in_flags
 from fairtransport.report.screen.lines import line, print_note, terminal
 from fairtransport.report.sections.finding import (
     comparable_sentence,
+    delta_sentence,
     interval_words,
     judged_sentence,
     meaning,
+    outlook_sentence,
     parts_sentence,
     verdict_line,
 )
@@ -53,7 +55,8 @@ def print_result(summary: AuditSummary, title: str) -> None:
     colour = COLOURS[summary.verdict]
     head = [] if summary.verdict is None else [line((verdict_line(summary), f"bold {colour}"))]
     said = [
-        meaning(summary), comparable_sentence(summary), parts_sentence(summary),
+        outlook_sentence(summary), meaning(summary), delta_sentence(summary),
+        comparable_sentence(summary), parts_sentence(summary),
         judged_sentence(summary), direction_sentence(summary),
     ]  # fmt: skip
     lines = [line(in_flags(one)) for one in said if one is not None]

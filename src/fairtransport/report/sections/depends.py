@@ -58,6 +58,18 @@ def budget_sentence(summary: AuditSummary) -> str:
     return " ".join(filter(None, said))
 
 
+def elbow_sentence(summary: AuditSummary) -> str | None:
+    """Return where the budget curve bends most; None where it has no bend to tell of."""
+    if summary.elbow is None:
+        return None
+    at, last = summary.elbow, summary.budget_curve[-1]
+    return (
+        f"The curve bends most at ε = {at.budget:.3g}, where the statistic is {decimal(at.value)}: "
+        "up to there a unit of budget adds more than on average until everything is found (at "
+        f"ε = {last.budget:.3g}), beyond it less."
+    )
+
+
 def feature_sentences(summary: AuditSummary) -> tuple[str, ...]:
     """Return how the statistic changes when a sensitive feature may not change."""
     return tuple(
@@ -116,6 +128,7 @@ def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
     return {
         "thresholds": delta_sentences(summary),
         "budget": budget_sentence(summary),
+        "elbow": elbow_sentence(summary),
         "curve": curve_table(summary),
         "roles": feature_sentences(summary),
         "costs": costs_table(summary),

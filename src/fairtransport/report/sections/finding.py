@@ -46,6 +46,9 @@ MARKS = {"rejected": "✕", "certified": "✓", "inconclusive": "?", "not-applic
 MOST = 0.9
 """Where fewer people have somebody to be compared with, the first screen says so."""
 
+PER = (1_000, 100_000, 10_000_000)
+"""People among whom a share is told as a number."""
+
 ONLY_IF = "The audit is valid only if these cases were not used to train the model: "
 CAUTION = f"{ONLY_IF}on its own training data a model does better than on people it has not seen."
 CAUTION_OF_OUTCOMES = (
@@ -81,6 +84,44 @@ def verdict_sentence(summary: AuditSummary) -> str:
         at_most, threshold = told_apart(upper, delta, rounding=UP)
         return f"δ-fairness certified {at}: {sure} at most {at_most}, no more than δ = {threshold}."
     return f"Inconclusive {at}: {_undecided(delta, lower, upper)}."
+
+
+def outlook_sentence(summary: AuditSummary) -> str | None:
+    """Return about how many cases would settle an open verdict; None where none is open."""
+    found = summary.outlook
+    if found is None:
+        return None
+    would, side = ("reject", "above") if found.goal == "reject" else ("certify", "below")
+    if not found.possible:
+        return (
+            "The estimate is not above δ, and no number of cases would certify: there is no upper "
+            "bound where people are compared with people in the audit data alone."
+        )
+    if found.cases is None:
+        return (
+            "The estimate is so near to δ that more than ten million cases would be needed to "
+            "settle it."
+        )
+    return (
+        f"About {found.cases:,} cases in all, {found.cases - summary.n:,} more, would probably "
+        f"{would}: an estimate (power {percent(found.power)}) for a population like this sample, "
+        f"whose statistic is {side} δ."
+    )
+
+
+def delta_sentence(summary: AuditSummary) -> str | None:
+    """Return what the threshold is in people, or in the loss; None without one."""
+    if summary.delta is None or summary.applicability is not None:
+        return None
+    delta = f"δ = {summary.delta:g}"
+    if summary.provenance.loss == ERROR:
+        of, few = next((of, of * summary.delta) for of in PER if of * summary.delta >= 1 or of == PER[-1])
+        return (
+            f"{delta} is {few:.3g} of {of:,} people who would be misclassified as a similar person "
+            "and are not as themselves."
+        )
+    what = _lower_first(_mean_loss(summary))
+    return f"{delta} is a rise of {what} by {summary.delta:g} a person on average."
 
 
 def verdict_line(summary: AuditSummary) -> str:
@@ -307,6 +348,8 @@ def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
         "mark": MARKS[summary.verdict],
         "meaning": meaning(summary),
         "verdict_sentence": verdict_sentence(summary),
+        "outlook": outlook_sentence(summary),
+        "threshold": delta_sentence(summary),
         "comparable": comparable_sentence(summary),
         "parts": [one for one in (parts_sentence(summary), judged_sentence(summary)) if one],
         "disagreement": disagreement_sentence(summary) if has_much_disagreement(summary) else None,
