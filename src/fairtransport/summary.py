@@ -301,6 +301,7 @@ class AuditSummary:
         str,
         Doc("Which verdict counts: on the statistic or on the part.", one_of=JUDGED),
     ]
+    favourable: Annotated[Value, Doc("The favourable label; null if none was given.")]
     attributable: Annotated[
         AttributablePart, Doc("The part of the statistic that needs sensitive features to change.")
     ]
@@ -361,7 +362,7 @@ class AuditSummary:
     ] = ()
     most_affected: Annotated[
         tuple[Affected, ...],
-        Doc("The people who add most to the statistic; if shared, in the moves shown."),
+        Doc("For whom the model does worse than for similar people; if shared, in the moves shown."),
     ] = ()
     groups: Annotated[
         tuple[GroupFlow, ...], Doc("Flows by sensitive group; if shared, by the moves shown.")

@@ -64,6 +64,44 @@ def test_the_screen_names_the_direction(capsys):
     assert "Loss outcome" in screen
 
 
+def label(points):
+    """A model that denies women a loan, and grants one to men of race c whatever they are."""
+    grants = (points["sex"] == "m") & ((points["age"] > 1) | (points["race"] == "c"))
+    return grants.astype(int)
+
+
+def test_a_denial_is_not_a_favour():
+    result = ft.audit(
+        PEOPLE, "good", model=label, features=["sex", "race", "age"], favourable=1, rng=0,
+        sensitive_features=["sex", "race"], privileged={"sex": "m"},
+    )  # fmt: skip
+    moves = result.moves
+    added = moves["people"] * (moves["loss_after"] - moves["loss"]) / 200
+    for one in result.summary.directions:
+        these = (moves[f"from_{one.feature}"] == one.better) & (
+            moves[f"to_{one.feature}"] == one.worse
+        )
+        denied = these & (moves["prediction"] == 1) & (moves["prediction_after"] == 0)
+        granted = these & (moves["prediction"] == 0) & (moves["prediction_after"] == 1)
+        assert one.harmful == pytest.approx(added[denied].sum())
+        assert one.lenient == pytest.approx(added[granted].sum())
+        assert one.harmful + one.lenient == pytest.approx(one.contribution)
+    by_sex = {(one.better, one.worse): one for one in result.summary.directions
+              if one.feature == "sex"}  # fmt: skip
+    # women are denied what men get; men are granted what women do not get
+    assert by_sex["m", "f"].harmful > by_sex["m", "f"].lenient == 0
+    assert by_sex["f", "m"].lenient > by_sex["f", "m"].harmful == 0
+    page = result.to_markdown()
+    assert "1 is denied to them, which similar people get" in page
+    assert "Lenient" in page
+    shared = result.document(5)
+    assert all(one.harmful is not None for one in shared.directions)
+
+
+def test_without_a_favourable_label_nothing_is_called_harmful():
+    assert all(one.harmful is None for one in audited().summary.directions)
+
+
 def test_strangers_are_told_of_the_moves_shown():
     shared = audited().document(5)
 

@@ -146,6 +146,7 @@ def sample(**changes):
         instead=None,
         ready=(),
         judge="statistic",
+        favourable=None,
         attributable=AttributablePart(
             value=statistic, same_group=0.0, interval=Limits(0.0491, 0.0735), lower_bound=0.0508,
             upper_bound=0.0711, pvalue=3.2e-6, verdict="rejected",
@@ -174,7 +175,7 @@ def sample(**changes):
         flows=tuple(_flows(feature, moves) for feature in LEVELS),
         most_affected=tuple(
             Affected(
-                move.from_profile, move.label, move.people + 3, move.people, 1.0, move.people / n
+                move.to_profile, move.label, move.people + 3, move.people, 1.0, move.people / n
             )
             for move in moves[:4]
         ),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairtransport.audit.core import Core
-    from fairtransport.checks import FloatArray
+    from fairtransport.checks import BoolArray, FloatArray
     from fairtransport.localise import Value
 
 MOST_METRICS = 200
@@ -48,6 +48,13 @@ def compare_groups(core: Core) -> tuple[Compared, ...]:
         notes = tuple(f"Group metrics by {name}: {note}" for note in metrics.notes)
         found.append(Compared(_comparison(core, name, metrics), notes))
     return tuple(found)
+
+
+def favoured(core: Core) -> BoolArray | None:
+    """Return of each point whether it gets the favourable label; None where there is none."""
+    if core.favourable is None or core.loss.needs != "label":
+        return None
+    return np.asarray(core.answers.predictions == core.favourable, dtype=bool)
 
 
 def unmeasured(core: Core) -> list[str]:

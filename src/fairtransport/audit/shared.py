@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtransport.audit.grouping import MOST_METRICS, compare_groups, people_by_answer
+from fairtransport.audit.grouping import MOST_METRICS, compare_groups, favoured, people_by_answer
 from fairtransport.audit.summarise import (
     MOST_CELLS,
     MOST_DIRECTIONS,
@@ -90,7 +90,7 @@ def shared_summary(core: Core, whole: AuditSummary, at_least: int) -> AuditSumma
         moved=moved.total + hidden,
         moves_found=None,
         moves=listed_moves(core, moved),
-        directions=find_directions(moved, space)[:MOST_DIRECTIONS],
+        directions=find_directions(moved, space, favoured(core))[:MOST_DIRECTIONS],
         flows=tuple(
             _without_rare(table) for table in flow_tables(core, moved, fixed=False, space=many)
         ),

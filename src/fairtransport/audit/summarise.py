@@ -10,7 +10,7 @@ import numpy as np
 
 from fairtransport.audit.core import COMPARED
 from fairtransport.audit.dependence import without_each_feature
-from fairtransport.audit.grouping import MOST_METRICS, compare_groups, unmeasured
+from fairtransport.audit.grouping import MOST_METRICS, compare_groups, favoured, unmeasured
 from fairtransport.inference import DrawnLaw
 from fairtransport.localise import (
     describe_moves,
@@ -129,6 +129,7 @@ def summarise_headline(core: Core) -> AuditSummary:
         instead=core.instead,
         ready=core.ready,
         judge=core.settings.judge,
+        favourable=plain(core.favourable),
         attributable=_attributable(core),
         outlook=core.outlook,
         random_swap_risk=core.random_swap_risk,
@@ -139,7 +140,7 @@ def summarise_headline(core: Core) -> AuditSummary:
         moved=moved.total,
         moves_found=len(moved),
         moves=listed_moves(core, moved),
-        directions=find_directions(moved, core.space)[:MOST_DIRECTIONS],
+        directions=find_directions(moved, core.space, favoured(core))[:MOST_DIRECTIONS],
         budget_in_words=_budget_in_words(core),
         warnings=(*core.warnings, *core.law.notes),
         provenance=provenance(core),

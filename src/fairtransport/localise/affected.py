@@ -1,4 +1,4 @@
-"""Who is affected: the profiles that do worst, and what happens to each sensitive group."""
+"""Who is affected: who is treated worse than similar people, and what each group's share is."""
 
 from __future__ import annotations
 
@@ -18,14 +18,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Affected:
-    """People at one point who do worse as someone similar."""
+    """People at one point for whom the model does worse than for similar people in the data."""
 
     profile: Annotated[Profile, Doc("Who they are.")]
     label: Annotated[Value, Doc("Their true label.")]
-    people: Annotated[float | None, Doc("How many there are; null where that is not told.")]
-    moved: Annotated[float, Doc("How many of them are moved.")]
-    gain: Annotated[float, Doc("How much worse each of them does.")]
-    contribution: Annotated[float, Doc("What all of them add to the statistic.")]
+    people: Annotated[
+        float | None,
+        Doc(
+            "How many there are in the data, whose treatment is a fact; 0: the model was asked "
+            "about somebody who is not there; null where that is not told."
+        ),
+    ]
+    moved: Annotated[float, Doc("How many similar people, all in the data, do better.")]
+    gain: Annotated[float, Doc("How much worse the model does for each than for these.")]
+    contribution: Annotated[float, Doc("What the comparison adds to the statistic.")]
 
 
 @dataclass(frozen=True)
@@ -45,19 +51,19 @@ class GroupFlow:
 
 
 def most_affected(moved: Moved, space: SampleSpace) -> tuple[Affected, ...]:
-    """Return the points whose people are moved, those with the largest gain a person first."""
-    sources, place = np.unique(moved.sources, return_inverse=True)
+    """Return the points that people are moved to, those with the largest gain a person first."""
+    targets, place = np.unique(moved.targets, return_inverse=True)
     people = np.bincount(place, moved.people)
     total = np.bincount(place, moved.people * moved.gains)
     gain = total / np.maximum(people, np.finfo(float).tiny)
     profiles = Profiles(space)
     # rounded, so that gains that are equal but for rounding go by the number of people
-    order = np.lexsort((sources, -people, -np.round(gain, 12)))
+    order = np.lexsort((targets, -people, -np.round(gain, 12)))
     return tuple(
         Affected(
-            profiles.profile(int(sources[at])),
-            profiles.label(int(sources[at])),
-            float(space.counts[sources[at]]),
+            profiles.profile(int(targets[at])),
+            profiles.label(int(targets[at])),
+            float(space.counts[targets[at]]),
             float(people[at]),
             float(gain[at]),
             float(total[at] / space.n),

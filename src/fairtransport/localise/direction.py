@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from fairtransport.documents import Doc
 from fairtransport.localise.profiles import Value, plain
 
 if TYPE_CHECKING:
+    from fairtransport.checks import BoolArray, FloatArray
     from fairtransport.localise.moves import Moved
     from fairtransport.space import SampleSpace
 
@@ -24,27 +25,52 @@ class Direction:
     worse: Annotated[Value, Doc("The level they are moved to, as which they would do worse.")]
     people: Annotated[float, Doc("How many are moved so.")]
     contribution: Annotated[float, Doc("What these moves add to the statistic.")]
+    harmful: Annotated[
+        float | None,
+        Doc(
+            "The part of it where they would be denied the favourable label; null where that is "
+            "not known."
+        ),
+    ] = None
+    lenient: Annotated[
+        float | None, Doc("The part of it where they would be granted it instead.")
+    ] = None
 
 
-def find_directions(moved: Moved, space: SampleSpace) -> tuple[Direction, ...]:
+def find_directions(
+    moved: Moved, space: SampleSpace, favoured: BoolArray | None = None
+) -> tuple[Direction, ...]:
     """Return the pairs of levels that moves go between, those that add most first.
 
-    A move that changes several sensitive features counts for each of them.
+    A move that changes several sensitive features counts for each of them. ``favoured`` tells of
+    each point whether it gets the favourable label.
     """
-    found = [one for name in space.sensitive for one in _of_feature(moved, space, name)]
+    found = [one for name in space.sensitive for one in _of_feature(moved, space, name, favoured)]
     return tuple(sorted(found, key=lambda one: -one.contribution))
 
 
-def _of_feature(moved: Moved, space: SampleSpace, name: str) -> list[Direction]:
+def _of_feature(
+    moved: Moved, space: SampleSpace, name: str, favoured: BoolArray | None
+) -> list[Direction]:
     codes = space.columns[name].codes
     leave, enter = codes[moved.sources], codes[moved.targets]
     change = np.flatnonzero(leave != enter)
     pairs, place = np.unique(np.column_stack([leave, enter])[change], axis=0, return_inverse=True)
     place = place.reshape(-1)
     people = np.bincount(place, moved.people[change], len(pairs))
-    gained = np.bincount(place, (moved.people * moved.gains)[change], len(pairs)) / space.n
+    gains = moved.people * moved.gains
+
+    def total(moves: Any) -> FloatArray:
+        return np.bincount(place, (gains * moves)[change], len(pairs)) / space.n
+
+    flips = (np.full(len(pairs), None),) * 2
+    if favoured is not None:
+        before, after = favoured[moved.sources], favoured[moved.targets]
+        flips = (total(before & ~after), total(after & ~before))
     levels = [*map(plain, space.columns[name].levels.tolist()), None]
     return [
-        Direction(name, levels[first], levels[second], float(many), float(gain))
-        for (first, second), many, gain in zip(pairs, people, gained, strict=True)
+        Direction(name, levels[first], levels[second], float(many), float(gain), harmful, lenient)
+        for (first, second), many, gain, harmful, lenient in zip(
+            pairs, people, total(1.0), *(one.tolist() for one in flips), strict=True
+        )
     ]

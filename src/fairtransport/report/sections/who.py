@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from fairtransport.summary import (
         Affected,
         AuditSummary,
+        Direction,
         Flow,
         FlowTable,
         GroupComparison,
@@ -132,7 +133,19 @@ def direction_sentence(summary: AuditSummary) -> str | None:
     return (
         f"By {shorten(visible(first.feature))}: {does} for {worse} than for similar people of "
         f"{better}, which adds {near}{decimal(first.contribution)} to the statistic (the other way "
-        f"round: {other}){shown}."
+        f"round: {other}){shown}.{_flips(summary, first)}"
+    )
+
+
+def _flips(summary: AuditSummary, one: Direction) -> str:
+    """Return how much of a direction denies the favourable label and how much grants it."""
+    if one.harmful is None or one.lenient is None:
+        return ""
+    near, favour = about(summary), shorten(value_text(summary.favourable), 40)
+    return (
+        f" Of this, {near}{decimal(one.harmful)} is harmful ({favour} is denied to them, which "
+        f"similar people get) and {near}{decimal(one.lenient)} lenient (it is granted to them, and "
+        "similar people do not get it)."
     )
 
 
@@ -141,11 +154,13 @@ def directions_table(summary: AuditSummary) -> Table:
     better, worse = "Does better", "Does worse"
     if is_outcome(summary):
         better, worse = "Lower prediction", "Higher prediction"
-    numeric = ("People moved", "Added to the statistic")
+    flips = any(one.harmful is not None for one in summary.directions)
+    numeric = ("People moved", "Added to the statistic", *("Harmful", "Lenient") * flips)
     rows = tuple(
         (
             Cell(visible(one.feature)), Cell(value_text(one.better)), Cell(value_text(one.worse)),
             people_cell(one.people), Cell(decimal(one.contribution), one.contribution),
+            *(Cell(decimal(part), part) for part in (one.harmful, one.lenient) if flips),
         )
         for one in summary.directions
     )  # fmt: skip
@@ -326,26 +341,53 @@ def flow_table(table: FlowTable, number: int) -> Table:
 
 
 def affected_table(summary: AuditSummary, most: int | None = None) -> Table:
-    """Return the profiles that add most to the statistic."""
+    """Return the profiles for which the model does worse than for similar people."""
     labelled = any(one.label is not None for one in summary.most_affected)
     titles = ["Who they are", *["True label"] * labelled]
     worse = "Each prediction is higher by" if is_outcome(summary) else "Each does worse by"
-    numeric = ["People", "Moved", worse, "Added to the statistic"]
+    fact = "In the data"
+    numeric = [fact, "Similar people who do better", worse, "Added to the statistic"]
+    if is_outcome(summary):
+        numeric[1] = "Similar people with lower ones"
     digits = decimals_for(one.gain for one in summary.most_affected)
 
     def row(one: Affected) -> tuple[Cell, ...]:
         label = [Cell(value_text(one.label))] * labelled
         return (
-            profile_cell(one.profile), *label, people_cell(one.people), people_cell(one.moved),
+            profile_cell(one.profile), *label,
+            Cell("nobody", 0.0) if one.people == 0 else people_cell(one.people),
+            people_cell(one.moved),
             Cell(decimal(one.gain, digits), one.gain),
             Cell(decimal(one.contribution), one.contribution),
         )  # fmt: skip
 
     return Table(
         "affected",
-        titled(summary, "Who would do worse as somebody similar"),
+        titled(summary, "Most affected: " + _affected_title(summary)),
         columns_of([*titles, *numeric], numeric),
         tuple(map(row, summary.most_affected[:most])),
+    )
+
+
+def _affected_title(summary: AuditSummary) -> str:
+    if is_outcome(summary):
+        return "who gets higher predictions than similar people"
+    return "for whom the model does worse than for similar people"
+
+
+def affected_meaning(summary: AuditSummary) -> str:
+    """Return what of the most affected is a fact and what a counterfactual."""
+    how = "get lower predictions" if is_outcome(summary) else "are treated better"
+    there = (
+        "Similar people, all of them in the data, "
+        f"{how}: that is a fact. So is how those in this table are treated where somebody in the "
+        "data is one of them"
+    )
+    if not _has_twins(summary):
+        return f"{there}, as all are."
+    return (
+        f"{there}; where nobody is, it is a counterfactual: what the model says of somebody who "
+        "differs from people in the data as the similarity allows."
     )
 
 
@@ -424,6 +466,7 @@ def _contents(summary: AuditSummary, output: Output) -> dict[str, object]:
             (table.feature, flows_sentence(table), flow_table(table, at))
             for at, table in enumerate(summary.flows, 1)
         ],
+        "affected_meaning": affected_meaning(summary),
         "affected": affected_table(summary, MOST_AFFECTED),
         "affected_left_out": len(summary.most_affected) - MOST_AFFECTED,
         "direction": direction_sentence(summary),
