@@ -95,7 +95,8 @@ def shared_summary(core: Core, whole: AuditSummary, at_least: int) -> AuditSumma
             _without_rare(table) for table in flow_tables(core, moved, fixed=False, space=many)
         ),
         most_affected=tuple(
-            replace(one, people=None) for one in most_affected(moved, space)[: core.settings.moves_limit]
+            replace(one, people=None)
+            for one in most_affected(moved, space, favoured(core))[: core.settings.moves_limit]
         ),
         groups=largest_groups(_groups(core, moved, grain)),
         group_metrics=tuple(_rounded_metrics(core, one.metrics, at_least) for one in compared),

@@ -11,7 +11,7 @@ from fairtransport.documents import Doc
 from fairtransport.localise.profiles import Profile, Profiles, Value, first_points
 
 if TYPE_CHECKING:
-    from fairtransport.checks import FloatArray
+    from fairtransport.checks import BoolArray, FloatArray, IntArray
     from fairtransport.localise.moves import Moved
     from fairtransport.space import SampleSpace
 
@@ -32,6 +32,11 @@ class Affected:
     moved: Annotated[float, Doc("How many similar people, all in the data, do better.")]
     gain: Annotated[float, Doc("How much worse the model does for each than for these.")]
     contribution: Annotated[float, Doc("What the comparison adds to the statistic.")]
+    harmful: Annotated[
+        float | None,
+        Doc("The part of it where they are denied the favourable label; null: not known."),
+    ] = None
+    lenient: Annotated[float | None, Doc("The part of it where they are granted it.")] = None
 
 
 @dataclass(frozen=True)
@@ -50,11 +55,17 @@ class GroupFlow:
     risk_after: Annotated[float | None, Doc("The same after the swaps.")]
 
 
-def most_affected(moved: Moved, space: SampleSpace) -> tuple[Affected, ...]:
-    """Return the points that people are moved to, those with the largest gain a person first."""
+def most_affected(
+    moved: Moved, space: SampleSpace, favoured: BoolArray | None = None
+) -> tuple[Affected, ...]:
+    """Return the points that people are moved to, those with the largest gain a person first.
+
+    ``favoured`` tells of each point whether it gets the favourable label.
+    """
     targets, place = np.unique(moved.targets, return_inverse=True)
     people = np.bincount(place, moved.people)
     total = np.bincount(place, moved.people * moved.gains)
+    flips = flipped(moved, place, len(targets), favoured) / space.n
     gain = total / np.maximum(people, np.finfo(float).tiny)
     profiles = Profiles(space)
     # rounded, so that gains that are equal but for rounding go by the number of people
@@ -67,8 +78,22 @@ def most_affected(moved: Moved, space: SampleSpace) -> tuple[Affected, ...]:
             float(people[at]),
             float(gain[at]),
             float(total[at] / space.n),
+            *(flips[:, at].tolist() if favoured is not None else ()),
         )
         for at in order
+    )
+
+
+def flipped(
+    moved: Moved, place: IntArray, size: int, favoured: BoolArray | None
+) -> FloatArray:
+    """Return what moves add, by a place each, that deny the favourable label, and that grant it."""
+    if favoured is None:
+        return np.zeros((2, size))
+    before, after = favoured[moved.sources], favoured[moved.targets]
+    gains = moved.people * moved.gains
+    return np.array(
+        [np.bincount(place, gains * kind, size) for kind in (before & ~after, after & ~before)]
     )
 
 

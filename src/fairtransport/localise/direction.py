@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from fairtransport.documents import Doc
+from fairtransport.localise.affected import flipped
 from fairtransport.localise.profiles import Value, plain
 
 if TYPE_CHECKING:
-    from fairtransport.checks import BoolArray, FloatArray
+    from fairtransport.checks import BoolArray
     from fairtransport.localise.moves import Moved
     from fairtransport.space import SampleSpace
 
@@ -58,19 +59,13 @@ def _of_feature(
     pairs, place = np.unique(np.column_stack([leave, enter])[change], axis=0, return_inverse=True)
     place = place.reshape(-1)
     people = np.bincount(place, moved.people[change], len(pairs))
-    gains = moved.people * moved.gains
-
-    def total(moves: Any) -> FloatArray:
-        return np.bincount(place, (gains * moves)[change], len(pairs)) / space.n
-
-    flips = (np.full(len(pairs), None),) * 2
-    if favoured is not None:
-        before, after = favoured[moved.sources], favoured[moved.targets]
-        flips = (total(before & ~after), total(after & ~before))
+    gained = np.bincount(place, (moved.people * moved.gains)[change], len(pairs)) / space.n
+    flips = flipped(moved.take(change), place, len(pairs), favoured) / space.n
     levels = [*map(plain, space.columns[name].levels.tolist()), None]
     return [
-        Direction(name, levels[first], levels[second], float(many), float(gain), harmful, lenient)
-        for (first, second), many, gain, harmful, lenient in zip(
-            pairs, people, total(1.0), *(one.tolist() for one in flips), strict=True
+        Direction(
+            name, levels[first], levels[second], float(people[at]), float(gained[at]),
+            *(flips[:, at].tolist() if favoured is not None else ()),
         )
+        for at, (first, second) in enumerate(pairs)
     ]

@@ -11,7 +11,7 @@ from fairtransport.report.strings import shorten, value_text, visible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from fairtransport.summary import Value
+    from fairtransport.summary import FlowTable, Value
 
 ARROW = " → "
 FEW_PAIRS = 6
@@ -112,6 +112,17 @@ def decimals_for(numbers: Iterable[float]) -> int:
         return 0
     largest = max(known)
     return next((digits for limit, digits in MANY_DIGITS if largest < limit), 0)
+
+
+def has_signal(table: FlowTable) -> bool:
+    """Tell whether flows show anything: a change, and one that need not be chance if that is known.
+
+    The others are left to their tables, and a sentence says why.
+    """
+    sure = [cell for cell in table.cells if cell.lower is not None and cell.upper is not None]
+    if not sure:
+        return any(cell.change for cell in table.cells)
+    return any(not (cell.lower or 0.0) <= 0 <= (cell.upper or 0.0) for cell in sure)
 
 
 def columns_of(titles: Iterable[str], numeric: Iterable[str]) -> tuple[Column, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Decimal
 
 SMALLEST_PVALUE = 0.0001
 MOST_DIGITS = 9
@@ -15,7 +15,8 @@ NONE = "none"
 NOT_TOLD = "not told"
 NO_LOWER, NO_UPPER = "no lower bound", "no upper bound"
 MINUS = "−"
-NEAREST, DOWN, UP = ROUND_HALF_EVEN, ROUND_FLOOR, ROUND_CEILING
+NEAREST, DOWN, UP = ROUND_HALF_UP, ROUND_FLOOR, ROUND_CEILING
+"""Halves go up, as they do in the charts' own numbers: one number is never told as two."""
 
 
 def decimal(number: float | None, digits: int = 4) -> str:
@@ -28,7 +29,7 @@ def decimal(number: float | None, digits: int = 4) -> str:
     """
     if number is None or not math.isfinite(number):
         return NONE
-    text = f"{number:.{digits}f}"
+    text = f"{_rounded(number, NEAREST, digits):.{digits}f}"
     bare = text.lstrip("-")
     return bare if float(text) == 0 else text.replace("-", MINUS)
 
@@ -40,8 +41,10 @@ def percent(share: float, digits: int = 1) -> str:
     --------
     >>> percent(0.334), percent(0.05), percent(0.999)
     ('33.4 %', '5 %', '99.9 %')
+    >>> percent(97 / 400), percent(0.2 + 0.0425 + 1e-16)
+    ('24.3 %', '24.3 %')
     """
-    text = f"{100 * share:.{digits}f}".replace("-", MINUS)
+    text = f"{_rounded(100 * share, NEAREST, digits):.{digits}f}".replace("-", MINUS)
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
 
 

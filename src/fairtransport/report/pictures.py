@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fairtransport.errors import InputError
+from fairtransport.report.cells import has_signal
 from fairtransport.report.charts import (
     budget_curve_chart,
     flow_heatmaps,
@@ -33,7 +34,9 @@ EMPTY = {
 def chart_specs(summary: AuditSummary) -> dict[str, dict[str, Any]]:
     """Return the charts of a report as Vega-Lite documents by their keys."""
     # the tests check all charts against the schema; here it would take most of the time
-    return {key: draw().to_dict(validate=False) for key, draw in _charts(summary)}
+    quiet = {f"flows-{at}" for at, one in enumerate(summary.flows, 1) if not has_signal(one)}
+    found = (one for one in _charts(summary) if one[0] not in quiet)
+    return {key: draw().to_dict(validate=False) for key, draw in found}
 
 
 def picture(summary: AuditSummary, kind: str, feature: str | None = None) -> ChartType:

@@ -107,11 +107,16 @@ def profile_text(profile: Mapping[str, Value]) -> str:
 
 
 def group_text(group: Mapping[str, Value]) -> str:
-    """Return the levels that make a group, without the names of their columns.
+    """Return the levels that make a group, each with its column: a "yes" alone says nothing.
 
     Examples
     --------
-    >>> group_text({"race": "Caucasian", "sex": "Female"})
-    'Caucasian, Female'
+    >>> group_text({"race": "Caucasian", "foreign": "yes"})
+    'race: Caucasian, foreign: yes'
     """
-    return ", ".join(value_text(value) for value in group.values()) or "everybody"
+    return ", ".join(level_texts(group)) or "everybody"
+
+
+def level_texts(group: Mapping[str, Value]) -> list[str]:
+    """Return the levels that make a group, one by one."""
+    return [f"{visible(name)}: {value_text(value)}" for name, value in group.items()]

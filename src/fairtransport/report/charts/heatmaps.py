@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairtransport.report.charts.style import INK, MARK, ORANGE, PALE, SKY, data_of, finish, rows_of
 from fairtransport.report.numbers import NOT_TOLD, interval_text, people, signed
-from fairtransport.report.strings import value_text, visible
+from fairtransport.report.strings import level_texts, value_text, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -133,13 +133,13 @@ def keyed(text: str) -> str:
 def _cell(row: Mapping[str, Any]) -> Row:
     lower, upper = row.get("lower"), row.get("upper")
     group = row["group"]
-    parts = group.values() if isinstance(group, Mapping) else [group]
+    parts = level_texts(group) if isinstance(group, Mapping) else [value_text(group)]
     cell = {
         "label": EVERYBODY if row["label"] is None else value_text(row["label"]),
         "level": value_text(row["level"]),
         "row": keyed(value_text(row["level"])),
-        "column": keyed("\n".join(wrapped(value_text(part)) for part in parts)),
-        "of": ", ".join(value_text(part) for part in parts),
+        "column": keyed("\n".join(map(wrapped, parts))),
+        "of": ", ".join(parts),
         "change": float(row["change"]),
         "shown": signed(row["change"]),
         "people": people(row["people"]),

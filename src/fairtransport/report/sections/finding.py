@@ -104,8 +104,8 @@ def outlook_sentence(summary: AuditSummary) -> str | None:
         )
     return (
         f"About {found.cases:,} cases in all, {found.cases - summary.n:,} more, would probably "
-        f"{would}: an estimate (power {percent(found.power)}) for a population like this sample, "
-        f"whose statistic is {side} δ."
+        f"{would}: an estimate, with a chance of {percent(found.power)}, for a population like this "
+        f"sample, whose statistic is {side} δ."
     )
 
 

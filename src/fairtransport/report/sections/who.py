@@ -12,6 +12,7 @@ from fairtransport.report.cells import (
     changes_cell,
     columns_of,
     decimals_for,
+    has_signal,
     people_cell,
     profile_cell,
 )
@@ -143,8 +144,8 @@ def _flips(summary: AuditSummary, one: Direction) -> str:
         return ""
     near, favour = about(summary), shorten(value_text(summary.favourable), 40)
     return (
-        f" Of this, {near}{decimal(one.harmful)} is harmful ({favour} is denied to them, which "
-        f"similar people get) and {near}{decimal(one.lenient)} lenient (it is granted to them, and "
+        f" Of this, {near}{decimal(one.harmful)} is harmful (the label {favour} is denied to "
+        f"them, which similar people get) and {near}{decimal(one.lenient)} lenient (it is granted to them, and "
         "similar people do not get it)."
     )
 
@@ -206,6 +207,13 @@ def flows_meaning(summary: AuditSummary) -> str:
 
 def flows_sentence(table: FlowTable) -> str:
     """Return how the flows by a feature are to be read."""
+    if not any(cell.change for cell in table.cells):
+        return "Nothing changes here: as many people leave each cell as enter it."
+    if not has_signal(table):
+        return (
+            "No picture is drawn: every change here may be chance. The intervals hold for all "
+            "cells of the table at once, and each of them holds 0."
+        )
     if table.kind == "descriptive":
         return "The flows describe these people; no interval says how they would be elsewhere."
     return (
@@ -343,7 +351,8 @@ def flow_table(table: FlowTable, number: int) -> Table:
 def affected_table(summary: AuditSummary, most: int | None = None) -> Table:
     """Return the profiles for which the model does worse than for similar people."""
     labelled = any(one.label is not None for one in summary.most_affected)
-    titles = ["Who they are", *["True label"] * labelled]
+    flips = any(one.harmful is not None for one in summary.most_affected)
+    titles = ["Who they are", *["True label"] * labelled, *["The error"] * flips]
     worse = "Each prediction is higher by" if is_outcome(summary) else "Each does worse by"
     fact = "In the data"
     numeric = [fact, "Similar people who do better", worse, "Added to the statistic"]
@@ -354,7 +363,7 @@ def affected_table(summary: AuditSummary, most: int | None = None) -> Table:
     def row(one: Affected) -> tuple[Cell, ...]:
         label = [Cell(value_text(one.label))] * labelled
         return (
-            profile_cell(one.profile), *label,
+            profile_cell(one.profile), *label, *[_error_cell(summary, one)] * flips,
             Cell("nobody", 0.0) if one.people == 0 else people_cell(one.people),
             people_cell(one.moved),
             Cell(decimal(one.gain, digits), one.gain),
@@ -367,6 +376,18 @@ def affected_table(summary: AuditSummary, most: int | None = None) -> Table:
         columns_of([*titles, *numeric], numeric),
         tuple(map(row, summary.most_affected[:most])),
     )
+
+
+def _error_cell(summary: AuditSummary, one: Affected) -> Cell:
+    """Return whether an error is to people's harm or in their favour."""
+    favour = shorten(value_text(summary.favourable), 40)
+    harmful, lenient = one.harmful or 0.0, one.lenient or 0.0
+    if not harmful and not lenient:
+        return Cell("neither")
+    kinds = [f"harmful: denied {favour}"] * (harmful > 0) + [f"lenient: granted {favour}"] * (
+        lenient > 0
+    )
+    return Cell(", ".join(kinds))
 
 
 def _affected_title(summary: AuditSummary) -> str:
@@ -383,12 +404,25 @@ def affected_meaning(summary: AuditSummary) -> str:
         f"{how}: that is a fact. So is how those in this table are treated where somebody in the "
         "data is one of them"
     )
-    if not _has_twins(summary):
-        return f"{there}, as all are."
-    return (
-        f"{there}; where nobody is, it is a counterfactual: what the model says of somebody who "
-        "differs from people in the data as the similarity allows."
-    )
+    last = ", as all are."
+    if _has_twins(summary):
+        last = (
+            "; where nobody is, it is a counterfactual: what the model says of somebody who "
+            "differs from people in the data as the similarity allows."
+        )
+    return there + last + _whose_favour(summary)
+
+
+def _whose_favour(summary: AuditSummary) -> str:
+    """Return that an error can be in somebody's favour, where that is known or could be."""
+    if is_outcome(summary):
+        return ""
+    if any(one.harmful is not None for one in summary.most_affected):
+        return (
+            " A lenient error is in their favour: there, those to whom it is not granted are the "
+            "similar people."
+        )
+    return " Errors count whomever they favour; `favourable` tells denials from favours."
 
 
 def groups_table(summary: AuditSummary) -> Table:

@@ -142,6 +142,9 @@
     });
     const beside = document.querySelector(`details[data-beside="${name}"]`);
     if (beside) beside.open = false;
+    // a picture that goes on behind the edge says so, in words
+    const cue = place.parentElement.querySelector(".cue");
+    if (cue) cue.hidden = place.scrollWidth <= place.clientWidth + 1;
   }
 
   for (const box of document.querySelectorAll("[data-table]")) {
