@@ -64,7 +64,7 @@ def test_the_monitor_and_its_exit_codes(shell, tmp_path):
     first, again = shell(*line), shell(*line, "--quiet", "--fail-on", "never")
 
     assert (first.code, first.err) == (3, "")
-    assert "δ = 0.001: δ-fairness rejected at level 5 %, since case" in first.words
+    assert "δ = 0.001: δ-fairness rejected at level 5 % at case" in first.words
     assert again == (0, "", "")
 
 

@@ -53,7 +53,7 @@ def test_what_was_added_is_taken_in(tmp_path, follow, name):
     assert saved_state(tmp_path) == whole.state
     assert (codes[0], codes[-1]) == (0, 3)
     assert f"{name}, 90 cases" in out
-    assert "δ-fairness rejected at level 5 %, since case" in out
+    assert "δ-fairness rejected at level 5 % at case" in out
     assert follow(name) == (3, out)
 
 

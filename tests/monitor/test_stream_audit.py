@@ -74,3 +74,34 @@ def test_the_picture_shows_the_statistic_and_the_bounds_at_each_look():
         *(look.statistic for look in looks), state.statistic,
     ]  # fmt: skip
     assert all(row["lower"] <= row["upper"] for row in rows)
+
+
+def test_text_and_picture_agree_on_when_the_bound_crossed(capsys):
+    from fairtransport.monitor.stream_screen import print_evidence
+
+    monitor = asking()
+    state = monitor.update(people(500))
+    looks = [look for look in state.history if look.lower > monitor.settings.delta]
+    chart = monitor.plot().to_dict()
+    print_evidence(monitor, "people")
+    screen = " ".join(capsys.readouterr().out.replace("│", " ").split())
+
+    assert monitor.above_since == looks[0].n
+    # evidence and bounds are separate processes
+    assert monitor.above_since != state.stopped_at
+    crossed = f"from the look at case {monitor.above_since:,} on"
+    fell = f"at case {state.stopped_at:,}, when the evidence sufficed"
+    assert f"Lower bound above δ {crossed}" in screen
+    assert f"The lower bound is above δ {crossed}" in chart["title"]["subtitle"]
+    assert fell in screen
+    assert f"Vertical: rejected {fell}" in chart["title"]["subtitle"]
+    drawn = [row for rows in chart["datasets"].values() for row in rows]
+    assert {"n": state.stopped_at, "words": f"verdict at case {state.stopped_at:,}"} in drawn
+
+
+def test_a_bound_that_never_crossed_is_told():
+    monitor = asking(model=lambda points: points["x"] % 2)
+    monitor.update(people(60))
+
+    assert monitor.above_since is None
+    assert "The lower bound is above δ at no look" in monitor.plot().to_dict()["title"]["subtitle"]

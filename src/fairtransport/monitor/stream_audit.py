@@ -229,7 +229,17 @@ class Monitor:
             raise InputError(msg)
         looks = [look for look in self._history if look.n < now.n]
         rows = [look._asdict() for look in (*looks, now)]
-        return confidence_sequence_chart(rows, delta=self.settings.delta)
+        state = self.state
+        decided = None if state.stopped_at is None else (state.verdict, state.stopped_at)
+        return confidence_sequence_chart(rows, delta=self.settings.delta, decided=decided)
+
+    @property
+    def above_since(self) -> int | None:
+        """The number of cases at the first look whose lower bound was above δ; None if none."""
+        from fairtransport.report.charts.sequence import first_above
+
+        looks = [look._asdict() for look in (*self._history, self._now()) if look.n]
+        return first_above(looks, self.settings.delta) if looks else None
 
     def save(self, path: str | Path) -> None:
         """Write all that `resume` needs, in one step: a reader sees the old file or the new one.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairtransport.report.charts.sequence import since_words
 from fairtransport.report.numbers import percent
 from fairtransport.report.screen.flagwords import in_flags
 from fairtransport.report.screen.lines import line, print_note, terminal
@@ -34,6 +35,7 @@ def print_evidence(monitor: Monitor, title: str, waiting: int = 0) -> None:
         "Evidence of bias": f"{_evidence(state.e_value)}, enough at {1 / settings.alpha:g}",
         "Compared with": compared_with(state.target_scope, asked=settings.box is not None),
     }
+    rows["Lower bound above δ"] = since_words(monitor.above_since)
     if certificate is not None:
         rows["Evidence of fairness"] = _evidence(certificate)
     colour = COLOURS[state.verdict]
@@ -68,7 +70,9 @@ def _separate(monitor: Monitor) -> Iterator[str]:
 
 def _verdict(monitor: Monitor) -> str:
     state, settings = monitor.state, monitor.settings
-    when = "" if state.stopped_at is None else f", since case {state.stopped_at}"
+    when = ""
+    if state.stopped_at is not None:
+        when = f" at case {state.stopped_at:,}, when the evidence sufficed"
     alpha = percent(settings.alpha, 4)
     words = {
         "rejected": f"δ-fairness rejected at level {alpha}",

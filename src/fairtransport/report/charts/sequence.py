@@ -10,6 +10,7 @@ from fairtransport.report.charts.style import (
     HEIGHT,
     INK,
     SKY,
+    VERMILLION,
     WIDTH,
     data_of,
     finish,
@@ -27,7 +28,20 @@ LONG = 20
 """A stream that grew this many times over is shown on a logarithmic scale."""
 
 
-def confidence_sequence_chart(table: Table, *, delta: float | None = None) -> ChartType:
+def first_above(table: Table, delta: float) -> int | None:
+    """Return the number of cases at the first look whose lower bound is above δ; None if none."""
+    rows = rows_of(table, ("n", "lower"))
+    return next((int(row["n"]) for row in rows if row["lower"] > delta), None)
+
+
+def since_words(look: int | None) -> str:
+    """Return since when something holds, as far as was looked."""
+    return "at no look" if look is None else f"from the look at case {look:,} on"
+
+
+def confidence_sequence_chart(
+    table: Table, *, delta: float | None = None, decided: tuple[str, int] | None = None
+) -> ChartType:
     """Draw the bounds of a stream's statistic against the number of cases.
 
     Parameters
@@ -37,6 +51,8 @@ def confidence_sequence_chart(table: Table, *, delta: float | None = None) -> Ch
         that does not exist is None or infinite.
     delta
         The threshold.
+    decided
+        The verdict that the evidence came to, and after how many cases.
     """
     import altair as alt
 
@@ -71,19 +87,41 @@ def confidence_sequence_chart(table: Table, *, delta: float | None = None) -> Ch
     marks = named((("δ", delta),))
     if marks:
         layers.append(lines(marks, "y", y("at")))
+    subtitle = ["Black: statistic; blue: bounds that hold at all times at once"]
+    if decided is not None:
+        verdict, at = decided
+        layers.append(_decision(base, at))
+        subtitle.append(f"Vertical: {verdict} at case {at:,}, when the evidence sufficed")
+    if delta is not None:
+        crossed = first_above(rows, delta)
+        subtitle.append(f"The lower bound is above δ {since_words(crossed)}")
     last = rows[-1]
     upper = NO_UPPER if last["upper"] is None else f"upper bound {bound(last['upper'], UP)}"
     return finish(
         alt.layer(*layers).properties(width=WIDTH, height=HEIGHT),
         title="The evidence so far",
-        subtitle="Black: statistic; blue: bounds that hold at all times at once",
+        subtitle=subtitle,
         description=(
             f"Line chart of the FaiTH statistic with its confidence sequence. After "
             f"{last['n']:,} cases: statistic {decimal(last['statistic'])}, lower bound "
             f"{bound(last['lower'], DOWN)}, {upper}"
             f"{'; ' + in_words(marks) if marks else ''}."
+            + "".join(f" {one}." for one in subtitle[1:])
         ),
     )
+
+
+def _decision(base: alt.Chart, at: int) -> ChartType:
+    """Draw a line where the verdict was reached."""
+    import altair as alt
+
+    across = base.encoding.x
+    drawn: alt.Chart = (
+        alt.Chart(data_of([{"n": at, "words": f"verdict at case {at:,}"}]))
+        .mark_rule(color=VERMILLION, strokeWidth=1.5)
+        .encode(x=across, tooltip=alt.Tooltip("words:N", title="Line"))
+    )
+    return drawn
 
 
 def _look(row: Row) -> Row:

@@ -67,7 +67,9 @@ def value_axis() -> alt.Axis:
     return alt.Axis(tickCount=5, labelOverlap=True, labelSeparation=12)
 
 
-def finish(chart: ChartType, *, title: str, description: str, subtitle: str = "") -> ChartType:
+def finish(
+    chart: ChartType, *, title: str, description: str, subtitle: str | list[str] = ""
+) -> ChartType:
     """Give a chart its title, its alternative text and the shared look."""
     import altair as alt
 

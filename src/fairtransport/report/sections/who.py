@@ -483,6 +483,10 @@ def _versus(one: GroupComparison, name: str) -> str:
 
 def _contents(summary: AuditSummary, output: Output) -> dict[str, object]:
     much = has_much_disagreement(summary)
+    flows = [
+        (has_signal(table), (table.feature, flows_sentence(table), flow_table(table, at)))
+        for at, table in enumerate(summary.flows, 1)
+    ]
     return {
         "moved": moved_sentence(summary),
         "scope": scope_meaning(summary),
@@ -496,10 +500,8 @@ def _contents(summary: AuditSummary, output: Output) -> dict[str, object]:
         "shows_flows": shows_flows(summary),
         "flows_title": titled(summary, "Flows by feature"),
         "flows_meaning": flows_meaning(summary),
-        "flows": [
-            (table.feature, flows_sentence(table), flow_table(table, at))
-            for at, table in enumerate(summary.flows, 1)
-        ],
+        "flows": [one for loud, one in flows if loud],
+        "quiet_flows": [one for loud, one in flows if not loud],
         "affected_meaning": affected_meaning(summary),
         "affected": affected_table(summary, MOST_AFFECTED),
         "affected_left_out": len(summary.most_affected) - MOST_AFFECTED,
