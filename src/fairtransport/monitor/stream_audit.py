@@ -222,6 +222,7 @@ class Monitor:
     def plot(self) -> Any:
         """Return an Altair chart of the statistic and its confidence sequence so far."""
         from fairtransport.report.charts import confidence_sequence_chart
+        from fairtransport.report.charts.offline import offline
 
         now = self._now()
         if not now.n:
@@ -231,7 +232,9 @@ class Monitor:
         rows = [look._asdict() for look in (*looks, now)]
         state = self.state
         decided = None if state.stopped_at is None else (state.verdict, state.stopped_at)
-        return confidence_sequence_chart(rows, delta=self.settings.delta, decided=decided)
+        return offline(
+            confidence_sequence_chart(rows, delta=self.settings.delta, decided=decided)
+        )
 
     @property
     def above_since(self) -> int | None:

@@ -61,7 +61,7 @@ def page(
         version=version,
         about=about,
         parts=render_sections(made, summary, Output(html=True, charts=specs)),
-        charts_json=_safe_json(specs),
+        charts_json=safe_json(specs),
         style=style,
         scripts=scripts,
         policy=_policy(style, scripts),
@@ -105,7 +105,7 @@ def _part(name: str) -> str:
     return files("fairtransport.report").joinpath("templates", name).read_text("utf-8")
 
 
-def _safe_json(value: Any) -> str:
+def safe_json(value: Any) -> str:
     """Return JSON that cannot end a script element, whatever strings are in it."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

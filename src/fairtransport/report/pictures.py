@@ -14,6 +14,7 @@ from fairtransport.report.charts import (
     law_chart,
     methods_chart,
 )
+from fairtransport.report.charts.offline import offline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -49,7 +50,7 @@ def picture(summary: AuditSummary, kind: str, feature: str | None = None) -> Cha
     if keys[kind] not in found:
         msg = f"`kind` must be something this audit can show, got {kind!r}: {EMPTY[kind]}"
         raise InputError(msg)
-    return found[keys[kind]]()
+    return offline(found[keys[kind]]())
 
 
 def _charts(summary: AuditSummary) -> Iterable[tuple[str, Callable[[], ChartType]]]:
