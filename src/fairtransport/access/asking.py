@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from fairtransport.losses import Answer
     from fairtransport.space.columns import Value, Values
 
+TYPES = re.compile(r"dtype|categor|could not convert|str", re.IGNORECASE)
+"""What models say when they want other types."""
 SUM_TOLERANCE = 1e-3
 """How far a row of class scores may be from summing to one (single precision, rounding)."""
 
@@ -55,7 +58,7 @@ def ask(
         raise
     except BaseException as error:  # a model that ends the program has not answered either
         cut = f"; it receives the names of the bins of {', '.join(bins)}, as text" if bins else ""
-        msg = f"{who} failed on {size} points: {said(error)}{cut}"
+        msg = f"{who} failed on {size} points: {said(error)}{cut}{_about_types(points, error)}"
         raise ModelError(msg) from error
     if np.ma.is_masked(answer):
         msg = f"{who} must not give masked answers, got {int(np.ma.getmaskarray(answer).sum())}"
@@ -71,6 +74,24 @@ def ask(
     return check_labels(who, array, classes)
 
 
+def _about_types(points: Any, error: BaseException) -> str:
+    """Return what to do where a model wants its columns of another type, as far as that is told."""
+    if not TYPES.search(str(error)):
+        return ""
+    import narwhals as nw
+
+    frame = nw.from_native(points, eager_only=True)
+    text = [name for name, kind in frame.schema.items() if kind in {nw.String, nw.Object}]
+    if not text:
+        return ""
+    wanted = ", ".join(f"{name!r}: 'category'" for name in text[:8])
+    return (
+        f"; the columns {', '.join(text[:8])} were handed over as text: where the model was fitted "
+        "on categories, pass `X` as a pandas frame with these, or a function for `model`, as in "
+        f"lambda x: model.predict(x.astype({{{wanted}}}))"
+    )
+
+
 def check_labels(who: str, labels: Values, classes: Sequence[Value] | None) -> Values:
     """Return the labels if all of them are known, or could be where ``classes`` is None."""
     known = None if classes is None else set(classes)
@@ -81,8 +102,19 @@ def check_labels(who: str, labels: Values, classes: Sequence[Value] | None) -> V
         if known is not None and not (isinstance(label, Hashable) and label in known):
             shown_classes = ", ".join(shown(one, 20) for one in list(classes or ())[:8])
             msg = f"{who} gave the unknown label {shown(label)}; known: {shown_classes}"
-            raise ModelError(msg)
+            raise ModelError(msg + _about_numbers(label))
     return labels
+
+
+def _about_numbers(label: object) -> str:
+    """Return what to do with a model that gives numbers, as a regressor does."""
+    if not isinstance(label, float) or label.is_integer():
+        return ""
+    return (
+        ". A model of numbers takes loss='squared' or loss='absolute' with a `loss_range`; for "
+        "labels, pass a function for `model` that cuts them, as in "
+        "lambda x: (model.predict(x) > 0.5).astype(int)"
+    )
 
 
 def _is_label(value: Any) -> bool:

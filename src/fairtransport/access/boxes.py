@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from fairtransport.access.categories import remembered_categories, with_categories
 from fairtransport.checks import is_among, shown
 from fairtransport.errors import InputError, ModelError
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from fairtransport.space.columns import Value
 
 
+LABEL_LOSS = "loss='zero-one' for labels, or loss='squared' with a `loss_range` for numbers"
+SCORE_LOSS = "loss='log' or loss='brier' for class scores"
+"""Losses for models that give something else than the one asked for."""
 LIBRARIES = ("pandas", "polars", "pyarrow", "modin", "cudf")
 """The libraries that points can be handed over in."""
 
@@ -100,10 +104,20 @@ class Estimator:
         """Return ``predict_proba`` where scores are asked for, else ``predict``."""
         method = "predict_proba" if kind == "score" else "predict"
         if not hasattr(self.model, method):
-            msg = f"the model {self.name} has no `{method}`, which a loss on {kind}s needs"
+            msg = (
+                f"the model {self.name} has no `{method}`, which a loss on {kind}s needs: pass "
+                f"{LABEL_LOSS if kind == 'score' else SCORE_LOSS}"
+            )
             raise ModelError(msg)
-        rows = points if self.features is not None else np.asarray(points)
+        rows = np.asarray(points) if self.features is None else self._typed(points)
         return getattr(self.model, method)(rows)
+
+    def _typed(self, points: Any) -> Any:
+        """Return points with the categories that the model was fitted on."""
+        last = self._steps[-1][1] if self._steps else self.model
+        # what earlier steps of a pipeline make of the columns is theirs to know
+        known = remembered_categories(last) if last is self.model else {}
+        return with_categories(points, known) if known and self.library == "pandas" else points
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -333,9 +334,13 @@ class Core:
 
     def _law(self, method: str) -> SamplingLaw:
         if method == "finite-sample" and self.loss.range is None:
+            low, high = float(self.problem.losses.min()), float(self.problem.losses.max())
             msg = (
                 f"`loss_range` must be given for the loss {self.loss.name!r} with the method "
-                "'finite-sample', got None"
+                "'finite-sample': two limits that no loss can pass, known without these data (the "
+                f"losses here are from {low:.4g} to {high:.4g}), as in loss_range=(0, "
+                f"{_round_above(high):g}); or take method='limit-law', which is asymptotic; got "
+                "None"
             )
             raise InputError(msg)
         return sampling_law(
@@ -370,3 +375,11 @@ class Core:
         if targets is None or self.loss.range is None or not self.fixed_targets:
             return None
         return max(float(self.problem.losses[targets].max()) - self.loss.range[0], 0.0)
+
+
+def _round_above(number: float) -> float:
+    """Return a round number above, for an example."""
+    if number <= 0:
+        return 1.0
+    step = 10.0 ** math.floor(math.log10(number))
+    return math.ceil(number / step + 1e-9) * step
