@@ -262,9 +262,7 @@ class AuditSettings:
         flag="moves-limit",
         line="How many moves report and JSON list, those that add most; --moves writes all.",
     )
-    title: str | None = _asked(
-        "The report's heading.", check=_text, recorded="provenance.title"
-    )
+    title: str | None = _asked("The report's heading.", check=_text, recorded="provenance.title")
     date: Any = _asked(
         "The date that the report bears, as in 2026-03-31; none is put in otherwise.",
         check=_date,

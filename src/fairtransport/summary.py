@@ -362,7 +362,9 @@ class AuditSummary:
     ] = ()
     most_affected: Annotated[
         tuple[Affected, ...],
-        Doc("For whom the model does worse than for similar people; if shared, in the moves shown."),
+        Doc(
+            "For whom the model does worse than for similar people; if shared, in the moves shown."
+        ),
     ] = ()
     groups: Annotated[
         tuple[GroupFlow, ...], Doc("Flows by sensitive group; if shared, by the moves shown.")
@@ -410,7 +412,10 @@ class AuditSummary:
 
     def __repr__(self) -> str:
         found = [
-            ("verdict", f"{self.verdict}" + ("" if self.delta is None else f" (δ = {self.delta:g})")),
+            (
+                "verdict",
+                f"{self.verdict}" + ("" if self.delta is None else f" (δ = {self.delta:g})"),
+            ),
             ("statistic", f"{self.statistic:.4f}, interval {_ends(self.interval)}"),
             ("mean loss", f"{self.baseline_risk:.4f}, at worst {self.worst_case_risk:.4f}"),
             ("people", f"{self.n:,}, {self.moved:g} of them moved"),

@@ -65,7 +65,9 @@ def test_a_model_that_wants_other_types_says_what_to_pass():
 
 
 def test_a_regressor_under_a_classification_loss_says_which_loss_to_take():
-    with pytest.raises(ft.ModelError, match="loss='squared' or loss='absolute' with a `loss_range`"):
+    with pytest.raises(
+        ft.ModelError, match="loss='squared' or loss='absolute' with a `loss_range`"
+    ):
         audited(PEOPLE.assign(good=LABEL), lambda points: points["age"] / 100)
 
     class Regressor:

@@ -248,9 +248,7 @@ class Core:
         """About how many cases would settle an inconclusive verdict; None where it is another."""
         if self.verdict != "inconclusive" or self.delta is None:
             return None
-        return find_outlook(
-            self.as_pilot(), self.price, self.n, self.law, self.delta, self.alpha
-        )
+        return find_outlook(self.as_pilot(), self.price, self.n, self.law, self.delta, self.alpha)
 
     @cached_property
     def comparable_share(self) -> float:

@@ -75,7 +75,9 @@ class Sensitivity:
             "  budget: "
             + _or_never("rejected from {:.4g} on", flips.budget_rejected_from, "rejected at none")
             + "; "
-            + _or_never("certified up to {:.4g}", flips.budget_certified_until, "certified at none"),
+            + _or_never(
+                "certified up to {:.4g}", flips.budget_certified_until, "certified at none"
+            ),
             *(f"  {one.feature} held fixed: {one.statistic:.4f}" for one in self.features),
         ]
         return "\n".join(lines)

@@ -90,9 +90,7 @@ def _one_way(directions: tuple[Direction, ...]) -> float:
 def _profiles(space: SampleSpace) -> IntArray:
     """Return numbers that are equal where people agree in all but sensitive features."""
     label = () if space.label is None else (space.label,)
-    return space.groups(
-        [*(name for name in space.profile if name not in space.sensitive), *label]
-    )
+    return space.groups([*(name for name in space.profile if name not in space.sensitive), *label])
 
 
 def _share_shuffled(space: SampleSpace) -> float:

@@ -46,9 +46,7 @@ class AuditResult(Core):
         return self.as_table(self._moves_columns())
 
     def _moves_columns(self) -> dict[str, list[Any]]:
-        return moves_columns(
-            self.moved, self.space, self.answers.predictions, self.problem.losses
-        )
+        return moves_columns(self.moved, self.space, self.answers.predictions, self.problem.losses)
 
     def write_moves(self, path: str | Path) -> Path:
         """Write all moves, as CSV or Parquet by the ending of the path.

@@ -82,7 +82,9 @@ def audit(
         from fairtransport.audit.summarise import summarise_headline
         from fairtransport.report.screen import print_note, print_written
 
-        print_result(summarise_headline(result), f"{outputs.data_name or data.name}, {result.n} cases")
+        print_result(
+            summarise_headline(result), f"{outputs.data_name or data.name}, {result.n} cases"
+        )
         print_written(written)
         if outputs.shares_nothing:
             print_note(

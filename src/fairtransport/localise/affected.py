@@ -84,9 +84,7 @@ def most_affected(
     )
 
 
-def flipped(
-    moved: Moved, place: IntArray, size: int, favoured: BoolArray | None
-) -> FloatArray:
+def flipped(moved: Moved, place: IntArray, size: int, favoured: BoolArray | None) -> FloatArray:
     """Return what moves add, by a place each, that deny the favourable label, and that grant it."""
     if favoured is None:
         return np.zeros((2, size))

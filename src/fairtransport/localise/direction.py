@@ -64,7 +64,11 @@ def _of_feature(
     levels = [*map(plain, space.columns[name].levels.tolist()), None]
     return [
         Direction(
-            name, levels[first], levels[second], float(people[at]), float(gained[at]),
+            name,
+            levels[first],
+            levels[second],
+            float(people[at]),
+            float(gained[at]),
             *(flips[:, at].tolist() if favoured is not None else ()),
         )
         for at, (first, second) in enumerate(pairs)

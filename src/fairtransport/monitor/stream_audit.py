@@ -232,9 +232,7 @@ class Monitor:
         rows = [look._asdict() for look in (*looks, now)]
         state = self.state
         decided = None if state.stopped_at is None else (state.verdict, state.stopped_at)
-        return offline(
-            confidence_sequence_chart(rows, delta=self.settings.delta, decided=decided)
-        )
+        return offline(confidence_sequence_chart(rows, delta=self.settings.delta, decided=decided))
 
     @property
     def above_since(self) -> int | None:

@@ -9,8 +9,8 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from fairtransport.report.pictures import chart_specs
 from fairtransport.report.headings import about_line, heading_of
+from fairtransport.report.pictures import chart_specs
 from fairtransport.report.rendering import environment, render_sections
 from fairtransport.report.sections import Output
 from fairtransport.report.strings import visible

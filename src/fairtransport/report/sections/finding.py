@@ -115,7 +115,9 @@ def delta_sentence(summary: AuditSummary) -> str | None:
         return None
     delta = f"δ = {summary.delta:g}"
     if summary.provenance.loss == ERROR:
-        of, few = next((of, of * summary.delta) for of in PER if of * summary.delta >= 1 or of == PER[-1])
+        of, few = next(
+            (of, of * summary.delta) for of in PER if of * summary.delta >= 1 or of == PER[-1]
+        )
         return (
             f"{delta} is {few:.3g} of {of:,} people who would be misclassified as a similar person "
             "and are not as themselves."

@@ -309,7 +309,9 @@ def _prediction_title(moves: Iterable[Move], classes: Sequence[Value]) -> str:
     pairs = any(isinstance(one, tuple) and len(one) == 2 for one in predictions)  # noqa: PLR2004
     if not pairs:
         return "Prediction"
-    return f"Score of {shorten(value_text(classes[-1]), 40)}" if classes else "Score of the last class"
+    return (
+        f"Score of {shorten(value_text(classes[-1]), 40)}" if classes else "Score of the last class"
+    )
 
 
 def _changed(move: Move) -> Cell:
