@@ -363,7 +363,7 @@ class AuditSummary:
     most_affected: Annotated[
         tuple[Affected, ...],
         Doc(
-            "For whom the model does worse than for similar people; if shared, in the moves shown."
+            "Whom the model does worse for than for similar people; if shared, by the moves shown."
         ),
     ] = ()
     groups: Annotated[

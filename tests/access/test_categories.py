@@ -76,7 +76,7 @@ def test_a_regressor_under_a_classification_loss_says_which_loss_to_take():
         def predict(self, points):
             return points["age"] / 100
 
-    with pytest.raises(ft.ModelError, match="has no `predict_proba`.*: pass loss='zero-one'"):
+    with pytest.raises(ft.ModelError, match=r"has no `predict_proba`.*: pass loss='zero-one'"):
         ft.audit(PEOPLE.assign(good=LABEL), "good", model=Regressor(), sensitive_features="sex",
                  loss="log", rng=0)  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""How many cases would settle an open verdict: an estimate that plans and fresh audits agree with."""
+"""How many cases would settle an open verdict: plans and fresh audits agree with the estimate."""
 
 import numpy as np
 import pandas as pd

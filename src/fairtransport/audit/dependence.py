@@ -68,8 +68,10 @@ class Sensitivity:
         metric, flips = self.metric, self.flips
         lines = [
             "What the audit depends on",
-            f"  metric: {metric.value:.4f} becomes {metric.lowest:.4f} to {metric.highest:.4f} if "
-            f"squared distances are wrong by up to {100 * metric.eta:g} %",
+            (
+                f"  metric: {metric.value:.4f} becomes {metric.lowest:.4f} to {metric.highest:.4f} "
+                f"if squared distances are wrong by up to {100 * metric.eta:g} %"
+            ),
             f"  threshold: rejected for every δ below {flips.rejected_below:.4f}; "
             + _or_never("certified from {:.4f} on", flips.certified_from, "certified for none"),
             "  budget: "

@@ -90,7 +90,7 @@ def summarise(core: Core) -> AuditSummary:
         without_feature=without_each_feature(core),
         law=_law(core),
         warnings=(
-            *headline.warnings, *notes, *omissions(core, moved), *_omitted_corners(core),
+            *headline.warnings, *notes, *omissions(core), *_omitted_corners(core),
         ),
         provenance=replace(
             headline.provenance,
@@ -210,7 +210,7 @@ def largest_groups(groups: tuple[GroupFlow, ...]) -> tuple[GroupFlow, ...]:
     return tuple(groups[at] for at in sorted(sorted(range(len(groups)), key=rank)[:MOST_GROUPS]))
 
 
-def omissions(core: Core, moved: Moved) -> list[str]:
+def omissions(core: Core) -> list[str]:
     """Return a sentence for each thing that a document has no room for."""
     notes = [
         f"Flows by {name} are left out here: {reason}." for name, reason in _too_long(core).items()

@@ -134,8 +134,10 @@ class SimilarityCheck:
         lines = [
             f"Similarity of {self.n:,} people",
             self.description,
-            f"{100 * self.comparable_share:.3g} % of them have somebody comparable with another "
-            f"{' or '.join(self.sensitive)}{freely}.",
+            (
+                f"{100 * self.comparable_share:.3g} % of them have somebody comparable with "
+                f"another {' or '.join(self.sensitive)}{freely}."
+            ),
             *filter(None, [self.variance_words]),
             "",
             "Nearest comparable people of another group, for people at random:",

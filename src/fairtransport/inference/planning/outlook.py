@@ -86,5 +86,5 @@ def _size_for(apart: float, width: float, spread: float, n: int, alpha: float) -
 
 
 def _rounded_up(size: float) -> int:
-    step = 10 ** max(0, math.floor(math.log10(size)) + 1 - DIGITS)
+    step = int(10 ** max(0, math.floor(math.log10(size)) + 1 - DIGITS))
     return math.ceil(size / step) * step

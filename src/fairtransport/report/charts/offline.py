@@ -34,7 +34,8 @@ def offline(chart: ChartType) -> ChartType:
     """
     made: Any = chart.copy(deep=False)
     # a chart takes what is set on it for a part of its document
-    object.__setattr__(made, "__class__", _offline_kind(type(chart)))
+    kind: Any = type(chart)
+    object.__setattr__(made, "__class__", _offline_kind(kind))
     return made  # type: ignore[no-any-return]
 
 

@@ -104,8 +104,8 @@ def outlook_sentence(summary: AuditSummary) -> str | None:
         )
     return (
         f"About {found.cases:,} cases in all, {found.cases - summary.n:,} more, would probably "
-        f"{would}: an estimate, with a chance of {percent(found.power)}, for a population like this "
-        f"sample, whose statistic is {side} δ."
+        f"{would}: an estimate, with a chance of {percent(found.power)}, for a population like "
+        f"this sample, whose statistic is {side} δ."
     )
 
 
@@ -115,12 +115,11 @@ def delta_sentence(summary: AuditSummary) -> str | None:
         return None
     delta = f"δ = {summary.delta:g}"
     if summary.provenance.loss == ERROR:
-        of, few = next(
-            (of, of * summary.delta) for of in PER if of * summary.delta >= 1 or of == PER[-1]
-        )
+        of = next((of for of in PER if of * summary.delta >= 1), PER[-1])
+        few = f"is {of * summary.delta:.3g} of {of:,} people" if summary.delta else "is nobody"
         return (
-            f"{delta} is {few:.3g} of {of:,} people who would be misclassified as a similar person "
-            "and are not as themselves."
+            f"{delta} {few} who would be misclassified as a similar person and are not as "
+            "themselves."
         )
     what = _lower_first(_mean_loss(summary))
     return f"{delta} is a rise of {what} by {summary.delta:g} a person on average."

@@ -145,8 +145,8 @@ def _flips(summary: AuditSummary, one: Direction) -> str:
     near, favour = about(summary), shorten(value_text(summary.favourable), 40)
     return (
         f" Of this, {near}{decimal(one.harmful)} is harmful (the label {favour} is denied to "
-        f"them, which similar people get) and {near}{decimal(one.lenient)} lenient (it is granted to them, and "
-        "similar people do not get it)."
+        f"them, which similar people get) and {near}{decimal(one.lenient)} lenient (it is granted "
+        "to them, and similar people do not get it)."
     )
 
 
