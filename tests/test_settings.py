@@ -208,10 +208,21 @@ WRONG = [
     ({"alpha": 0.5}, "`alpha` must be a finite number > 0 and < 0.5, got 0.5"),
     ({"budget": -1}, "`budget` must be a finite number >= 0, got -1"),
     ({"loss": "pain"}, "`loss` must be one of 'zero-one'"),
-    ({"date": "1st of May"}, "`date` must be a date such as 2026-03-31, got '1st of May'"),
-    ({"moves_limit": 0}, "`moves_limit` must be a whole number >= 1"),
     ({"similarity": "twins"}, "`similarity` must be one of 'ignore-sensitive'"),
 ]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"date": "1st of May"}, "`date` must be a date such as 2026-03-31, got '1st of May'"),
+        ({"moves_limit": 0}, "`moves_limit` must be a whole number >= 1, got 0"),
+        ({"auditor": " "}, "`auditor` must be text, got ' '"),
+    ],
+)
+def test_what_a_report_is_told_has_rules_too(wrong, message):
+    with pytest.raises(ft.InputError, match=re.escape(message)):
+        AuditSettings(sensitive_features=["race"], **wrong)
 
 
 class Untouched:

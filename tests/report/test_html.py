@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from fairtransport.report import audit_schema, render_fragment, render_html
-from fairtransport.report.html import MOST_ROWS
 from fairtransport.report.sections import find_sections, finding, notes, who
 from tests.report.golden import FOLDER, documents
 from tests.report.samples import hostile, sample, with_budget
@@ -104,8 +103,9 @@ def test_the_verdict_comes_first_and_headings_are_in_order(page):
 
     assert page.index(finding.verdict_title(sample())) < page.index(f"{who.SECTION.title}</h2>")
     order = [section.key for section in find_sections().values()]
-    assert order == ["verdict", "who", "sure", "depends", "how", "warnings", "glossary"]
-    places = [page.index(f'<h2 id="{name}"') for name in order]
+    assert order == ["verdict", "brief", "who", "sure", "depends", "how", "warnings", "glossary"]
+    # what is printed on the first page has no heading of its own
+    places = [page.index(f'<h2 id="{name}"') for name in order if name != "brief"]
     assert places == sorted(places)
     assert levels[0] == 1
     assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
@@ -147,12 +147,50 @@ def test_the_title_is_data_too():
     assert "<title>&lt;b&gt;&#34;⟨U+202E⟩</title>" in page
 
 
-def test_more_moves_than_a_page_holds_are_counted():
+def test_moves_that_are_not_listed_are_counted():
     one = sample().moves[0]
-    page = render_html(sample(moves=(one,) * (MOST_ROWS + 12), **UNDRAWN))
+    page = render_html(sample(moves=(one,) * 30, moves_found=1042, **UNDRAWN))
 
-    assert page.count("<tr>") < MOST_ROWS + 150
-    assert "12 smaller moves are in the JSON document" in page
+    assert "30 of 1,042 moves are shown, those that add most to the statistic" in page
+
+
+def test_title_data_auditor_and_date_stand_at_the_head():
+    made = replace(
+        sample().provenance, title="Loans <b>", date="2026-03-31", data_name="first quarter",
+        auditor="A. Nybody",
+    )  # fmt: skip
+    page = render_html(sample(provenance=made, **UNDRAWN))
+
+    assert "<h1>Loans &lt;b&gt;</h1>" in page
+    assert "Data: first quarter · Auditor: A. Nybody · Date: 2026-03-31" in page
+    assert '<p class="about">' not in render_html(sample(**UNDRAWN))
+
+
+def test_flows_without_a_change_that_need_not_be_chance_are_not_drawn():
+    from fairtransport.report.pictures import chart_specs
+
+    first, *others = sample().flows
+    doubtful = replace(
+        first, cells=tuple(replace(cell, lower=-9.0, upper=9.0) for cell in first.cells)
+    )
+    quiet = sample(flows=(doubtful, *others))
+
+    assert "flows-1" not in chart_specs(quiet)
+    assert "flows-2" in chart_specs(quiet)
+    page = render_html(quiet)
+    assert f"No picture is drawn by {first.feature}: nothing there changes, or it may all be" in page
+    assert 'id="table-flows-1"' in page
+
+
+def test_of_many_columns_the_rest_is_folded():
+    wide = {f"column{at}": at for at in range(20)} | {"sex": "f"}
+    move = replace(
+        sample().moves[0], from_profile=wide, to_profile=wide | {"sex": "m"}, changed=("sex",)
+    )
+    page = render_html(sample(moves=(move,), **UNDRAWN))
+
+    assert "<summary>14 more columns</summary>" in page
+    assert "column19" in page
 
 
 def test_an_audit_that_found_nothing_has_a_report():
@@ -209,7 +247,7 @@ def test_a_fragment_has_no_script_and_escapes_the_data():
     assert "<script" not in text
     assert "&lt;script&gt;" in text
     assert not set(text) & set(BIDI)
-    assert "and 1 more move." in render_fragment(sample())
+    assert "5 of 6 moves are shown" in render_fragment(sample())
 
 
 @pytest.mark.slow

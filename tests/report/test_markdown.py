@@ -49,7 +49,7 @@ def test_moves_that_are_not_shown_are_counted():
     text = render_markdown(sample(), most_moves=2, title="A | model")
 
     assert text.startswith("# A \\| model\n")
-    assert "The JSON document has 4 more." in text
+    assert "2 of 6 moves are shown" in text
     assert len(tables(text)[1]) == 2 + 2
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fairtransport.report.numbers import (
     DOWN,
     NONE,
+    ROUNDING,
     UP,
     bound,
     decimal,
@@ -46,8 +47,8 @@ MARKS = {"rejected": "✕", "certified": "✓", "inconclusive": "?", "not-applic
 MOST = 0.9
 """Where fewer people have somebody to be compared with, the first screen says so."""
 
-PER = (1_000, 100_000, 10_000_000)
-"""People among whom a share is told as a number."""
+PER = (1_000, 10_000, 100_000, 1_000_000)
+"""People among whom a share is told as a whole number, as far as it is one."""
 
 ONLY_IF = "The audit is valid only if these cases were not used to train the model: "
 CAUTION = f"{ONLY_IF}on its own training data a model does better than on people it has not seen."
@@ -115,8 +116,9 @@ def delta_sentence(summary: AuditSummary) -> str | None:
         return None
     delta = f"δ = {summary.delta:g}"
     if summary.provenance.loss == ERROR:
-        of = next((of for of in PER if of * summary.delta >= 1), PER[-1])
-        few = f"is {of * summary.delta:.3g} of {of:,} people" if summary.delta else "is nobody"
+        whole = (of for of in PER if abs(of * summary.delta - round(of * summary.delta)) < ROUNDING)
+        of = next((of for of in whole if round(of * summary.delta)), PER[-1])
+        few = f"is {of * summary.delta:,.6g} of {of:,} people" if summary.delta else "is nobody"
         return (
             f"{delta} {few} who would be misclassified as a similar person and are not as "
             "themselves."
