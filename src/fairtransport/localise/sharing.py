@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, overload
 
 import numpy as np
 
 from fairtransport.documents import Doc
 
 if TYPE_CHECKING:
-    from fairtransport.checks import BoolArray, IntArray
+    from fairtransport.checks import BoolArray, FloatArray, IntArray
     from fairtransport.localise.moves import Moved
     from fairtransport.space import SampleSpace
 
@@ -32,7 +32,11 @@ class Suppression:
     moved_hidden: Annotated[float, Doc("About how many people are in moves that are not shown.")]
 
 
-def are_few(people: Any, at_least: int) -> Any:
+@overload
+def are_few(people: float, at_least: int) -> bool: ...
+@overload
+def are_few(people: FloatArray, at_least: int) -> BoolArray: ...
+def are_few(people: float | FloatArray, at_least: int) -> bool | BoolArray:
     """Tell whether there is somebody, but fewer than ``at_least`` people."""
     return (people > ROUNDING) & (people < at_least - ROUNDING)
 

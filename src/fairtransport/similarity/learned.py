@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -153,7 +153,7 @@ class Learned(Parameters):
         )
         return (note,) if shared else ()
 
-    def fitted(self) -> dict[str, Any] | None:
+    def fitted(self) -> dict[str, object] | None:
         """Return encoding and matrix, once there are any."""
         if not self.is_fitted:
             return None
@@ -164,19 +164,22 @@ class Learned(Parameters):
         }
 
     @classmethod
-    def from_settings(cls, settings: Mapping[str, Any], folder: Path) -> Self:
+    def from_settings(cls, settings: Mapping[str, object], folder: Path) -> Self:
         """Make and fit the similarity; the setting ``fit`` is the file to fit on."""
-        if not isinstance(settings.get("fit"), str):
+        file = settings.get("fit")
+        if not isinstance(file, str):
             msg = f"`fit` must be the file that the similarity {cls.name!r} is fitted on"
             raise InputError(msg)
-        path = folder / settings["fit"]
+        path = folder / file
         FileSource(path, "fit")  # checks ending and existence
         rest = {name: value for name, value in settings.items() if name != "fit"}
         own, words = cls.split_settings(rest)
         return super().from_settings(own, folder).fit_file(path, **words)
 
     @classmethod
-    def split_settings(cls, settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    def split_settings(
+        cls, settings: dict[str, object]
+    ) -> tuple[dict[str, object], dict[str, object]]:
         """Split settings into the parameters and those that tell how to read the file."""
         return settings, {}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -143,7 +143,7 @@ class SensitiveSubspace(Learned):
             f"{names} were taken out; {names} may change for free."
         )
 
-    def fitted(self) -> dict[str, Any] | None:
+    def fitted(self) -> dict[str, object] | None:
         """Return encoding, matrix and the directions that were taken out."""
         document = super().fitted()
         return None if document is None else {**document, "directions": self.directions_}
