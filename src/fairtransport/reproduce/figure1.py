@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
+    from altair.typing import ChartType
 
     from fairtransport.checks import FloatArray
 
@@ -81,7 +82,7 @@ def _density(draws: FloatArray, edges: FloatArray) -> FloatArray:
     return np.asarray(inside / len(draws) / np.diff(edges))
 
 
-def figure1_chart(data: pd.DataFrame) -> Any:
+def figure1_chart(data: pd.DataFrame) -> ChartType:
     """Draw the table: both panels for each case, the approximation as a line over bars."""
     import altair as alt
 
@@ -111,11 +112,12 @@ def figure1_chart(data: pd.DataFrame) -> Any:
             title = f"{case.capitalize()}: {panel} approximation"
             panels.append(layer.properties(width=320, height=220, title=title))
         rows.append(alt.hconcat(*panels))
-    return alt.vconcat(*rows).configure_legend(orient="bottom").properties(
+    chart: ChartType = alt.vconcat(*rows).configure_legend(orient="bottom").properties(
         usermeta={"embedOptions": {"actions": False}},
         description="Histograms of the scaled FaiTH statistic beside its limit law and beside "
         "the m-out-of-n bootstrap, in a regular case and at a corner.",
     )  # fmt: skip
+    return chart
 
 
 def write_figure1(folder: Path, seed: int = 0) -> list[Path]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairtransport.datasets.compas import FEATURES, SENSITIVE
 from fairtransport.reproduce.compas_study import audit_of_split
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
+    from altair.typing import ChartType
 
     from fairtransport.audit import AuditResult
 
@@ -38,12 +39,14 @@ def flows_of(result: AuditResult) -> pd.DataFrame:
     return joined[["feature", *(name for name in joined.columns if name != "feature")]]
 
 
-def figure2_chart(data: pd.DataFrame) -> Any:
+def figure2_chart(data: pd.DataFrame) -> ChartType:
     """Draw the table: for each feature a heat map of each label."""
     from fairtransport.report.charts import stacked_heatmaps
 
-    def cells(part: pd.DataFrame) -> list[dict[str, Any]]:
-        rows: Any = part.to_dict("records")
+    def cells(part: pd.DataFrame) -> list[dict[str, object]]:
+        rows = [
+            {str(name): value for name, value in row.items()} for row in part.to_dict("records")
+        ]
         return [
             {**row, "group": {name: row[name] for name in SENSITIVE}, "label": LABELS[row["label"]]}
             for row in rows

@@ -17,13 +17,19 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import narwhals as nw
-    from narwhals.typing import IntoDataFrame, IntoFrame
+    from narwhals.typing import IntoDataFrame, IntoFrame, IntoSeries
+    from numpy.typing import ArrayLike
 
     from fairtransport.space.counting import Source
 
 
 TableLike: TypeAlias = "IntoFrame | str | Path | CountedSource"
 """A data frame of any library narwhals knows, a path, or a table that was counted before."""
+
+ColumnLike: TypeAlias = "str | IntoSeries | ArrayLike"
+"""A column's name, or its values row by row."""
+ColumnsLike: TypeAlias = "str | Sequence[str] | IntoDataFrame | IntoSeries"
+"""Names of columns, or a frame of them that is aligned with the data."""
 
 
 def as_source(data: TableLike, parameter: str = "X") -> Source:
