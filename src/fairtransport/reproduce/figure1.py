@@ -10,8 +10,6 @@ from fairtransport.inference import DrawnLaw, limit_at, sampling_law
 from fairtransport.reproduce.populations import Population, regular, skewed_corner
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pandas as pd
     from altair.typing import ChartType
 
@@ -118,11 +116,3 @@ def figure1_chart(data: pd.DataFrame) -> ChartType:
         "the m-out-of-n bootstrap, in a regular case and at a corner.",
     )  # fmt: skip
     return chart
-
-
-def write_figure1(folder: Path, seed: int = 0) -> list[Path]:
-    """Write the figure as PNG and SVG with the data behind it as CSV."""
-    from fairtransport.reproduce.figure_files import write_figure
-
-    data = figure1_data(seed)
-    return write_figure(folder, "figure1", figure1_chart(data), data)

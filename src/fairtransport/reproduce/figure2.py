@@ -8,8 +8,6 @@ from fairtransport.datasets.compas import FEATURES, SENSITIVE
 from fairtransport.reproduce.compas_study import audit_of_split
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pandas as pd
     from altair.typing import ChartType
 
@@ -57,11 +55,3 @@ def figure2_chart(data: pd.DataFrame) -> ChartType:
     ordered = data.sort_values("label", ascending=False, kind="stable")
     tables = {name: cells(ordered[ordered["feature"] == name]) for name in features}
     return stacked_heatmaps(tables, label="true label")
-
-
-def write_figure2(folder: Path, seed: int = 0) -> list[Path]:
-    """Write the figure as PNG and SVG with the data behind it as CSV."""
-    from fairtransport.reproduce.figure_files import write_figure
-
-    data = figure2_data(seed)
-    return write_figure(folder, "figure2", figure2_chart(data), data)

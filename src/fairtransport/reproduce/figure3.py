@@ -8,8 +8,6 @@ from fairtransport.datasets.compas import split_compas
 from fairtransport.reproduce.fair_path import FairPath, fair_path
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import altair as alt
     import pandas as pd
     from altair.typing import ChartType
@@ -136,11 +134,3 @@ def _description(data: pd.DataFrame, strength: float) -> str:
         f"threshold δ = {delta:g}. δ-fairness is not rejected for {passed} of "
         f"{len(data)} models; the one with the best accuracy has 1/λ = {strength:g}."
     )
-
-
-def write_figure3(folder: Path, seed: int = 0) -> list[Path]:
-    """Write the figure as PNG and SVG with the data behind it as CSV."""
-    from fairtransport.reproduce.figure_files import write_figure
-
-    data = figure3_data(seed)
-    return write_figure(folder, "figure3", figure3_chart(data), data)

@@ -10,8 +10,6 @@ from fairtransport.reproduce.fair_path import FairPath, fair_path
 from fairtransport.reproduce.figure3 import strength_axis
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pandas as pd
     from altair.typing import ChartType
 
@@ -96,11 +94,3 @@ def _name(variable: str, entry: object) -> str:
 
     words = WORDS.get(variable, variable)
     return words if entry is pd.NA else f"{entry}. {words}"
-
-
-def write_figure4(folder: Path, seed: int = 0) -> list[Path]:
-    """Write the figure as PNG and SVG with the data behind it as CSV."""
-    from fairtransport.reproduce.figure_files import write_figure
-
-    data = figure4_data(seed)
-    return write_figure(folder, "figure4", figure4_chart(data), data)

@@ -11,7 +11,7 @@ from fairtransport.checks import refuse_masked, shape_of, shown, whole
 from fairtransport.errors import DataError, InputError
 from fairtransport.similarity.base import column_names
 from fairtransport.similarity.encoding import fit_encoding
-from fairtransport.similarity.learned import Learned, complement
+from fairtransport.similarity.learned import Learned, columns_to_fit, complement
 from fairtransport.space.columns import encode, object_array, plain_list
 from fairtransport.space.reader import coded_columns, read_table
 from fairtransport.space.single_values import is_hashable
@@ -79,11 +79,8 @@ class ComparableGroups(Learned):
         """
         frame = read_table(X, "X")
         groups = _group_codes(frame, y)
-        names = [name for name in frame.columns if not (isinstance(y, str) and name == y)]
-        names = names if self.features is None else [*column_names("features", self.features)]
-        if not names:
-            msg = "`features` must name at least one column, got none"
-            raise InputError(msg)
+        others = [name for name in frame.columns if not (isinstance(y, str) and name == y)]
+        names = columns_to_fit(self.features, others)
         columns = coded_columns(frame, names, "X")
         encoding = fit_encoding(columns)
         points = encoding.coordinates(columns)

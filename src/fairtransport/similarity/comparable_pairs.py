@@ -11,7 +11,7 @@ from fairtransport.checks import number, refuse_masked, shape_of, shown
 from fairtransport.errors import DataError, InputError
 from fairtransport.similarity.base import column_names
 from fairtransport.similarity.encoding import fit_encoding
-from fairtransport.similarity.learned import Learned
+from fairtransport.similarity.learned import Learned, columns_to_fit
 from fairtransport.space.columns import merge_columns
 from fairtransport.space.reader import coded_columns, read_table
 
@@ -94,11 +94,7 @@ class ComparablePairs(Learned):
         second: nw.DataFrame[IntoDataFrame],
         comparable: FloatArray,
     ) -> Self:
-        named = first.columns if self.features is None else self.features
-        names = [*column_names("features", named)]
-        if not names:
-            msg = "`features` must name at least one column, got none"
-            raise InputError(msg)
+        names = columns_to_fit(self.features, first.columns)
         here, there = coded_columns(first, names, "X"), coded_columns(second, names, "X")
         both = {name: merge_columns(here[name], there[name]) for name in names}
         encoding = fit_encoding(both)

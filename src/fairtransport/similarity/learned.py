@@ -9,13 +9,18 @@ import numpy as np
 
 from fairtransport.errors import InputError
 from fairtransport.geometry import Embedding, Geometry
-from fairtransport.similarity.base import Parameters, label_columns, tie_breaking_codes
+from fairtransport.similarity.base import (
+    Parameters,
+    column_names,
+    label_columns,
+    tie_breaking_codes,
+)
 from fairtransport.similarity.encoding import Encoding, fingerprint, rows_among
 from fairtransport.space.file_source import FileSource
 from fairtransport.space.reader import coded_columns, read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from fairtransport.checks import FloatArray
@@ -186,6 +191,15 @@ class Learned(Parameters):
     def fit_file(self, path: Path, **words: object) -> Self:
         """Fit on a file."""
         raise NotImplementedError
+
+
+def columns_to_fit(features: Sequence[str] | None, others: Sequence[str]) -> list[str]:
+    """Return the columns that a distance is about: those named, or else all others."""
+    names = [*(others if features is None else column_names("features", features))]
+    if not names:
+        msg = "`features` must name at least one column, got none"
+        raise InputError(msg)
+    return names
 
 
 def _spread(points: FloatArray, counts: FloatArray) -> float:

@@ -11,7 +11,7 @@ from fairtransport.checks import number
 from fairtransport.errors import InputError
 from fairtransport.similarity.base import column_names, is_numeric
 from fairtransport.similarity.encoding import centre_and_scale, fit_encoding
-from fairtransport.similarity.learned import Learned, complement
+from fairtransport.similarity.learned import Learned, columns_to_fit, complement
 from fairtransport.space.reader import coded_columns, read_table
 
 if TYPE_CHECKING:
@@ -97,10 +97,7 @@ class SensitiveSubspace(Learned):
             msg = "`sensitive_features` must name at least one column, got none"
             raise InputError(msg)
         others = [name for name in frame.columns if name not in sensitive]
-        names = others if self.features is None else [*column_names("features", self.features)]
-        if not names:
-            msg = "`features` must name at least one column, got none"
-            raise InputError(msg)
+        names = columns_to_fit(self.features, others)
         columns = coded_columns(frame, names, "X")
         encoding = fit_encoding(columns)
         points = encoding.coordinates(columns)
