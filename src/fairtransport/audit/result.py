@@ -19,6 +19,9 @@ from fairtransport.localise.moves import moves_columns
 from fairtransport.space.sample_space import plain_frame
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fairtransport.localise.moves import Prediction
     from fairtransport.settings import Rng
     from fairtransport.summary import AuditSummary
 
@@ -45,7 +48,7 @@ class AuditResult(Core):
         """
         return self.as_table(self._moves_columns())
 
-    def _moves_columns(self) -> dict[str, list[Any]]:
+    def _moves_columns(self) -> dict[str, Sequence[Prediction]]:
         return moves_columns(self.moved, self.space, self.answers.predictions, self.problem.losses)
 
     def write_moves(self, path: str | Path) -> Path:
@@ -143,7 +146,7 @@ class AuditResult(Core):
         """Everything the audit says, as one document."""
         return summarise(self)
 
-    def as_table(self, columns: dict[str, list[Any]]) -> Any:
+    def as_table(self, columns: Mapping[str, Sequence[Any]]) -> Any:
         """Return columns as a frame in the library of the audit data."""
         return plain_frame(columns, self.space.library)
 

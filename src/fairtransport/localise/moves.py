@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
@@ -13,10 +13,9 @@ from fairtransport.localise.profiles import Profile, Profiles, Value, plain
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from fairtransport.checks import BoolArray, FloatArray, IntArray
+    from fairtransport.checks import BoolArray, FloatArray, IntArray, Values
     from fairtransport.space import SampleSpace
+    from fairtransport.space.columns import Rows
     from fairtransport.transport import Solution
 
 LEAST_PEOPLE = 1e-9
@@ -82,7 +81,7 @@ class Moved:
         """How many people are moved."""
         return float(self.people.sum())
 
-    def take(self, rows: Any) -> Moved:
+    def take(self, rows: Rows) -> Moved:
         """Return some of the moves."""
         return Moved(
             self.sources[rows], self.targets[rows], self.people[rows], self.gains[rows],
@@ -111,7 +110,7 @@ def find_moved(solution: Solution, n: int) -> Moved:
 
 
 def describe_moves(
-    moved: Moved, space: SampleSpace, predictions: NDArray[Any], losses: FloatArray
+    moved: Moved, space: SampleSpace, predictions: Values, losses: FloatArray
 ) -> tuple[Move, ...]:
     """Return the moves in people's terms."""
     profiles = Profiles(space)
@@ -137,22 +136,22 @@ def describe_moves(
     return tuple(map(describe, range(len(moved))))
 
 
-def prediction_at(predictions: NDArray[Any], point: int) -> Prediction:
+def prediction_at(predictions: Values, point: int) -> Prediction:
     """Return what the model says at a point."""
     found = predictions[point]
     return tuple(float(score) for score in found) if np.ndim(found) else plain(found)
 
 
 def moves_columns(
-    moved: Moved, space: SampleSpace, predictions: NDArray[Any], losses: FloatArray
-) -> dict[str, list[Any]]:
+    moved: Moved, space: SampleSpace, predictions: Values, losses: FloatArray
+) -> dict[str, Sequence[Prediction]]:
     """Return moves as the columns of a table: from-profile, to-profile and the numbers.
 
     Made column by column, so that a table of all moves costs little beside the audit.
     """
     profiles = Profiles(space)
     ends = {"from": moved.sources, "to": moved.targets}
-    table: dict[str, list[Any]] = {
+    table: dict[str, Sequence[Prediction]] = {
         f"{end}_{name}": profiles.values(name, points)
         for end, points in ends.items()
         for name in space.profile
@@ -171,10 +170,10 @@ def moves_columns(
     return table
 
 
-def _words_of_change(table: dict[str, list[Any]], names: Sequence[str]) -> list[str]:
+def _words_of_change(table: dict[str, Sequence[Prediction]], names: Sequence[str]) -> list[str]:
     """Return what changes, as in "sex: Male → Female"; nothing but the prediction may differ."""
 
-    def words(value: Value) -> str:
+    def words(value: Prediction) -> str:
         return "missing" if value is None else str(value)
 
     size = len(table[f"from_{names[0]}"]) if names else 0

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Output:
-    """What a section is written for: HTML or Markdown, its charts and how many moves (None: all)."""
+    """What a section is written for: HTML or Markdown, its charts, how many moves (None: all)."""
 
     html: bool
     most_moves: int | None = None
