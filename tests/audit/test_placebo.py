@@ -61,7 +61,7 @@ def test_it_is_reproducible_and_can_be_read():
 
     assert (first.attributables == again.attributables).all()
     assert repr(first).startswith(
-        "Placebo: 3 audits with sensitive features shuffled within profiles, which 100 % of"
+        "Placebo: 3 audits with sensitive features shuffled within profiles; 100 % of the people"
     )
     assert "attributable part: " in repr(first)
     with pytest.raises(ft.InputError, match="`draws` must be a whole number >= 1"):
