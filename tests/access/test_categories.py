@@ -91,5 +91,5 @@ def test_a_loss_without_a_range_gets_an_example_to_pass():
     with pytest.raises(ft.InputError) as caught:
         _ = result.verdict
     assert f"to {most:.4g})" in str(caught.value)
-    assert "as in loss_range=(0, 0.7)" in str(caught.value)
+    assert "such as 0, 0.7 (the losses here are from" in str(caught.value)
     assert "method='limit-law'" in str(caught.value)

@@ -67,3 +67,29 @@ def test_a_chart_of_the_flows_by_a_feature():
 def test_charts_that_there_are_not_are_refused(arguments, message):
     with pytest.raises(ft.InputError, match=message):
         compas_audit().plot(*arguments)
+
+
+def test_summary_and_sensitivity_can_be_read():
+    result = _small_audit()
+    summary, sensitivity = repr(result.summary), repr(result.sensitivity(draws=2))
+
+    assert summary.startswith("AuditSummary\n  verdict    ")
+    assert f"{result.statistic:.4f}, interval " in summary
+    assert len(summary) < 1500
+    assert sensitivity.startswith("What the audit depends on\n  metric: ")
+    assert "sex held fixed: 0.0000" in sensitivity
+    assert f"rejected for every δ below {result.lower_bound:.4f}" in sensitivity
+
+
+def _small_audit():
+    import numpy as np
+    import pandas as pd
+
+    import fairtransport as ft
+
+    rng = np.random.default_rng(2)
+    people = pd.DataFrame({"sex": rng.choice(["f", "m"], 200), "age": rng.integers(0, 4, 200)})
+    return ft.audit(
+        people.assign(good=rng.integers(0, 2, 200)), "good", sensitive_features="sex", delta=0.1,
+        model=lambda x: (x["sex"] == "m").astype(int), features=["sex", "age"], rng=0,
+    )  # fmt: skip

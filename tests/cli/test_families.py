@@ -189,8 +189,8 @@ def test_a_table_may_hold_what_the_command_asks_and_no_outputs():
 
     assert set(KEYS) - {"name", "where"} <= flags
     assert flags - set(KEYS) == {
-        "data", "counts", "alpha", "judge", "fail-on", "report", "json", "share",
-        "share-at-least", "quiet", "config", "debug",
+        "data", "counts", "alpha", "judge", "fail-on", "report", "json", "moves", "share",
+        "share-at-least", "quiet", "config", "debug", "title", "date", "data-name", "auditor",
     }  # fmt: skip
 
 
@@ -200,6 +200,13 @@ def test_several_audits_are_not_shared(run, config, tmp_path):
     assert (done.code, done.out) == (2, "")
     assert "`--share` must not be given for several audits" in done.err
     assert not (tmp_path / "f.json").exists()
+
+
+def test_several_audits_have_no_head_of_one(run, config):
+    done = run("audit", "--config", config(), "--title", "Loans")
+
+    assert (done.code, done.out) == (2, "")
+    assert "`--title` must not be given for several audits, got 'Loans'" in done.err
 
 
 def test_several_audits_are_judged_by_the_statistic(run, config):

@@ -286,3 +286,29 @@ def test_it_is_accessible(visit, name, width):
     found = Axe().run(page)
 
     assert found.violations_count == 0, found.generate_report()
+
+
+def test_the_first_printed_page_stands_alone(visit):
+    page = visit("sample").page
+    # A4 less the margins, at 96 dots an inch
+    page.set_viewport_size({"width": 688, "height": 1001})
+    page.emulate_media(media="print")
+    last = page.evaluate("document.querySelector('.brief').getBoundingClientRect().bottom")
+    follows = page.evaluate("getComputedStyle(document.querySelector('.brief')).breakAfter")
+
+    assert 300 < last + page.evaluate("window.scrollY") < 1001
+    assert follows == "page"
+    page.emulate_media(media="screen")
+    assert not page.locator(".brief").is_visible()
+
+
+def test_a_picture_that_goes_on_sideways_says_so(visit):
+    page = visit("sample").page
+    hidden = page.evaluate(
+        "[...document.querySelectorAll('.chart')].map(one => [one.querySelector('.cue').hidden,"
+        " one.querySelector('.canvas').scrollWidth"
+        " <= one.querySelector('.canvas').clientWidth + 1])"
+    )
+
+    assert hidden
+    assert all(cue == fits for cue, fits in hidden)

@@ -2,6 +2,7 @@
 
 import io
 import unicodedata
+from dataclasses import replace
 from importlib import import_module
 
 import pandas as pd
@@ -14,7 +15,7 @@ from fairtransport.audit.summarise import summarise_headline
 from fairtransport.monitor.stream_screen import print_evidence
 from fairtransport.report import screen
 from fairtransport.report.screen.lines import DIRECTIONS, readable
-from fairtransport.report.screen.results import print_moves
+from fairtransport.report.screen.results import print_moves, print_result
 from fairtransport.report.sections.finding import VERDICTS
 
 HOSTILE = "[red]a[/red]\x1b[31m\x1b]0;title\x07\u202e:smile:\r\nError: forged\x9b2J"
@@ -205,3 +206,29 @@ def test_no_colour_without_a_terminal(capsys):
     screen.print_result(summarise_headline(audited(delta=0.0)), "people")
 
     assert "\x1b" not in capsys.readouterr().out
+
+
+def test_of_many_columns_a_row_tells_what_differs_and_folds_the_rest(capsys, wide):
+    from tests.report.samples import sample
+
+    wide(300)
+    columns = {f"column{at}": at for at in range(19)} | {"sex": "f"}
+    move = replace(
+        sample().moves[0], from_profile=columns, to_profile=columns | {"sex": "m"}, changed=("sex",)
+    )
+    print_moves(sample(moves=(move,), moves_found=1))
+    out = " ".join(capsys.readouterr().out.split())
+
+    assert "sex: f → m" in out
+    assert "column4 4, and 14 more columns" in out
+    assert "column5 5" not in out
+
+
+def test_the_screen_says_what_the_threshold_is_in_people(capsys, wide):
+    from tests.report.samples import sample
+
+    wide(300)
+    print_result(sample(delta=0.02), "people")
+    assert "δ = 0.02 is 20 of 1,000 people who would be misclassified" in capsys.readouterr().out
+    print_result(sample(delta=0.0), "people")
+    assert "δ = 0 is nobody who would be misclassified" in capsys.readouterr().out

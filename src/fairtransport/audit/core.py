@@ -335,10 +335,9 @@ class Core:
             low, high = float(self.problem.losses.min()), float(self.problem.losses.max())
             msg = (
                 f"`loss_range` must be given for the loss {self.loss.name!r} with the method "
-                "'finite-sample': two limits that no loss can pass, known without these data (the "
-                f"losses here are from {low:.4g} to {high:.4g}), as in loss_range=(0, "
-                f"{_round_above(high):g}); or take method='limit-law', which is asymptotic; got "
-                "None"
+                "'finite-sample': limits that no loss can pass, known without these data, such as "
+                f"0, {_round_above(high):g} (the losses here are from {low:.4g} to {high:.4g}); or "
+                "take method='limit-law', which is asymptotic, got None"
             )
             raise InputError(msg)
         return sampling_law(
@@ -376,8 +375,8 @@ class Core:
 
 
 def _round_above(number: float) -> float:
-    """Return a round number above, for an example."""
+    """Return a round number that is no smaller, for an example."""
     if number <= 0:
         return 1.0
     step = 10.0 ** math.floor(math.log10(number))
-    return math.ceil(number / step + 1e-9) * step
+    return math.ceil(number / step - 1e-9) * step

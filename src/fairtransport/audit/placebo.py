@@ -55,7 +55,7 @@ class Placebo:
         ]
         head = (
             f"Placebo: {len(self.statistics)} audits with sensitive features shuffled within "
-            f"profiles; {100 * self.shuffled:.3g} % of the people have a profile with several groups"
+            f"profiles; {100 * self.shuffled:.3g} % of the people have a profile of several groups"
         )
         return "\n".join([head, *told])
 

@@ -21,6 +21,7 @@ FLAGS = {
 """The flag that stands for each parameter."""
 
 NAMED = re.compile(r"`(?P<name>\w+)(?:\[(?P<quote>['\"])(?P<key>.*?)(?P=quote)\])?`")
+KEYWORD = re.compile(r"\b(?P<name>loss|method)='(?P<value>[\w-]+)'")
 PHRASES = {"missing='level'": "--missing level", " or a similarity object": ""}
 """What only a caller from Python can do, and how a line says it."""
 
@@ -41,6 +42,8 @@ def in_flags(message: str, renamed: dict[str, str] | None = None) -> str:
     '`--label` must be given'
     >>> in_flags("`bins['age']` must be rising edges; see `path`", {"path": "--state"})
     '`--bins.age` must be rising edges; see `--state`'
+    >>> in_flags("take loss='zero-one'")
+    'take --loss zero-one'
     """
     flags = FLAGS | (renamed or {})
 
@@ -51,6 +54,7 @@ def in_flags(message: str, renamed: dict[str, str] | None = None) -> str:
         return f"`{flags[name]}`" if key is None else f"`{flags[name]}.{key}`"
 
     said = NAMED.sub(flag, message).removesuffix(", got None")
+    said = KEYWORD.sub(lambda found: f"--{found['name']} {found['value']}", said)
     for phrase, words in PHRASES.items():
         said = said.replace(phrase, words)
     return said
