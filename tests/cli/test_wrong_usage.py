@@ -107,9 +107,9 @@ LINES = [
     (f"audit cases.csv {TOLD} --loss absolute --loss-range 1,0", 2,
      "`--loss-range` must be two finite numbers, low < high, got [1.0, 0.0]"),
     (f"audit cases.csv {TOLD} --loss absolute", 2,
-     ("`--loss-range` must be given for the loss 'absolute' with the method 'finite-sample': limits "
-      "that no loss can pass, known without these data, such as 0, 1 (the losses here are from 0 to "
-      "1); or take --method limit-law, which is asymptotic")),
+     ("`--loss-range` must be given for the loss 'absolute' with the method 'finite-sample': "
+      "limits that no loss can pass, known without these data, such as 0, 1 (the losses here are "
+      "from 0 to 1); or take --method limit-law, which is asymptotic")),
     (f"audit cases.csv {TOLD} --loss hinge", 2,
      f"`--loss` must be one of {LIST_OF_LOSSES}, got 'hinge'"),
     (f"audit cases.csv {TOLD} --method magic", 2,

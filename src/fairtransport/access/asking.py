@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fairtransport.losses import Answer
     from fairtransport.space.columns import Value, Values
 
-TYPES = re.compile(r"dtype|categor|could not convert|str", re.IGNORECASE)
+TYPES = re.compile(r"dtype|categor|could not convert|to float", re.IGNORECASE)
 """What models say when they want other types."""
 SUM_TOLERANCE = 1e-3
 """How far a row of class scores may be from summing to one (single precision, rounding)."""
@@ -108,7 +108,7 @@ def check_labels(who: str, labels: Values, classes: Sequence[Value] | None) -> V
 
 def _about_numbers(label: object) -> str:
     """Return what to do with a model that gives numbers, as a regressor does."""
-    if not isinstance(label, float) or label.is_integer():
+    if not isinstance(label, float) or not math.isfinite(label) or label.is_integer():
         return ""
     return (
         ". A model of numbers takes loss='squared' or loss='absolute' with a `loss_range`; for "
