@@ -220,7 +220,7 @@ class Handler(BaseHTTPRequestHandler):
         except OSError:  # whoever asked has gone
             self.close_connection = True
 
-    do_GET = do_POST
+    do_GET = do_POST  # noqa: N815
 
     def log_message(self, *_):
         """Be silent."""

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from fairtransport.access.boxes import BlackBox
-from fairtransport.access.model_files import Permissions, read_pickle, read_skops
+from fairtransport.access.model_files import read_pickle, read_skops
+from fairtransport.access.opening import Permissions
 from fairtransport.checks import shown
 from fairtransport.errors import InputError
 

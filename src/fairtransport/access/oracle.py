@@ -44,12 +44,15 @@ class AnsweredPoints:
         (K,) labels or numbers, or (K, classes) scores.
     queried
         How many distinct questions the model was asked.
+    notes
+        What the model says that readers of its answers should know.
     """
 
     loss: Loss
     losses: FloatArray
     predictions: Values
     queried: int
+    notes: tuple[str, ...] = ()
 
 
 class Oracle:
@@ -107,7 +110,7 @@ class Oracle:
             self.check_positive(predictions)
             loss, predictions = self._as_outcome(predictions)
         losses = evaluate(loss, _truth(space, loss, classes), predictions)
-        return AnsweredPoints(loss, losses, predictions, self.queried)
+        return AnsweredPoints(loss, losses, predictions, self.queried, self.access.notes)
 
     def classes(self, space: SampleSpace) -> list[Value]:
         """Return all labels that can occur."""
