@@ -1,10 +1,11 @@
-"""The black box: boxes, model files, endpoints, and the oracle that asks each question once."""
+"""The black box: boxes, files, endpoints, prompts, and the oracle that asks each question once."""
 
 from fairtransport.access.asking import ask
 from fairtransport.access.boxes import BlackBox, Estimator, Function, as_black_box
 from fairtransport.access.endpoints import connect
 from fairtransport.access.loading import load
 from fairtransport.access.model_files import FileModel
+from fairtransport.access.prompts import prompt
 
 __all__ = [
     "BlackBox",
@@ -15,4 +16,5 @@ __all__ = [
     "ask",
     "connect",
     "load",
+    "prompt",
 ]

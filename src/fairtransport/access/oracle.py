@@ -105,12 +105,12 @@ class Oracle:
             predictions = self._given(space, classes, positive)
         else:
             predictions = self._asked(space, self.access.box, classes, positive)
-        loss = self.loss
+        loss, notes = self.loss, self.access.notes_on(predictions)
         if not loss.uses_truth:
             self.check_positive(predictions)
             loss, predictions = self._as_outcome(predictions)
         losses = evaluate(loss, _truth(space, loss, classes), predictions)
-        return AnsweredPoints(loss, losses, predictions, self.queried, self.access.notes)
+        return AnsweredPoints(loss, losses, predictions, self.queried, notes)
 
     def classes(self, space: SampleSpace) -> list[Value]:
         """Return all labels that can occur."""

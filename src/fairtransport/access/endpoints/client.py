@@ -27,7 +27,17 @@ LONGEST_WAIT = 120
 FIRST_WAIT = 0.25
 """Seconds before the first further try but one; each wait is twice as long as the one before."""
 PIECE = 1 << 16
+FILTERED = b"content_filter"
+"""What servers say where a filter found something in the question."""
 OK, REDIRECT, REFUSED = 200, 300, 400
+
+
+class RefusedError(ModelError):
+    """An endpoint answered that it will not; ``is_by_filter`` if because of what was asked."""
+
+    def __init__(self, message: str, *, is_by_filter: bool) -> None:
+        super().__init__(message)
+        self.is_by_filter = is_by_filter
 
 
 @dataclass(frozen=True)
@@ -64,7 +74,7 @@ class Client:
         if status >= REDIRECT:
             told = self.token.hidden(" ".join(content.decode(errors="replace").split()))
             msg = f"{self} answered with status {status}: {cut(told, 200) or 'no reason given'}"
-            raise ModelError(msg)
+            raise RefusedError(msg, is_by_filter=status == REFUSED and FILTERED in content)
         return self._read(content)
 
     def get(self, path: str) -> Any:

@@ -1,0 +1,5 @@
+"""Language models behind prompts: templates with columns in them, answers read from replies."""
+
+from fairtransport.access.prompts.prompting import Prompt, prompt
+
+__all__ = ["Prompt", "prompt"]
