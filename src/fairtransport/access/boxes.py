@@ -61,10 +61,10 @@ def identity_of(box: object) -> str | None:
     return None if identity is None else str(identity)
 
 
-def notes_on(box: object, predictions: Values) -> tuple[str, ...]:
+def notes_on(box: object, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
     """Return what a box says that readers of its answers should know."""
     told = getattr(box, "notes_on", None)
-    return () if told is None else tuple(told(predictions))
+    return () if told is None else tuple(told(predictions, classes))
 
 
 def batches_of(box: object) -> int | None:
@@ -168,9 +168,9 @@ class Described:
         """What tells the box from others."""
         return identity_of(self.box)
 
-    def notes_on(self, predictions: Values) -> tuple[str, ...]:
+    def notes_on(self, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
         """Return what readers of the answers should know."""
-        return notes_on(self.box, predictions)
+        return notes_on(self.box, predictions, classes)
 
     @property
     def batches(self) -> int | None:
@@ -270,9 +270,9 @@ class Access:
         """How a message names where answers come from."""
         return f"`{self.parameter}`" if self.box is None else f"the model {self.box.name}"
 
-    def notes_on(self, predictions: Values) -> tuple[str, ...]:
+    def notes_on(self, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
         """Return what readers of the answers should know."""
-        return notes_on(self.box, predictions)
+        return notes_on(self.box, predictions, classes)
 
     @property
     def features(self) -> tuple[str, ...] | None:

@@ -69,9 +69,9 @@ class FolderModel:
         """What tells this model from others."""
         return f"mlflow folder {self.signature} {identity_of(self.box)}"
 
-    def notes_on(self, predictions: Values) -> tuple[str, ...]:
+    def notes_on(self, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
         """Return what readers of the answers should know."""
-        return notes_on(self.box, predictions)
+        return notes_on(self.box, predictions, classes)
 
     @property
     def library(self) -> str:

@@ -76,7 +76,7 @@ class OnnxModel:
         """What tells this model from others."""
         return f"onnx {self.sha256}"
 
-    def notes_on(self, _: Values) -> tuple[str, ...]:
+    def notes_on(self, _: Values, __: Sequence[Value]) -> tuple[str, ...]:
         """Return what readers of the answers should know."""
         return (IN_SINGLE_PRECISION,) if self._is_single else ()
 

@@ -105,7 +105,7 @@ class Oracle:
             predictions = self._given(space, classes, positive)
         else:
             predictions = self._asked(space, self.access.box, classes, positive)
-        loss, notes = self.loss, self.access.notes_on(predictions)
+        loss, notes = self.loss, self.access.notes_on(predictions, classes)
         if not loss.uses_truth:
             self.check_positive(predictions)
             loss, predictions = self._as_outcome(predictions)

@@ -61,9 +61,9 @@ class Remembering:
         """What tells the model from others."""
         return identity_of(self._box)
 
-    def notes_on(self, predictions: Values) -> tuple[str, ...]:
+    def notes_on(self, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
         """Return what readers of the answers should know."""
-        return notes_on(self._box, predictions)
+        return notes_on(self._box, predictions, classes)
 
     @property
     def batches(self) -> int | None:

@@ -35,7 +35,7 @@ OK, REDIRECT, REFUSED = 200, 300, 400
 class RefusedError(ModelError):
     """An endpoint answered that it will not; ``is_by_filter`` if because of what was asked."""
 
-    def __init__(self, message: str, *, is_by_filter: bool) -> None:
+    def __init__(self, message: str, *, is_by_filter: bool = False) -> None:
         super().__init__(message)
         self.is_by_filter = is_by_filter
 

@@ -99,19 +99,18 @@ class Prompt(Endpoint):
         """How many points go into one request."""
         return 1
 
-    def notes_on(self, predictions: Values) -> tuple[str, ...]:
-        """Say how often the model gave none of the answers."""
+    def notes_on(self, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
+        """Say how often the model gave none of the answers, or how likely that was."""
+        offered, refusal = shown(list(self.offered.labels)), self.offered.refusal
         if predictions.ndim > 1:
-            return ()
-        refused = int(np.sum(predictions == self.offered.refusal))
-        if not refused:
-            return ()
-        offered, label = shown(list(self.offered.labels)), self.offered.refusal
-        note = (
-            f"At {refused} of {len(predictions)} points the language model gave none of the "
-            f"answers {offered}; that is counted as the answer {label!r}."
-        )
-        return (note,)
+            likely = float(np.mean(predictions[:, list(classes).index(refusal)]))
+            what = f"Over all points the probability of none of the answers {offered} is "
+            what += f"{likely:.3g} on average"
+        else:
+            likely = int(np.sum(predictions == refusal))
+            what = f"At {likely} of {len(predictions)} points the language model gave none of "
+            what += f"the answers {offered}"
+        return (f"{what}; that is counted as the answer {refusal!r}.",) if likely else ()
 
     def ask(self, points: Any, kind: Answer) -> list[Any]:
         """Return the answer to one point: a label, or the scores of all labels."""

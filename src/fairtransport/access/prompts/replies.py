@@ -22,6 +22,8 @@ REFUSAL = "refusal"
 """What a refusal is called among answers that are text."""
 AROUND = " \t\r\n\"'`.!*"
 """Signs around an answer that are no part of it."""
+HALF = "\N{REPLACEMENT CHARACTER}"
+"""What stands for half a character."""
 TOKENS = 20
 """How many of the likeliest first tokens a server is asked for."""
 
@@ -146,10 +148,10 @@ def _choice(document: Any, who: str) -> Mapping[str, Any]:
 
 
 def _is_silent(chosen: Mapping[str, Any]) -> bool:
-    """Say whether a reply ended before it began; there are no tokens to tell the chances of."""
+    """Say whether a reply has nothing in it, or half a character; servers tell no chances then."""
     message = chosen.get("message")
     text = message.get("content") if isinstance(message, Mapping) else None
-    return not text and not chosen.get("logprobs") and chosen.get("finish_reason") != "length"
+    return not str(text or "").strip(HALF) and not chosen.get("logprobs")
 
 
 def _from_json(text: str) -> str:
