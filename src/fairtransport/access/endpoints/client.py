@@ -93,8 +93,12 @@ class Client:
         return f"the endpoint {self.address}"
 
     def _read(self, content: bytes) -> Any:
+        def refuse(constant: str) -> None:
+            msg = f"{self} must give finite numbers, got {constant}"
+            raise ModelError(msg)
+
         try:
-            return json.loads(content)
+            return json.loads(content, parse_constant=refuse)
         except (ValueError, RecursionError) as error:
             msg = f"{self} must answer in JSON, got {self.token.hidden(cut(repr(content)))}"
             raise ModelError(msg) from error

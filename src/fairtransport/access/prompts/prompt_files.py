@@ -10,6 +10,7 @@ from fairtransport.access.opening import bytes_of, existing_file, reading
 from fairtransport.access.prompts.prompting import prompt
 from fairtransport.checks import shown
 from fairtransport.errors import InputError
+from fairtransport.filesystem import is_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,17 +47,20 @@ def read_prompt(path: str | Path, url: str, **limits: Any) -> Prompt:
             raise InputError(msg)
     for key in NEEDED:
         if key not in told:
-            msg = f"{file.name!r} must have a {key}, got {shown(list(told))}"
+            msg = f"{file.name!r} must have the key {key!r}, got {shown(list(told))}"
             raise InputError(msg)
     if "stand_ins" in told:
-        told["stand_ins"] = _table(file.parent / str(told["stand_ins"]))
+        told["stand_ins"] = _table(file, str(told["stand_ins"]))
     template = told.pop("template")
     return prompt(template, url, **told, **limits)
 
 
-def _table(path: Path) -> Any:
+def _table(prompt_file: Path, name: str) -> Any:
     import pandas as pd
 
-    file = existing_file(str(path))
+    file = prompt_file.parent / name
+    if not is_file(file):
+        msg = f"`stand_ins` of {prompt_file.name!r} must be an existing file, got {shown(name)}"
+        raise InputError(msg)
     with reading(file):
         return pd.read_csv(file, keep_default_na=False)

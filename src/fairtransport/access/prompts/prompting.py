@@ -89,7 +89,7 @@ class Prompt(Endpoint):
         told = [
             self.template.text, self.system, _listed(self.template.wording),
             None if names is None else [names.name, names.keys, _listed(names.names)],
-            _listed(self.offered.labels), self.offered.refusal, self.offered.constrain,
+            list(self.offered.labels.items()), self.offered.refusal, self.offered.constrain,
             _listed(self.sampling.request),
         ]  # fmt: skip
         return sha256(json.dumps(told, default=str).encode()).hexdigest()
