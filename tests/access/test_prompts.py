@@ -19,7 +19,7 @@ TEMPLATE = "{name}, {age}: {sex} sends {sex:possessive} papers. Invite? yes or n
 WORDING = {"sex": {"f": "she", "m": "he"}, "sex:possessive": {"f": "her", "m": "his"}}
 PEOPLE = pd.DataFrame(
     {"group": list("abab") * 6, "sex": list("ffmm") * 6, "age": [20, 30, 40] * 8}
-).assign(good=["yes", "no"] * 12)
+).assign(good=["yes", "yes", "no", "no"] * 6)
 
 
 class Chat(Faulty):
@@ -57,8 +57,8 @@ def test_a_biased_prompt_is_found_and_recorded():
         box = asked(server)
         result = audited(box, delta=0.1)
 
-    # all are right about themselves and wrong about their twins
-    assert result.statistic == 1
+    # half are right about themselves, and wrong about their twins
+    assert result.statistic == pytest.approx(0.5, abs=1e-12)
     assert result.verdict == "rejected"
     assert box.features == ("group", "age", "sex")
     assert box.classes == ["yes", "no", "refusal"]

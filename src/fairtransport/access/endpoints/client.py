@@ -72,7 +72,7 @@ class Client:
         """Return the document that answers another one; what is no good answer is an error."""
         status, content = self._send("POST", path, json.dumps(document, allow_nan=False))
         if status >= REDIRECT:
-            told = self.token.hidden(" ".join(content.decode(errors="replace").split()))
+            told = " ".join(content.decode(errors="replace").split())
             msg = f"{self} answered with status {status}: {cut(told, 200) or 'no reason given'}"
             raise RefusedError(msg, is_by_filter=status == REFUSED and FILTERED in content)
         return self._read(content)
@@ -100,7 +100,7 @@ class Client:
         try:
             return json.loads(content, parse_constant=refuse)
         except (ValueError, RecursionError) as error:
-            msg = f"{self} must answer in JSON, got {self.token.hidden(cut(repr(content)))}"
+            msg = f"{self} must answer in JSON, got {cut(repr(content))}"
             raise ModelError(msg) from error
 
     def _send(self, method: str, path: str, body: str | None = None) -> tuple[int, bytes]:
@@ -115,7 +115,7 @@ class Client:
                     redirect=False, retries=retries, preload_content=False,
                 )  # fmt: skip
                 try:
-                    return response.status, self._content(response)
+                    return response.status, self.token.removed(self._content(response))
                 except HTTPError as error:
                     left = response.retries or retries
                     retries = left.increment(method, target, error=error)
