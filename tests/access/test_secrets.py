@@ -13,7 +13,7 @@ import fairtransport as ft
 from fairtransport.access import connect, prompt
 from fairtransport.cli import main
 
-TOKEN = "hush-hush-0123456789-abcdef"  # noqa: S105
+TOKEN = "sesame-open-0123456789-abcdef"  # noqa: S105
 PEOPLE = people(80)
 
 
@@ -42,7 +42,7 @@ def token(monkeypatch, caplog):
 
 
 def is_hushed(text):
-    return "hush" not in text and TOKEN[5:15] not in text
+    return "sesame" not in text and "0123456789-abc" not in text
 
 
 @pytest.mark.parametrize("status", [200, 400, 401, 500])
