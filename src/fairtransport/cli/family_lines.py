@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fairtransport.audit.entries import OWN, naming_entry, refuse_unknown
 from fairtransport.cli.argument_types import literal
 from fairtransport.cli.configfile import family_entries, reading, settings_taken
+from fairtransport.cli.endpoint_flags import NAMES as ENDPOINT_FLAGS
 from fairtransport.cli.exits import FailOn, check_fail_on, family_exit_code
 from fairtransport.cli.flags import Answers, Cases, Comparing, Running, asked_before, columns_of
 from fairtransport.cli.outputs import Outputs
@@ -26,7 +27,7 @@ LINE: ContextVar[tuple[str, ...]] = ContextVar("line", default=())
 """The line that is run."""
 NAME, WHERE = "name", "where"
 KEYS = (
-    NAME, WHERE, "allow-pickle", "trust", "similarity-settings",
+    NAME, WHERE, "allow-pickle", "trust", "similarity-settings", *ENDPOINT_FLAGS,
     *(SETTINGS[name].flag or name for name in OWN if name in SETTINGS),
 )  # fmt: skip
 """What a table [[audits]] may hold."""
