@@ -44,6 +44,8 @@ class AnsweredPoints:
         (K,) labels or numbers, or (K, classes) scores.
     queried
         How many distinct questions the model was asked.
+    notes
+        What the model says that readers of its answers should know.
     classes
         The labels that the columns of scores belong to; empty where there are no scores.
     """
@@ -52,6 +54,7 @@ class AnsweredPoints:
     losses: FloatArray
     predictions: Values
     queried: int
+    notes: tuple[str, ...] = ()
     classes: tuple[Value, ...] = ()
 
 
@@ -105,13 +108,13 @@ class Oracle:
             predictions = self._given(space, classes, positive)
         else:
             predictions = self._asked(space, self.access.box, classes, positive)
-        loss = self.loss
+        loss, notes = self.loss, self.access.notes_on(predictions, classes)
         if not loss.uses_truth:
             self.check_positive(predictions)
             loss, predictions = self._as_outcome(predictions)
         losses = evaluate(loss, _truth(space, loss, classes), predictions)
         told = tuple(classes) if predictions.ndim > 1 else ()
-        return AnsweredPoints(loss, losses, predictions, self.queried, told)
+        return AnsweredPoints(loss, losses, predictions, self.queried, notes, told)
 
     def classes(self, space: SampleSpace) -> list[Value]:
         """Return all labels that can occur."""
