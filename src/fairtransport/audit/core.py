@@ -8,6 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from fairtransport.audit.applicability import Obstacle, comparable_share, find_obstacle
 from fairtransport.audit.attributable import Attributable, find_attributable
+from fairtransport.audit.rates import (
+    Rates,
+    answers_differ,
+    find_rates,
+    is_bounded_by_rates,
+    rate_bound_law,
+)
 from fairtransport.errors import InputError
 from fairtransport.geometry import Geometry
 from fairtransport.inference import Interval, Pilot, SamplingLaw, sampling_law
@@ -174,6 +181,16 @@ class Core:
         return AuditProblem(self.problem.losses, same_profile).value(self.space.frequencies)
 
     @cached_property
+    def answers_differ(self) -> bool:
+        """Whether people with one and the same profile got different answers."""
+        return bool(self.space.predictions) and answers_differ(self)
+
+    @cached_property
+    def rates(self) -> Rates | None:
+        """R, which the verdict is about where given answers differ inside a profile; else None."""
+        return find_rates(self)
+
+    @cached_property
     def moved(self) -> Moved:
         """Who the optimal plan moves, as arrays over the points."""
         return find_moved(self.solution, self.n)
@@ -186,8 +203,12 @@ class Core:
 
     @cached_property
     def law(self) -> SamplingLaw:
-        """What the sample says about the population's value, by the chosen method."""
-        return self._law(self.method)
+        """What the sample says about the population's value, by the chosen method.
+
+        Of given predictions it is what the sample says about R, which lies below the value,
+        unless `disagreement` is "bias".
+        """
+        return rate_bound_law(self) if is_bounded_by_rates(self) else self._law(self.method)
 
     @cached_property
     def interval(self) -> Interval:
@@ -206,7 +227,7 @@ class Core:
 
     @cached_property
     def pvalue(self) -> float | None:
-        """The p-value of δ-fairness, H0: ψ <= δ; None without δ."""
+        """The p-value of δ-fairness, H0: ψ <= δ, or R <= δ where there is R; None without δ."""
         return None if self.delta is None else self.law.pvalue(self.delta)
 
     @cached_property
@@ -259,8 +280,13 @@ class Core:
 
     @property
     def judged(self) -> Verdict | None:
-        """The verdict that `judge` asks for: on the statistic, or on the attributable part."""
-        return self.verdict if self.settings.judge == "statistic" else self.attributable.verdict
+        """The verdict that `judge` asks for: on the statistic, or on the attributable part.
+
+        All of R needs sensitive features to change: where the verdict is about R, it is the one.
+        """
+        if self.settings.judge == "statistic" or self.rates is not None:
+            return self.verdict
+        return self.attributable.verdict
 
     @cached_property
     def random_swap_risk(self) -> float | None:
@@ -289,7 +315,7 @@ class Core:
     def compared_laws(self) -> tuple[SamplingLaw, ...]:
         """The laws of the methods that can be compared; some need a loss with a known range."""
         able = [name for name in COMPARED if name != "finite-sample" or self.loss.range is not None]
-        laws = (self.law if name == self.method else self._law(name) for name in able)
+        laws = (self.law if name == self.law.method else self._law(name) for name in able)
         # a law of few draws has no bounds at a small level
         return tuple(law for law in laws if law.smallest_level <= self.alpha / 2)
 
@@ -315,6 +341,13 @@ class Core:
         An audit takes points from its sample, each with its twins where the model is asked;
         twins have the levels of the sample unless these were declared.
         """
+        if is_bounded_by_rates(self):
+            msg = (
+                "`pilot` must be an audit whose verdict is about the statistic, got one of given "
+                "predictions, which is about rates; set its `disagreement` to 'bias' if the "
+                "system is a function of the audited columns"
+            )
+            raise InputError(msg)
         space = self.space
         # else all points that matter will be there, whoever is sampled
         varies = not self.fixed_targets or (self.target_scope == "twins" and space.open_levels)

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fairtransport.audit.rates import METHOD
 from fairtransport.checks import cut, number, shown, whole
 from fairtransport.errors import FairtransportError, InputError
 from fairtransport.family import FAMILY_SCHEMA
@@ -107,6 +108,8 @@ def _earlier(document: dict[str, Any], name: str) -> Earlier:
         msg = f"`guarantee` must be one of {', '.join(GUARANTEES)}, got {shown(guarantee)}"
         raise InputError(msg)
     question = {key: made[key] for key in QUESTION}
+    # of given predictions bounds and evidence can be about rates; earlier versions had none
+    question["measure"] = "rates" if document["method"] == METHOD else "statistic"
     return Earlier(
         name=name,
         question=question | {"budget": document["budget"], "delta": document["delta"]},

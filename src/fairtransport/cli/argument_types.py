@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from fairtransport.settings import Setting
 
+    DisagreementName: TypeAlias = str
     JudgeName: TypeAlias = str
     LossName: TypeAlias = str
     MethodName: TypeAlias = str
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
     SimilarityName: TypeAlias = str
 else:
     # the names there are in the registries, which the help lists and a line is held to
-    JudgeName, LossName, MethodName, MissingName, SimilarityName = (
+    DisagreementName, JudgeName, LossName, MethodName, MissingName, SimilarityName = (
         Literal[tuple(SETTINGS[name].choices)]
-        for name in ("judge", "loss", "method", "missing", "similarity")
+        for name in ("disagreement", "judge", "loss", "method", "missing", "similarity")
     )
 
 

@@ -53,6 +53,7 @@ class Settings:
     budget: float
     delta: float
     alpha: float
+    disagreement: str
 
     @property
     def box(self) -> BlackBox | None:
@@ -81,12 +82,13 @@ def check_settings(
     *, y: Any, model: Any, y_pred: Any, y_score: Any, sensitive_features: Any, features: Any,
     labels: Any, pos_label: Value, bins: Any, missing: str, levels: Any, targets: Any,
     similarity: Any, loss: Any, loss_range: Any, budget: float, delta: float, alpha: float,
+    disagreement: str,
 ) -> Settings:  # fmt: skip
     """Return the settings of a monitor, or say which one breaks its rule."""
     sensitive = _names("sensitive_features", sensitive_features)
     asked = AuditSettings(
         sensitive_features=sensitive, similarity=similarity, loss=loss, loss_range=loss_range,
-        budget=budget, alpha=alpha, missing=missing,
+        budget=budget, alpha=alpha, missing=missing, disagreement=disagreement,
     )  # fmt: skip
     chosen, likeness = asked.chosen_loss, asked.chosen_similarity
     access = choose_access(model, y_pred, y_score, chosen)
@@ -129,13 +131,14 @@ def check_settings(
         "loss": loss if isinstance(loss, str) else None,
         "loss_range": None if loss_range is None else [float(limit) for limit in loss_range],
         "budget": asked.budget, "delta": delta, "alpha": asked.alpha,
+        "disagreement": asked.disagreement,
     }  # fmt: skip
     return Settings(
         plain=plain, loss=chosen, similarity=likeness, access=access,
         targets=targets, label=label if chosen.uses_truth else None, predictions=predictions,
         sensitive=sensitive, features=named, classes=classes, pos_label=pos_label, bins=edges,
         missing=missing, levels=declared, most_gain=high - low, budget=asked.budget, delta=delta,
-        alpha=asked.alpha,
+        alpha=asked.alpha, disagreement=asked.disagreement,
     )  # fmt: skip
 
 
