@@ -108,6 +108,9 @@ class RatesFound:
     It is no proof that a sensitive feature is used, and there is no upper bound.
     """
 
+    groups: Annotated[
+        tuple[str, ...], Doc("The sensitive features whose combinations are the groups.")
+    ]
     value: Annotated[
         float | None,
         Doc("The cross-fitted estimate, at least the lower bound; null if shared."),

@@ -27,7 +27,9 @@ NEAR = ft.similarity.IgnoreSensitive(tolerance={"x": 0.5})
 
 
 def audited(data, targets, **settings):
-    options = dict(y_pred="guess", delta=0.9, rng=0, similarity=NEAR) | settings
+    options = dict(
+        y_pred="guess", delta=0.9, rng=0, similarity=NEAR, disagreement="bias",
+    ) | settings  # fmt: skip
     return ft.audit(data, "y", sensitive_features="g", targets=targets, **options)
 
 

@@ -10,7 +10,6 @@ from fairtransport.audit.applicability import Obstacle, comparable_share, find_o
 from fairtransport.audit.attributable import Attributable, find_attributable
 from fairtransport.audit.rates import (
     Rates,
-    answers_differ,
     find_rates,
     is_bounded_by_rates,
     rate_bound_law,
@@ -180,10 +179,10 @@ class Core:
         same_profile = Geometry(blocks, targets=self.problem.geometry.targets)
         return AuditProblem(self.problem.losses, same_profile).value(self.space.frequencies)
 
-    @cached_property
+    @property
     def answers_differ(self) -> bool:
-        """Whether people with one and the same profile got different answers."""
-        return bool(self.space.predictions) and answers_differ(self)
+        """Whether people of one profile and label got answers of different losses."""
+        return self.disagreement > 0
 
     @cached_property
     def rates(self) -> Rates | None:
@@ -341,10 +340,10 @@ class Core:
         An audit takes points from its sample, each with its twins where the model is asked;
         twins have the levels of the sample unless these were declared.
         """
-        if is_bounded_by_rates(self):
+        if is_bounded_by_rates(self) and self.answers_differ:
             msg = (
-                "`pilot` must be an audit whose verdict is about the statistic, got one of given "
-                "predictions, which is about rates; set its `disagreement` to 'bias' if the "
+                "`pilot` must be an audit whose verdict is about the statistic, got one of answers "
+                "that differ inside profiles, which is about rates; set its `disagreement` to 'bias' if the "
                 "system is a function of the audited columns"
             )
             raise InputError(msg)

@@ -54,6 +54,8 @@ class Rates:
 
     Attributes
     ----------
+    groups
+        The sensitive features whose combinations are the groups.
     value
         The cross-fitted estimate, whose expectation is at most R; no less than the bound.
     lower_bound
@@ -70,22 +72,12 @@ class Rates:
     R > 0 is no proof that the sensitive feature is used. There is no upper bound.
     """
 
+    groups: tuple[str, ...]
     value: float
     lower_bound: float
     pvalue: float
     pvalue_at_delta: float | None
     features: tuple[FeatureRate, ...]
-
-
-def answers_differ(core: Core) -> bool:
-    """Whether people with one and the same profile got different answers."""
-    space, seen = core.space, core.space.observed
-    if space.targets is not None:
-        seen = seen | space.targets
-    profile = space.groups(space.profile)[seen]
-    answer = space.groups(space.predictions)[seen]
-    kinds = np.unique(np.column_stack([profile, answer]), axis=0)
-    return len(kinds) > len(np.unique(profile))
 
 
 def why_untestable(core: Core) -> str | None:
@@ -136,7 +128,7 @@ def find_rates(core: Core) -> Rates | None:
         return None
     level = core.alpha * law.own_share
     return Rates(
-        max(law.together.estimate, core.lower_bound), core.lower_bound, law.permutation_pvalue,
+        tuple(law.each), max(law.together.estimate, core.lower_bound), core.lower_bound, law.permutation_pvalue,
         core.pvalue,
         tuple(
             FeatureRate(name, one.estimate, one.lower_bound(level), level, one.permutation_pvalue)

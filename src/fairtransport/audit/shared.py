@@ -170,7 +170,7 @@ def _rounded_rates(whole: AuditSummary, grain: Grain) -> RatesFound | None:
         return None
     headline = _headline(whole, grain)
     return RatesFound(
-        value=None, lower_bound=headline["lower_bound"], pvalue_at_delta=headline["pvalue"],
+        groups=whole.rates.groups, value=None, lower_bound=headline["lower_bound"], pvalue_at_delta=headline["pvalue"],
         pvalue=coarse_pvalue(whole.rates.pvalue, whole.alpha), features=(),
     )  # fmt: skip
 

@@ -79,7 +79,7 @@ class Points:
         self._sensitive = [self.names.index(name) for name in settings.sensitive]
         apart = {*settings.sensitive, *settings.predictions}
         self._block = [at for at, name in enumerate(self.names) if name not in apart]
-        self._profile = [self.names.index(name) for name in roles.profile]
+        self._case = [at for at, name in enumerate(self.names) if name not in settings.predictions]
         self._answer = [self.names.index(name) for name in settings.predictions]
 
     def read(self, points: Any) -> list[Key]:
@@ -129,9 +129,9 @@ class Points:
         """Return what a point has in common with its twins."""
         return tuple(key[at] for at in self._block)
 
-    def profile_and_answer(self, key: Key) -> tuple[Key, Key]:
-        """Return what describes a person, and what was given as the answer."""
-        return tuple(key[at] for at in self._profile), tuple(key[at] for at in self._answer)
+    def case_and_answer(self, key: Key) -> tuple[Key, Key]:
+        """Return profile and label of a person, and what was given as the answer."""
+        return tuple(key[at] for at in self._case), tuple(key[at] for at in self._answer)
 
     def losses(self, keys: Sequence[Key]) -> FloatArray:
         """Return the loss at each point; unknown answers are asked for, all at once."""

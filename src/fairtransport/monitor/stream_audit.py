@@ -306,12 +306,12 @@ class Monitor:
         self._note_answers([tuple(key) for key in saved["stream"]["points"]])
 
     def _note_answers(self, keys: Sequence[Key]) -> None:
-        """Remember what each profile was answered, until one has two answers."""
+        """Remember the answer of each profile and label, until one has two."""
         if not self.settings.predictions or self.settings.disagreement == "bias":
             return
         for key in keys if not self._answers_differ else ():
-            profile, answer = self._points.profile_and_answer(key)
-            self._answers_differ |= self._answers.setdefault(profile, answer) != answer
+            case, answer = self._points.case_and_answer(key)
+            self._answers_differ |= self._answers.setdefault(case, answer) != answer
 
     def _now(self) -> Look:
         evidence = self._stream.evidence

@@ -12,7 +12,7 @@ import numpy as np
 from fairtransport.checks import number
 from fairtransport.inference.finite.least_wealth import log_best_mean
 from fairtransport.inference.rates.upper_bound import RateCertificate, certificate
-from fairtransport.inference.rates.words import rate_sentence
+from fairtransport.inference.rates.words import rate_sentence, rounded_down
 
 if TYPE_CHECKING:
     from fairtransport.inference.rates.tables import RateTable
@@ -139,9 +139,10 @@ class RateLaw:
         be.
         """
         if (p := self.permutation_pvalue) > alpha:
-            return rate_sentence(feature, pvalue=None, bound=0.0, alpha=alpha)
+            return rate_sentence(feature, pvalue=None, bound=None, alpha=alpha)
         bound = self.lower_bound(alpha)
-        return rate_sentence(feature, pvalue=f"p = {p:.2g}", bound=bound, alpha=alpha)
+        told = rounded_down(bound) if bound > 0 else None
+        return rate_sentence(feature, pvalue=f"p = {p:.2g}", bound=told, alpha=alpha)
 
     def _scaled(self, delta: float) -> float:
         return number("delta", delta, at_least=0) / self.table.width

@@ -9,7 +9,7 @@ WORST, MEAN_LOSS = "the worst-treated group", "the mean loss"
 
 
 def rate_sentence(
-    feature: str, *, pvalue: str | None, bound: float, alpha: float,
+    feature: str, *, pvalue: str | None, bound: str | None, alpha: float,
     whom: str = WORST, what: str = MEAN_LOSS,
 ) -> str:  # fmt: skip
     """Return what was found about people who are alike, by the groups of a feature.
@@ -21,7 +21,7 @@ def rate_sentence(
     pvalue
         The p-value of the permutation test, in words, if it rejects.
     bound
-        The lower bound of R at level 1 − α; not above 0 if there is none.
+        The lower bound of R at level 1 − α, in words, if it is above 0.
     alpha
         The level of both.
     whom, what
@@ -34,10 +34,10 @@ def rate_sentence(
     differently = (
         f"People who are alike in the audited columns are treated differently by {feature}"
     )
-    if bound > 0:
+    if bound is not None:
         return (
             f"{differently}: if everybody were treated as {whom} among those alike, {what} would "
-            f"be at least {rounded_down(bound)} higher ({100 * (1 - alpha):g} % confidence). "
+            f"be at least {bound} higher ({100 * (1 - alpha):g} % confidence). "
             f"{UNKNOWN}"
         )
     if pvalue is not None:

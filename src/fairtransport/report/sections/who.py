@@ -23,6 +23,7 @@ from fairtransport.report.numbers import (
     pvalue,
     signed,
 )
+from fairtransport.report.rate_words import DESCRIPTION
 from fairtransport.report.sections import Section
 from fairtransport.report.sections.finding import (
     about,
@@ -115,7 +116,8 @@ def _has_twins(summary: AuditSummary) -> bool:
 
 def direction_sentence(summary: AuditSummary) -> str | None:
     """Return for which group the model does worse than for similar people of another."""
-    if not summary.directions or summary.applicability is not None:
+    told = summary.applicability is None and summary.rates is None
+    if not summary.directions or not told:
         return None
     first = summary.directions[0]
     back = [
@@ -392,9 +394,10 @@ def _versus(one: GroupComparison, name: str) -> str:
 def _contents(summary: AuditSummary, output: Output) -> dict[str, object]:
     much = has_much_disagreement(summary)
     return {
+        "description": DESCRIPTION,
         "moved": moved_sentence(summary),
         "scope": scope_meaning(summary),
-        "disagreement": None if much else disagreement_sentence(summary),
+        "disagreement": None if much or summary.rates else disagreement_sentence(summary),
         "ties": ties_sentence(summary),
         "fractions": fractions_sentence(summary),
         "hidden": hidden_sentence(summary),
