@@ -138,7 +138,7 @@ def test_the_refusal_is_told_on_every_surface(tmp_path, capsys):
     line = (
         f"audit {tmp_path}/cases.csv --label y --prediction guess --sensitive g --delta 0.9 "
         f"--seed 0 --targets {tmp_path}/some.csv --fail-on not-certified --report {report} "
-        f"--json {document}"
+        f"--disagreement bias --json {document}"
     )
     code = main(line.split(" "))
 

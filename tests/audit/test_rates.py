@@ -222,7 +222,7 @@ def test_where_rates_are_not_about_those_compared_there_is_no_verdict(name):
     assert as_bias.verdict == "rejected"
 
 
-def test_the_verdict_on_rates_is_the_attributable_one(different):
+def test_the_verdict_on_rates_is_the_attributable_one():
     result = ft.audit(DIFFERENT, "good", delta=0.02, judge="attributable", **CALL)
 
     assert result.judged == result.verdict == "rejected"

@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 
 COMPARED = ("finite-sample", "limit-law", "m-out-of-n")
 """The methods that a result shows side by side."""
+OF_THE_STATISTIC = (
+    'The plan is for bounds of the statistic, with `disagreement` set to "bias"; those of rates, '
+    "which an audit of given predictions has otherwise, need more cases."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -343,8 +347,8 @@ class Core:
         if is_bounded_by_rates(self) and self.answers_differ:
             msg = (
                 "`pilot` must be an audit whose verdict is about the statistic, got one of answers "
-                "that differ inside profiles, which is about rates; set its `disagreement` to 'bias' if the "
-                "system is a function of the audited columns"
+                "that differ inside profiles, which is about rates; set its `disagreement` to "
+                "'bias' if such differences are to count as bias"
             )
             raise InputError(msg)
         space = self.space
@@ -356,6 +360,7 @@ class Core:
             families=space.families if varies else None,
             open_levels=space.codes(space.open_levels) if asked else None,
             delta=self.delta, alpha=self.alpha, method=self.method, n_resamples=self.n_resamples,
+            notes=(OF_THE_STATISTIC,) if is_bounded_by_rates(self) else (),
         )  # fmt: skip
 
     def _law(self, method: str) -> SamplingLaw:

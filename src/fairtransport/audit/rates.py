@@ -128,8 +128,8 @@ def find_rates(core: Core) -> Rates | None:
         return None
     level = core.alpha * law.own_share
     return Rates(
-        tuple(law.each), max(law.together.estimate, core.lower_bound), core.lower_bound, law.permutation_pvalue,
-        core.pvalue,
+        tuple(law.each), max(law.together.estimate, core.lower_bound), core.lower_bound,
+        law.permutation_pvalue, core.pvalue,
         tuple(
             FeatureRate(name, one.estimate, one.lower_bound(level), level, one.permutation_pvalue)
             for name, one in law.each.items()

@@ -170,8 +170,9 @@ def _rounded_rates(whole: AuditSummary, grain: Grain) -> RatesFound | None:
         return None
     headline = _headline(whole, grain)
     return RatesFound(
-        groups=whole.rates.groups, value=None, lower_bound=headline["lower_bound"], pvalue_at_delta=headline["pvalue"],
-        pvalue=coarse_pvalue(whole.rates.pvalue, whole.alpha), features=(),
+        groups=whole.rates.groups, value=None, lower_bound=headline["lower_bound"],
+        pvalue=coarse_pvalue(whole.rates.pvalue, whole.alpha),
+        pvalue_at_delta=headline["pvalue"], features=(),
     )  # fmt: skip
 
 

@@ -72,7 +72,9 @@ def _separate(monitor: Monitor) -> Iterator[str]:
 def _verdict(monitor: Monitor) -> str:
     state, settings = monitor.state, monitor.settings
     if state.applicability is not None:
-        return in_flags(f"Not applicable: {state.applicability[0].lower()}{state.applicability[1:]}")
+        return in_flags(
+            f"Not applicable: {state.applicability[0].lower()}{state.applicability[1:]}"
+        )
     when = "" if state.stopped_at is None else f", since case {state.stopped_at}"
     alpha = percent(settings.alpha, 4)
     words = {

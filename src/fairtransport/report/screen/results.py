@@ -102,7 +102,7 @@ def _change(move: Move) -> str:
 
 
 def _numbers(summary: AuditSummary) -> Table:
-    made = summary.provenance
+    made, interval = summary.provenance, "Interval of R" if summary.rates else "Interval"
     rows = {"FaiTH statistic": f"{summary.statistic:.4f}"}
     if summary.rates is not None:
         rows = dict(rate_figures(summary, summary.rates))
@@ -117,7 +117,7 @@ def _numbers(summary: AuditSummary) -> Table:
         "Similarity": made.similarity,
         "Loss": made.loss,
         "Budget": f"{summary.budget:g}, price {summary.price:g}",
-        "Interval of R" if summary.rates else "Interval": f"{interval_words(summary)} at level {level(1 - summary.alpha)}",
+        interval: f"{interval_words(summary)} at level {level(1 - summary.alpha)}",
         "Method": f"{summary.method}, seed {made.seed}; guarantee: {summary.guarantee}",
     }
     return two_columns(rows)

@@ -343,7 +343,9 @@ def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
         "parts": [
             one
             for one in (
-                features_sentence(summary), parts_sentence(summary), judged_sentence(summary),
+                features_sentence(summary),
+                parts_sentence(summary),
+                judged_sentence(summary),
                 description_sentence(summary),
             )
             if one
