@@ -102,7 +102,10 @@ def _change(move: Move) -> str:
 
 
 def _numbers(summary: AuditSummary) -> Table:
-    made, interval = summary.provenance, "Interval of R" if summary.rates else "Interval"
+    made, name = summary.provenance, "Interval of R" if summary.rates else "Interval"
+    interval = {name: f"{interval_words(summary)} at level {level(1 - summary.alpha)}"}
+    if summary.applicability is not None:  # of what is no evidence
+        interval = {}
     rows = {"FaiTH statistic": f"{summary.statistic:.4f}"}
     if summary.rates is not None:
         rows = dict(rate_figures(summary, summary.rates))
@@ -117,7 +120,7 @@ def _numbers(summary: AuditSummary) -> Table:
         "Similarity": made.similarity,
         "Loss": made.loss,
         "Budget": f"{summary.budget:g}, price {summary.price:g}",
-        interval: f"{interval_words(summary)} at level {level(1 - summary.alpha)}",
+        **interval,
         "Method": f"{summary.method}, seed {made.seed}; guarantee: {summary.guarantee}",
     }
     return two_columns(rows)

@@ -324,11 +324,14 @@ def figures(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
     """Return the statistic, its bounds and its test, name by name; or those of the rates."""
     if summary.rates is not None:
         return rate_figures(summary, summary.rates)
+    threshold = ("Threshold δ", "none given" if summary.delta is None else decimal(summary.delta))
+    if summary.applicability is not None:
+        return ("FaiTH statistic, no evidence", decimal(summary.statistic)), threshold
     return (
         ("FaiTH statistic", decimal(summary.statistic)),
         (f"Confidence interval, {level(1 - summary.alpha)}", interval_words(summary)),
         *one_sided(summary),
-        ("Threshold δ", "none given" if summary.delta is None else decimal(summary.delta)),
+        threshold,
         ("p-value", pvalue_words(summary)),
     )
 

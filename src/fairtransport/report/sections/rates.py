@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairtransport.report.cells import Cell, Table, columns_of
 from fairtransport.report.numbers import DOWN, bound, decimal, level, pvalue
-from fairtransport.report.rate_words import NOT_SAID, rate_pvalue, rates_sentence
+from fairtransport.report.rate_words import NOT_SAID, rate_pvalue
 from fairtransport.report.sections import Section
 from fairtransport.report.strings import shorten, visible
 
@@ -54,11 +54,10 @@ def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
     together = "" if len(rates.groups) == 1 else "All bounds of the table hold together. "
     return {
         "meaning": MEANING,
-        "said": rates_sentence(summary, rates),
         "rates": rates_table(summary, rates),
         "levels": f"{together}The permutation test is a statement of its own.",
         "not_said": NOT_SAID,
     }
 
 
-SECTION = Section("rates", "How alike people are treated", 15, _contents)
+SECTION = Section("rates", "How people who are alike are treated", 15, _contents)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from fairtransport.report.cells import Cell, Table, columns_of
 from fairtransport.report.numbers import DOWN, UP, bound, interval_text, level
 from fairtransport.report.rate_words import NOT_SAID as RATES_NOT_SAID
-from fairtransport.report.rate_words import rate_figures
 from fairtransport.report.sections import Section
-from fairtransport.report.sections.finding import interval_words, one_sided, pvalue_words
+from fairtransport.report.sections.finding import figures, interval_words, one_sided, pvalue_words
 from fairtransport.report.strings import shorten, visible
 
 if TYPE_CHECKING:
@@ -74,8 +73,8 @@ def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
         (f"Interval, {level(1 - summary.alpha)}", interval_words(summary)),
         *one_sided(summary),
     ]
-    if summary.rates is not None:
-        facts = list(rate_figures(summary, summary.rates))
+    if summary.rates is not None or summary.applicability is not None:
+        facts = list(figures(summary))
     elif summary.pvalue is not None:
         facts.append(("Test of δ-fairness", pvalue_words(summary)))
     return {

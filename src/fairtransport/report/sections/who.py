@@ -133,8 +133,16 @@ def direction_sentence(summary: AuditSummary) -> str | None:
     return (
         f"By {shorten(visible(first.feature))}: {does} for {worse} than for similar people of "
         f"{better}, which adds {near}{decimal(first.contribution)} to the statistic (the other way "
-        f"round: {other}){shown}."
+        f"round: {other}){shown}.{_needed(summary)}"
     )
+
+
+def _needed(summary: AuditSummary) -> str:
+    """Return how much of the statistic needs another group, where that is less than it adds."""
+    part = summary.attributable
+    if part.same_group <= 0 or part.value >= summary.directions[0].contribution:
+        return ""
+    return f" Only {about(summary)}{decimal(part.value)} of the statistic needs another group."
 
 
 def directions_table(summary: AuditSummary) -> Table:
