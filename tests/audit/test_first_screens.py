@@ -1,4 +1,4 @@
-"""What an auditor reads first, for systems that misled once: from files to screen, JSON and code."""
+"""What an auditor reads first of systems that misled once: from files to screen, JSON, code."""
 
 import json
 
