@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
@@ -12,12 +12,22 @@ from fairtransport.inference import rate_law, rate_laws
 from fairtransport.inference.rates.sampling import RateBoundLaw
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from fairtransport.audit.core import Core
+    from fairtransport.checks import FloatArray, IntArray
 
 METHOD = "rates"
 """What documents call the way in which these bounds are made."""
+
+
+class _People(TypedDict):
+    """Who is alike and what happened to them, as `rate_law` takes it."""
+
+    blocks: IntArray
+    losses: FloatArray
+    counts: IntArray
+    strata: IntArray | None
+    loss_range: tuple[float, float]
+    rng: int
 
 
 @dataclass(frozen=True)
@@ -137,9 +147,9 @@ def find_rates(core: Core) -> Rates | None:
     )  # fmt: skip
 
 
-def _people(core: Core) -> dict[str, Any]:
-    """Return who is alike and what happened to them, as `rate_law` takes it."""
+def _people(core: Core) -> _People:
     space, seen = core.space, core.space.observed
+    assert core.loss.range is not None  # noqa: S101
     return {
         "blocks": core.problem.geometry.blocks[seen],
         "losses": core.problem.losses[seen],
