@@ -19,7 +19,7 @@ from fairtransport.audit.attributable import held_fixed
 from fairtransport.inference import sampling_law
 from tests.validity.rates import ALPHA, DOCS
 
-SAMPLES, WIDTHS, SIZE = 100, 15, 300
+SAMPLES, WIDTHS, SIZE = 60, 6, 300
 """Samples, those of which widths are compared, and people of each."""
 REFERENCE = pd.DataFrame(product("fm", range(24), [0, 1]), columns=["sex", "x", "y"])
 """All people whom others may be compared with: it does not depend on the sample."""
