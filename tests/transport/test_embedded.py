@@ -136,3 +136,25 @@ def test_plain_python_equals_compiled(monkeypatch):
         content(compiled), content(build_frontiers(losses, geometry)), strict=True
     ):
         assert np.array_equal(one, other)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 10**6), size=st.integers(1, 300),
+    price=st.sampled_from([0.0, 1e-3, 0.25, 0.5, 7.0, np.inf]),
+)  # fmt: skip
+def test_best_targets_at_a_price_are_those_of_the_costs(seed, size, price):
+    rng = np.random.default_rng(seed)
+    geometry, losses = points_on_a_grid(rng, size), rng.integers(0, 5, size) / 4
+    found = AuditProblem(losses, geometry)
+    expected = AuditProblem(losses, by_costs(geometry))
+    wanted = rng.random(size) < 0.8
+    rows = np.flatnonzero(wanted)
+
+    best = found.net_gains_by_search(price, wanted)
+    assert best == pytest.approx(expected.net_gains_by_search(price, wanted), abs=1e-12)
+    assert found.count_best_targets(price, rows).tolist() == (
+        expected.count_best_targets(price, rows).tolist()
+    )
+    others = rng.integers(0, size, len(rows))
+    assert np.array_equal(found.costs_of(rows, others), expected.costs_of(rows, others))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
 from fairtransport.threads import threads_for
+
+Array = TypeVar("Array", bound=np.ndarray)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,3 +75,60 @@ def _searched(rows: IntArray, forest: Forest, points: Points, room: int) -> Iter
         held = np.arange(room) < totals[:, None]
         yield Found(np.repeat(part, count), corner[held], cost[held], int(pairs.sum()))
         done += len(part)
+
+
+def best_at_price(
+    losses: FloatArray, geometry: Geometry, place: FloatArray, price: float, rows: IntArray
+) -> FloatArray:
+    """Return max_j (l_j − ν c_ij) of some points, by a search of its own, at a price above 0."""
+    search = _Search(losses, geometry, place, price, rows)
+    return search.in_order_of_rows(search.best())
+
+
+def ties_at_price(
+    losses: FloatArray, geometry: Geometry, place: FloatArray, price: float, rows: IntArray,
+    within: float,
+) -> IntArray:  # fmt: skip
+    """Count each point's targets whose l_j − ν c_ij is the best but for ``within``; 3: or more."""
+    search = _Search(losses, geometry, place, price, rows)
+    return search.in_order_of_rows(search.ties(search.best() - within))
+
+
+class _Search:
+    """Some points, neighbours close together, whose best targets at a price are wanted."""
+
+    def __init__(
+        self, losses: FloatArray, geometry: Geometry, place: FloatArray, price: float,
+        rows: IntArray,
+    ) -> None:  # fmt: skip
+        from fairtransport.transport.forest import by_place, plant
+        from fairtransport.transport.forest_search import Points
+
+        self.forest = plant(losses, geometry, place, flat=False)
+        profiles = np.empty((len(losses), 0), np.int64)
+        self.points = Points(np.ascontiguousarray(place), losses, profiles)
+        self.price = float(price)
+        self.order = by_place(self.forest.place[rows], geometry.blocks[rows])
+        self.rows = np.asarray(rows, np.int64)[self.order]
+
+    def best(self) -> FloatArray:
+        from fairtransport.transport.forest_search import best_in_forest
+
+        best = np.empty(len(self.rows))
+        with threads_for(float(len(self.rows)) * len(self.forest.target)):
+            best_in_forest(self.rows, self.forest, self.points, self.price, best)
+        return best
+
+    def ties(self, least: FloatArray) -> IntArray:
+        from fairtransport.transport.forest_search import ties_in_forest
+
+        count = np.empty(len(self.rows), np.int64)
+        with threads_for(float(len(self.rows)) * len(self.forest.target)):
+            ties_in_forest(self.rows, self.forest, self.points, self.price, least, 3, count)
+        return np.minimum(count, 3)
+
+    def in_order_of_rows(self, found: Array) -> Array:
+        """Return results in the order in which the points were given."""
+        back = np.empty_like(found)
+        back[self.order] = found
+        return back

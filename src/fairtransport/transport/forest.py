@@ -117,6 +117,8 @@ def plant(losses: FloatArray, geometry: Geometry, points: FloatArray, *, flat: b
 def by_place(place: Single, blocks: IntArray) -> IntArray:
     """Return the points block by block, neighbours close together."""
     order = np.argsort(blocks, kind="stable").astype(np.int64)
+    if not len(order):
+        return order
     cuts = np.flatnonzero(np.diff(blocks[order])) + 1
     _grow(place, order, np.r_[0, cuts, len(order)].astype(np.int64))
     return order

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit, prange
 
 from fairtransport.transport.forest import CHILDREN, LEAF
-from fairtransport.transport.hull import cost_at, finish, insert
+from fairtransport.transport.hull import MARGIN, cost_at, finish, insert
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,7 +58,7 @@ def _distances(forest: Forest, node: int, i: int, near: Single) -> float:
     least = np.float32(FARTHEST)
     for a in range(count):
         least = min(least, near[a])
-    return least
+    return float(least)
 
 
 @njit(cache=True, fastmath={"contract", "nnan", "ninf", "nsz"})
@@ -71,7 +71,7 @@ def _to_boxes(forest: Forest, node: int, i: int, near: Single) -> None:
         x = forest.place[i, k]
         low, high = forest.boxes[box, k, 0], forest.boxes[box, k, 1]
         for c in range(CHILDREN):
-            step = max(np.float32(0), max(low[c] - x, x - high[c]))
+            step = max(np.float32(0), low[c] - x, x - high[c])
             near[c] += step * step
 
 
@@ -79,7 +79,7 @@ def _to_boxes(forest: Forest, node: int, i: int, near: Single) -> None:
 def _limit(forest: Forest, node: int, i: int, cost: float) -> float:
     """Return the squared distance in the forest from which on targets of a node cost more."""
     errs = forest.slack * (forest.size[i] + forest.reach[node]) + forest.lost
-    return min(cost * forest.unit * forest.unit + errs, FARTHEST)
+    return float(min(cost * forest.unit * forest.unit + errs, FARTHEST))
 
 
 @njit(cache=True)
@@ -219,3 +219,108 @@ def frontiers_of_forest(
         totals[chunk], pairs[chunk] = _frontiers_of_rows(
             rows[part], forest, points, count[part], corners[chunk], costs[chunk]
         )
+
+
+@njit(cache=True)
+def _net(points: Points, i: int, j: int, price: float) -> float:
+    """Return l_j − ν c_ij; at an infinite price only free moves are worth anything."""
+    cost = _cost(points.place, i, j)
+    return float(points.losses[j] - (price * cost if cost > 0.0 else 0.0))
+
+
+@njit(cache=True)
+def _best_of_rows(  # noqa: C901
+    rows: IntArray, forest: Forest, points: Points, price: float, best: FloatArray
+) -> None:
+    """Fill max_j (l_j − ν c_ij) of some points one after the other."""
+    near = np.empty(LEAF, np.float32)
+    waiting, far = np.empty(DEPTH, np.int64), np.empty(DEPTH)
+    seed, before = -1, 0
+    for r in range(len(rows)):
+        i = rows[r]
+        from_, to = forest.strata[i]
+        if to != before:  # another block
+            seed, before = -1, to
+        best[r] = points.losses[i]
+        if seed >= 0:
+            best[r] = max(best[r], _net(points, i, seed, price))
+        for stratum in range(from_, to):
+            waiting[0], far[0] = forest.root[stratum], 0.0
+            held = 1
+            while held > 0:
+                held -= 1
+                node = waiting[held]
+                limit = _limit(forest, node, i, _affordable(forest.top[node], best[r], price))
+                if forest.top[node] <= best[r] or far[held] > limit:
+                    continue
+                if forest.children[node]:
+                    held = _push(forest, node, i, limit, near, waiting, far, held)
+                    continue
+                if _distances(forest, node, i, near) > limit:
+                    continue
+                first = forest.first[node]
+                for a in range(forest.last[node] - first):
+                    if near[a] <= limit and forest.loss[first + a] > best[r]:
+                        net = _net(points, i, forest.target[first + a], price)
+                        if net > best[r]:
+                            best[r], seed = net, forest.target[first + a]
+
+
+@njit(cache=True)
+def _affordable(loss: float, least: float, price: float) -> float:
+    """Return the largest cost at which a loss is worth at least ``least``."""
+    return (loss - least) / price * (1 + MARGIN)
+
+
+@njit(cache=True)
+def _ties_of_rows(
+    rows: IntArray, forest: Forest, points: Points, price: float, least: FloatArray, most: int,
+    count: IntArray,
+) -> None:  # fmt: skip
+    """Count the targets worth at least ``least``, up to ``most``, the point itself included."""
+    near = np.empty(LEAF, np.float32)
+    waiting, far = np.empty(DEPTH, np.int64), np.empty(DEPTH)
+    for r in range(len(rows)):
+        i = rows[r]
+        count[r] = 1 if points.losses[i] >= least[r] else 0
+        from_, to = forest.strata[i]
+        for stratum in range(from_, to):
+            waiting[0], far[0] = forest.root[stratum], 0.0
+            held = 1
+            while held > 0 and count[r] < most:
+                held -= 1
+                node = waiting[held]
+                limit = _limit(forest, node, i, _affordable(forest.top[node], least[r], price))
+                if forest.top[node] < least[r] or far[held] > limit:
+                    continue
+                if forest.children[node]:
+                    held = _push(forest, node, i, limit, near, waiting, far, held)
+                    continue
+                if _distances(forest, node, i, near) > limit:
+                    continue
+                first = forest.first[node]
+                for a in range(forest.last[node] - first):
+                    j = forest.target[first + a]
+                    if near[a] <= limit and j != i and _net(points, i, j, price) >= least[r]:
+                        count[r] += 1
+
+
+@njit(cache=True, parallel=True)
+def best_in_forest(
+    rows: IntArray, forest: Forest, points: Points, price: float, best: FloatArray
+) -> None:
+    """Fill max_j (l_j − ν c_ij) of ``rows`` at a price above 0, which may be infinite."""
+    for chunk in prange((len(rows) + ROWS - 1) // ROWS):
+        part = slice(chunk * ROWS, min(len(rows), (chunk + 1) * ROWS))
+        _best_of_rows(rows[part], forest, points, price, best[part])
+
+
+@njit(cache=True, parallel=True)
+def ties_in_forest(
+    rows: IntArray, forest: Forest, points: Points, price: float, least: FloatArray, most: int,
+    count: IntArray,
+) -> None:  # fmt: skip
+    """Count, for each of ``rows``, the targets with l_j − ν c_ij >= least, up to some ``most``."""
+    for chunk in prange((len(rows) + ROWS - 1) // ROWS):
+        part = slice(chunk * ROWS, min(len(rows), (chunk + 1) * ROWS))
+        _ties_of_rows(rows[part], forest, points, price, least[part], most, count[part])

@@ -177,11 +177,11 @@ def _corners(losses: FloatArray, geometry: Geometry) -> Iterator[_Corners]:
     if (moves := geometry.listed_moves()) is not None:
         yield _corners_of_lists(losses, geometry.size, moves, profiles)
         return
-    if (points := geometry.cost.points) is not None and geometry.forbidden is None:
+    if (points := geometry.searchable) is not None:
         from fairtransport.transport.embedded import corners_of_embedding
 
-        for part in corners_of_embedding(losses, geometry, points, profiles):
-            yield _Corners(part.row, part.target, part.cost)
+        for found in corners_of_embedding(losses, geometry, points, profiles):
+            yield _Corners(found.row, found.target, found.cost)
         return
     for members in geometry.members:
         rows = members[np.argsort(-losses[members], kind="stable")]

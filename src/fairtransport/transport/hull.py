@@ -55,7 +55,7 @@ def _place(loss: float, level: FloatArray, n: int) -> int:
 
 
 @njit(cache=True)
-def insert(  # noqa: C901, PLR0912
+def insert(  # noqa: C901
     i: int, j: int, c: float, loss: float, profiles: IntArray,
     level: FloatArray, price: FloatArray, corner: IntArray, n: int,
 ) -> int:  # fmt: skip
