@@ -99,7 +99,7 @@ def plant(losses: FloatArray, geometry: Geometry, points: FloatArray, *, flat: b
     single = np.finfo(np.float32)
     targets = geometry.targets_in(np.arange(geometry.size))
     order = targets[np.lexsort((targets, -losses[targets], geometry.blocks[targets]))]
-    starts, strata = _strata(geometry.blocks, order, LEAF if flat else None)
+    starts, strata = _strata(geometry.blocks, order, losses, LEAF if flat else None)
     tree, root = _grow(place, order, starts)
     size = np.einsum("ij,ij->i", place, place, dtype=np.float64)
     top, reach = np.empty(len(tree.first)), np.empty(len(tree.first))
@@ -135,27 +135,34 @@ def _for_single_precision(points: FloatArray) -> tuple[Single, float]:
     return np.ascontiguousarray(scaled - scaled.mean(axis=0), dtype=np.float32), unit
 
 
-def _strata(blocks: IntArray, order: IntArray, step: int | None) -> tuple[IntArray, IntArray]:
+def _strata(
+    blocks: IntArray, order: IntArray, losses: FloatArray, step: int | None
+) -> tuple[IntArray, IntArray]:
     """Cut targets, by block and falling loss, into strata that double, or of ``step`` targets.
 
-    Return where the strata start and end, and from and to which stratum each point's block has.
+    Targets of one loss stay together: strata would not tell them apart. Return where the strata
+    start and end, and from and to which stratum each point's block has.
     """
-    block = blocks[order]
-    begins = np.flatnonzero(np.r_[True, block[1:] != block[:-1]]) if len(order) else order
+    block, loss = blocks[order], losses[order]
+    changes = np.r_[True, block[1:] != block[:-1]][: len(order)]
+    begins = np.flatnonzero(changes)
     length = np.diff(np.r_[begins, len(order)])
     if step is None:
         # strata of f, 2f, 4f, ... end at f (2^s − 1)
         many = np.ceil(np.log2(length / FIRST_STRATUM + 1)).astype(np.int64)
     else:
         many = -(-length // step)
-    upto = np.cumsum(many)
-    nth = np.arange(int(many.sum())) - np.repeat(upto - many, many)
+    nth = np.arange(int(many.sum())) - np.repeat(np.cumsum(many) - many, many)
     offset = nth * step if step is not None else FIRST_STRATUM * (2**nth - 1)
-    starts = np.r_[np.repeat(begins, many) + offset, len(order)].astype(np.int64)
+    falls = changes | np.r_[True, loss[1:] < loss[:-1]][: len(order)]
+    first_alike = np.maximum.accumulate(np.where(falls, np.arange(len(order)), 0))
+    starts = np.unique(first_alike[np.repeat(begins, many) + offset])
+    bounds = np.searchsorted(starts, np.r_[begins, len(order)])
     # blocks without targets have the strata from 0 to 0
     slot = np.searchsorted(block[begins], blocks)
     slot = np.where(np.isin(blocks, block[begins]), slot, len(begins))
-    return starts, np.column_stack([np.r_[upto - many, 0][slot], np.r_[upto, 0][slot]])
+    pairs = np.column_stack([np.r_[bounds[:-1], 0][slot], np.r_[bounds[1:], 0][slot]])
+    return np.r_[starts, len(order)].astype(np.int64), pairs
 
 
 def _grow(place: Single, order: IntArray, starts: IntArray) -> tuple[Tree, IntArray]:
