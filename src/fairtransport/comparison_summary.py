@@ -43,8 +43,8 @@ class Difference:
     pvalue: Annotated[
         float | None,
         Doc(
-            "The p-value of 'neither less bias, nor more by over the tolerance', adjusted for "
-            "all differences by Holm; null without an interval."
+            "The p-value of 'neither less bias, nor more by over the tolerance', times the "
+            "number of differences; null without an interval."
         ),
     ]
     verdict: Annotated[

@@ -98,15 +98,15 @@ def test_within_the_tolerance_more_bias_is_not_called_worse():
     assert (lenient.verdict, lenient.not_worse) == ("undecided", True)
 
 
-@pytest.mark.parametrize("tolerance", [0.0, 0.02, 0.05])
-def test_pvalues_and_intervals_agree(tolerance):
+@pytest.mark.parametrize(("tolerance", "alpha"), [(0.0, 0.05), (0.02, 0.05), (0.05, 0.3)])
+def test_pvalues_and_intervals_agree(tolerance, alpha):
     models = {"old": slightly, "new": biased, "third": fair}
     for seed in range(3):
-        comparison = compared(people(250, seed), models, tolerance=tolerance, rng=seed)
+        comparison = compared(people(250, seed), models, tolerance=tolerance, alpha=alpha, rng=seed)
         for _, pair in comparison.differences.iterrows():
-            decided = pair["lower"] > tolerance or pair["upper"] < 0
-            assert decided == (pair["verdict"] != "undecided")
-            assert decided <= (pair["pvalue"] <= 0.05)
+            decided = pair["verdict"] != "undecided"
+            assert decided == (pair["lower"] >= tolerance or pair["upper"] <= 0)
+            assert decided == (pair["pvalue"] <= comparison.alpha)
             assert pair["not_worse"] == (pair["upper"] <= tolerance)
 
 

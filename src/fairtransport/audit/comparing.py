@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairtransport.access.boxes import Access, choose_access, described
 from fairtransport.access.oracle import Oracle
@@ -16,23 +17,24 @@ from fairtransport.errors import InputError
 from fairtransport.settings import AuditSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from fairtransport.audit.result import AuditResult
     from fairtransport.settings import LossLike, Rng, SimilarityLike
     from fairtransport.space import SampleSpace
+    from fairtransport.space.reader import ColumnLike, ColumnsLike, TableLike
 
 FEWEST = 2
 
 
 def compare(
-    X: Any,  # noqa: N803
-    y: Any = None,
+    X: TableLike,  # noqa: N803
+    y: ColumnLike | None = None,
     *,
-    models: Mapping[str, Any] | None = None,
+    models: Mapping[str, object] | None = None,
     y_pred: Mapping[str, str] | None = None,
     y_score: Mapping[str, str | Sequence[str]] | None = None,
-    sensitive_features: Any,
+    sensitive_features: ColumnsLike,
     tolerance: float = 0.0,
     features: Sequence[str] | None = None,
     counts: str | None = None,
@@ -40,7 +42,7 @@ def compare(
     bins: Mapping[str, Sequence[float]] | None = None,
     missing: str = "error",
     levels: Mapping[str, Sequence[object]] | None = None,
-    targets: Any = None,
+    targets: TableLike | None = None,
     similarity: SimilarityLike = "ignore-sensitive",
     loss: LossLike = "zero-one",
     loss_range: Sequence[float] | None = None,
@@ -137,8 +139,8 @@ def compare(
 
 
 def compare_with(
-    settings: AuditSettings, X: Any, y: Any = None, *,  # noqa: N803
-    models: Any = None, y_pred: Any = None, y_score: Any = None, tolerance: float = 0.0,
+    settings: AuditSettings, X: TableLike, y: ColumnLike | None = None, *,  # noqa: N803
+    models: object = None, y_pred: object = None, y_score: object = None, tolerance: float = 0.0,
 ) -> Comparison:  # fmt: skip
     """Compare models as the settings say; the other arguments are those of `compare`."""
     within = number("tolerance", tolerance, at_least=0)
@@ -158,7 +160,7 @@ def compare_with(
     return Comparison({name: audited(one) for name, one in accesses.items()}, within)
 
 
-def _accesses(settings: AuditSettings, ways: dict[str, Any]) -> dict[str, Access]:
+def _accesses(settings: AuditSettings, ways: dict[str, object]) -> dict[str, Access]:
     """Return how the predictions of each model are had."""
     given = {name: value for name, value in ways.items() if value is not None}
     if len(given) != 1:
@@ -167,19 +169,22 @@ def _accesses(settings: AuditSettings, ways: dict[str, Any]) -> dict[str, Access
         raise InputError(msg)
     ((parameter, by_name),) = given.items()
     if (
-        not hasattr(by_name, "items")
+        not isinstance(by_name, Mapping)
         or len(by_name) < FEWEST
         or not all(isinstance(name, str) and name for name in by_name)
     ):
         msg = f"`{parameter}` must map at least two names to models, got {shown(by_name)}"
         raise InputError(msg)
-    argument = "model" if parameter == "models" else parameter
-    if argument != "model":
+    if parameter != "models":
         for value in by_name.values():
             _check_columns(parameter, value)
-    none = dict.fromkeys(("model", "y_pred", "y_score"))
     return {
-        name: choose_access(**(none | {argument: value}), loss=settings.chosen_loss)
+        name: choose_access(
+            value if parameter == "models" else None,
+            value if parameter == "y_pred" else None,
+            value if parameter == "y_score" else None,
+            settings.chosen_loss,
+        )
         for name, value in by_name.items()
     }
 

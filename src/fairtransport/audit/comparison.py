@@ -23,7 +23,6 @@ from fairtransport.comparison_summary import (
 from fairtransport.errors import InputError
 from fairtransport.filesystem import write_text
 from fairtransport.inference import difference_law
-from fairtransport.inference.multiplicity import holm
 from fairtransport.localise.profiles import Profiles, first_points
 from fairtransport.space.fingerprint import data_sha256
 
@@ -73,8 +72,9 @@ class Comparison:
 
         Columns: first, second, difference (the second's statistic minus the first's), its
         simultaneous interval (lower, upper), pvalue (of "neither less bias, nor more by over
-        the tolerance", adjusted by Holm), verdict on the second ("better", "worse",
-        "undecided"), not_worse (certified to exceed the first by the tolerance at most).
+        the tolerance", times the number of pairs), verdict on the second ("better", "worse",
+        "undecided"), not_worse (certified to exceed the first by the tolerance at most). A
+        verdict is better or worse exactly if the p-value is at most α.
         """
         return _table(self._first, [vars(one) for one in self._differences])
 
@@ -132,10 +132,7 @@ class Comparison:
         if not self._first.fixed_targets:
             return tuple(self._described(*pair) for pair in pairs)
         level = self.alpha / len(pairs)
-        laws = [self._law(*pair, level / 2) for pair in pairs]
-        pvalues = holm(np.array([self._pvalue(law) for law in laws])).tolist()
-        found = zip(pairs, laws, pvalues, strict=True)
-        return tuple(self._judged(*pair, law, level, p) for pair, law, p in found)
+        return tuple(self._judged(*pair, level) for pair in pairs)
 
     def _described(self, first: str, second: str) -> Difference:
         """Return a difference of which nothing more is known."""
@@ -144,11 +141,15 @@ class Comparison:
             first, second, difference, None, None, None, verdict="undecided", not_worse=False
         )
 
-    def _judged(
-        self, first: str, second: str, law: SamplingLaw, level: float, pvalue: float
-    ) -> Difference:
+    def _judged(self, first: str, second: str, level: float) -> Difference:
+        # each side of each pair has its share of α, as the interval's ends have
+        share = level / 2
+        law = self._law(first, second, share)
         lower, upper = law.interval(level)
-        verdict = "worse" if lower > self.tolerance else "better" if upper < 0 else "undecided"
+        worse, better = law.pvalue(self.tolerance, "greater"), law.pvalue(0.0, "less")
+        pvalue = min(1.0, self.alpha * (min(worse, better) / share))
+        shown = [name for name, p in (("worse", worse), ("better", better)) if p <= share]
+        verdict = shown[0] if len(shown) == 1 else "undecided"
         return replace(
             self._described(first, second), lower=lower, upper=upper, pvalue=pvalue,
             verdict=verdict, not_worse=upper <= self.tolerance,
@@ -163,11 +164,6 @@ class Comparison:
             loss_range=limits, most_gains=(new.most_gain, old.most_gain),
             declared=(self.tolerance, 0.0),
         )  # fmt: skip
-
-    def _pvalue(self, law: SamplingLaw) -> float:
-        """Return the p-value of "neither less bias, nor more by over the tolerance"."""
-        sides = law.pvalue(self.tolerance, "greater"), law.pvalue(0.0, "less")
-        return min(1.0, 2 * min(sides))
 
     @cached_property
     def summary(self) -> ComparisonSummary:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, cast
 
 from fairtransport.checks import cut, number, shown, whole
 from fairtransport.errors import FairtransportError, InputError
@@ -70,6 +70,23 @@ class Earlier:
         return str(self.question["model"])
 
 
+class _Document(TypedDict):
+    """What is taken from an audit's document."""
+
+    provenance: dict[str, object]
+    interval: dict[str, object]
+    guarantee: str
+    n: object
+    statistic: object
+    alpha: object
+    budget: object
+    delta: object
+    pvalue: object
+    verdict: str
+    target_scope: str
+    suppression: object
+
+
 def read_earlier(path: Path, name: str | None = None) -> Earlier:
     """Read the document of an audit."""
     document = _document(path)
@@ -81,7 +98,7 @@ def read_earlier(path: Path, name: str | None = None) -> Earlier:
         raise InputError(msg) from error
 
 
-def _document(path: Path) -> dict[str, Any]:
+def _document(path: Path) -> _Document:
     if not is_file(path):
         msg = f"`files` must be existing files, got {shown(str(path), 200)}"
         raise InputError(msg)
@@ -97,10 +114,10 @@ def _document(path: Path) -> dict[str, Any]:
     if schema != SCHEMA:
         msg = f"{path.name!r} must be the JSON document of an audit ({SCHEMA}), got {shown(schema)}"
         raise InputError(msg)
-    return dict(document)
+    return cast("_Document", document)  # what is taken from it is looked at one by one
 
 
-def _earlier(document: dict[str, Any], name: str) -> Earlier:
+def _earlier(document: _Document, name: str) -> Earlier:
     made = document["provenance"]
     guarantee = document["guarantee"]
     if guarantee not in GUARANTEES:
@@ -118,8 +135,8 @@ def _earlier(document: dict[str, Any], name: str) -> Earlier:
         upper=_number(document["interval"], "upper"),
         pvalue=_share(document, "pvalue"),
         # documents of earlier versions and shared ones do not have these
-        certificate_pvalue=_share({"certificate_pvalue": None} | document, "certificate_pvalue"),
-        evalue=_number({"evalue": None} | document, "evalue", at_least=0),
+        certificate_pvalue=_share({"certificate_pvalue": None, **document}, "certificate_pvalue"),
+        evalue=_number({"evalue": None, **document}, "evalue", at_least=0),
         certified=document["verdict"] == "certified",
         applicable=document["verdict"] != "not-applicable",
         guarantee=guarantee,
@@ -129,12 +146,12 @@ def _earlier(document: dict[str, Any], name: str) -> Earlier:
     )
 
 
-def _number(document: Mapping[str, Any], name: str, **limits: float) -> float | None:
+def _number(document: Mapping[str, object], name: str, **limits: float) -> float | None:
     value = document[name]
     return None if value is None else number(name, value, **limits)
 
 
-def _share(document: Mapping[str, Any], name: str) -> float | None:
+def _share(document: Mapping[str, object], name: str) -> float | None:
     found = _number(document, name, at_least=0)
     if found is not None and found > 1:
         msg = f"`{name}` must be at most 1, got {found:g}"

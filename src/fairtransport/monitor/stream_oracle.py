@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -64,7 +64,7 @@ class StreamOracle(Oracle):
             refuse_unlike(self.labels, (), "")
             all_classes(sorted(self.labels, key=str), self.access, self.loss)
 
-    def restore(self, said: Mapping[Question, Any], labels: Iterable[Value]) -> None:
+    def restore(self, said: Mapping[Question, object], labels: Iterable[Value]) -> None:
         """Take over what was said; before the model is next asked, some of it is asked again."""
         self.said.update(said)
         self._order = self.named or []
@@ -82,9 +82,10 @@ class StreamOracle(Oracle):
         """Return the labels that are known whatever the stream brings."""
         return self.named or []
 
-    def positive(self, space: SampleSpace, classes: Sequence[Value]) -> Any:  # noqa: ARG002
+    def positive(self, space: SampleSpace, classes: Sequence[Value]) -> Value:  # noqa: ARG002
         """Return the label that a single score belongs to."""
-        return positive_label(classes, self.pos_label, [])
+        label: Value = positive_label(classes, self.pos_label, [])
+        return label
 
     def expected(self, classes: list[Value]) -> list[Value] | None:
         """Return the classes of scores; labels are compared with those of the stream later."""
@@ -150,7 +151,7 @@ class StreamOracle(Oracle):
         return True
 
 
-def _same(before: Any, now: Any) -> bool:
+def _same(before: object, now: object) -> bool:
     if isinstance(before, float | list) and isinstance(now, float | list):
         return np.shape(before) == np.shape(now) and np.allclose(
             before, now, rtol=TOLERANCE, atol=TOLERANCE
