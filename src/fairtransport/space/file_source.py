@@ -175,8 +175,8 @@ class FileSource:
         try:
             with duckdb.connect() as connection:
                 found = connection.execute(
-                    "SELECT Delimiter, Quote, Escape, NewLineDelimiter, Comment, SkipRows, Columns, "
-                    f"DateFormat, TimestampFormat FROM sniff_csv(?, {_DETECTION})",  # noqa: S608
+                    "SELECT Delimiter, Quote, Escape, NewLineDelimiter, Comment, SkipRows, "  # noqa: S608
+                    f"Columns, DateFormat, TimestampFormat FROM sniff_csv(?, {_DETECTION})",
                     [self.location],
                 ).fetchone()
         except duckdb.Error:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from fairtransport.threads import threads_for
-
-Array = TypeVar("Array", bound=np.ndarray)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,7 +80,9 @@ def best_at_price(
 ) -> FloatArray:
     """Return max_j (l_j − ν c_ij) of some points, by a search of its own, at a price above 0."""
     search = _Search(losses, geometry, place, price, rows)
-    return search.in_order_of_rows(search.best())
+    best = np.empty(len(rows))
+    best[search.order] = search.best()
+    return best
 
 
 def ties_at_price(
@@ -91,7 +91,9 @@ def ties_at_price(
 ) -> IntArray:  # fmt: skip
     """Count each point's targets whose l_j − ν c_ij is the best but for ``within``; 3: or more."""
     search = _Search(losses, geometry, place, price, rows)
-    return search.in_order_of_rows(search.ties(search.best() - within))
+    ties = np.empty(len(rows), np.int64)
+    ties[search.order] = search.ties(search.best() - within)
+    return ties
 
 
 class _Search:
@@ -112,6 +114,7 @@ class _Search:
         self.rows = np.asarray(rows, np.int64)[self.order]
 
     def best(self) -> FloatArray:
+        """Return what the best target of each point is worth."""
         from fairtransport.transport.forest_search import best_in_forest
 
         best = np.empty(len(self.rows))
@@ -120,15 +123,10 @@ class _Search:
         return best
 
     def ties(self, least: FloatArray) -> IntArray:
+        """Count each point's targets that are worth at least so much; 3: or more."""
         from fairtransport.transport.forest_search import ties_in_forest
 
         count = np.empty(len(self.rows), np.int64)
         with threads_for(float(len(self.rows)) * len(self.forest.target)):
             ties_in_forest(self.rows, self.forest, self.points, self.price, least, 3, count)
         return np.minimum(count, 3)
-
-    def in_order_of_rows(self, found: Array) -> Array:
-        """Return results in the order in which the points were given."""
-        back = np.empty_like(found)
-        back[self.order] = found
-        return back

@@ -157,7 +157,7 @@ def _strata(
     falls = changes | np.r_[True, loss[1:] < loss[:-1]][: len(order)]
     first_alike = np.maximum.accumulate(np.where(falls, np.arange(len(order)), 0))
     starts = np.unique(first_alike[np.repeat(begins, many) + offset])
-    bounds = np.searchsorted(starts, np.r_[begins, len(order)])
+    bounds = np.asarray(np.searchsorted(starts, np.r_[begins, len(order)]))
     # blocks without targets have the strata from 0 to 0
     slot = np.searchsorted(block[begins], blocks)
     slot = np.where(np.isin(blocks, block[begins]), slot, len(begins))
@@ -167,7 +167,8 @@ def _strata(
 
 def _grow(place: Single, order: IntArray, starts: IntArray) -> tuple[Tree, IntArray]:
     """Make a tree of each stratum; ``order`` is sorted so that a node's targets are together."""
-    room = int(np.sum(2 * -(-np.diff(starts) // LEAF) - 1))
+    leaves = -(-np.diff(starts) // LEAF)
+    room = int(np.sum(2 * leaves - 1))
     tree = Tree(*(np.empty(room, np.int64) for _ in Tree._fields))
     root = np.empty(len(starts) - 1, np.int64)
     used = _split(place, order, starts, tree, root)

@@ -227,7 +227,7 @@ class Solution:
 
     @cached_property
     def _ties(self) -> IntArray:
-        """How many targets are best at the inner price, for points with mass; else 0; 3: or more."""
+        """How many targets of each point with mass are best at the inner price; 3: or more."""
         ties = np.zeros(self.problem.size, np.int64)
         moving = np.flatnonzero(self.frequencies > 0)
         ties[moving] = self.problem.count_best_targets(self._inner_price, moving)
