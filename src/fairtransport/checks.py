@@ -89,7 +89,7 @@ def number(
     raise InputError(msg)
 
 
-def threshold(delta: object, limits: tuple[float, float] | None) -> float:
+def threshold(delta: object, limits: tuple[float, float] | None, name: str = "delta") -> float:
     """Return δ if it can be exceeded: it must be below the width of a loss's range.
 
     Examples
@@ -98,12 +98,12 @@ def threshold(delta: object, limits: tuple[float, float] | None) -> float:
     Traceback (most recent call last):
     fairtransport.errors.InputError: `delta` must be below 1, as no loss can grow by more, got 5; 5 % is 0.05
     """  # noqa: E501
-    value = number("delta", delta, at_least=0)
+    value = number(name, delta, at_least=0)
     width = math.inf if limits is None else limits[1] - limits[0]
     if value < width:
         return value
     hint = f"; {value:g} % is {value / 100:g}" if value > width == 1 else ""
-    msg = f"`delta` must be below {width:g}, as no loss can grow by more, got {shown(delta)}{hint}"
+    msg = f"`{name}` must be below {width:g}, as no loss can grow by more, got {shown(delta)}{hint}"
     raise InputError(msg)
 
 

@@ -51,6 +51,8 @@ VERDICTS = ("rejected", "certified", "inconclusive", "not-applicable")
 """What an audit can say of δ-fairness."""
 JUDGED = ("statistic", "attributable")
 """What the verdict that counts can be on."""
+SCOPES = ("twins", "reference", "observed")
+"""Whom people can be compared with."""
 GUARANTEES = ("finite-sample", "asymptotic")
 """What bounds can promise."""
 
@@ -237,9 +239,7 @@ class AuditSummary:
         int | None,
         Doc("Distinct questions to the model; 0 with predictions only, else null if shared."),
     ]
-    target_scope: Annotated[
-        str, Doc("Whom people are compared with.", one_of=("twins", "reference", "observed"))
-    ]
+    target_scope: Annotated[str, Doc("Whom people are compared with.", one_of=SCOPES)]
     budget: Annotated[float, Doc("How far people may be moved on average, as a squared distance.")]
     price: Annotated[
         float,

@@ -12,12 +12,12 @@ from fairtransport.access.oracle import Oracle
 from fairtransport.audit.comparison import Comparison
 from fairtransport.audit.single import count_people, solve
 from fairtransport.audit.warnings import find_warnings
-from fairtransport.checks import number, shown
+from fairtransport.checks import shown, threshold
 from fairtransport.errors import InputError
 from fairtransport.settings import AuditSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from fairtransport.audit.result import AuditResult
     from fairtransport.settings import LossLike, Rng, SimilarityLike
@@ -143,21 +143,25 @@ def compare_with(
     models: object = None, y_pred: object = None, y_score: object = None, tolerance: float = 0.0,
 ) -> Comparison:  # fmt: skip
     """Compare models as the settings say; the other arguments are those of `compare`."""
-    within = number("tolerance", tolerance, at_least=0)
+    within = threshold(tolerance, settings.chosen_loss.range, "tolerance")
     accesses = _accesses(settings, {"models": models, "y_pred": y_pred, "y_score": y_score})
     space = count_people(settings, X, y, _together(list(accesses.values())))
     geometry = cache(settings.chosen_similarity.geometry)
 
-    def audited(access: Access) -> AuditResult:
+    obstacles: dict[str, str] = {}
+
+    def audited(name: str, access: Access) -> AuditResult:
         oracle = Oracle(access, settings.chosen_loss, settings.pos_label, partial=True)
         # people are told apart by what any of the models said; the oracle reads its own
         seen = space if access.box is not None else _with_predictions(space, access)
         result = solve(settings, seen, oracle, lambda _: geometry(space))
-        empty = [] if result.applicability is None else [f"Not applicable: {result.applicability}"]
-        warnings = (*empty, *find_warnings(result), *_blind(result, access))
-        return replace(result, warnings=warnings)
+        obstacle = result.applicability or _blind(result, access)
+        if obstacle is not None:
+            obstacles[name] = obstacle
+        return replace(result, warnings=tuple(find_warnings(result)))
 
-    return Comparison({name: audited(one) for name, one in accesses.items()}, within)
+    audits = {name: audited(name, one) for name, one in accesses.items()}
+    return Comparison(audits, within, obstacles)
 
 
 def _accesses(settings: AuditSettings, ways: dict[str, object]) -> dict[str, Access]:
@@ -216,12 +220,13 @@ def _with_predictions(space: SampleSpace, access: Access) -> SampleSpace:
     return replace(space, predictions=_columns(access))
 
 
-def _blind(result: AuditResult, access: Access) -> Iterator[str]:
+def _blind(result: AuditResult, access: Access) -> str | None:
     """Say of a model that receives fewer columns than others if it cannot tell twins apart."""
     known = result.space.features if access.features is None else access.features
     seen = set(result.space.sensitive) & set(known)
-    if result.target_scope == "twins" and not seen and set(known) < set(result.space.features):
-        yield (
-            "The model receives no sensitive feature, and people who differ only in these count as "
-            "equal: its statistic is 0 by construction."
-        )
+    if result.target_scope != "twins" or seen:
+        return None
+    return (
+        "The model receives no sensitive feature, and people who differ only in these count as "
+        "equal: its statistic is 0 by construction."
+    )
