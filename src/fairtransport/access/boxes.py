@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from fairtransport.losses import Answer, Loss
-    from fairtransport.space.columns import Value
+    from fairtransport.space.columns import Value, Values
 
 
 LIBRARIES = ("pandas", "polars", "pyarrow", "modin", "cudf")
@@ -49,6 +49,28 @@ class BlackBox(Protocol):
     def answer(self, points: Any, kind: Answer) -> Any:
         """Return labels, scores or values for a frame of points, one a row."""
         ...
+
+
+def identity_of(box: object) -> str | None:
+    """Return the text that tells a box and its version from all others; None if it has none.
+
+    It names the model, the hash of its file or its address, protocol and settings; never a
+    secret, and never where a file lies.
+    """
+    identity = getattr(box, "identity", None)
+    return None if identity is None else str(identity)
+
+
+def notes_on(box: object, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
+    """Return what a box says that readers of its answers should know."""
+    told = getattr(box, "notes_on", None)
+    return () if told is None else tuple(told(predictions, classes))
+
+
+def batches_of(box: object) -> int | None:
+    """Return how many points a box is best asked about at once; None: all."""
+    size = getattr(box, "batches", None)
+    return None if size is None else int(size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +162,20 @@ class Described:
     library: str | None
     features: tuple[str, ...] | None
     classes: list[Value] | None
+
+    @property
+    def identity(self) -> str | None:
+        """What tells the box from others."""
+        return identity_of(self.box)
+
+    def notes_on(self, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
+        """Return what readers of the answers should know."""
+        return notes_on(self.box, predictions, classes)
+
+    @property
+    def batches(self) -> int | None:
+        """How many points it is best asked about at once."""
+        return batches_of(self.box)
 
     def answer(self, points: Any, kind: Answer) -> Any:
         """Return what the box returns."""
@@ -233,6 +269,10 @@ class Access:
     def who(self) -> str:
         """How a message names where answers come from."""
         return f"`{self.parameter}`" if self.box is None else f"the model {self.box.name}"
+
+    def notes_on(self, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
+        """Return what readers of the answers should know."""
+        return notes_on(self.box, predictions, classes)
 
     @property
     def features(self) -> tuple[str, ...] | None:

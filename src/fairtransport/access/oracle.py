@@ -44,12 +44,15 @@ class AnsweredPoints:
         (K,) labels or numbers, or (K, classes) scores.
     queried
         How many distinct questions the model was asked.
+    notes
+        What the model says that readers of its answers should know.
     """
 
     loss: Loss
     losses: FloatArray
     predictions: Values
     queried: int
+    notes: tuple[str, ...] = ()
 
 
 class Oracle:
@@ -102,12 +105,12 @@ class Oracle:
             predictions = self._given(space, classes, positive)
         else:
             predictions = self._asked(space, self.access.box, classes, positive)
-        loss = self.loss
+        loss, notes = self.loss, self.access.notes_on(predictions, classes)
         if not loss.uses_truth:
             self.check_positive(predictions)
             loss, predictions = self._as_outcome(predictions)
         losses = evaluate(loss, _truth(space, loss, classes), predictions)
-        return AnsweredPoints(loss, losses, predictions, self.queried)
+        return AnsweredPoints(loss, losses, predictions, self.queried, notes)
 
     def classes(self, space: SampleSpace) -> list[Value]:
         """Return all labels that can occur."""

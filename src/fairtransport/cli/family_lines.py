@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, cast
 from fairtransport.audit.entries import OWN, naming_entry, refuse_unknown
 from fairtransport.cli.argument_types import literal
 from fairtransport.cli.configfile import Table, family_entries, reading, settings_taken
+from fairtransport.cli.endpoint_flags import NAMES as ENDPOINT_FLAGS
 from fairtransport.cli.exits import FailOn, check_fail_on, family_exit_code
 from fairtransport.cli.flags import Answers, Cases, Comparing, Running, asked_before, columns_of
 from fairtransport.cli.outputs import Outputs
@@ -28,7 +29,7 @@ LINE: ContextVar[tuple[str, ...]] = ContextVar("line", default=())
 """The line that is run."""
 NAME, WHERE = "name", "where"
 KEYS = (
-    NAME, WHERE, "allow-pickle", "trust", "similarity-settings",
+    NAME, WHERE, "allow-pickle", "trust", "similarity-settings", *ENDPOINT_FLAGS,
     *(SETTINGS[name].flag or name for name in OWN if name in SETTINGS),
 )  # fmt: skip
 """What a table [[audits]] may hold."""
@@ -102,7 +103,7 @@ class FamilyLine:
         """Return the audit as `audit_many` takes it; a model file is read once."""
         asked = self.asked
         answers, cases, comparison = asked["answers"], asked["cases"], asked["comparison"]
-        key = (answers.model, answers.allow_pickle, answers.trust)
+        key = (answers.model, answers.allow_pickle, answers.trust, answers.reaching)
         if key not in models:
             models[key] = answers.options()["model"]
         columns = columns_of(asked["data"], cases, answers, models[key], settings.counts)
