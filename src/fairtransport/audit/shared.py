@@ -95,7 +95,7 @@ def shared_summary(core: Core, whole: AuditSummary, at_least: int) -> AuditSumma
             _without_rare(table) for table in flow_tables(core, moved, fixed=False, space=many)
         ),
         most_affected=tuple(
-            replace(one, people=None) for one in most_affected(moved, space)[:MOST_MOVES]
+            replace(one, people=None) for one in most_affected(moved, space, MOST_MOVES)
         ),
         groups=largest_groups(_groups(core, moved, grain)),
         group_metrics=tuple(_rounded_metrics(core, one.metrics, at_least) for one in compared),

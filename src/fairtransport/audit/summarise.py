@@ -82,7 +82,7 @@ def summarise(core: Core) -> AuditSummary:
             method_limits(law, core.alpha) for law in core.compared_laws
         ),
         flows=flow_tables(core, moved, fixed=core.targets_are_fixed),
-        most_affected=most_affected(moved, core.space)[:MOST_MOVES],
+        most_affected=most_affected(moved, core.space, MOST_MOVES),
         groups=largest_groups(group_flows(moved, core.space, core.problem.losses)),
         group_metrics=tuple(one.metrics for one in compared),
         worst_pair=worst_pair(
