@@ -30,6 +30,7 @@ __all__ = [
     "CostRule",
     "CurvePoint",
     "Direction",
+    "FeatureRate",
     "FeatureRole",
     "Flow",
     "FlowTable",
@@ -43,6 +44,7 @@ __all__ = [
     "Outlook",
     "Profile",
     "Provenance",
+    "RatesFound",
     "SimilarPair",
     "SimilarityCheck",
     "Suppression",
@@ -57,6 +59,8 @@ VERDICTS = ("rejected", "certified", "inconclusive", "not-applicable")
 """What an audit can say of δ-fairness."""
 JUDGED = ("statistic", "attributable")
 """What the verdict that counts can be on."""
+DISAGREEMENTS = ("rates", "bias")
+"""What different answers inside one profile can be taken for."""
 SCOPES = ("twins", "reference", "observed")
 """Whom people can be compared with."""
 GUARANTEES = ("finite-sample", "asymptotic")
@@ -89,6 +93,49 @@ class AttributablePart:
     verdict: Annotated[
         str | None,
         Doc("What the tests at delta say of the part; null without delta.", one_of=VERDICTS),
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeatureRate:
+    """R of one sensitive feature, the others held fixed."""
+
+    feature: Annotated[str, Doc("The sensitive feature.")]
+    value: Annotated[float, Doc("The cross-fitted estimate.")]
+    lower_bound: Annotated[float, Doc("The lower confidence bound at level 1 − level.")]
+    level: Annotated[
+        float, Doc("The part of alpha with which all of these bounds and that of R hold together.")
+    ]
+    pvalue: Annotated[float, Doc("The p-value of the permutation test of no difference.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatesFound:
+    """R: how much the mean loss rises if all are treated as the worst-treated group among alikes.
+
+    It is no proof that a sensitive feature is used, and there is no upper bound.
+    """
+
+    groups: Annotated[
+        tuple[str, ...], Doc("The sensitive features whose combinations are the groups.")
+    ]
+    value: Annotated[
+        float | None,
+        Doc("The cross-fitted estimate, at least the lower bound; null if shared."),
+    ]
+    lower_bound: Annotated[
+        float, Doc("The lower confidence bound at level 1 − alpha; weaker if shared.")
+    ]
+    pvalue: Annotated[
+        float,
+        Doc("The p-value of permutation tests of no difference; coarse if shared."),
+    ]
+    pvalue_at_delta: Annotated[
+        float | None, Doc("The p-value of R at most delta; null without delta; coarse if shared.")
+    ]
+    features: Annotated[
+        tuple[FeatureRate, ...],
+        Doc("Each sensitive feature with the others held fixed; empty if shared."),
     ]
 
 
@@ -217,6 +264,10 @@ class Provenance:
     data_name: Annotated[str | None, Doc("What the data are called, if that was given.")] = None
     auditor: Annotated[str | None, Doc("Who audits, if that was given.")] = None
     resamples: Annotated[int, Doc("The number of draws of resampling methods.")]
+    disagreement: Annotated[
+        str,
+        Doc("What different answers inside one profile were taken for.", one_of=DISAGREEMENTS),
+    ] = "rates"
     settings_taken: Annotated[
         tuple[str, ...], Doc("The flags whose values came from a settings file, by their names.")
     ] = ()
@@ -310,6 +361,13 @@ class AuditSummary:
         Doc(
             "About how many cases would settle an inconclusive verdict; null where it is another, "
             "or if shared."
+        ),
+    ]
+    rates: Annotated[
+        RatesFound | None,
+        Doc(
+            "R, which verdict, bounds and p-values are about where given answers differ inside a "
+            "profile, the statistic being a description then; else null."
         ),
     ]
     random_swap_risk: Annotated[

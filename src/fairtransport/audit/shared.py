@@ -33,7 +33,7 @@ from fairtransport.localise import (
     one_digit,
     telling_targets,
 )
-from fairtransport.summary import CurvePoint, GroupComparison, Limits, Suppression
+from fairtransport.summary import CurvePoint, GroupComparison, Limits, RatesFound, Suppression
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -81,6 +81,7 @@ def shared_summary(core: Core, whole: AuditSummary, at_least: int) -> AuditSumma
         attributable=_rounded_part(whole.attributable, grain),
         # how many cases are lacking would tell how far bound and estimate are from δ
         outlook=None,
+        rates=_rounded_rates(whole, grain),
         # it has scales that were taken from the data
         ready=(),
         points=None,
@@ -96,7 +97,7 @@ def shared_summary(core: Core, whole: AuditSummary, at_least: int) -> AuditSumma
         ),
         most_affected=tuple(
             replace(one, people=None)
-            for one in most_affected(moved, space, favoured(core))[: core.settings.moves_limit]
+            for one in most_affected(moved, space, core.settings.moves_limit, favoured(core))
         ),
         groups=largest_groups(_groups(core, moved, grain)),
         group_metrics=tuple(_rounded_metrics(core, one.metrics, at_least) for one in compared),
@@ -162,6 +163,18 @@ def _rounded_part(part: AttributablePart, grain: Grain) -> AttributablePart:
     return replace(
         part, value=grain.nearest(part.value), same_group=grain.nearest(part.same_group),
         interval=Limits(None, None), lower_bound=None, upper_bound=None, pvalue=None,
+    )  # fmt: skip
+
+
+def _rounded_rates(whole: AuditSummary, grain: Grain) -> RatesFound | None:
+    """Return rates that tell no more than the bound and the p-value of the headline do."""
+    if whole.rates is None:
+        return None
+    headline = _headline(whole, grain)
+    return RatesFound(
+        groups=whole.rates.groups, value=None, lower_bound=headline["lower_bound"],
+        pvalue=coarse_pvalue(whole.rates.pvalue, whole.alpha),
+        pvalue_at_delta=headline["pvalue"], features=(),
     )  # fmt: skip
 
 

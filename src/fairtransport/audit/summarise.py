@@ -30,12 +30,14 @@ from fairtransport.summary import (
     AuditSummary,
     CostRule,
     CurvePoint,
+    FeatureRate,
     FlowTable,
     Law,
     LawBin,
     Limits,
     MethodLimits,
     Provenance,
+    RatesFound,
 )
 
 if TYPE_CHECKING:
@@ -76,9 +78,14 @@ def summarise(core: Core) -> AuditSummary:
         headline,
         certificate_pvalue=core.certificate_pvalue,
         evalue=core.evalue,
-        methods=tuple(method_limits(law, core.alpha) for law in core.compared_laws),
+        # of a statistic that is no evidence there is nothing to compare
+        methods=() if core.rates else tuple(
+            method_limits(law, core.alpha) for law in core.compared_laws
+        ),
         flows=flow_tables(core, moved, fixed=core.targets_are_fixed),
-        most_affected=most_affected(moved, core.space, favoured(core))[: core.settings.moves_limit],
+        most_affected=most_affected(
+            moved, core.space, core.settings.moves_limit, favoured(core)
+        ),
         groups=largest_groups(group_flows(moved, core.space, core.problem.losses)),
         group_metrics=tuple(one.metrics for one in compared),
         worst_pair=worst_pair(
@@ -120,7 +127,7 @@ def summarise_headline(core: Core) -> AuditSummary:
         price_interval=_limits(*solution.price_interval),
         delta=core.delta,
         alpha=core.alpha,
-        method=core.method,
+        method=core.law.method,
         guarantee=core.guarantee,
         interval=_limits(*core.interval),
         lower_bound=finite(core.lower_bound),
@@ -134,6 +141,7 @@ def summarise_headline(core: Core) -> AuditSummary:
         favourable=plain(core.favourable),
         attributable=_attributable(core),
         outlook=core.outlook,
+        rates=_rates(core),
         random_swap_risk=core.random_swap_risk,
         comparable_share=core.comparable_share,
         plan_is_unique=solution.plan_is_unique,
@@ -165,6 +173,14 @@ def _attributable(core: Core) -> AttributablePart:
         pvalue=part.pvalue,
         verdict=part.verdict,
     )
+
+
+def _rates(core: Core) -> RatesFound | None:
+    found = core.rates
+    if found is None:
+        return None
+    features = tuple(FeatureRate(**vars(one)) for one in found.features)
+    return RatesFound(**vars(found) | {"features": features})
 
 
 def _limits(lower: float, upper: float) -> Limits:
@@ -225,7 +241,7 @@ def omissions(core: Core) -> list[str]:
         for name in unmeasured(core)
     ]
     there = {law.method for law in core.compared_laws}
-    lacking = [name for name in COMPARED if name not in there]
+    lacking = [name for name in COMPARED if name not in there and core.rates is None]
     if lacking:
         notes.append(
             f"Not compared here: {', '.join(lacking)}. The loss has no known range for it, or the "
@@ -300,7 +316,8 @@ def _thin_curve(core: Core) -> tuple[BudgetCurve, float]:
 
 def _law(core: Core) -> Law | None:
     """Return the histogram of a drawn law, moved and scaled to the statistic's axis."""
-    drawn = [law for law in (core.law, *core.compared_laws) if isinstance(law, DrawnLaw)]
+    laws = () if core.rates else (core.law, *core.compared_laws)
+    drawn = [law for law in laws if isinstance(law, DrawnLaw)]
     if not drawn:
         return None
     values = drawn[0].estimate + drawn[0].draws / math.sqrt(core.n)
@@ -343,6 +360,7 @@ def provenance(core: Core) -> Provenance:
         sensitive=core.space.sensitive,
         label=core.space.label,
         resamples=core.n_resamples,
+        disagreement=core.settings.disagreement,
         settings_taken=core.settings_taken,
         classes=tuple(map(plain, core.answers.classes)),
         title=core.settings.title,

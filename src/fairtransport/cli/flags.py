@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from cyclopts import Group, Parameter
 
 from fairtransport.cli.argument_types import (
+    DisagreementName,
     Lists,
     LossName,
     MissingName,
@@ -132,6 +133,7 @@ class Comparing:
     loss: Annotated[LossName, told("loss")] = str(AuditSettings.loss)
     loss_range: Annotated[Names, told("loss_range")] = None
     budget: Annotated[float, told("budget")] = AuditSettings.budget
+    disagreement: Annotated[DisagreementName, told("disagreement")] = AuditSettings.disagreement
 
     def options(self, columns: Columns) -> dict[str, Any]:
         """Return them as `Monitor` takes them; ``columns`` as in `chosen`."""
@@ -140,6 +142,7 @@ class Comparing:
             "loss": self.loss,
             "loss_range": self.limits,
             "budget": self.budget,
+            "disagreement": self.disagreement,
         }
 
     @property
@@ -244,6 +247,7 @@ def asked_before(
         loss=comparison.loss,
         loss_range=comparison.limits,
         budget=comparison.budget,
+        disagreement=comparison.disagreement,
         **more,
     )
     if loss.uses_truth and cases.label is None:

@@ -56,9 +56,9 @@ class GroupFlow:
 
 
 def most_affected(
-    moved: Moved, space: SampleSpace, favoured: BoolArray | None = None
+    moved: Moved, space: SampleSpace, most: int | None = None, favoured: BoolArray | None = None
 ) -> tuple[Affected, ...]:
-    """Return the points that people are moved to, those with the largest gain a person first.
+    """Return the points that people are moved to, or ``most`` of them, by falling gain a person.
 
     ``favoured`` tells of each point whether it gets the favourable label.
     """
@@ -80,7 +80,7 @@ def most_affected(
             float(total[at] / space.n),
             *(flips[:, at].tolist() if favoured is not None else ()),
         )
-        for at in order
+        for at in order[:most]
     )
 
 

@@ -24,4 +24,4 @@ def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
     }
 
 
-SECTION = Section("brief", "", 15, _contents, linked=False)
+SECTION = Section("brief", "", 12, _contents, linked=False)
