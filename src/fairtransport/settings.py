@@ -14,6 +14,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from fairtransport.access.query_log import QueryLog, as_query_log
 from fairtransport.checks import choice, generator, number, shown, threshold, whole
 from fairtransport.errors import InputError
 from fairtransport.inference.methods import METHODS, check_level
@@ -103,6 +104,10 @@ def _seed(name: str, value: object) -> int:
     """Return a seed that can be recorded: the number given, or one drawn."""
     drawn = generator(name, value)
     return int(value) if isinstance(value, int | np.integer) else int(drawn.integers(2**32))
+
+
+def _log(name: str, value: object) -> QueryLog | None:
+    return None if value is None else as_query_log(name, value)
 
 
 def _mapping(name: str, value: object) -> Mapping[str, object]:
@@ -224,6 +229,12 @@ class AuditSettings:
         flag="seed",
         line="The seed of everything random; default: drawn and printed.",
         recorded="provenance.seed",
+    )
+    query_log: Any = _asked(
+        "A file (.sqlite) that keeps every answer of the model as it arrives, so that an audit that "
+        "was stopped goes on and asks nothing twice.",
+        check=_log,
+        flag="query-log",
     )
     favourable: object = _asked("The favourable label, for the group metrics.")
     privileged: Mapping[str, object] | None = _asked(

@@ -2,7 +2,21 @@
 
 from fairtransport.access.asking import ask
 from fairtransport.access.boxes import BlackBox, Estimator, Function, as_black_box
+from fairtransport.access.identity import named
 from fairtransport.access.loading import load
+from fairtransport.access.logged import Recorded, logged, recorded
 from fairtransport.access.model_files import FileModel
 
-__all__ = ["BlackBox", "Estimator", "FileModel", "Function", "as_black_box", "ask", "load"]
+__all__ = [
+    "BlackBox",
+    "Estimator",
+    "FileModel",
+    "Function",
+    "Recorded",
+    "as_black_box",
+    "ask",
+    "load",
+    "logged",
+    "named",
+    "recorded",
+]

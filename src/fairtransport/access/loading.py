@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from fairtransport.access.boxes import BlackBox
+from fairtransport.access.logged import read_answers
 from fairtransport.access.model_files import Permissions, read_pickle, read_skops
 from fairtransport.checks import shown
 from fairtransport.errors import InputError
@@ -19,6 +20,7 @@ PLACES: dict[str, Open] = {
     ".pkl": read_pickle,
     ".pickle": read_pickle,
     ".joblib": read_pickle,
+    ".sqlite": read_answers,
 }
 """How models are opened, by how a file ends (".skops") or an address begins ("http:")."""
 
@@ -32,7 +34,8 @@ def load(
     Parameters
     ----------
     path
-        A skops file (.skops), or a pickle (.pkl, .pickle, .joblib).
+        A skops file (.skops), a pickle (.pkl, .pickle, .joblib), or a query log (.sqlite), whose
+        answers stand for the system that gave them.
     allow_pickle
         Whether pickles may be read. Reading one runs whatever code its author put in: allow it
         for files that you made or whose author you trust as you trust a program.

@@ -69,6 +69,11 @@ class FileModel(Estimator):
     sha256: str = ""
 
     @property
+    def identity(self) -> str:
+        """What a query log knows it by: the bytes of its file."""
+        return f"file: SHA-256 {self.sha256}"
+
+    @property
     def description(self) -> str:
         """The model's class and the file's hash."""
         return f"{super().description}; file with SHA-256 {self.sha256}"

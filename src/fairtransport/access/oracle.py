@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from fairtransport.access.asking import ask, check_scores, check_values
+from fairtransport.access.asking import ask, check_labels, check_scores, check_values
+from fairtransport.access.batches import ask_all
+from fairtransport.access.identity import identity_of
 from fairtransport.access.labels import (
     all_classes,
     positive_label,
@@ -15,6 +17,8 @@ from fairtransport.access.labels import (
     refuse_fractions,
     tells_labels,
 )
+from fairtransport.access.logged import about
+from fairtransport.access.query_log import System
 from fairtransport.checks import FloatArray, IntArray, is_among, shown
 from fairtransport.errors import DataError, InputError
 from fairtransport.losses import Answer, Loss, evaluate
@@ -74,6 +78,8 @@ class Oracle:
     ----------
     said
         What the model said so far, by question.
+    from_log
+        How many of the answers were in its query log.
     """
 
     def __init__(
@@ -81,6 +87,7 @@ class Oracle:
     ) -> None:
         self.access, self.loss, self.pos_label, self.partial = access, loss, pos_label, partial
         self.said: dict[Question, Any] = {}
+        self.from_log = 0
         self._order: list[Value] = []
 
     @property
@@ -153,20 +160,42 @@ class Oracle:
         asked = [name for name in space.features if name in names]
         first, group = _distinct(space, asked)
         questions = _questions(space, first, asked)
-        new = np.array([at for at, one in enumerate(questions) if one not in self.said], np.int64)
-        if len(new):
+        new = [at for at, one in enumerate(questions) if one not in self.said]
+        if new:
             self.prepare(space, box)
-            said = ask(
-                box, space.frame(names, first[new], box.library or space.library), len(new),
-                self.kind, self.expected(classes), positive,
-                {name: edges for name, edges in space.bins.items() if name in names},
-            )  # fmt: skip
+            rows = first[np.array(new, np.int64)]
+            said = self._new(space, box, rows, [questions[at] for at in new], classes, positive)
             if self.loss.needs == "label":
-                self.check_labels(said, classes)
-            self.said.update(zip([questions[at] for at in new], said.tolist(), strict=True))
-            if len(new) == len(questions):  # as the model gave them
-                return np.asarray(said[group])
+                self.check_labels(as_array(said) if isinstance(said, list) else said, classes)
+            self.said.update(zip([questions[at] for at in new], as_list(said), strict=True))
+            if len(new) == len(questions) and not isinstance(said, list):
+                return np.asarray(said[group])  # as the model gave them
         return as_array([self.said[one] for one in questions])[group]
+
+    def _new(
+        self, space: SampleSpace, box: BlackBox, rows: IntArray, questions: list[Question],
+        classes: list[Value], positive: Value,
+    ) -> Values | list[Any]:  # fmt: skip
+        """Return the answers to new questions, from a log or from the model."""
+        names = asked_columns(box, space, partial=self.partial)
+        bins = {name: edges for name, edges in space.bins.items() if name in names}
+        expected = self.expected(classes)
+
+        def asked(places: list[int]) -> Values:
+            points = space.frame(names, rows[places], box.library or space.library)
+            return ask(box, points, len(places), self.kind, expected, positive, bins)
+
+        def check(who: str, answers: list[Any]) -> None:
+            check_kept(who, answers, self.kind, expected, positive)
+
+        def system() -> System:
+            told = (tuple(classes), positive) if self.kind == "score" else ()
+            columns = tuple(name for name in space.features if name in names)
+            return System(identity_of(box), columns, self.kind, *told, about=about(box))
+
+        said, known = ask_all(box, questions, asked, check, system)
+        self.from_log += known
+        return said
 
     def _given(self, space: SampleSpace, classes: list[Value], positive: Value) -> Values:
         columns = [space.values(name) for name in space.predictions]
@@ -235,6 +264,26 @@ def _distinct(space: SampleSpace, asked: Sequence[str]) -> tuple[IntArray, IntAr
 def _questions(space: SampleSpace, rows: IntArray, asked: Sequence[str]) -> list[Question]:
     columns = [space.columns[name].take(rows).to_list() for name in asked]
     return list(zip(*columns, strict=True))
+
+
+def check_kept(
+    who: str, answers: list[Any], kind: Answer, expected: Sequence[Value] | None, positive: Value
+) -> None:
+    """Refuse answers of a log that a model could not have given, and so are none of its."""
+    if not answers:
+        return
+    if kind == "score":
+        classes = expected or ()
+        check_scores(who, np.asarray(answers), len(answers), classes, classes, positive)
+    elif kind == "value":
+        check_values(who, as_array(answers))
+    elif kind == "label":
+        check_labels(who, object_array(answers), expected)
+
+
+def as_list(values: Values | list[Any]) -> list[Any]:
+    """Return answers as plain Python values."""
+    return values if isinstance(values, list) else list(values.tolist())
 
 
 def as_array(values: list[Value]) -> Values:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fairtransport.access.boxes import choose_access
+from fairtransport.access.logged import logged
 from fairtransport.access.oracle import Oracle
 from fairtransport.audit.result import AuditResult
 from fairtransport.audit.warnings import find_warnings
@@ -50,6 +51,7 @@ def audit(
     method: str = "finite-sample",
     n_resamples: int = 2000,
     rng: Rng = None,
+    query_log: Any = None,
     favourable: object = None,
     privileged: Mapping[str, object] | None = None,
     train: Any = None,
@@ -115,6 +117,10 @@ def audit(
     rng
         The seed of everything random; default: drawn and recorded. A number or a numpy
         generator, from which one is drawn.
+    query_log
+        A file (.sqlite) that keeps every answer of the model as it arrives, so that an audit that
+        was stopped goes on and asks nothing twice. ``ft.access.load`` reads it, for an audit
+        without the model. A callable has to be named: ``ft.access.named``.
     favourable
         The favourable label, for the group metrics. These stand beside the individual ones.
     privileged
@@ -152,6 +158,7 @@ def audit(
         method=method,
         n_resamples=n_resamples,
         rng=rng,
+        query_log=query_log,
         favourable=favourable,
         privileged=privileged,
     )
@@ -172,10 +179,20 @@ def _walk(
     settings: AuditSettings, X: Any, y: Any, model: Any, y_pred: Any, y_score: Any  # noqa: N803
 ) -> AuditResult:  # fmt: skip
     """Count the points, ask the black box about them, and solve."""
-    access = choose_access(model, y_pred, y_score, settings.chosen_loss)
+    access = choose_access(with_log(model, settings), y_pred, y_score, settings.chosen_loss)
     space = count_people(settings, X, y, access)
     oracle = Oracle(access, settings.chosen_loss, settings.pos_label)
     return solve(settings, space, oracle, settings.chosen_similarity.geometry)
+
+
+def with_log(model: Any, settings: AuditSettings) -> Any:
+    """Return a model with the query log that was asked for."""
+    if settings.query_log is None:
+        return model
+    if model is None:
+        msg = "`query_log` must be given with a `model`, as nobody is asked about predictions"
+        raise InputError(msg)
+    return logged(model, settings.query_log)
 
 
 def count_people(

@@ -73,7 +73,8 @@ class FamilyLine:
         asked = self.asked
         return asked_before(
             asked["data"], asked["cases"], asked["answers"], asked["comparison"],
-            **group_options(asked["outputs"]), counts=asked["counts"], targets=asked["targets"],
+            **group_options(asked["outputs"]), **asked["questions"].options(),
+            counts=asked["counts"], targets=asked["targets"],
             delta=asked["delta"], alpha=asked["alpha"], method=asked["method"],
             n_resamples=asked["resamples"], rng=seed if asked["seed"] is None else asked["seed"],
         )  # fmt: skip

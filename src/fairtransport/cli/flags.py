@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from cyclopts import Group, Parameter
 
+from fairtransport.checks import number
 from fairtransport.cli.argument_types import (
     Lists,
     LossName,
@@ -26,7 +27,7 @@ from fairtransport.cli.configfile import settings_taken
 from fairtransport.cli.wording import naming
 from fairtransport.errors import InputError
 from fairtransport.losses import as_loss
-from fairtransport.progress import silence
+from fairtransport.progress import priced, silence
 from fairtransport.settings import AuditSettings
 from fairtransport.similarity import registry
 from fairtransport.similarity.base import parameter_names
@@ -109,6 +110,31 @@ class Answers:
         path = str(self.model).replace(":/", "://", 1) if _is_address(self.model) else self.model
         with naming(path="--model"):
             return load(path, allow_pickle=self.allow_pickle, trusted=self.trust or ())
+
+
+@Parameter(name="*", group=Group("Questions", sort_key=2))
+@dataclass(frozen=True, kw_only=True)
+class Questions:
+    """How the model is asked.
+
+    Parameters
+    ----------
+    price_per_1000
+        What a thousand questions cost, for the line that shows how far the asking is.
+    """
+
+    query_log: Annotated[Path | None, told("query_log")] = None
+    price_per_1000: float | None = None
+
+    def options(self) -> dict[str, Any]:
+        """Return them as `audit` takes them."""
+        return {"query_log": self.query_log}
+
+    def counted(self) -> AbstractContextManager[None]:
+        """Show inside what the asking costs."""
+        if self.price_per_1000 is not None:
+            number("--price-per-1000", self.price_per_1000, at_least=0)
+        return priced(self.price_per_1000)
 
 
 @Parameter(name="*", group=Group("Comparison", sort_key=3))
