@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
 T = TypeVar("T")
 
@@ -46,9 +46,7 @@ def track(items: Iterable[T], total: int, what: str) -> Iterator[T]:
     return _track(items, total, 0, lambda _: 1, lambda *_: what)
 
 
-def track_questions(
-    batches: Iterable[Sequence[T]], total: int, known: int
-) -> Iterator[Sequence[T]]:
+def track_questions(batches: Iterable[list[T]], total: int, known: int) -> Iterator[list[T]]:
     """Yield batches of questions; show how many of all are answered, how fast, at what cost.
 
     ``known`` of the ``total`` were answered before.

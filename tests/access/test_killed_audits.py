@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
@@ -85,16 +86,12 @@ class Server:
                 pass
 
             def handle(self):
-                try:
+                with suppress(OSError):  # whoever asked was killed
                     super().handle()
-                except OSError:  # whoever asked was killed
-                    self.close_connection = True
 
             def finish(self):
-                try:
+                with suppress(OSError):
                     super().finish()
-                except OSError:
-                    pass
 
         self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.http.server_port}/"

@@ -29,7 +29,8 @@ class Counted:
 
     def __call__(self, points):
         if self.fails_at is not None and len(self.asked) >= self.fails_at:
-            raise ConnectionError("gone")
+            msg = "gone"
+            raise ConnectionError(msg)
         for one in points.itertuples(index=False):
             self.asked[tuple(one)] = self.asked.get(tuple(one), 0) + 1
         return ((points["x"] + self.shift + (points["g"] == "a")) % 3 == 0).astype(int).to_numpy()

@@ -189,9 +189,12 @@ class Oracle:
             check_kept(who, answers, self.kind, expected, positive)
 
         def system() -> System:
-            told = (tuple(classes), positive) if self.kind == "score" else ()
+            is_score = self.kind == "score"
             columns = tuple(name for name in space.features if name in names)
-            return System(identity_of(box), columns, self.kind, *told, about=about(box))
+            return System(
+                identity_of(box), columns, self.kind, tuple(classes) if is_score else (),
+                positive if is_score else None, about(box),
+            )  # fmt: skip
 
         said, known = ask_all(box, questions, asked, check, system)
         self.from_log += known
