@@ -21,7 +21,7 @@ import fairtransport as ft
 from fairtransport.access import load
 from fairtransport.access.model_files import REVIEWED
 
-KINDS = ".skops, .pkl, .pickle, .joblib, .sqlite"
+KINDS = ".skops, .pkl, .pickle, .joblib"
 
 
 class Surprise:
@@ -189,11 +189,8 @@ def test_allowing_pickles_trusts_no_skops_type(tmp_path):
     [
         (7, "`path` must be the path of a model file, got 7"),
         ("absent.skops", "`path` must be an existing file, got 'absent.skops'"),
-        (
-            "model.txt",
-            "`path` must end in .skops, .pkl, .pickle, .joblib, .sqlite, got 'model.txt'",
-        ),
-        ("model", "`path` must end in .skops, .pkl, .pickle, .joblib, .sqlite, got 'model'"),
+        ("model.txt", "`path` must end in .skops, .pkl, .pickle, .joblib, got 'model.txt'"),
+        ("model", "`path` must end in .skops, .pkl, .pickle, .joblib, got 'model'"),
         (
             "some/model.onnx",
             f"`path` must end in {KINDS}; ONNX files are not supported yet, got 'model.onnx'",

@@ -1,7 +1,8 @@
-"""The black box: boxes, model files, and the oracle that asks each question once and remembers."""
+"""The black box: boxes, model files, endpoints, and the oracle that asks each question once."""
 
 from fairtransport.access.asking import ask
 from fairtransport.access.boxes import BlackBox, Estimator, Function, as_black_box
+from fairtransport.access.endpoints import connect
 from fairtransport.access.identity import named
 from fairtransport.access.loading import load
 from fairtransport.access.logged import Recorded, logged, recorded
@@ -15,6 +16,7 @@ __all__ = [
     "Recorded",
     "as_black_box",
     "ask",
+    "connect",
     "load",
     "logged",
     "named",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from fairtransport.access.boxes import batches_of
 from fairtransport.access.logged import is_recorded, log_of
 from fairtransport.access.query_log import written
 from fairtransport.checks import shown, whole
@@ -27,11 +28,9 @@ A batch is written down when it is there: whoever is killed loses the one that i
 
 def batch_of(box: BlackBox) -> int | None:
     """Return how many questions a box takes at once; None: however many there are."""
-    inner: Any = box
-    while inner is not None:
-        if (size := getattr(inner, "batch", None)) is not None:
-            return whole(f"the batch of the model {box.name}", size)
-        inner = getattr(inner, "box", None)
+    size = batches_of(box)
+    if size is not None:
+        return whole(f"the batches of the model {box.name}", size)
     return BATCH if log_of(box) is not None else None
 
 

@@ -51,6 +51,27 @@ class BlackBox(Protocol):
         ...
 
 
+def identity_of(box: object) -> str | None:
+    """Return the text that tells a box and its version from all others; None if it has none.
+
+    It names the model, the hash of its file or its address, protocol and settings; never a
+    secret, and never where a file lies.
+    """
+    identity = getattr(box, "identity", None)
+    return None if identity is None else str(identity)
+
+
+def notes_of(box: object) -> tuple[str, ...]:
+    """Return what a box says that readers of its answers should know, after it was asked."""
+    return tuple(getattr(box, "notes", ()))
+
+
+def batches_of(box: object) -> int | None:
+    """Return how many points a box is best asked about at once; None: all."""
+    size = getattr(box, "batches", None)
+    return None if size is None else int(size)
+
+
 @dataclass(frozen=True, eq=False)
 class Estimator:
     """A fitted scikit-learn-like estimator, pipelines included.
@@ -140,6 +161,21 @@ class Described:
     library: str | None
     features: tuple[str, ...] | None
     classes: list[Value] | None
+
+    @property
+    def identity(self) -> str | None:
+        """What tells the box from others."""
+        return identity_of(self.box)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What readers of the answers should know."""
+        return notes_of(self.box)
+
+    @property
+    def batches(self) -> int | None:
+        """How many points it is best asked about at once."""
+        return batches_of(self.box)
 
     def answer(self, points: Any, kind: Answer) -> Any:
         """Return what the box returns."""
@@ -233,6 +269,11 @@ class Access:
     def who(self) -> str:
         """How a message names where answers come from."""
         return f"`{self.parameter}`" if self.box is None else f"the model {self.box.name}"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What readers of the answers should know."""
+        return notes_of(self.box)
 
     @property
     def features(self) -> tuple[str, ...] | None:

@@ -6,55 +6,32 @@ import pickle
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairtransport.access.boxes import Estimator, as_black_box
+from fairtransport.access.boxes import Estimator, as_black_box, identity_of
+from fairtransport.access.wrapping import Wrapped, layers
 from fairtransport.checks import said, shown
 from fairtransport.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fairtransport.access.boxes import BlackBox
-    from fairtransport.losses import Answer
-    from fairtransport.space.columns import Value
 
 NAME_IT = "give it one: fairtransport.access.named(model, 'a name with a version')"
 
 
 @dataclass(frozen=True, eq=False)
-class Named:
+class Named(Wrapped):
     """A black box under a name that its user vouches for: one name, one system, one version."""
 
-    box: BlackBox
-    identity: str
+    own_name: str
 
     @property
-    def name(self) -> str:
-        """How a report names the model."""
-        return self.box.name
+    def identity(self) -> str:
+        """The name."""
+        return f"named: {self.own_name}"
 
     @property
     def description(self) -> str:
         """How a report describes the model."""
-        return f"{getattr(self.box, 'description', self.box.name)}, known as {self.identity!r}"
-
-    @property
-    def library(self) -> str | None:
-        """The data frame library that the model wants its points in."""
-        return self.box.library
-
-    @property
-    def features(self) -> tuple[str, ...] | None:
-        """The columns that the model wants."""
-        return self.box.features
-
-    @property
-    def classes(self) -> Sequence[Value] | None:
-        """The labels that the model knows."""
-        return self.box.classes
-
-    def answer(self, points: Any, kind: Answer) -> Any:
-        """Return what the model returns."""
-        return self.box.answer(points, kind)
+        return f"{super().description}, known as {self.own_name!r}"
 
 
 def named(model: Any, identity: str) -> Named:
@@ -71,10 +48,10 @@ def named(model: Any, identity: str) -> Named:
     if not isinstance(identity, str) or not identity.strip():
         msg = f"`identity` must be text that names the model, got {shown(identity)}"
         raise InputError(msg)
-    return Named(as_black_box(model), f"named: {identity}")
+    return Named(as_black_box(model), identity)
 
 
-def identity_of(box: BlackBox) -> str:
+def known_by(box: BlackBox) -> str:
     """Return what a black box is known by, or say that it has to be named.
 
     Notes
@@ -84,19 +61,15 @@ def identity_of(box: BlackBox) -> str:
     functions come from; one with code from elsewhere, whose changes no hash would show, has no
     identity, and neither has a callable.
     """
-    inner: Any = box
-    while inner is not None:
-        own: Any = getattr(inner, "identity", None)
-        if own is not None:
-            if not isinstance(own, str) or not own.strip():
-                msg = f"the model {box.name} must have text as its identity, got {shown(own)}"
-                raise InputError(msg)
-            return own
+    own = identity_of(box)
+    if own is not None and own.strip():
+        return own
+    for inner in layers(box):
         if isinstance(inner, Estimator):
             return _of_estimator(inner)
-        inner = getattr(inner, "box", None)
     msg = f"`query_log` needs a model with an identity, which the callable {box.name} lacks; "
-    raise InputError(msg + NAME_IT)
+    msg += NAME_IT
+    raise InputError(msg)
 
 
 def _of_estimator(box: Estimator) -> str:
@@ -106,8 +79,11 @@ def _of_estimator(box: Estimator) -> str:
         held = pickle.dumps(box.model, protocol=2, fix_imports=False)
         digest = joblib.hash(box.model, hash_name="sha1")
     except Exception as error:
-        msg = f"`query_log` needs a model with an identity, and {box.name} cannot be hashed "
-        raise InputError(f"{msg}({said(error)}); {NAME_IT}") from error
+        msg = (
+            f"`query_log` needs a model with an identity, and {box.name} cannot be hashed "
+            f"({said(error)}); {NAME_IT}"
+        )
+        raise InputError(msg) from error
     return f"estimator: {digest}, {', '.join(_packages(box, held))}"
 
 

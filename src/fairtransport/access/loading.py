@@ -7,8 +7,12 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from fairtransport.access.boxes import BlackBox
+from fairtransport.access.endpoints import open_address
 from fairtransport.access.logged import read_answers
-from fairtransport.access.model_files import Permissions, read_pickle, read_skops
+from fairtransport.access.mlflow_folders import is_mlflow_folder, read_mlflow_folder
+from fairtransport.access.model_files import read_pickle, read_skops
+from fairtransport.access.onnx_files import read_onnx
+from fairtransport.access.opening import Permissions
 from fairtransport.checks import shown
 from fairtransport.errors import InputError
 
@@ -17,10 +21,13 @@ Open: TypeAlias = Callable[[str, Permissions], BlackBox]
 
 PLACES: dict[str, Open] = {
     ".skops": read_skops,
+    ".onnx": read_onnx,
     ".pkl": read_pickle,
     ".pickle": read_pickle,
     ".joblib": read_pickle,
     ".sqlite": read_answers,
+    "http:": open_address,
+    "https:": open_address,
 }
 """How models are opened, by how a file ends (".skops") or an address begins ("http:")."""
 
@@ -29,13 +36,15 @@ def load(
     path: str | Path, *, allow_pickle: bool = False, trusted: Iterable[str] = (),
     max_unpacked: int | None = None,
 ) -> BlackBox:  # fmt: skip
-    """Read a model from a file.
+    """Read a model from a file or a folder, or connect to the one at an address.
 
     Parameters
     ----------
     path
-        A skops file (.skops), a pickle (.pkl, .pickle, .joblib), or a query log (.sqlite), whose
-        answers stand for the system that gave them.
+        A skops file (.skops), an ONNX file (.onnx), a pickle (.pkl, .pickle, .joblib), an MLflow
+        folder (one with a file MLmodel in it), a query log (.sqlite), whose answers stand for the
+        system that gave them, or an address (http:, https:), for which `connect` has more
+        settings.
     allow_pickle
         Whether pickles may be read. Reading one runs whatever code its author put in: allow it
         for files that you made or whose author you trust as you trust a program.
@@ -49,30 +58,26 @@ def load(
     -------
     What `audit` takes as its ``model``; its ``sha256`` and ``description`` go into reports.
     """
-    place = _place(path)
+    opened = _place(path)
     names = [trusted] if isinstance(trusted, str) else list(trusted)
     for name in names:
         if not isinstance(name, str) or "." not in name:
             msg = f"`trusted` must hold full names of types like 'package.Class', got {shown(name)}"
             raise InputError(msg)
-    return PLACES[place](str(path), Permissions(allow_pickle, tuple(names), max_unpacked))
+    return opened(str(path), Permissions(allow_pickle, tuple(names), max_unpacked))
 
 
-def _place(path: Any) -> str:
-    """Return which of the registered places this is."""
+def _place(path: Any) -> Open:
+    """Return how this kind of place is opened."""
     if not isinstance(path, str | Path):
         msg = f"`path` must be the path of a model file, got {shown(path)}"
         raise InputError(msg)
     ending, word = Path(path).suffix.lower(), str(path).lower()
-    for place in PLACES:
+    for place, opened in PLACES.items():
         if word.startswith(place) if place.endswith(":") else ending == place:
-            return place
+            return opened
+    if is_mlflow_folder(path):
+        return read_mlflow_folder
     kinds = ", ".join(PLACES)
-    if word.startswith(("http:", "https:")):
-        msg = f"`path` must be a file ({kinds}); endpoints are not supported yet, got {shown(path)}"
-    elif ending == ".onnx":
-        name = Path(path).name
-        msg = f"`path` must end in {kinds}; ONNX files are not supported yet, got {shown(name)}"
-    else:
-        msg = f"`path` must end in {kinds}, got {shown(Path(path).name)}"
+    msg = f"`path` must be an MLflow folder or one of {kinds}, got {shown(Path(path).name)}"
     raise InputError(msg)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairtransport.access.boxes import Described, as_black_box, described
-from fairtransport.access.identity import identity_of
+from fairtransport.access.boxes import as_black_box, described
+from fairtransport.access.identity import known_by
 from fairtransport.access.query_log import QueryLog, System, as_query_log
+from fairtransport.access.wrapping import Wrapped, layers
 from fairtransport.checks import shown
 from fairtransport.errors import InputError, ModelError
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fairtransport.access.boxes import BlackBox
-    from fairtransport.access.model_files import Permissions
+    from fairtransport.access.opening import Permissions
     from fairtransport.losses import Answer
     from fairtransport.space.columns import Value
 
@@ -24,11 +25,16 @@ MOST_NAMED = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Logged(Described):
+class Logged(Wrapped):
     """A black box whose answers are kept: the oracle asks it what the log does not know."""
 
-    identity: str
+    known_by: str
     log: QueryLog
+
+    @property
+    def identity(self) -> str:
+        """What the log knows it by."""
+        return self.known_by
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,11 +71,7 @@ def logged(model: Any, query_log: str | Path | QueryLog) -> Logged:
             f"`query_log` must be given once, and the model's answers are in {before.name} already"
         )
         raise InputError(msg)
-    known_by = identity_of(box)
-    return Logged(
-        box.box, box.name, box.description, box.library, box.features, box.classes,
-        known_by, as_query_log("query_log", query_log),
-    )  # fmt: skip
+    return Logged(box, known_by(box), as_query_log("query_log", query_log))
 
 
 def read_answers(path: str, _: Permissions) -> Recorded:
@@ -127,17 +129,9 @@ def about(box: BlackBox) -> tuple[tuple[str, Any], ...]:
 
 def log_of(box: BlackBox) -> QueryLog | None:
     """Return the log that a black box was given, whatever it is wrapped in."""
-    inner: Any = box
-    while inner is not None:
-        if isinstance(inner, Logged | Recorded):
-            return inner.log
-        inner = getattr(inner, "box", None)
-    return None
+    return next((one.log for one in layers(box) if isinstance(one, Logged | Recorded)), None)
 
 
 def is_recorded(box: BlackBox) -> bool:
     """Say whether there is nobody behind a log who could be asked."""
-    inner: Any = box
-    while inner is not None and not isinstance(inner, Recorded):
-        inner = getattr(inner, "box", None)
-    return inner is not None
+    return any(isinstance(one, Recorded) for one in layers(box))

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
 from dataclasses import dataclass
-from hashlib import sha256
 from io import BytesIO
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
 from fairtransport.access.boxes import Estimator
+from fairtransport.access.opening import Permissions, bytes_of, existing_file, hash_of, reading
 from fairtransport.archives import TooLargeError, in_words, most_unpacked, unpacked_sizes
-from fairtransport.checks import said, shown, whole
+from fairtransport.checks import whole
 from fairtransport.errors import InputError, ModelError
-from fairtransport.filesystem import is_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-PIECE = 1 << 20
+    from pathlib import Path
 
 REVIEWED = frozenset(
     {
@@ -69,34 +64,25 @@ class FileModel(Estimator):
     sha256: str = ""
 
     @property
-    def identity(self) -> str:
-        """What a query log knows it by: the bytes of its file."""
-        return f"file: SHA-256 {self.sha256}"
-
-    @property
     def description(self) -> str:
         """The model's class and the file's hash."""
         return f"{super().description}; file with SHA-256 {self.sha256}"
 
-
-@dataclass(frozen=True)
-class Permissions:
-    """What a user allows when a model is opened; see `load`."""
-
-    allow_pickle: bool = False
-    trusted: tuple[str, ...] = ()
-    max_unpacked: int | None = None
+    @property
+    def identity(self) -> str:
+        """What tells this model from others."""
+        return f"file {self.sha256}"
 
 
 def read_skops(path: str, allowed: Permissions) -> FileModel:
     """Return the model in a skops file."""
-    file = _existing(path)
+    file = existing_file(path)
     return _as_model(_from_skops(file, allowed), file)
 
 
 def read_pickle(path: str, allowed: Permissions) -> FileModel:
     """Return the model in a pickle, where pickles are allowed."""
-    file = _existing(path)
+    file = existing_file(path)
     if not allowed.allow_pickle:
         msg = (
             f"`allow_pickle` must be set to read {file.name!r}: a pickle runs any code that its "
@@ -105,23 +91,16 @@ def read_pickle(path: str, allowed: Permissions) -> FileModel:
         raise InputError(msg)
     import joblib
 
-    with _reading(file):
+    with reading(file):
         model = joblib.load(file)
     return _as_model(model, file)
-
-
-def _existing(path: str) -> Path:
-    if not is_file(Path(path)):
-        msg = f"`path` must be an existing file, got {shown(path)}"
-        raise InputError(msg)
-    return Path(path)
 
 
 def _as_model(model: Any, file: Path) -> FileModel:
     if isinstance(model, type) or not hasattr(model, "predict"):
         msg = f"the model in {file.name!r} must have `predict`, got {_kind(model)}"
         raise ModelError(msg)
-    return FileModel(model, sha256=_hash(file))
+    return FileModel(model, sha256=hash_of(file))
 
 
 def _from_skops(file: Path, allowed: Permissions) -> Any:
@@ -130,11 +109,11 @@ def _from_skops(file: Path, allowed: Permissions) -> Any:
     except ImportError as error:
         msg = "skops files need the package skops: pip install 'fairtransport[skops]'"
         raise ModelError(msg) from error
-    data = _bytes(file)
+    data = bytes_of(file)
     most = most_unpacked(len(data))
     if allowed.max_unpacked is not None:
         most = whole("max_unpacked", allowed.max_unpacked)
-    with _reading(file):
+    with reading(file):
         if not _fits(data, most):
             msg = f"{file.name!r} {in_words(most)}"
             raise ModelError(msg)
@@ -146,7 +125,7 @@ def _from_skops(file: Path, allowed: Permissions) -> Any:
             "them in `trusted` if you know what they do"
         )
         raise ModelError(msg)
-    with _reading(file):
+    with reading(file):
         return io.loads(data, trusted=found)
 
 
@@ -168,37 +147,6 @@ def _fits(data: bytes, most: int) -> bool:
         elif isinstance(part, list):
             parts += part
     return total <= most
-
-
-@contextmanager
-def _reading(file: Path) -> Iterator[None]:
-    """Turn whatever a damaged file makes its reader raise into one sentence."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        msg = f"the model in {file.name!r} needs the package {error.name!r}, which is not installed"
-        raise ModelError(msg) from error
-    except (ModelError, KeyboardInterrupt):
-        raise
-    except BaseException as error:  # a pickle can raise even what ends a program
-        msg = f"{file.name!r} could not be read as a model: {said(error)}"
-        raise ModelError(msg) from error
-
-
-def _bytes(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        msg = f"{file.name!r} could not be read: {error.strerror or error}"
-        raise ModelError(msg) from error
-
-
-def _hash(file: Path) -> str:
-    digest = sha256()
-    with file.open("rb") as opened:
-        while piece := opened.read(PIECE):
-            digest.update(piece)
-    return digest.hexdigest()
 
 
 def _kind(model: Any) -> str:

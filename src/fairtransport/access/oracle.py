@@ -9,7 +9,7 @@ import numpy as np
 
 from fairtransport.access.asking import ask, check_labels, check_scores, check_values
 from fairtransport.access.batches import ask_all
-from fairtransport.access.identity import identity_of
+from fairtransport.access.identity import known_by
 from fairtransport.access.labels import (
     all_classes,
     positive_label,
@@ -48,12 +48,15 @@ class AnsweredPoints:
         (K,) labels or numbers, or (K, classes) scores.
     queried
         How many distinct questions the model was asked.
+    notes
+        What the model says that readers of its answers should know.
     """
 
     loss: Loss
     losses: FloatArray
     predictions: Values
     queried: int
+    notes: tuple[str, ...] = ()
 
 
 class Oracle:
@@ -114,7 +117,7 @@ class Oracle:
             self.check_positive(predictions)
             loss, predictions = self._as_outcome(predictions)
         losses = evaluate(loss, _truth(space, loss, classes), predictions)
-        return AnsweredPoints(loss, losses, predictions, self.queried)
+        return AnsweredPoints(loss, losses, predictions, self.queried, self.access.notes)
 
     def classes(self, space: SampleSpace) -> list[Value]:
         """Return all labels that can occur."""
@@ -192,7 +195,7 @@ class Oracle:
             is_score = self.kind == "score"
             columns = tuple(name for name in space.features if name in names)
             return System(
-                identity_of(box), columns, self.kind, tuple(classes) if is_score else (),
+                known_by(box), columns, self.kind, tuple(classes) if is_score else (),
                 positive if is_score else None, about(box),
             )  # fmt: skip
 

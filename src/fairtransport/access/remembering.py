@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtransport.access.boxes import Estimator, Function, as_black_box
+from fairtransport.access.boxes import (
+    Estimator,
+    Function,
+    as_black_box,
+    batches_of,
+    identity_of,
+    notes_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,6 +60,21 @@ class Remembering:
     def description(self) -> str:
         """How a report describes the model."""
         return str(getattr(self._box, "description", self._box.name))
+
+    @property
+    def identity(self) -> str | None:
+        """What tells the model from others."""
+        return identity_of(self._box)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What readers of the answers should know."""
+        return notes_of(self._box)
+
+    @property
+    def batches(self) -> int | None:
+        """How many points it is best asked about at once."""
+        return batches_of(self._box)
 
     @property
     def library(self) -> str | None:

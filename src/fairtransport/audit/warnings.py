@@ -18,6 +18,7 @@ MANY_GROUPS = 20
 def find_warnings(core: Core, shared: int | None = None) -> Iterator[str]:
     """Yield one sentence for each thing that limits what the numbers mean."""
     space = core.space
+    yield from core.answers.notes
     if isinstance(core.similarity, Parameters):
         yield from core.similarity.warnings(space)
     if space.has_twins and core.fixed_targets and core.delta is not None and space.open_levels:

@@ -1,0 +1,66 @@
+"""A column of points in the type that a model declares, or the sentence why it cannot be."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtransport.checks import shown
+from fairtransport.errors import ModelError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+WANTED = {"O": "text", "b": "truth values", "i": "whole numbers", "u": "whole numbers",
+          "f": "numbers"}  # fmt: skip
+"""What the values of a type are called, by its kind in numpy."""
+
+
+def plain_column(points: Any, name: str) -> list[Any]:
+    """Return the values of a column of a pandas frame as plain Python objects, missing as None."""
+    values = points[name].tolist()
+    return [None if _is_missing(value) else value for value in values]
+
+
+def cast(values: Sequence[Any], wanted: np.dtype[Any], who: str, name: str) -> NDArray[Any]:
+    """Return values in a type, or refuse those that it cannot hold as they are.
+
+    Truth values are the numbers 0 and 1 and the other way round; a missing value is NaN among
+    numbers with fractions and has no place elsewhere. Numbers are rounded to the precision of
+    the type.
+    """
+    made = np.empty(len(values), object if wanted.kind == "O" else wanted)
+    for at, value in enumerate(values):
+        if not _fits(value, wanted):
+            msg = f"{who} takes {WANTED[wanted.kind]} in the column {name!r}, got {shown(value)}"
+            raise ModelError(msg)
+        made[at] = math.nan if value is None else value
+    return made
+
+
+def _fits(value: Any, wanted: np.dtype[Any]) -> bool:
+    if wanted.kind == "O":
+        return isinstance(value, str)
+    if value is None:
+        return wanted.kind == "f"
+    if not isinstance(value, int | float):
+        return False
+    if wanted.kind == "b":
+        return value in {0, 1}
+    if wanted.kind == "f":
+        return True
+    limits = np.iinfo(wanted)
+    return math.isfinite(value) and value == int(value) and limits.min <= value <= limits.max
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None:
+        return True
+    try:
+        return bool(value != value)  # noqa: PLR0124 - NaN and NaT differ from themselves
+    except (TypeError, ValueError):  # as pandas.NA does
+        return True

@@ -1,0 +1,153 @@
+"""connect(): the model behind an address, its protocol recognised or named."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from fairtransport.access.boxes import plain_items
+from fairtransport.access.endpoints import invocations
+from fairtransport.access.endpoints.address import as_address, as_token
+from fairtransport.access.endpoints.client import Client, Limits
+from fairtransport.access.endpoints.invocations import Invocations
+from fairtransport.access.endpoints.open_inference import OpenInference
+from fairtransport.checks import choice, shown
+from fairtransport.errors import InputError, ModelError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fairtransport.access.endpoints.endpoint import Endpoint
+    from fairtransport.access.opening import Permissions
+    from fairtransport.space.columns import Value
+
+PROTOCOLS = ("mlflow", "open-inference")
+CHAT = "/chat/completions"
+MODEL = re.compile(r"(?P<base>.*)/v2/models/(?P<name>[^/]+)(?P<version>/versions/[^/]+)?(/infer)?")
+
+
+def connect(
+    url: str, *, protocol: str | None = None, model: str | None = None,
+    features: Sequence[str] | None = None, classes: Sequence[Value] | None = None,
+    outputs: Mapping[str, str] | None = None, token_variable: str | None = None,
+    batch_size: int = Limits.batch_size, at_a_time: int = Limits.at_a_time,
+    timeout: float = Limits.timeout, retries: int = Limits.retries,
+    max_answer: int = Limits.max_answer,
+) -> Endpoint:  # fmt: skip
+    """Connect to a model behind an address.
+
+    Parameters
+    ----------
+    url
+        The address: of a server, of MLflow's ``/invocations``, or of a model under
+        ``/v2/models/``. It holds no user name, password or key.
+    protocol
+        "mlflow" or "open-inference"; default: recognised by the address or by asking.
+    model
+        What an Open Inference server calls the model, where the address does not say.
+    features
+        The columns the model takes, in its order; default: those the server names, or all that
+        the audit gives.
+    classes
+        The labels in the order of the model's scores; default: those of the audit data, sorted.
+    outputs
+        The names of an Open Inference model's outputs, as in ``{"score": "probabilities"}``,
+        where they are not to be guessed from their types.
+    token_variable
+        The environment variable that holds a token; default: FAIRTRANSPORT_TOKEN where it is
+        set. The token is sent as a bearer token, over https or to this machine alone.
+    batch_size
+        How many points go into one request.
+    at_a_time
+        How many requests are under way at once.
+    timeout
+        Seconds to wait for an answer.
+    retries
+        How often a request is sent again after a time-out, a lost connection, or a status that
+        says that it is worth while. Waits double; a Retry-After is honoured up to two minutes.
+    max_answer
+        How many bytes an answer may have.
+
+    Returns
+    -------
+    What `audit` takes as its ``model``.
+    """
+    address = as_address(url)
+    limits = Limits(batch_size, at_a_time, timeout, retries, max_answer)
+    client = Client(address, limits, as_token(token_variable, address))
+    if address.path.endswith(CHAT):
+        msg = "`url` must be that of a model of tables; for a language model use `prompt`"
+        raise InputError(msg)
+    named = None if protocol is None else choice("protocol", protocol, PROTOCOLS)
+    spoken = named or _recognised(client, model)
+    known = {"features": _columns(features), "classes": classes}
+    if spoken == "mlflow":
+        path = address.path if address.path.endswith(invocations.PATH) else None
+        there = address.at(path or address.path + invocations.PATH)
+        return Invocations(Client(there, limits, client.token), **known)
+    return _open_inference(client, model, dict(outputs or {}), known)
+
+
+def open_address(path: str, _: Permissions) -> Endpoint:
+    """Return the model behind an address that was typed where a file could stand."""
+    return connect(path)
+
+
+def _columns(features: Sequence[str] | None) -> tuple[str, ...] | None:
+    if features is None:
+        return None
+    listed = plain_items(features)
+    if not listed or not all(isinstance(name, str) for name in listed):
+        msg = f"`features` must be a list of column names, got {shown(features)}"
+        raise InputError(msg)
+    return tuple(listed)
+
+
+def _recognised(client: Client, model: str | None) -> str:
+    """Return which protocol a server speaks, by its address or by what it answers."""
+    path = client.address.path
+    if path.endswith(invocations.PATH):
+        return "mlflow"
+    if model is not None or MODEL.fullmatch(path):
+        return "open-inference"
+    if isinstance(client.get(f"{path}/v2"), dict):
+        return "open-inference"
+    if client.is_there(f"{path}/ping"):
+        return "mlflow"
+    msg = f"{client} must speak one of {', '.join(PROTOCOLS)}; name its `protocol`"
+    raise ModelError(msg)
+
+
+def _open_inference(
+    client: Client, model: str | None, outputs: dict[str, str], known: dict[str, Any]
+) -> OpenInference:
+    found = MODEL.fullmatch(client.address.path)
+    if found is None and model is None:
+        msg = f"`model` must be given: what does {client} call the model?"
+        raise InputError(msg)
+    if found is None:
+        path = f"{client.address.path}/v2/models/{model}"
+    else:
+        path = f"{found['base']}/v2/models/{found['name']}{found['version'] or ''}"
+    told = client.get(path)
+    if not isinstance(told, dict):
+        msg = f"{client} must describe its model at {path!r}, got nothing"
+        raise ModelError(msg)
+    inputs, given = (_tensors(told.get(which)) for which in ("inputs", "outputs"))
+    there = Client(client.address.at(path), client.limits, client.token)
+    served = f"{told.get('name')} {told.get('versions')}"
+    box = OpenInference(
+        there, **known, path=path, inputs=inputs, outputs=given, served=served, chosen=outputs
+    )
+    if inputs and known["features"] is None and not box.takes_a_table:
+        known["features"] = tuple(str(one["name"]) for one in inputs)
+        return OpenInference(
+            there, **known, path=path, inputs=inputs, outputs=given, served=served, chosen=outputs
+        )
+    return box
+
+
+def _tensors(told: Any) -> list[dict[str, Any]]:
+    """Return what a server says of its tensors, as far as it can be used."""
+    listed = told if isinstance(told, list) else []
+    return [one for one in listed if isinstance(one, dict) and "name" in one]

@@ -1,0 +1,99 @@
+"""What all endpoints share: points cut into batches, asked several at a time, put together."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from fairtransport.access.endpoints.arriving import as_they_arrive
+from fairtransport.checks import shown
+from fairtransport.errors import ModelError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fairtransport.access.endpoints.client import Client
+    from fairtransport.losses import Answer
+    from fairtransport.space.columns import Value
+
+
+@dataclass(frozen=True, eq=False)
+class Endpoint(ABC):
+    """A model behind an address.
+
+    Attributes
+    ----------
+    client
+        Asks it.
+    features, classes
+        Its columns in its order and the labels in the order of its scores; None: not known.
+    """
+
+    client: Client
+    features: tuple[str, ...] | None = None
+    classes: Sequence[Value] | None = None
+    library: str | None = field(default="pandas", init=False)
+
+    @property
+    @abstractmethod
+    def protocol(self) -> str:
+        """What the endpoint speaks."""
+
+    @abstractmethod
+    def ask(self, points: Any, kind: Answer) -> list[Any]:
+        """Return the answers to one batch, one a point."""
+
+    @property
+    def name(self) -> str:
+        """The address."""
+        return str(self.client.address)
+
+    @property
+    def description(self) -> str:
+        """What it speaks and where it is."""
+        return f"{self.protocol} endpoint at {self.client.address}"
+
+    @property
+    def identity(self) -> str:
+        """What tells this model from others, as far as the endpoint says."""
+        return f"{self.protocol} {self.client.address}"
+
+    @property
+    def batch_size(self) -> int:
+        """How many points go into one request."""
+        return self.client.limits.batch_size
+
+    @property
+    def batches(self) -> int:
+        """How many points are best asked about at once."""
+        return self.batch_size * self.client.limits.at_a_time
+
+    def arriving(self, points: Any, kind: Answer) -> Iterator[tuple[slice, list[Any]]]:
+        """Yield the answers to some of the points after the other, as they arrive."""
+        parts = [
+            slice(at, min(at + self.batch_size, len(points)))
+            for at in range(0, len(points), self.batch_size)
+        ]
+
+        def asked(part: slice) -> list[Any]:
+            size = part.stop - part.start
+            answers = self.ask(points.iloc[part], kind)
+            if len(answers) != size:
+                msg = f"{self.client} must give one answer a point ({size}), got {len(answers)}"
+                raise ModelError(msg)
+            return answers
+
+        for at, answers in as_they_arrive(asked, parts, self.client.limits.at_a_time):
+            yield parts[at], answers
+
+    def answer(self, points: Any, kind: Answer) -> list[Any]:
+        """Return the answers to all points, in their order."""
+        said: list[Any] = [None] * len(points)
+        for part, answers in self.arriving(points, kind):
+            said[part] = answers
+        return said
+
+    def refuse(self, kind: Answer, got: object) -> ModelError:
+        """Return what to raise where something else comes back than was asked for."""
+        return ModelError(f"{self.client} must give {kind}s, got {shown(got)}")

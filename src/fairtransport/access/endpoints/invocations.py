@@ -1,0 +1,48 @@
+"""MLflow's protocol: a table goes to /invocations, predictions come back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fairtransport.access.casting import plain_column
+from fairtransport.access.endpoints.endpoint import Endpoint
+
+if TYPE_CHECKING:
+    from fairtransport.losses import Answer
+
+PATH = "/invocations"
+
+
+@dataclass(frozen=True, eq=False)
+class Invocations(Endpoint):
+    """A model that MLflow serves; it answers with whatever its ``predict`` returns."""
+
+    @property
+    def protocol(self) -> str:
+        """What the endpoint speaks."""
+        return "MLflow"
+
+    def ask(self, points: Any, kind: Answer) -> list[Any]:
+        """Return the answers to one batch."""
+        columns = [plain_column(points, name) for name in points.columns]
+        rows = [list(row) for row in zip(*columns, strict=True)]
+        table = {"columns": list(points.columns), "data": rows}
+        document = self.client.post(self.client.address.path, {"dataframe_split": table})
+        said = document.get("predictions") if isinstance(document, dict) else None
+        if not isinstance(said, list):
+            raise self.refuse(kind, document)
+        answers = [_only_value(one) for one in said]
+        if kind == "score" and _are_labels(answers):
+            # whole numbers would pass for the scores 0 and 1
+            raise self.refuse(kind, answers[0])
+        return answers
+
+
+def _only_value(said: Any) -> Any:
+    """Return what a prediction with a single name says."""
+    return next(iter(said.values())) if isinstance(said, dict) and len(said) == 1 else said
+
+
+def _are_labels(answers: list[Any]) -> bool:
+    return all(not isinstance(one, float | list) for one in answers)

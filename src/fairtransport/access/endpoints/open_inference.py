@@ -1,0 +1,169 @@
+"""The Open Inference Protocol v2, which KServe, MLServer and Triton speak: tensors in and out."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtransport.access.casting import cast, plain_column
+from fairtransport.access.endpoints.endpoint import Endpoint
+from fairtransport.checks import shown
+from fairtransport.errors import ModelError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from fairtransport.losses import Answer
+
+TYPES = {
+    "BOOL": "?", "INT8": "i1", "INT16": "i2", "INT32": "i4", "INT64": "i8", "UINT8": "u1",
+    "UINT16": "u2", "UINT32": "u4", "UINT64": "u8", "FP16": "f2", "FP32": "f4", "FP64": "f8",
+    "BYTES": "O",
+}  # fmt: skip
+"""The types of tensors in numpy's words."""
+OF_VALUES = {str: "BYTES", bool: "BOOL", int: "INT64", float: "FP64"}
+"""The types of columns of which a server says nothing."""
+USUAL = {"score": "predict_proba"}
+"""The output to ask for where a server does not list any."""
+
+
+@dataclass(frozen=True, eq=False)
+class OpenInference(Endpoint):
+    """A model that speaks the Open Inference Protocol v2.
+
+    Attributes
+    ----------
+    path
+        The model's path, with its version if one was named.
+    inputs, outputs
+        What the server says of them; empty where it says nothing.
+    served
+        What the server calls the model, and its versions.
+    """
+
+    path: str = ""
+    inputs: Sequence[Mapping[str, Any]] = ()
+    outputs: Sequence[Mapping[str, Any]] = ()
+    served: str = ""
+    chosen: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def protocol(self) -> str:
+        """What the endpoint speaks."""
+        return "Open Inference v2"
+
+    @property
+    def identity(self) -> str:
+        """What tells this model from others, as far as the endpoint says."""
+        return f"{super().identity} {self.served} {sorted(self.chosen.items())}"
+
+    def ask(self, points: Any, kind: Answer) -> list[Any]:
+        """Return the answers to one batch."""
+        document: dict[str, Any] = {"inputs": self._table(points) or self._columns(points)}
+        if not self.inputs:
+            document["parameters"] = {"content_type": "pd"}
+        wanted = self._wanted(kind)
+        if wanted is not None:
+            document["outputs"] = [{"name": wanted}]
+        said = self.client.post(f"{self.path}/infer", document)
+        outputs = said.get("outputs") if isinstance(said, dict) else None
+        if not isinstance(outputs, list) or not all(isinstance(one, dict) for one in outputs):
+            raise self.refuse(kind, said)
+        return self._answers(_one(outputs, wanted, kind, str(self.client)), len(points), kind)
+
+    @property
+    def takes_a_table(self) -> bool:
+        """Whether all columns go into one tensor."""
+        shape = self.inputs[0].get("shape", ()) if len(self.inputs) == 1 else ()
+        return len(shape) == 2 and shape[1] != 1  # noqa: PLR2004
+
+    def _table(self, points: Any) -> list[dict[str, Any]]:
+        if not self.takes_a_table:
+            return []
+        (tensor,) = self.inputs
+        columns = [self._cast(points, name, str(tensor.get("datatype"))) for name in points.columns]
+        data = [value for row in zip(*columns, strict=True) for value in row]
+        shape = [len(points), len(columns)]
+        return [{**_head(tensor["name"], str(tensor.get("datatype")), shape), "data": data}]
+
+    def _columns(self, points: Any) -> list[dict[str, Any]]:
+        told = {str(one.get("name")): one for one in self.inputs}
+        made = []
+        for name in points.columns:
+            known = told.get(name, {})
+            kind = str(known.get("datatype") or _type_of(plain_column(points, name)))
+            flat = len(known.get("shape", (-1, 1))) == 1
+            shape = [len(points)] if flat else [len(points), 1]
+            made.append({**_head(name, kind, shape), "data": self._cast(points, name, kind)})
+        return made
+
+    def _cast(self, points: Any, name: str, kind: str) -> list[Any]:
+        if kind not in TYPES:
+            msg = f"{self.client} must take tensors of {', '.join(TYPES)}, got {shown(kind)}"
+            raise ModelError(msg)
+        values = cast(plain_column(points, name), np.dtype(TYPES[kind]), str(self.client), name)
+        return [None if _is_nan(value) else value for value in values.tolist()]
+
+    def _wanted(self, kind: Answer) -> str | None:
+        """Return the output to ask for; None: whatever the server gives."""
+        if kind in self.chosen:
+            return self.chosen[kind]
+        if not self.outputs:
+            return USUAL.get(kind)
+        fitting = [one for one in self.outputs if _holds(one, kind)] or list(self.outputs)
+        likely = [one for one in fitting if "prob" in str(one.get("name")).lower()]
+        return str(((likely if kind == "score" else []) or fitting)[0].get("name"))
+
+    def _answers(self, output: Mapping[str, Any], size: int, kind: Answer) -> list[Any]:
+        data, shape = output.get("data"), output.get("shape")
+        if kind == "score" and not str(output.get("datatype")).startswith(("FP", "BF")):
+            raise self.refuse(kind, data)
+        try:
+            array: NDArray[Any] = np.array(data, dtype=object).reshape(shape or -1)
+        except (TypeError, ValueError):
+            raise self.refuse(kind, data) from None
+        if array.ndim == 0 or len(array) != size or math.prod(array.shape[1:]) == 0:
+            msg = f"{self.client} must give one answer a point ({size}), got shape {array.shape}"
+            raise ModelError(msg)
+        flat = array.reshape(size) if array.size == size else array
+        return list(flat.tolist())
+
+
+def _head(name: str, kind: str, shape: list[int]) -> dict[str, Any]:
+    head: dict[str, Any] = {"name": name, "datatype": kind, "shape": shape}
+    return head | ({"parameters": {"content_type": "str"}} if kind == "BYTES" else {})
+
+
+def _type_of(values: Sequence[Any]) -> str:
+    """Return the type of a column by its values; a missing one makes numbers fractions."""
+    kinds = {float if value is None else type(value) for value in values}
+    for kind in (str, float, int, bool):
+        if kind in kinds:
+            return OF_VALUES[kind]
+    return "FP64"
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _holds(output: Mapping[str, Any], kind: Answer) -> bool:
+    has_fractions = str(output.get("datatype")).startswith(("FP", "BF"))
+    return has_fractions if kind == "score" else not has_fractions or kind == "value"
+
+
+def _one(
+    outputs: Sequence[Mapping[str, Any]], wanted: str | None, kind: Answer, who: str
+) -> Mapping[str, Any]:
+    """Return the output that was asked for, or the only one."""
+    found = [one for one in outputs if wanted in {None, one.get("name")}]
+    if len(found) != 1:
+        names = ", ".join(str(one.get("name")) for one in outputs) or "none"
+        msg = f"{who} must give one output for {kind}s (name it in `outputs`), got {shown(names)}"
+        raise ModelError(msg)
+    return found[0]
