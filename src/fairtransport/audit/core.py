@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fairtransport.audit.applicability import Obstacle, comparable_share, find_obstacle
+from fairtransport.audit.asked import Asked
 from fairtransport.audit.attributable import Attributable, find_attributable
 from fairtransport.errors import InputError
 from fairtransport.geometry import Geometry
@@ -52,6 +53,8 @@ class Core:
         What a reader of the numbers should know.
     settings_taken
         The flags whose values came from a settings file, for the provenance.
+    asked
+        How the model was asked, beyond once about everybody.
     """
 
     settings: AuditSettings
@@ -63,6 +66,7 @@ class Core:
     target_scope: str
     warnings: tuple[str, ...] = ()
     settings_taken: tuple[str, ...] = ()
+    asked: Asked = field(default_factory=Asked)
 
     @property
     def delta(self) -> float | None:
@@ -116,8 +120,12 @@ class Core:
 
     @property
     def statistic(self) -> float:
-        """The FaiTH statistic ψ(f_n): how much worse the model does when people are swapped."""
-        return self.solution.value
+        """The FaiTH statistic ψ(f_n): how much worse the model does when people are swapped.
+
+        Of random answers it is that of mean losses, chosen and measured on different draws.
+        """
+        law = self.asked.law
+        return self.solution.value if law is None or self.asked.draws is None else law.estimate
 
     @property
     def baseline_risk(self) -> float:
@@ -187,7 +195,7 @@ class Core:
     @cached_property
     def law(self) -> SamplingLaw:
         """What the sample says about the population's value, by the chosen method."""
-        return self._law(self.method)
+        return self._law(self.method) if self.asked.law is None else self.asked.law
 
     @cached_property
     def interval(self) -> Interval:
@@ -288,6 +296,8 @@ class Core:
     @cached_property
     def compared_laws(self) -> tuple[SamplingLaw, ...]:
         """The laws of the methods that can be compared; some need a loss with a known range."""
+        if self.asked.law is not None:  # others hold neither at a stopping time nor for draws
+            return (self.asked.law,)
         able = [name for name in COMPARED if name != "finite-sample" or self.loss.range is not None]
         laws = (self.law if name == self.method else self._law(name) for name in able)
         # a law of few draws has no bounds at a small level
@@ -307,7 +317,7 @@ class Core:
     @property
     def targets_are_fixed(self) -> bool:
         """Whether each point's target depends neither on the sample nor on the budget."""
-        return self.fixed_targets and self.problem.budget == 0
+        return self.fixed_targets and self.problem.budget == 0 and self.asked.law is None
 
     def as_pilot(self) -> Pilot:
         """Return what `sample_size` has to know to plan an audit like this one.
@@ -315,6 +325,9 @@ class Core:
         An audit takes points from its sample, each with its twins where the model is asked;
         twins have the levels of the sample unless these were declared.
         """
+        if self.asked.law is not None:
+            msg = "`pilot` must be an audit that asked once about everybody, got another"
+            raise InputError(msg)
         space = self.space
         # else all points that matter will be there, whoever is sampled
         varies = not self.fixed_targets or (self.target_scope == "twins" and space.open_levels)

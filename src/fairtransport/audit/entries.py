@@ -22,8 +22,9 @@ SHARED = ("X", "alpha", "counts")
 """What a family has one of."""
 WHERE = "where"
 """An entry's slice of the cases, as in ``{"site": ["a", "b"]}``."""
-OF_ONE = ("judge",)
-"""What a family, whose verdicts are all on the statistic, is not asked."""
+OF_ONE = ("judge", "repeats", "draws", "ask_until_sure", "budget_of_questions")
+"""What a family, whose verdicts are all on the statistic and whose models are asked once, is not
+asked."""
 OWN = (*(name for name in SETTINGS if name not in {*SHARED, *OF_ONE}), WHERE)
 """What an entry may say for itself."""
 ACCESS = ("model", "y_pred", "y_score")

@@ -5,10 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fairtransport.access.boxes import choose_access
 from fairtransport.access.logged import logged
 from fairtransport.access.oracle import Oracle
+from fairtransport.access.repeating import to_repeat
+from fairtransport.audit.asked import Asked, check_asking
+from fairtransport.audit.drawing import answer_in_draws, law_of_draws
 from fairtransport.audit.result import AuditResult
+from fairtransport.audit.until_sure import UntilSure
 from fairtransport.audit.warnings import find_warnings
 from fairtransport.checks import choice, one_of, threshold
 from fairtransport.errors import InputError
@@ -21,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from fairtransport.access.boxes import Access
+    from fairtransport.access.oracle import AnsweredPoints
     from fairtransport.geometry import Geometry
     from fairtransport.settings import LossLike, Rng, SimilarityLike
     from fairtransport.similarity import Similarity
@@ -52,6 +59,10 @@ def audit(
     n_resamples: int = 2000,
     rng: Rng = None,
     query_log: Any = None,
+    repeats: int | None = None,
+    draws: int | None = None,
+    ask_until_sure: bool = False,
+    budget_of_questions: int | None = None,
     favourable: object = None,
     privileged: Mapping[str, object] | None = None,
     train: Any = None,
@@ -121,6 +132,19 @@ def audit(
         A file (.sqlite) that keeps every answer of the model as it arrives, so that an audit that
         was stopped goes on and asks nothing twice. ``ft.access.load`` reads it, for an audit
         without the model. A callable has to be named: ``ft.access.named``.
+    repeats
+        How many questions are asked a second time, to see whether the answers are the same;
+        default: 20 of a model behind an endpoint or a prompt, else none. If answers differ there
+        is no verdict without ``draws``.
+    draws
+        How many answers to each question are asked for, where the model answers at random. The
+        statistic is then about mean losses; choosing the worst twin and measuring it use
+        different draws.
+    ask_until_sure
+        Whether people are asked about in random order until there is a verdict. Bounds hold at
+        the moment the asking stops.
+    budget_of_questions
+        The most questions that are asked until there is a verdict.
     favourable
         The favourable label, for the group metrics. These stand beside the individual ones.
     privileged
@@ -159,6 +183,10 @@ def audit(
         n_resamples=n_resamples,
         rng=rng,
         query_log=query_log,
+        repeats=repeats,
+        draws=draws,
+        ask_until_sure=ask_until_sure,
+        budget_of_questions=budget_of_questions,
         favourable=favourable,
         privileged=privileged,
     )
@@ -182,7 +210,33 @@ def _walk(
     access = choose_access(with_log(model, settings), y_pred, y_score, settings.chosen_loss)
     space = count_people(settings, X, y, access)
     oracle = Oracle(access, settings.chosen_loss, settings.pos_label)
-    return solve(settings, space, oracle, settings.chosen_similarity.geometry)
+    check_asking(settings, space, access, oracle.known_loss())
+    geometry = settings.chosen_similarity.geometry
+    if settings.draws is not None:
+        return _solve_in_draws(settings, space, oracle, geometry)
+    asked = Asked()
+    if settings.ask_until_sure:
+        everybody, people = UntilSure(settings, space, oracle, geometry(space)), space.n
+        space, law, why = everybody.ask()
+        asked = Asked(people=people, stopped=why, law=law)
+    result = solve(settings, space, oracle, geometry)
+    rng = np.random.default_rng([settings.seed, 13])
+    repeats = oracle.ask_again(space, to_repeat(access.box, settings.repeats), rng)
+    return replace(result, asked=replace(asked, repeats=repeats))
+
+
+def _solve_in_draws(
+    settings: AuditSettings, space: SampleSpace, oracle: Oracle,
+    geometry: Callable[[SampleSpace], Geometry],
+) -> AuditResult:  # fmt: skip
+    """Ask for several answers to each question, and solve for the mean losses."""
+    draws = settings.draws or 1
+    answers, losses = answer_in_draws(oracle, space, draws)
+    made, limits = geometry(space), answers.loss.range
+    assert limits is not None  # noqa: S101 - it was checked before anything was asked
+    law = law_of_draws(settings, space, oracle, made, losses, limits)
+    result = solve(settings, space, oracle, lambda _: made, answers)
+    return replace(result, asked=Asked(draws=draws, law=law))
 
 
 def with_log(model: Any, settings: AuditSettings) -> Any:
@@ -225,10 +279,10 @@ def count_people(
 
 def solve(
     settings: AuditSettings, space: SampleSpace, oracle: Oracle,
-    geometry: Callable[[SampleSpace], Geometry],
+    geometry: Callable[[SampleSpace], Geometry], answers: AnsweredPoints | None = None,
 ) -> AuditResult:  # fmt: skip
     """Ask the oracle about all points of a space, and solve the transport problem."""
-    answers = oracle.answer(space)
+    answers = oracle.answer(space) if answers is None else answers
     if settings.delta is not None:
         # the answers can tell a range that was not known before
         threshold(settings.delta, answers.loss.range)

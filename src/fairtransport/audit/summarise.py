@@ -34,6 +34,7 @@ from fairtransport.summary import (
     Limits,
     MethodLimits,
     Provenance,
+    QuestionsAsked,
 )
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def summarise_headline(core: Core) -> AuditSummary:
         price_interval=_limits(*solution.price_interval),
         delta=core.delta,
         alpha=core.alpha,
-        method=core.method,
+        method=core.law.method,
         guarantee=core.guarantee,
         interval=_limits(*core.interval),
         lower_bound=finite(core.lower_bound),
@@ -129,6 +130,7 @@ def summarise_headline(core: Core) -> AuditSummary:
         attributable=_attributable(core),
         random_swap_risk=core.random_swap_risk,
         comparable_share=core.comparable_share,
+        questions=_questions(core),
         plan_is_unique=solution.plan_is_unique,
         duality_gap=solution.duality_gap,
         disagreement=core.disagreement,
@@ -157,6 +159,20 @@ def _attributable(core: Core) -> AttributablePart:
         upper_bound=finite(part.upper_bound),
         pvalue=part.pvalue,
         verdict=part.verdict,
+    )
+
+
+def _questions(core: Core) -> QuestionsAsked | None:
+    asked = core.asked
+    if core.queried == 0:
+        return None
+    return QuestionsAsked(
+        repeated=asked.repeats.asked,
+        differed=asked.repeats.differed,
+        differed_at_most=asked.differ_at_most(core.alpha),
+        draws=asked.draws,
+        people=asked.people,
+        stopped=asked.stopped,
     )
 
 
@@ -220,7 +236,7 @@ def omissions(core: Core, moved: Moved) -> list[str]:
         for name in unmeasured(core)
     ]
     there = {law.method for law in core.compared_laws}
-    lacking = [name for name in COMPARED if name not in there]
+    lacking = [name for name in COMPARED if name not in there and core.asked.law is None]
     if lacking:
         notes.append(
             f"Not compared here: {', '.join(lacking)}. The loss has no known range for it, or the "

@@ -71,15 +71,17 @@ def audit(
         if judge != AuditSettings.judge:
             msg = f"`--judge` must be {AuditSettings.judge!r} for several audits, got {judge!r}"
             raise InputError(msg)
+        questions.refuse_for_families()
         return audit_family(data, counts, alpha, seed, fail_on, outputs, running)
     check_fail_on(fail_on, delta)
-    outputs.check(data, targets, train, answers.model, running.config, questions.query_log)
+    log = questions.query_log
+    outputs.check(data, targets, train, answers.model, running.config, log)
     with naming(**comparison.settings_flags), running.hushed(), questions.counted():
         with stdout_aside():
             settings = asked_before(
-                data, cases, answers, comparison, **group_options(outputs), **questions.options(), counts=counts,
-                targets=targets, delta=delta, alpha=alpha, judge=judge, method=method,
-                n_resamples=resamples, rng=seed,
+                data, cases, answers, comparison, **group_options(outputs), **questions.options(),
+                counts=counts, targets=targets, delta=delta, alpha=alpha, judge=judge,
+                method=method, n_resamples=resamples, rng=seed,
             )  # fmt: skip
             result = audit_file(data, settings, cases, answers, comparison, train)
         result = replace(result, settings_taken=settings_taken()[1])

@@ -18,6 +18,7 @@ from fairtransport.cli.argument_types import (
     Names,
     SimilarityName,
     Switch,
+    Whole,
     literal,
     numbers,
     one_or_many,
@@ -124,11 +125,28 @@ class Questions:
     """
 
     query_log: Annotated[Path | None, told("query_log")] = None
+    repeats: Annotated[Whole | None, told("repeats")] = None
+    draws: Annotated[Whole | None, told("draws")] = None
+    ask_until_sure: Annotated[Switch, told("ask_until_sure")] = AuditSettings.ask_until_sure
+    budget_of_questions: Annotated[Whole | None, told("budget_of_questions")] = None
     price_per_1000: float | None = None
 
     def options(self) -> dict[str, Any]:
         """Return them as `audit` takes them."""
-        return {"query_log": self.query_log}
+        return {
+            "query_log": self.query_log,
+            "repeats": self.repeats,
+            "draws": self.draws,
+            "ask_until_sure": self.ask_until_sure,
+            "budget_of_questions": self.budget_of_questions,
+        }
+
+    def refuse_for_families(self) -> None:
+        """Refuse what several audits are not asked; a query log they may have."""
+        for name, value in self.options().items():
+            if name != "query_log" and value != getattr(Questions, name):
+                msg = f"`{name}` must not be given for several audits, got {value}"
+                raise InputError(msg)
 
     def counted(self) -> AbstractContextManager[None]:
         """Show inside what the asking costs."""

@@ -19,8 +19,5 @@ def print_log(found: list[tuple[System, int, int]], name: str) -> None:
         about = dict(system.about)
         screen.print(line((str(about.get("name")), "bold"), f"  {system.identity}"))
         more = "" if questions == answers else f" ({answers} answers)"
-        screen.print(
-            line(
-                f"  {questions} questions about {', '.join(system.columns)}, kind {system.kind}{more}"
-            )
-        )
+        columns = ", ".join(system.columns)
+        screen.print(line(f"  {questions} questions about {columns}, kind {system.kind}{more}"))
