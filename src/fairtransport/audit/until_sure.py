@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtransport.errors import InputError
-from fairtransport.inference.anytime.eprocess import FreeMoves
+from fairtransport.inference.anytime.eprocess import verdict_bets
 from fairtransport.inference.anytime.stopped import StoppedLaw
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class UntilSure:
         settings, limits = self.settings, self.oracle.known_loss().range
         assert settings.delta is not None and limits is not None  # noqa: S101, PT018
         most_gain = limits[1] - limits[0]
-        evidence = FreeMoves(settings.delta, settings.alpha, most_gain, fixed_targets=True)
+        evidence = verdict_bets(settings.delta, settings.alpha, most_gain)
         done, gains, why = 0, np.empty(0), "everybody"
         while done < len(self.people):
             ready = self._ready(done, max(1, int(GROWTH * done)))
@@ -75,10 +75,11 @@ class UntilSure:
                 why = "budget"
                 break
             new = self._gains(self.people[done : done + ready])
-            evidence.bets.take(new)
+            evidence.take(new)
             gains, done = np.r_[gains, new], done + ready
-            if evidence.rejected_at or evidence.certified_at:
-                why = "rejected" if evidence.rejected_at else "certified"
+            rejected, certified = evidence.crossed
+            if rejected or certified:
+                why = "rejected" if rejected else "certified"
                 break
         if done == 0:
             needed = len(np.unique(self.question[self.members[self.blocks[self.people[0]]]]))

@@ -24,7 +24,7 @@ from fairtransport.inference.rates.model import Seen, fit
 if TYPE_CHECKING:
     from fairtransport.checks import FloatArray, IntArray
 
-ORDERS = 4
+ORDERS = 2
 """Random orders of the clusters; evidence is averaged over them."""
 VARIANCES = (0.25, 0.05, 0.01)
 """Guesses of a gain's variance, a λ for each; evidence is averaged over them."""
@@ -175,10 +175,9 @@ class _Game:
             if at % often == 0:
                 fit(seen, strata, means, variances)
             points = self.points[cluster]
-            for part, draws in self._tuples(points, stake):
-                wealth, gain = self._bet(points, part, draws, means, variances, stake)
-                log_wealth += wealth
-                moved += gain
+            wealth, gain = self._bet(points, means, variances, stake)
+            log_wealth += wealth
+            moved += gain
             kept = drawn.losses[points, self.pilot :]
             seen.people[drawn.blocks[points], drawn.groups[points]] += kept.shape[1]
             seen.losses[drawn.blocks[points], drawn.groups[points]] += kept.sum(axis=1)
@@ -205,24 +204,29 @@ class _Game:
         ]
 
     def _bet(
-        self, points: IntArray, people: IntArray, draws: IntArray, means: FloatArray,
-        variances: FloatArray, stake: float,
-    ) -> tuple[float, float]:  # fmt: skip
-        """Return the logarithm of a tuple's factor, and the gain that was measured."""
-        blocks, groups = self.drawn.blocks[points], self.drawn.groups[points]
-        guess = means[blocks, groups]
+        self, points: IntArray, means: FloatArray, variances: FloatArray, stake: float
+    ) -> tuple[float, float]:
+        """Return the logarithm of the factor of a cluster's tuples, and the gain measured."""
+        blocks = self.drawn.blocks[points]
+        guess = means[blocks, self.drawn.groups[points]]
         target = _worst(blocks, guess)
         rise = guess[target] - guess
-        movers = np.where(rise > 0, people, 0)
-        many = int(movers.sum())
-        if many == 0:
+        if not rise.any():
             return 0.0, 0.0
-        mean = float(movers @ rise) / many
-        spread = 2 * float(movers @ variances[blocks]) / many / len(draws) + mean * mean
-        bet = min(stake * many, MOST, KELLY * mean / spread)
-        losses = self.drawn.losses[np.ix_(points, draws)].mean(axis=1)
-        gain = float(movers @ (losses[target] - losses))
-        return math.log1p(bet * gain / many), gain
+        log_wealth, moved = 0.0, 0.0
+        for people, draws in self._tuples(points, stake):
+            movers = np.where(rise > 0, people, 0)
+            many = int(movers.sum())
+            if many == 0:
+                continue
+            mean = float(movers @ rise) / many
+            spread = 2 * float(movers @ variances[blocks]) / many / len(draws) + mean * mean
+            bet = min(stake * many, MOST, KELLY * mean / spread)
+            losses = self.drawn.losses[points][:, draws].mean(axis=1)
+            gain = float(movers @ (losses[target] - losses))
+            log_wealth += math.log1p(bet * gain / many)
+            moved += gain
+        return log_wealth, moved
 
 
 def _worst(blocks: IntArray, guess: FloatArray) -> IntArray:
