@@ -106,7 +106,8 @@ def _one_place(core: Core) -> Obstacle | None:
 
 def _equal_losses(core: Core) -> Obstacle | None:
     losses = core.problem.losses
-    if np.ptp(losses) > 0:
+    # of those who were not asked about nothing is known
+    if np.ptp(losses) > 0 or core.asked.stopped not in {None, "everybody"}:
         return None
     return Obstacle(
         f"Every loss is {losses[0]:g}, whoever is asked about: no swap can change anything.",
