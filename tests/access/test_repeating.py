@@ -70,7 +70,9 @@ def test_answers_that_differ_leave_no_verdict_and_are_told_with_their_limit():
     summary = result.document().questions
     assert summary.differed == differed
     assert summary.differed_at_most == share_at_most(differed, 60, 0.05)
-    assert any("12 got another answer; of all questions at most 30" in one for one in result.warnings)
+    assert any(
+        "12 got another answer; of all questions at most 30" in one for one in result.warnings
+    )
 
 
 def test_the_limit_covers_the_share_of_unsteady_answers():

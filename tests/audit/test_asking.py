@@ -31,7 +31,8 @@ def audited(box, **more):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "verdict", "most"), [(24, "rejected", 40), (1, "certified", 60), (6, "inconclusive", 60)]
+    ("wrong", "verdict", "most"),
+    [(24, "rejected", 40), (1, "certified", 60), (6, "inconclusive", 60)],
 )
 def test_the_asking_stops_at_the_verdict(wrong, verdict, most):
     box = Box(wrong)
@@ -60,7 +61,9 @@ def test_the_asking_stops_at_the_verdict(wrong, verdict, most):
 def test_a_statistic_is_that_of_the_people_asked_about():
     box = Box(24)
     result = audited(box, ask_until_sure=True)
-    gains = [(x < 24) * (g == 0) for x, g in result.moves[["from_x", "from_g"]].itertuples(index=False)]
+    gains = [
+        (x < 24) * (g == 0) for x, g in result.moves[["from_x", "from_g"]].itertuples(index=False)
+    ]
 
     assert all(gains)
     assert result.statistic == result.moved.total / result.n == result.law.estimate
@@ -103,7 +106,9 @@ def test_each_question_is_asked_so_many_times(draws):
     assert result.asked.draws == result.document().questions.draws == draws
     assert result.upper_bound == np.inf
     assert result.verdict in {"rejected", "inconclusive"}
-    assert result.baseline_risk == pytest.approx(float(result.space.frequencies @ result.problem.losses))
+    assert result.baseline_risk == pytest.approx(
+        float(result.space.frequencies @ result.problem.losses)
+    )
     assert result.statistic == result.law.estimate != result.solution.value
     assert result.document().method == "draws"
     assert any("noise is not counted" in one for one in result.document().warnings)
@@ -170,7 +175,9 @@ def test_ways_of_asking_without_a_proof_are_refused_before_anything_is_asked(mor
 def test_given_predictions_cannot_be_asked_for():
     for more in ({"draws": 2}, {"ask_until_sure": True}):
         with pytest.raises(InputError, match="needs a `model` to ask, got predictions"):
-            ft.audit(PEOPLE, "y", y_pred="x", sensitive_features="g", features=["g"], delta=0.1, **more)
+            ft.audit(
+                PEOPLE, "y", y_pred="x", sensitive_features="g", features=["g"], delta=0.1, **more
+            )
 
 
 def test_an_audit_that_stopped_plans_no_other():

@@ -54,7 +54,10 @@ def test_export_writes_what_others_can_read(log, tmp_path, folder, ending, capsy
     [
         (["show", "absent.sqlite"], "the query log 'absent.sqlite' must be an existing file"),
         (["show", "people.csv"], "`FILE` must be the path of a file that ends in .sqlite"),
-        (["export", "a.sqlite", "b.xlsx"], "`OUTPUT` must end in .csv, .jsonl, .sqlite, got 'b.xls"),
+        (
+            ["export", "a.sqlite", "b.xlsx"],
+            "`OUTPUT` must end in .csv, .jsonl, .sqlite, got 'b.xls",
+        ),
         (["export", "a.sqlite", "a.sqlite"], "`OUTPUT` must not be another file of this command"),
         (["export", "a.sqlite", "no/b.csv"], "`OUTPUT` must be in an existing folder"),
         (["export", "a.sqlite", "b.csv", "--identity", "me"], "`--identity` must be one that"),
@@ -75,7 +78,9 @@ def test_an_interrupted_audit_says_how_to_go_on(tmp_path, folder, capsys, monkey
     line = ["audit", str(folder / "people.csv"), *TOLD, "--model", str(folder / "model.skops")]
     assert main([*line, "--query-log", str(path)]) == 130
     err = " ".join(capsys.readouterr().err.split())
-    assert "Stopped: 0 of 20 answers are in the query log 'a.sqlite': run the same audit again" in err
+    assert (
+        "Stopped: 0 of 20 answers are in the query log 'a.sqlite': run the same audit again" in err
+    )
 
 
 def test_ways_of_asking_are_flags(folder, capsys):
