@@ -7,7 +7,7 @@ NEWEST_PYTHON ?= $(firstword $(foreach version, 3.14 3.13 3.12 3.11, $(shell \
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-lowest test-newest test-install slow lint types contracts check bench \
+.PHONY: demo test test-lowest test-newest test-install servers slow lint types contracts check bench \
   validity clean
 
 demo: .venv/installed
@@ -40,7 +40,10 @@ test-install: .venv/installed-dev
 	  .venv-install/bin/python -m pip uninstall --quiet --yes fairtransport || exit 1; \
 	done
 
-slow: .venv/installed-dev
+# Real servers for the slow tests, whose dependencies clash with ours: an environment each.
+servers: .venv-mlflow/installed .venv-mlserver/installed
+
+slow: .venv/installed-dev servers
 	NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m slow
 
 lint: .venv/installed-dev
@@ -62,7 +65,7 @@ validity: .venv/installed-dev
 	PYTHONPATH=. $(BIN)/python tests/validity/run.py
 
 clean:
-	rm -rf .venv .venv-lowest .venv-newest .venv-install dist
+	rm -rf .venv .venv-lowest .venv-newest .venv-install .venv-mlflow .venv-mlserver dist
 
 .venv/created:
 	$(PYTHON) -m venv .venv
@@ -84,4 +87,19 @@ clean:
 	$(PYTHON) -m venv --clear .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check \
 	  --constraint constraints-lowest.txt --editable '.[test]'
+	touch $@
+
+# the numbers must be computed by the same versions to be equal to the last digit
+SAME := $(shell grep -E '^(numpy|scipy|scikit-learn|skops|joblib)==' constraints.txt)
+
+.venv-mlflow/installed: constraints.txt
+	$(PYTHON) -m venv --clear .venv-mlflow
+	.venv-mlflow/bin/python -m pip install --quiet --disable-pip-version-check \
+	  mlflow==3.17.2 $(SAME)
+	touch $@
+
+.venv-mlserver/installed: constraints.txt
+	$(PYTHON) -m venv --clear .venv-mlserver
+	.venv-mlserver/bin/python -m pip install --quiet --disable-pip-version-check \
+	  mlserver==1.7.1 mlserver-sklearn==1.7.1 $(SAME)
 	touch $@

@@ -6,11 +6,12 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 DOCS = Path(__file__).parents[1] / "docs"
 
 
-def draws_table(rows):
+def draws_table(rows: list[dict[str, Any]]) -> str:
     """Return rejections by box and number of draws."""
     lines = [
         "| system | draws | ψ | rejected at ψ = δ | rejected at 3 δ = ψ |",
@@ -25,7 +26,7 @@ def draws_table(rows):
     return "\n".join(lines)
 
 
-def stops_table(rows):
+def stops_table(rows: list[dict[str, Any]]) -> str:
     """Return verdicts and questions of audits that ask until sure."""
     lines = [
         "| ψ | audits | rejected | certified | inconclusive | people, mean | questions, mean |",
@@ -40,7 +41,7 @@ def stops_table(rows):
     return "\n".join(lines)
 
 
-def page(text):
+def page(text: str) -> str:
     """Return the page with its tables made anew."""
     found = json.loads((DOCS / "questions.json").read_text("utf-8"))
     tables = {"draws": draws_table(found["draws"]), "stops": stops_table(found["stops"])}

@@ -28,6 +28,7 @@ def test_the_readmes_python_runs_as_shown():
         "compare.md",
         "datasets.md",
         "families.md",
+        "models.md",
         "questions.md",
         "rates.md",
         "selection.md",

@@ -30,3 +30,21 @@ def test_continuous_features_are_audited_and_drawn(tmp_path):
         content = (tmp_path / "new" / name).read_bytes()
         assert content.startswith(b"\x89PNG")
         assert len(content) > 20_000
+
+
+@pytest.mark.slow
+def test_a_hiring_prompt_is_audited_against_llama(tmp_path):
+    run = subprocess.run(
+        [sys.executable, str(EXAMPLES / "hiring_prompt.py")],
+        capture_output=True, check=True, encoding="utf-8", cwd=tmp_path,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8", "PYTHONWARNINGS": "error"},
+    )  # fmt: skip
+    value, least = map(float, re.search(r"ψ = (\S+), at least (\S+):", run.stdout).groups())
+
+    # answers at random differ between names
+    assert value > least > 0.05
+    assert "rejected" in run.stdout
+    assert re.search(r"Shall we invite \w+\?", run.stdout)
+    assert "language model tiny-llama at http://127.0.0.1:" in run.stdout
+    assert "temperature 0, seed 0" in run.stdout
+    assert os.listdir(tmp_path) == []  # noqa: PTH208

@@ -333,8 +333,8 @@ PEOPLE: dict[str, Setting] = {
     ),
     "model": Setting(
         "The model, which is asked about every person.",
-        line="A model file that is asked about every person: .skops, or a pickle with "
-        "--allow-pickle.",
+        line="A model that is asked about every person: a .skops or .onnx file, an MLflow folder, "
+        "a pickle with --allow-pickle, or the address of an endpoint.",
         recorded="provenance.model",
     ),
     "y_pred": Setting(

@@ -66,5 +66,5 @@ def test_the_command_line_asks_it(tmp_path, monkeypatch, capsys):
 
 
 def test_the_kinds_of_places_are_named_to_who_typed_another():
-    with pytest.raises(ft.InputError, match=r"must end in .skops, .*toy:, .toy, got 'model.txt'"):
+    with pytest.raises(ft.InputError, match=r"one of .skops, .*toy:, .toy, got 'model.txt'"):
         load("model.txt")

@@ -21,7 +21,7 @@ import fairtransport as ft
 from fairtransport.access import load
 from fairtransport.access.model_files import REVIEWED
 
-KINDS = ".skops, .pkl, .pickle, .joblib"
+KINDS = ".skops, .onnx, .pkl, .pickle, .joblib, http:, https:"
 
 
 class Surprise:
@@ -189,16 +189,9 @@ def test_allowing_pickles_trusts_no_skops_type(tmp_path):
     [
         (7, "`path` must be the path of a model file, got 7"),
         ("absent.skops", "`path` must be an existing file, got 'absent.skops'"),
-        ("model.txt", "`path` must end in .skops, .pkl, .pickle, .joblib, got 'model.txt'"),
-        ("model", "`path` must end in .skops, .pkl, .pickle, .joblib, got 'model'"),
-        (
-            "some/model.onnx",
-            f"`path` must end in {KINDS}; ONNX files are not supported yet, got 'model.onnx'",
-        ),
-        (
-            "https://host/model",
-            f"`path` must be a file ({KINDS}); endpoints are not supported yet, got 'https://host/model'",
-        ),
+        ("model.txt", f"`path` must be an MLflow folder or one of {KINDS}, got 'model.txt'"),
+        ("model", f"`path` must be an MLflow folder or one of {KINDS}, got 'model'"),
+        ("some/absent.onnx", "`path` must be an existing file, got 'some/absent.onnx'"),
     ],
 )
 def test_paths_that_are_no_model(path, message):

@@ -17,7 +17,7 @@ class Box:
     name, library, features, classes = "box", "pandas", None, [0, 1]
     identity = "box 1"
 
-    def __init__(self, moody=False, batches=None):
+    def __init__(self, *, moody=False, batches=None):
         self.asked, self.moody = {}, moody
         if batches:
             self.batches = batches

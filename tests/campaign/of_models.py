@@ -9,7 +9,7 @@ import polars as pl
 from sklearn.tree import DecisionTreeClassifier
 
 from fairtransport import DataError, InputError, ModelError
-from fairtransport.access import Function, load
+from fairtransport.access import Function, connect, load, prompt
 from tests.campaign.kinds import Kind
 from tests.campaign.people import POINTS, SWAPPED, audit, model, scores, statistic
 
@@ -268,13 +268,70 @@ BOXES = [
     Kind("access.load", what, lambda v=value: load(v), says)
     for what, value, says in (
         ("a number", 3, "^`path` must be the path"), ("nothing", None, "^`path` must be the path"),
-        ("an address", "http://host/model", "^`path` must be a file"),
-        ("another ending", "model.txt", "^`path` must end in"),
+        ("an address with a password", "http://me:pass@host/model", "^`url` must not hold a user name"),
+        ("an address with a key", "http://host/model?key=3", "^`url` must have no parameters but"),
+        ("an address of a language model", "http://127.0.0.1:1/v1/chat/completions", "use `prompt`$"),
+        ("another ending", "model.txt", "^`path` must be an MLflow folder or one of"),
         ("an absent file", "absent.skops", "^`path` must be an existing file"),
-        ("bytes", b"model.skops", "^`path` must be the path"), ("a folder", ".", "^`path` must end"),
+        ("bytes", b"model.skops", "^`path` must be the path"), ("a folder", ".", "^`path` must be an MLflow folder or one"),
         ("a zero byte", "a\0.skops", "^`path` must be an existing file"),
+        ("an absent ONNX file", "absent.onnx", "^`path` must be an existing file"),
+        ("a description without a folder", "no/MLmodel", "^`path` must be an existing file"),
         ("a pickle", __file__.replace(".py", ".pkl"), "^`path` must be an existing file"),
     )
 ]  # fmt: skip
 
-KINDS = [*LABELS, *SCORES, *BOXES]
+HERE = "http://127.0.0.1:1/invocations"
+CHAT = {"answers": ["yes", "no"], "model": "toy"}
+ADDRESSES = [
+    Kind("access.connect", what, lambda u=url, o=options: connect(u, **o), says)
+    for what, url, options, says in (
+        ("a number", 3, {}, "^`url` must be an address like"),
+        ("nothing", None, {}, "^`url` must be an address like"),
+        ("a path", "model.skops", {}, "^`url` must be an address like"),
+        ("another scheme", "ftp://host/x", {}, "^`url` must be an address like"),
+        ("no host", "http:///x", {}, "^`url` must be an address like"),
+        ("half an address of version 6", "http://[::1/x", {}, "^`url` must be an address like"),
+        ("a port that is none", "http://host:x/y", {}, "^`url` must be an address like"),
+        ("a line break", "http://host/a\nb", {}, "^`url` must be an address like"),
+        ("a user name", "http://me@host/x", {}, "^`url` must not hold a user name"),
+        ("a fragment", "http://host/x#y", {}, "^`url` must have no parameters but"),
+        ("an unknown protocol", HERE, {"protocol": "grpc"}, "^`protocol` must be one of"),
+        ("no points a request", HERE, {"batch_size": 0}, "^`batch_size` must be a whole number"),
+        ("half a request at a time", HERE, {"at_a_time": 0.5}, "^`at_a_time` must be a whole number"),
+        ("no time", HERE, {"timeout": 0}, "^`timeout` must be a finite number > 0"),
+        ("endless time", HERE, {"timeout": float("inf")}, "^`timeout` must be a finite number > 0"),
+        ("fewer than no retries", HERE, {"retries": -1}, "^`retries` must be a whole number >= 0"),
+        ("no bytes", HERE, {"max_answer": 0}, "^`max_answer` must be a whole number"),
+        ("a variable that is not set", HERE, {"token_variable": "NO_SUCH"}, "^`token_variable` must be"),
+        ("a variable that is a number", HERE, {"token_variable": 3}, "^`token_variable` must be"),
+        ("features that are text", HERE, {"features": "race"}, "^`features` must be a list of column"),
+    )
+] + [
+    Kind("access.connect", "nobody there", lambda: connect(HERE, retries=0).answer(POINTS, "label"),
+         "did not answer in 1 try", ModelError),
+    Kind("access.connect", "nobody to recognise", lambda: connect("http://127.0.0.1:1", retries=0),
+         "did not answer in 1 try", ModelError),
+] + [
+    Kind("access.prompt", what,
+         lambda t=template, o=options: prompt(t, "http://127.0.0.1:1", **CHAT | o), says)
+    for what, template, options, says in (
+        ("no text", 3, {}, "^`template` must be a text"),
+        ("no column", "hello", {}, "^`template` must be a text with columns"),
+        ("an open brace", "{age", {}, "^`template` must have columns in braces"),
+        ("empty braces", "{} {age}", {}, "^`template` must name a column"),
+        ("a conversion", "{age!s}", {}, "^`template` must be a text with columns"),
+        ("one answer", "{age}", {"answers": ["yes"]}, "^`answers` must be two or more"),
+        ("answers that differ in case", "{age}", {"answers": ["a", "A"]}, "^`answers` must be two or"),
+        ("empty answers", "{age}", {"answers": ["", " "]}, "^`answers` must be two or more"),
+        ("a refusal that is an answer", "{age}", {"refusal": "no"}, "^`refusal` must be none of"),
+        ("an unknown constraint", "{age}", {"constrain": "x"}, "^`constrain` must be one of"),
+        ("a temperature below zero", "{age}", {"temperature": -1}, "^`temperature` must be"),
+        ("a seed with a fraction", "{age}", {"seed": 0.5}, "^`seed` must be a whole number"),
+        ("wording of another column", "{age}", {"wording": {"sex": {}}}, "^`wording` must be about"),
+        ("wording that is text", "{age}", {"wording": "x"}, "^`wording` must map columns"),
+        ("stand-ins that are no table", "{age}", {"stand_ins": [1]}, "^`stand_ins` must be a table"),
+    )
+]  # fmt: skip
+
+KINDS = [*LABELS, *SCORES, *BOXES, *ADDRESSES]

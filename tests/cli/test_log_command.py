@@ -15,8 +15,8 @@ TOLD = ["--label", "good", "--sensitive", "race", "--features", "race,age", "--s
 def log(tmp_path, folder):
     """A log that an audit from the command line made."""
     path = tmp_path / "a.sqlite"
-    assert main(["audit", str(folder / "people.csv"), *TOLD, "--model",
-                 str(folder / "model.skops"), "--query-log", str(path), "--quiet"]) == 0  # fmt: skip
+    line = ["audit", str(folder / "people.csv"), *TOLD, "--model", str(folder / "model.skops")]
+    assert main([*line, "--query-log", str(path), "--quiet"]) == 0
     return path
 
 

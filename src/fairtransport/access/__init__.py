@@ -1,4 +1,4 @@
-"""The black box: boxes, model files, endpoints, and the oracle that asks each question once."""
+"""The black box: boxes, files, endpoints, prompts, and the oracle that asks each question once."""
 
 from fairtransport.access.asking import ask
 from fairtransport.access.boxes import BlackBox, Estimator, Function, as_black_box
@@ -7,6 +7,7 @@ from fairtransport.access.identity import named
 from fairtransport.access.loading import load
 from fairtransport.access.logged import Recorded, logged, recorded
 from fairtransport.access.model_files import FileModel
+from fairtransport.access.prompts import prompt
 
 __all__ = [
     "BlackBox",
@@ -20,5 +21,6 @@ __all__ = [
     "load",
     "logged",
     "named",
+    "prompt",
     "recorded",
 ]

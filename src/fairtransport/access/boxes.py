@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from fairtransport.losses import Answer, Loss
-    from fairtransport.space.columns import Value
+    from fairtransport.space.columns import Value, Values
 
 
 LIBRARIES = ("pandas", "polars", "pyarrow", "modin", "cudf")
@@ -61,9 +61,10 @@ def identity_of(box: object) -> str | None:
     return None if identity is None else str(identity)
 
 
-def notes_of(box: object) -> tuple[str, ...]:
-    """Return what a box says that readers of its answers should know, after it was asked."""
-    return tuple(getattr(box, "notes", ()))
+def notes_on(box: object, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
+    """Return what a box says that readers of its answers should know."""
+    told = getattr(box, "notes_on", None)
+    return () if told is None else tuple(told(predictions, classes))
 
 
 def batches_of(box: object) -> int | None:
@@ -167,10 +168,9 @@ class Described:
         """What tells the box from others."""
         return identity_of(self.box)
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What readers of the answers should know."""
-        return notes_of(self.box)
+    def notes_on(self, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
+        """Return what readers of the answers should know."""
+        return notes_on(self.box, predictions, classes)
 
     @property
     def batches(self) -> int | None:
@@ -270,10 +270,9 @@ class Access:
         """How a message names where answers come from."""
         return f"`{self.parameter}`" if self.box is None else f"the model {self.box.name}"
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What readers of the answers should know."""
-        return notes_of(self.box)
+    def notes_on(self, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
+        """Return what readers of the answers should know."""
+        return notes_on(self.box, predictions, classes)
 
     @property
     def features(self) -> tuple[str, ...] | None:

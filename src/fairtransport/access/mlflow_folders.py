@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtransport.access.boxes import identity_of, notes_of
+from fairtransport.access.boxes import identity_of, notes_on
 from fairtransport.access.casting import cast, plain_column
 from fairtransport.access.model_files import read_pickle, read_skops
 from fairtransport.access.onnx_files import open_onnx
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from fairtransport.access.boxes import BlackBox
     from fairtransport.losses import Answer
-    from fairtransport.space.columns import Value
+    from fairtransport.space.columns import Value, Values
 
 DESCRIPTION = "MLmodel"
 """The file of a folder that says what is in it."""
@@ -69,10 +69,9 @@ class FolderModel:
         """What tells this model from others."""
         return f"mlflow folder {self.signature} {identity_of(self.box)}"
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What readers of the answers should know."""
-        return notes_of(self.box)
+    def notes_on(self, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
+        """Return what readers of the answers should know."""
+        return notes_on(self.box, predictions, classes)
 
     @property
     def library(self) -> str:

@@ -143,8 +143,8 @@ def whole_numbers(value: int | memoryview) -> Iterator[int]:
 
 
 def _check_tensor(found: Contents, message: memoryview, file: Path) -> None:
-    size, outside = 1, {}
-    is_outside = False
+    size, is_outside = 1, False
+    outside: dict[str, str] = {}
     for number, value in fields(message):
         if number == 1:
             size *= math.prod(whole_numbers(value))

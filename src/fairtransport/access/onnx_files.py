@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairtransport.losses import Answer
-    from fairtransport.space.columns import Value
+    from fairtransport.space.columns import Value, Values
 
 TYPES = {
     "tensor(float16)": "f2", "tensor(float)": "f4", "tensor(double)": "f8", "tensor(bool)": "?",
@@ -76,9 +76,8 @@ class OnnxModel:
         """What tells this model from others."""
         return f"onnx {self.sha256}"
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What a reader of its answers should know."""
+    def notes_on(self, _: Values, __: Sequence[Value]) -> tuple[str, ...]:
+        """Return what readers of the answers should know."""
         return (IN_SINGLE_PRECISION,) if self._is_single else ()
 
     @property

@@ -119,12 +119,12 @@ class Oracle:
             predictions = self._given(space, classes, positive)
         else:
             predictions = self._asked(space, self.access.box, classes, positive, draw)
-        loss = self.loss
+        loss, notes = self.loss, self.access.notes_on(predictions, classes)
         if not loss.uses_truth:
             self.check_positive(predictions)
             loss, predictions = self._as_outcome(predictions)
         losses = evaluate(loss, _truth(space, loss, classes), predictions)
-        return AnsweredPoints(loss, losses, predictions, self.queried, self.access.notes)
+        return AnsweredPoints(loss, losses, predictions, self.queried, notes)
 
     def known_loss(self) -> Loss:
         """Return the loss, with its range as far as it is known before anything is asked."""

@@ -12,7 +12,7 @@ from fairtransport.access.boxes import (
     as_black_box,
     batches_of,
     identity_of,
-    notes_of,
+    notes_on,
 )
 
 if TYPE_CHECKING:
@@ -66,10 +66,9 @@ class Remembering:
         """What tells the model from others."""
         return identity_of(self._box)
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What readers of the answers should know."""
-        return notes_of(self._box)
+    def notes_on(self, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
+        """Return what readers of the answers should know."""
+        return notes_on(self._box, predictions, classes)
 
     @property
     def batches(self) -> int | None:

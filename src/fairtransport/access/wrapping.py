@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairtransport.access.boxes import batches_of, identity_of
+from fairtransport.access.boxes import batches_of, identity_of, notes_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fairtransport.access.boxes import BlackBox
     from fairtransport.losses import Answer
-    from fairtransport.space.columns import Value
+    from fairtransport.space.columns import Value, Values
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +40,10 @@ class Wrapped:
     def batches(self) -> int | None:
         """How many points it is best asked about at once."""
         return batches_of(self.box)
+
+    def notes_on(self, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
+        """Return what readers of the answers should know."""
+        return notes_on(self.box, predictions, classes)
 
     @property
     def library(self) -> str | None:

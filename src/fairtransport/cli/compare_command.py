@@ -11,6 +11,7 @@ from cyclopts import Group, Parameter
 from fairtransport.checks import number
 from fairtransport.cli.argument_types import Names, Seed, Switch, told
 from fairtransport.cli.configfile import settings_taken
+from fairtransport.cli.endpoint_flags import REACHING, Reaching
 from fairtransport.cli.exits import FailOn, exit_code
 from fairtransport.cli.flags import Answers, Cases, Comparing, Running, asked_before, columns_of
 from fairtransport.cli.outputs import Outputs
@@ -31,7 +32,8 @@ class NamedAnswers:
     Parameters
     ----------
     model
-        A name and a model file, as in --model old=old.skops; the one to compare with first.
+        A name and a model file or address, as in --model old=old.skops; the one to compare with
+        first.
     allow_pickle
         Read pickles (.pkl, .pickle, .joblib), which run whatever code their author put in.
     trust
@@ -45,6 +47,7 @@ class NamedAnswers:
     model: Names = None
     allow_pickle: Switch = False
     trust: Names = None
+    reaching: Reaching = REACHING
     prediction: Names = None
     score: Names = None
 
@@ -86,7 +89,9 @@ class NamedAnswers:
         return Answers(prediction=value) if kind == "y_pred" else Answers(score=(value,))
 
     def _one(self, path: Path) -> Answers:
-        return Answers(model=path, allow_pickle=self.allow_pickle, trust=self.trust)
+        return Answers(
+            model=path, allow_pickle=self.allow_pickle, trust=self.trust, reaching=self.reaching
+        )
 
 
 FLAGS = {"models": "--model", "y_pred": "--prediction", "y_score": "--score"}

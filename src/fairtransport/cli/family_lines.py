@@ -85,7 +85,7 @@ class FamilyLine:
         answers: Answers = asked["answers"]
         cases: Cases = asked["cases"]
         comparison: Comparing = asked["comparison"]
-        key = (answers.model, answers.allow_pickle, answers.trust)
+        key = (answers.model, answers.allow_pickle, answers.trust, answers.reaching)
         if key not in models:
             models[key] = answers.options()["model"]
         columns = columns_of(asked["data"], cases, answers, models[key], settings.counts)

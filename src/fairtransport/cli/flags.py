@@ -25,6 +25,8 @@ from fairtransport.cli.argument_types import (
     told,
 )
 from fairtransport.cli.configfile import settings_taken
+from fairtransport.cli.endpoint_flags import FLAGS as ENDPOINT_FLAGS
+from fairtransport.cli.endpoint_flags import REACHING, Reaching, is_address
 from fairtransport.cli.wording import naming
 from fairtransport.errors import InputError
 from fairtransport.losses import as_loss
@@ -88,6 +90,7 @@ class Answers:
     model: Annotated[Path | None, told("model")] = None
     allow_pickle: Switch = False
     trust: Names = None
+    reaching: Reaching = REACHING
     prediction: Annotated[str | None, told("y_pred")] = None
     score: Annotated[Names, told("y_score")] = None
 
@@ -105,12 +108,13 @@ class Answers:
     def _loaded(self) -> Any:
         if self.model is None:
             return None
+        if is_address(self.model):
+            with naming(**ENDPOINT_FLAGS):
+                return self.reaching.opened(self.model)
         from fairtransport.access import load
 
-        # a path object folds the two slashes of an address into one
-        path = str(self.model).replace(":/", "://", 1) if _is_address(self.model) else self.model
         with naming(path="--model"):
-            return load(path, allow_pickle=self.allow_pickle, trusted=self.trust or ())
+            return load(self.model, allow_pickle=self.allow_pickle, trusted=self.trust or ())
 
 
 @Parameter(name="*", group=Group("Questions", sort_key=2))
@@ -263,10 +267,6 @@ def _setting_flags(kind: Any) -> dict[str, str]:
     return flags | {"X": flags["fit"]}
 
 
-def _is_address(path: Path) -> bool:
-    return str(path).lower().startswith(("http:/", "https:/"))
-
-
 def asked_before(
     data: Path | None, cases: Cases, answers: Answers, comparison: Comparing, **more: Any
 ) -> AuditSettings:
@@ -280,6 +280,7 @@ def asked_before(
     if data is not None:
         FileSource(data)
     loss = as_loss(comparison.loss, comparison.limits)
+    answers.reaching.check(answers.model)
     # any callable stands for the model
     choose_access(None if answers.model is None else len, answers.prediction, answers.score, loss)
     settings = AuditSettings(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from cyclopts import Token
 
-LISTS = ("--sensitive", "--features", "--score", "--labels", "--trust", "--loss-range")
+LISTS = ("--sensitive", "--features", "--score", "--labels", "--trust", "--classes", "--loss-range")
 KINDS = {
     "int": "a whole number", "float": "a number", "bool": "true or false",
     "Several": "a list of at least one value",

@@ -14,6 +14,8 @@ TOKEN = "FAIRTRANSPORT_TOKEN"  # noqa: S105 - the name of a variable
 """The environment variable that holds the token, where no other is named."""
 PUBLIC = frozenset({"api-version"})
 """Parameters of addresses that are no secrets."""
+SHORTEST = 8
+"""Signs that a token has at least."""
 PORTS = {"http": 80, "https": 443}
 
 
@@ -109,6 +111,10 @@ class Token:
         """Return what somebody else says without the token."""
         return text.replace(self.value, "…") if self.value else text
 
+    def removed(self, content: bytes) -> bytes:
+        """Return what a server sends without the token, which it may send back."""
+        return content.replace(self.value.encode(), b"-") if self.value else content
+
 
 def as_token(variable: str | None, address: Address) -> Token:
     """Return the token of an endpoint, if it has one and may be sent there."""
@@ -117,8 +123,10 @@ def as_token(variable: str | None, address: Address) -> Token:
         # the value may be the token itself, typed by mistake
         msg = "`token_variable` must be the name of an environment variable that is set"
         raise InputError(msg)
-    if not (token.value.isascii() and token.value.isprintable()):
-        msg = f"the token in {token.variable} must be printable ASCII"
+    is_plain = token.value.isascii() and token.value.isprintable()
+    if token.value and not (is_plain and len(token.value) >= SHORTEST):
+        # a short one would be found in answers, too, and removed from them
+        msg = f"the token in {token.variable} must be {SHORTEST} or more printable ASCII signs"
         raise InputError(msg)
     if token.value and not address.is_safe:
         msg = f"`url` must begin with https: where a token is sent, got {str(address)!r}"

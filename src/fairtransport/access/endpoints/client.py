@@ -27,7 +27,17 @@ LONGEST_WAIT = 120
 FIRST_WAIT = 0.25
 """Seconds before the first further try but one; each wait is twice as long as the one before."""
 PIECE = 1 << 16
+FILTERED = b"content_filter"
+"""What servers say where a filter found something in the question."""
 OK, REDIRECT, REFUSED = 200, 300, 400
+
+
+class RefusedError(ModelError):
+    """An endpoint answered that it will not; ``is_by_filter`` if because of what was asked."""
+
+    def __init__(self, message: str, *, is_by_filter: bool = False) -> None:
+        super().__init__(message)
+        self.is_by_filter = is_by_filter
 
 
 @dataclass(frozen=True)
@@ -62,9 +72,9 @@ class Client:
         """Return the document that answers another one; what is no good answer is an error."""
         status, content = self._send("POST", path, json.dumps(document, allow_nan=False))
         if status >= REDIRECT:
-            told = self.token.hidden(" ".join(content.decode(errors="replace").split()))
+            told = " ".join(content.decode(errors="replace").split())
             msg = f"{self} answered with status {status}: {cut(told, 200) or 'no reason given'}"
-            raise ModelError(msg)
+            raise RefusedError(msg, is_by_filter=status == REFUSED and FILTERED in content)
         return self._read(content)
 
     def get(self, path: str) -> Any:
@@ -83,10 +93,14 @@ class Client:
         return f"the endpoint {self.address}"
 
     def _read(self, content: bytes) -> Any:
+        def refuse(constant: str) -> None:
+            msg = f"{self} must give finite numbers, got {constant}"
+            raise ModelError(msg)
+
         try:
-            return json.loads(content)
+            return json.loads(content, parse_constant=refuse)
         except (ValueError, RecursionError) as error:
-            msg = f"{self} must answer in JSON, got {self.token.hidden(cut(repr(content)))}"
+            msg = f"{self} must answer in JSON, got {cut(repr(content))}"
             raise ModelError(msg) from error
 
     def _send(self, method: str, path: str, body: str | None = None) -> tuple[int, bytes]:
@@ -101,7 +115,7 @@ class Client:
                     redirect=False, retries=retries, preload_content=False,
                 )  # fmt: skip
                 try:
-                    return response.status, self._content(response)
+                    return response.status, self.token.removed(self._content(response))
                 except HTTPError as error:
                     left = response.retries or retries
                     retries = left.increment(method, target, error=error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fairtransport.access.boxes import plain_items
@@ -80,12 +81,15 @@ def connect(
         raise InputError(msg)
     named = None if protocol is None else choice("protocol", protocol, PROTOCOLS)
     spoken = named or _recognised(client, model)
-    known = {"features": _columns(features), "classes": classes}
+    columns = _columns(features)
     if spoken == "mlflow":
         path = address.path if address.path.endswith(invocations.PATH) else None
         there = address.at(path or address.path + invocations.PATH)
-        return Invocations(Client(there, limits, client.token), **known)
-    return _open_inference(client, model, dict(outputs or {}), known)
+        return Invocations(Client(there, limits, client.token), columns, classes)
+    box = _open_inference(client, model, dict(outputs or {}), classes)
+    named_inputs = box.inputs and not box.takes_a_table
+    own = tuple(str(one["name"]) for one in box.inputs) if named_inputs else None
+    return replace(box, features=own if columns is None else columns)
 
 
 def open_address(path: str, _: Permissions) -> Endpoint:
@@ -119,7 +123,7 @@ def _recognised(client: Client, model: str | None) -> str:
 
 
 def _open_inference(
-    client: Client, model: str | None, outputs: dict[str, str], known: dict[str, Any]
+    client: Client, model: str | None, outputs: dict[str, str], classes: Sequence[Value] | None
 ) -> OpenInference:
     found = MODEL.fullmatch(client.address.path)
     if found is None and model is None:
@@ -136,15 +140,10 @@ def _open_inference(
     inputs, given = (_tensors(told.get(which)) for which in ("inputs", "outputs"))
     there = Client(client.address.at(path), client.limits, client.token)
     served = f"{told.get('name')} {told.get('versions')}"
-    box = OpenInference(
-        there, **known, path=path, inputs=inputs, outputs=given, served=served, chosen=outputs
-    )
-    if inputs and known["features"] is None and not box.takes_a_table:
-        known["features"] = tuple(str(one["name"]) for one in inputs)
-        return OpenInference(
-            there, **known, path=path, inputs=inputs, outputs=given, served=served, chosen=outputs
-        )
-    return box
+    return OpenInference(
+        there, None, classes, path=path, inputs=inputs, outputs=given, served=served,
+        chosen=outputs,
+    )  # fmt: skip
 
 
 def _tensors(told: Any) -> list[dict[str, Any]]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from fairtransport.access.casting import plain_column
 from fairtransport.access.endpoints.endpoint import Endpoint
+from fairtransport.checks import shown
+from fairtransport.errors import ModelError
 
 if TYPE_CHECKING:
     from fairtransport.losses import Answer
@@ -35,7 +37,9 @@ class Invocations(Endpoint):
         answers = [_only_value(one) for one in said]
         if kind == "score" and _are_labels(answers):
             # whole numbers would pass for the scores 0 and 1
-            raise self.refuse(kind, answers[0])
+            hint = "a label; models logged with pyfunc_predict_fn='predict_proba' give scores"
+            msg = f"{self.client} must give scores, got {shown(answers[0], 20)}, {hint}"
+            raise ModelError(msg)
         return answers
 
 

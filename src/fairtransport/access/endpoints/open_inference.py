@@ -79,8 +79,9 @@ class OpenInference(Endpoint):
     @property
     def takes_a_table(self) -> bool:
         """Whether all columns go into one tensor."""
-        shape = self.inputs[0].get("shape", ()) if len(self.inputs) == 1 else ()
-        return len(shape) == 2 and shape[1] != 1  # noqa: PLR2004
+        shapes = [one.get("shape") for one in self.inputs]
+        shape = shapes[0] if len(shapes) == 1 else None
+        return isinstance(shape, list) and len(shape) == 2 and shape[1] != 1  # noqa: PLR2004
 
     def _table(self, points: Any) -> list[dict[str, Any]]:
         if not self.takes_a_table:

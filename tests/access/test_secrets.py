@@ -1,0 +1,115 @@
+"""A token is in no file, log, error, report or object that an audit with one makes."""
+
+import json
+import logging
+import pickle
+import traceback
+
+import pytest
+from tests.access.faulty import Faulty
+from tests.access.models_of_people import FEATURES, people
+
+import fairtransport as ft
+from fairtransport.access import connect, prompt
+from fairtransport.cli import main
+
+TOKEN = "sesame-open-0123456789-abcdef"  # noqa: S105
+PEOPLE = people(80)
+
+
+class Parrot(Faulty):
+    """A server that wants the token and repeats it whenever it can."""
+
+    def __init__(self, says, **options):
+        super().__init__(says, **options)
+        self.status = 200
+
+    def _handed_on(self, handler, body):
+        heard = handler.headers.get("Authorization", "nothing")
+        if handler.command == "POST" and (heard != f"Bearer {TOKEN}" or self.status != 200):
+            return self.status if self.status != 200 else 401, json.dumps({"heard": heard}).encode()
+        return super()._handed_on(handler, body)
+
+
+def good(rows):
+    return [int(row["race"] == "a") for row in rows]
+
+
+@pytest.fixture(autouse=True)
+def token(monkeypatch, caplog):
+    monkeypatch.setenv("FAIRTRANSPORT_TOKEN", TOKEN)
+    caplog.set_level(logging.DEBUG)
+
+
+def is_hushed(text):
+    return "sesame" not in text and "0123456789-abc" not in text
+
+
+@pytest.mark.parametrize("status", [200, 400, 401, 500])
+def test_files_screens_logs_and_errors_of_the_command_line(
+    status, tmp_path, monkeypatch, capfd, caplog
+):
+    monkeypatch.chdir(tmp_path)
+    PEOPLE.to_csv("cases.csv", index=False)
+    with Parrot(good) as server:
+        server.status = status
+        line = ["audit", "cases.csv", "--label", "good", "--sensitive", "race", "--features",
+                ",".join(FEATURES), "--model", f"{server.url}/invocations", "--retries", "1",
+                "--report", "report.html", "--json", "audit.json", "--delta", "0.9", "--seed", "1",
+                "--debug"]  # fmt: skip
+        assert main(line) == (status != 200)
+    out, err = capfd.readouterr()
+
+    assert ("Traceback" in err) == (f"{status}" in err) == (status != 200)
+    assert is_hushed(out + err)
+    assert is_hushed(caplog.text)
+    assert "urllib3" in caplog.text
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(files) == (3 if status == 200 else 1)
+    for path in files:
+        assert is_hushed(path.read_text())
+    assert all(one.get("Authorization") == f"Bearer {TOKEN}" for one in server.headers)
+
+
+@pytest.mark.parametrize("fault", ["shape", "text", "cut", "redirect", "huge"])
+def test_errors_hold_no_token_whatever_goes_wrong(fault):
+    repeated = f"http://me:{TOKEN}@127.0.0.1:1/{TOKEN}"
+    with Parrot(good, always=fault, elsewhere=repeated) as server:
+        box = connect(server.url, retries=0)
+        with pytest.raises(ft.ModelError) as caught:
+            box.answer(PEOPLE[FEATURES], "label")
+    assert is_hushed("".join(traceback.format_exception(caught.value)))
+
+
+def test_answers_that_repeat_the_token_do_not():
+    with Parrot(lambda rows: [TOKEN] * len(rows)) as server:
+        said = connect(server.url).answer(PEOPLE[FEATURES].head(2), "label")
+    assert is_hushed(repr(said))
+
+
+def test_boxes_do_not_keep_the_token():
+    with Parrot(good) as server:
+        boxes = [
+            connect(server.url),
+            prompt("{age}", server.url, answers=["yes", "no"], model="toy"),
+        ]
+        for box in boxes:
+            for text in (repr(box), repr(vars(box)), box.identity, box.description, box.name):
+                assert is_hushed(text)
+            assert is_hushed(pickle.dumps(box).decode("latin-1"))
+
+
+def test_a_token_goes_nowhere_in_the_open(monkeypatch):
+    with pytest.raises(ft.InputError, match="`url` must begin with https: where a token is sent"):
+        connect("http://example.org/invocations")
+    monkeypatch.setenv("SHORT", "abc")
+    with pytest.raises(ft.InputError, match="must be 8 or more printable ASCII signs") as caught:
+        connect("https://example.org/invocations", token_variable="SHORT")  # noqa: S106
+    assert "abc" not in str(caught.value)
+
+
+def test_a_token_of_another_name(monkeypatch):
+    monkeypatch.setenv("OTHER", "another-token-of-mine")
+    with Faulty(good) as server:
+        connect(server.url, token_variable="OTHER").answer(PEOPLE[FEATURES], "label")  # noqa: S106
+    assert {one["Authorization"] for one in server.headers} == {"Bearer another-token-of-mine"}
