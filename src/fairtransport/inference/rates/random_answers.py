@@ -65,7 +65,7 @@ class DrawnLosses(NamedTuple):
     @property
     def draws(self) -> int:
         """Answers to each question."""
-        return self.losses.shape[1]
+        return int(self.losses.shape[1])
 
 
 @dataclass(frozen=True, eq=False)
