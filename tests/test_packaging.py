@@ -14,7 +14,8 @@ def normal(name):
 def test_the_lowest_constraints_are_the_lower_limits_of_the_project():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = project["optional-dependencies"]
-    wanted = [*project["dependencies"], *extras["test"], *extras["skops"]]
+    used = [*extras["skops"], *extras["onnx"], *extras["mlflow"], *extras["http"]]
+    wanted = [*project["dependencies"], *extras["test"], *used]
     limits = dict(limit.split(">=") for limit in wanted if not limit.startswith("fairtransport["))
     pinned = dict(
         re.findall(

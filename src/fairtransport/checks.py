@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from contextlib import contextmanager, suppress
 from numbers import Real
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
+Values: TypeAlias = NDArray[np.generic]
+"""An array of values of a table or a model, of whichever type they are."""
 
 
 def cut(text: str, width: int = 60) -> str:
@@ -87,7 +89,7 @@ def number(
     raise InputError(msg)
 
 
-def threshold(delta: object, limits: tuple[float, float] | None) -> float:
+def threshold(delta: object, limits: tuple[float, float] | None, name: str = "delta") -> float:
     """Return δ if it can be exceeded: it must be below the width of a loss's range.
 
     Examples
@@ -96,30 +98,32 @@ def threshold(delta: object, limits: tuple[float, float] | None) -> float:
     Traceback (most recent call last):
     fairtransport.errors.InputError: `delta` must be below 1, as no loss can grow by more, got 5; 5 % is 0.05
     """  # noqa: E501
-    value = number("delta", delta, at_least=0)
+    value = number(name, delta, at_least=0)
     width = math.inf if limits is None else limits[1] - limits[0]
     if value < width:
         return value
     hint = f"; {value:g} % is {value / 100:g}" if value > width == 1 else ""
-    msg = f"`delta` must be below {width:g}, as no loss can grow by more, got {shown(delta)}{hint}"
+    msg = f"`{name}` must be below {width:g}, as no loss can grow by more, got {shown(delta)}{hint}"
     raise InputError(msg)
 
 
-def whole(name: str, value: Any, *, at_least: int = 1, at_most: int | None = None) -> int:
+def whole(name: str, value: object, *, at_least: int = 1, at_most: int | None = None) -> int:
     """Return ``value`` if it is a whole number inside its limits."""
-    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if is_whole and value >= at_least and (at_most is None or value <= at_most):
-        return int(value)
-    # the upper limit is news only to those who exceed it
-    limit = f" and <= {at_most:,}" if is_whole and at_most and value > at_most else ""
+    limit = ""
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        if value >= at_least and (at_most is None or value <= at_most):
+            return int(value)
+        # the upper limit is news only to those who exceed it
+        limit = f" and <= {at_most:,}" if at_most and value > at_most else ""
     msg = f"`{name}` must be a whole number >= {at_least}{limit}, got {shown(value)}"
     raise InputError(msg)
 
 
-def generator(name: str, value: Any) -> np.random.Generator:
+def generator(name: str, value: object) -> np.random.Generator:
     """Return the random generator behind a seed, a generator or None."""
-    is_seed = isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 0
-    if value is None or is_seed or isinstance(value, np.random.Generator):
+    if value is None or isinstance(value, np.random.Generator):
+        return np.random.default_rng(value)
+    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 0:
         return np.random.default_rng(value)
     msg = f"`{name}` must be a seed >= 0, a numpy generator or None, got {shown(value)}"
     raise InputError(msg)
@@ -132,14 +136,13 @@ def choice(name: str, value: object, allowed: Collection[str]) -> str:
     raise _not_among(name, value, allowed)
 
 
-def one_of(name: str, value: object, allowed: Collection[Any]) -> Any:
-    """Return ``value`` if it is one of the allowed values of any kind."""
-    if is_among(value, allowed):
-        return value
-    raise _not_among(name, value, allowed)
+def one_of(name: str, value: object, allowed: Collection[object]) -> None:
+    """Refuse a value that is none of the allowed ones, of any kind."""
+    if not is_among(value, allowed):
+        raise _not_among(name, value, allowed)
 
 
-def is_among(value: object, allowed: Collection[Any]) -> bool:
+def is_among(value: object, allowed: Collection[object]) -> bool:
     """Say whether a value is one of some; one that cannot be compared, as an array, is not."""
     try:
         return bool(value in list(allowed))
@@ -147,7 +150,7 @@ def is_among(value: object, allowed: Collection[Any]) -> bool:
         return False
 
 
-def _not_among(name: str, value: object, allowed: Collection[Any]) -> InputError:
+def _not_among(name: str, value: object, allowed: Collection[object]) -> InputError:
     words = ", ".join(repr(word) for word in allowed) or "(there are none)"
     return InputError(f"`{name}` must be one of {words}, got {shown(value)}")
 
@@ -187,25 +190,25 @@ def float_array(name: str, value: object, shape: tuple[int | None, ...]) -> Floa
     return array
 
 
-def shape_of(value: Any) -> tuple[int, ...] | str:
+def shape_of(value: object) -> tuple[int, ...] | str:
     """Return the shape that an array of ``value`` would have; lists of unequal length have none."""
     try:
-        return tuple(np.shape(value))
+        return tuple(value.shape if hasattr(value, "shape") else np.asarray(value).shape)
     except ValueError:
         return "rows of unequal length"
 
 
-def is_real(array: NDArray[Any]) -> bool:
+def is_real(array: Values) -> bool:
     """Say whether an array holds real numbers; text and complex numbers would pass for some."""
     if array.dtype == object:
         return not any(isinstance(one, str | bytes | complex) for one in array.flat)
     return array.dtype.kind in "biuf"
 
 
-def refuse_masked(name: str, value: Any) -> None:
+def refuse_masked(name: str, value: object) -> None:
     """Refuse a masked array in which something is masked: numpy forgets what."""
     if np.ma.is_masked(value):
-        hidden = int(np.ma.getmaskarray(value).sum())
+        hidden = int(np.ma.getmaskarray(np.ma.asarray(value)).sum())
         msg = f"`{name}` must not have masked entries, got {hidden}"
         raise InputError(msg)
 

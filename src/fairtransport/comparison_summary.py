@@ -7,11 +7,11 @@ from typing import Annotated
 
 from fairtransport.documents import Doc, Schema, json_schema, to_json_text
 from fairtransport.localise import Profile, Value  # noqa: TC001 - the schema reads them
-from fairtransport.summary import Provenance  # noqa: TC001
+from fairtransport.summary import SCOPES, Provenance
 
 COMPARISON_SCHEMA = "fairtransport-comparison/1"
 """The name and version of the JSON document's schema."""
-COMPARED = ("better", "worse", "undecided")
+COMPARED = ("better", "worse", "undecided", "not-applicable")
 """What a comparison can say of a later model beside an earlier one."""
 
 
@@ -43,15 +43,15 @@ class Difference:
     pvalue: Annotated[
         float | None,
         Doc(
-            "The p-value of 'neither less bias, nor more by over the tolerance', adjusted for "
-            "all differences by Holm; null without an interval."
+            "The p-value of 'neither less bias, nor more by over the tolerance', times the "
+            "number of differences; null without an interval."
         ),
     ]
     verdict: Annotated[
         str,
         Doc(
             "better: the interval is below 0; worse: it is above the tolerance; undecided: neither "
-            "is shown.",
+            "is shown; not-applicable: an audit of the two could find nothing.",
             one_of=COMPARED,
         ),
     ]
@@ -91,9 +91,7 @@ class ComparisonSummary:
     schema: Annotated[str, Doc("The name and version of this schema.", one_of=(COMPARISON_SCHEMA,))]
     n: Annotated[int, Doc("The number of people.")]
     points: Annotated[int, Doc("The number of distinct points, targets included.")]
-    target_scope: Annotated[
-        str, Doc("Whom people are compared with.", one_of=("twins", "reference", "observed"))
-    ]
+    target_scope: Annotated[str, Doc("Whom people are compared with.", one_of=SCOPES)]
     budget: Annotated[float, Doc("How far people may be moved on average, as a squared distance.")]
     tolerance: Annotated[float, Doc("How much more bias a later model may have.")]
     alpha: Annotated[
@@ -104,6 +102,9 @@ class ComparisonSummary:
     ]
     verdict: Annotated[
         str, Doc("What was shown of the last model beside the first.", one_of=COMPARED)
+    ]
+    applicability: Annotated[
+        str | None, Doc("Why the verdict is not-applicable, in a sentence; null if it is not.")
     ]
     not_worse: Annotated[bool, Doc("Whether that is certified of the last model and the first.")]
     models: Annotated[tuple[ComparedModel, ...], Doc("The models, in the order given.")]

@@ -8,7 +8,7 @@ import types
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, TypeAlias, Union, get_args, get_origin, get_type_hints
 
-Schema: TypeAlias = dict[str, Any]
+Schema: TypeAlias = dict[str, object]
 
 _PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 
@@ -32,7 +32,7 @@ class Doc:
     may_be_infinite: bool = False
 
 
-def to_plain(value: Any) -> Any:
+def to_plain(value: object) -> object:
     """Return nested dataclasses as plain JSON values; what is not finite becomes None."""
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
@@ -45,7 +45,7 @@ def to_plain(value: Any) -> Any:
     return value
 
 
-def to_json_text(value: Any) -> str:
+def to_json_text(value: object) -> str:
     """Return nested dataclasses as JSON text, the same bytes for the same values."""
     plain = to_plain(value)
     text = json.dumps(plain, ensure_ascii=False, indent=1, allow_nan=False)
@@ -85,7 +85,7 @@ def _object(kind: type, definitions: dict[str, Schema]) -> Schema:
     }
 
 
-def _field(hint: Any, definitions: dict[str, Schema]) -> Schema:
+def _field(hint: object, definitions: dict[str, Schema]) -> Schema:
     plain, doc = get_args(hint)
     if doc.one_of:
         none = [None] if type(None) in get_args(plain) else []
@@ -95,7 +95,7 @@ def _field(hint: Any, definitions: dict[str, Schema]) -> Schema:
     return {"description": doc.sentence, **_type(plain, definitions)}
 
 
-def _type(hint: Any, definitions: dict[str, Schema]) -> Schema:
+def _type(hint: object, definitions: dict[str, Schema]) -> Schema:
     origin, parts = get_origin(hint), get_args(hint)
     if origin in {Union, types.UnionType}:
         return _union([_type(part, definitions) for part in parts])
@@ -110,7 +110,7 @@ def _type(hint: Any, definitions: dict[str, Schema]) -> Schema:
         if hint.__name__ not in definitions:
             definitions[hint.__name__] = _object(hint, definitions)
         return {"$ref": f"#/$defs/{hint.__name__}"}
-    return {"type": _PLAIN[hint]}
+    return {"type": next(word for kind, word in _PLAIN.items() if hint is kind)}
 
 
 def _union(kinds: list[Schema]) -> Schema:

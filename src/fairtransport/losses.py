@@ -5,18 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fairtransport.checks import FloatArray, float_array, number, said, shown
+from fairtransport.checks import FloatArray, Values, float_array, number, said, shown
 from fairtransport.errors import DataError, FairtransportError, InputError, ModelError
 
 Answer: TypeAlias = Literal["label", "score", "value", "any"]
 """What a loss needs: predicted labels, class scores (probabilities), numbers, or whatever."""
 
-Evaluate: TypeAlias = Callable[[NDArray[Any], NDArray[Any]], FloatArray]
+Evaluate: TypeAlias = Callable[[Values, Values], FloatArray]
 
 DEFAULT_CLIP = 0.01
 
@@ -55,17 +54,21 @@ class Loss:
     binary: bool = False
 
 
-def _zero_one(truth: NDArray[Any], predicted: NDArray[Any]) -> FloatArray:
+def _zero_one(truth: Values, predicted: Values) -> FloatArray:
     return np.asarray(truth != predicted, dtype=np.float64)
 
 
-def _score_of_truth(truth: NDArray[Any], scores: NDArray[Any]) -> FloatArray:
+def _score_of_truth(truth: Values, scores: Values) -> FloatArray:
     return np.asarray(scores[np.arange(len(truth)), truth], dtype=np.float64)
 
 
-def _brier(truth: NDArray[Any], scores: NDArray[Any]) -> FloatArray:
+def _brier(truth: Values, scores: Values) -> FloatArray:
     hit = np.eye(scores.shape[1])[truth]
     return np.asarray(((scores - hit) ** 2).sum(axis=1) / 2)
+
+
+def _difference(truth: Values, predicted: Values) -> FloatArray:
+    return np.asarray(truth, dtype=np.float64) - np.asarray(predicted, dtype=np.float64)
 
 
 def log_loss(clip: float = DEFAULT_CLIP) -> Loss:
@@ -79,7 +82,7 @@ def log_loss(clip: float = DEFAULT_CLIP) -> Loss:
     """
     clip = number("clip", clip, above=0, below=1)
 
-    def evaluate(truth: NDArray[Any], scores: NDArray[Any]) -> FloatArray:
+    def evaluate(truth: Values, scores: Values) -> FloatArray:
         return -np.log(np.maximum(_score_of_truth(truth, scores), clip))
 
     return Loss("log", "score", evaluate, (0.0, -math.log(clip)), settings={"clip": clip})
@@ -92,10 +95,15 @@ LOSSES: dict[str, Loss] = {
         log_loss(),
         # half the sum over classes: (p − y)² for two classes, at most 1 for any number
         Loss("brier", "score", _brier, (0.0, 1.0)),
-        Loss("absolute", "value", lambda truth, predicted: np.abs(truth - predicted)),
-        Loss("squared", "value", lambda truth, predicted: (truth - predicted) ** 2),
+        Loss("absolute", "value", lambda truth, predicted: np.abs(_difference(truth, predicted))),
+        Loss("squared", "value", lambda truth, predicted: _difference(truth, predicted) ** 2),
         # the prediction itself, for audits in which the truth is unknown
-        Loss("outcome", "value", lambda _, predicted: predicted, uses_truth=False),
+        Loss(
+            "outcome",
+            "value",
+            lambda _, predicted: np.asarray(predicted, dtype=np.float64),
+            uses_truth=False,
+        ),
     )
 }
 
@@ -127,7 +135,7 @@ def as_loss(loss: object, loss_range: object = None) -> Loss:
     return replace(found, range=(float(low), float(high)))
 
 
-def evaluate(loss: Loss, truth: NDArray[Any], answer: NDArray[Any]) -> FloatArray:
+def evaluate(loss: Loss, truth: Values, answer: Values) -> FloatArray:
     """Return one finite loss a point, inside the loss's declared range."""
     try:
         losses = float_array(f"loss {loss.name!r}", loss.evaluate(truth, answer), (len(answer),))

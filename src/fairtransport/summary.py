@@ -54,6 +54,8 @@ WHY_STOPPED = ("rejected", "certified", "budget", "everybody")
 """Why the asking stopped: at a verdict, out of questions, or out of people."""
 JUDGED = ("statistic", "attributable")
 """What the verdict that counts can be on."""
+SCOPES = ("twins", "reference", "observed")
+"""Whom people can be compared with."""
 GUARANTEES = ("finite-sample", "asymptotic")
 """What bounds can promise."""
 
@@ -262,9 +264,7 @@ class AuditSummary:
         int | None,
         Doc("Distinct questions to the model; 0 with predictions only, else null if shared."),
     ]
-    target_scope: Annotated[
-        str, Doc("Whom people are compared with.", one_of=("twins", "reference", "observed"))
-    ]
+    target_scope: Annotated[str, Doc("Whom people are compared with.", one_of=SCOPES)]
     budget: Annotated[float, Doc("How far people may be moved on average, as a squared distance.")]
     price: Annotated[
         float,

@@ -153,3 +153,20 @@ def test_without_twins_it_is_open():
     assert given.random_swap_risk is None
     assert audited(biased).random_swap_risk is None
     assert audited(biased).summary.random_swap_risk is None
+
+
+def test_a_part_is_tested_at_a_threshold_of_none_as_its_bound_says():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"sex": rng.choice(["f", "m"], 120), "age": rng.integers(20, 60, 120)})
+    frame["y"] = rng.integers(0, 2, 120)
+    reference = frame.sample(40, random_state=0).assign(age=lambda one: one["age"] + 100)
+    result = ft.audit(
+        frame, "y", model=lambda x: (x["sex"] == "m").astype(int), sensitive_features="sex",
+        similarity=ft.similarity.MixedTabular(scales={"age": 40.0}), targets=reference,
+        budget=9.0, delta=0.0, rng=0,
+    )  # fmt: skip
+    part = result.attributable
+
+    assert part.verdict == "rejected"
+    assert part.lower_bound > 0
+    assert part.pvalue <= 0.05

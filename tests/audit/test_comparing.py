@@ -98,15 +98,15 @@ def test_within_the_tolerance_more_bias_is_not_called_worse():
     assert (lenient.verdict, lenient.not_worse) == ("undecided", True)
 
 
-@pytest.mark.parametrize("tolerance", [0.0, 0.02, 0.05])
-def test_pvalues_and_intervals_agree(tolerance):
+@pytest.mark.parametrize(("tolerance", "alpha"), [(0.0, 0.05), (0.02, 0.05), (0.05, 0.3)])
+def test_pvalues_and_intervals_agree(tolerance, alpha):
     models = {"old": slightly, "new": biased, "third": fair}
     for seed in range(3):
-        comparison = compared(people(250, seed), models, tolerance=tolerance, rng=seed)
+        comparison = compared(people(250, seed), models, tolerance=tolerance, alpha=alpha, rng=seed)
         for _, pair in comparison.differences.iterrows():
-            decided = pair["lower"] > tolerance or pair["upper"] < 0
-            assert decided == (pair["verdict"] != "undecided")
-            assert decided <= (pair["pvalue"] <= 0.05)
+            decided = pair["verdict"] != "undecided"
+            assert decided == (pair["lower"] >= tolerance or pair["upper"] <= 0)
+            assert decided == (pair["pvalue"] <= comparison.alpha)
             assert pair["not_worse"] == (pair["upper"] <= tolerance)
 
 
@@ -124,7 +124,7 @@ def test_models_receive_the_columns_that_they_were_fitted_on():
     assert comparison.table["queried"].tolist() == [6, 3]
     assert comparison.table["statistic"].tolist()[1] == 0
     (said,) = (note for note in comparison.warnings if "by construction" in note)
-    assert said.startswith("blind: The model receives no sensitive feature, ")
+    assert said.startswith("blind, not applicable: The model receives no sensitive feature, ")
 
 
 def test_given_predictions_are_described_without_bounds():
@@ -264,3 +264,25 @@ def test_intervals_cover_the_difference_through_the_path_that_users_take():
         decided += found["verdict"] != "undecided"
     assert binomtest(misses, samples, 0.05, alternative="greater").pvalue > 1e-3
     assert decided > 0
+
+
+def only_age(points):
+    return (points["age"] > 2).astype(int)
+
+
+def test_a_model_that_cannot_tell_twins_apart_has_less_bias_by_construction_alone():
+    frame = people(400)
+    blind = ft.access.Function(only_age, features=("age",))
+    better = compared(frame, {"old": biased, "new": blind})
+    worse = compared(frame, {"old": blind, "new": biased})
+
+    assert (better.verdict, better.not_worse) == ("not-applicable", False)
+    assert "new: The model receives no sensitive feature" in better.applicability
+    assert (worse.verdict, worse.applicability) == ("worse", None)
+    title = better.to_markdown().split("**")[1]
+    assert title == "Not applicable: new beside old."
+
+
+def test_a_tolerance_that_nothing_can_exceed_is_refused():
+    with pytest.raises(ft.InputError, match=r"`tolerance` must be below 1.*5 % is 0.05"):
+        compared(people(100), {"old": biased, "new": fair}, tolerance=5)

@@ -188,3 +188,22 @@ def test_a_document_is_not_replaced_by_the_report(documents, run):
 
     assert done.code == 2
     assert "`--json` must not be another file of this command" in done.err
+
+
+def test_the_same_shared_document_twice_is_not_two_samples(documents, tmp_path, run):
+    path = tmp_path / "copy.json"
+    path.write_bytes((documents / "shared.json").read_bytes())
+    done = run("combine", documents / "shared.json", path, "--independent")
+
+    assert done.code == 2
+    assert "they are audits of the same data" in done.err
+
+
+def test_an_audit_that_is_not_applicable_is_no_evidence(documents, tmp_path, run):
+    found = json.loads((documents / "part0.json").read_text("utf-8"))
+    empty = tmp_path / "empty.json"
+    empty.write_text(json.dumps(found | {"verdict": "not-applicable"}), "utf-8")
+    done = run("combine", documents / "part1.json", empty, "--independent")
+
+    assert done.code == 2
+    assert "needs audits that could find something, got 'empty'" in done.err

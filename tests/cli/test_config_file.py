@@ -193,7 +193,9 @@ def test_only_what_describes_cases_can_come_from_a_file_without_a_name():
 
     assert everything >= WITHOUT_A_NAME
     assert everything - WITHOUT_A_NAME == {
-        "allow-pickle", "alpha", "budget", "config", "debug", "delta", "fail-on", "goal", "json",
+        "allow-pickle", "alpha", "at-a-time", "batch-size", "budget", "classes", "config", "debug",
+        "delta", "fail-on", "goal", "json", "prompt", "protocol", "retries", "served-model",
+        "timeout", "token-variable",
         "judge", "loss", "loss-range", "method", "model", "plot", "power", "quiet", "report",
         "resamples", "seed", "share", "share-at-least", "similarity", "similarity-settings",
         "simulations", "state", "targets", "train", "trust", "value",

@@ -9,7 +9,7 @@ from fairtransport.losses import LOSSES
 
 TOLD = "--label good --prediction guess --sensitive race --features race,age"
 COLUMNS = "(race, age, good, word, guess, score, gap)"
-KINDS = ".skops, .pkl, .pickle, .joblib"
+KINDS = ".skops, .onnx, .pkl, .pickle, .joblib, http:, https:"
 ASK = "audit people.csv --label good --sensitive race --model"
 LIST_OF_METHODS = ", ".join(map(repr, METHODS))
 LIST_OF_LOSSES = ", ".join(map(repr, LOSSES))
@@ -144,11 +144,11 @@ LINES = [
      "`--share-at-least` must be a whole number >= 2, got 0"),
     # models
     (f"{ASK} absent.skops", 2, "`--model` must be an existing file, got 'absent.skops'"),
-    (f"{ASK} cases.txt", 2, f"`--model` must end in {KINDS}, got 'cases.txt'"),
-    (f"{ASK} model.onnx", 2,
-     f"`--model` must end in {KINDS}; ONNX files are not supported yet, got 'model.onnx'"),
-    (f"{ASK} https://host/model", 2, (f"`--model` must be a file ({KINDS}); endpoints are not "
-     "supported yet, got 'https://host/model'")),
+    (f"{ASK} cases.txt", 2, (
+        f"`--model` must be an MLflow folder or one of {KINDS}, got 'cases.txt'")),
+    (f"{ASK} model.onnx", 2, "`--model` must be an existing file, got 'model.onnx'"),
+    (f"{ASK} https://me:word@host/model", 2, ("`--model` must not hold a user name or a password; "
+     "put the token into the environment variable FAIRTRANSPORT_TOKEN")),
     (f"{ASK} model.pkl", 2, PICKLE),
     (f"{ASK} dict.pkl --allow-pickle", 1,
      "the model in 'dict.pkl' must have `predict`, got an object of type dict"),

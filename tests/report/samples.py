@@ -430,7 +430,8 @@ def comparison(**changes):
     group = {"race": "African-American", "sex": "Male"}
     summary = ComparisonSummary(
         schema=COMPARISON_SCHEMA, n=1584, points=144, target_scope="twins", budget=0.0,
-        tolerance=0.005, alpha=0.05, verdict="better", not_worse=True, models=models,
+        tolerance=0.005, alpha=0.05, verdict="better", applicability=None, not_worse=True,
+        models=models,
         differences=differences, groups=(TreatedGroup(group, 720, 0.06, 0.02),),
         profiles=(TreatedProfile({**group, "priors": "0"}, 1, 41, 41.0, 0.0),),
         warnings=("plain: its statistic is 0 by construction.",),

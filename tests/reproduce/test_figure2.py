@@ -3,7 +3,8 @@
 import pandas as pd
 
 from fairtransport.reproduce.compas_study import audit_of_split
-from fairtransport.reproduce.figure2 import SHOWN, figure2_chart, figure2_data, write_figure2
+from fairtransport.reproduce.figure2 import SHOWN, figure2_chart, figure2_data
+from fairtransport.reproduce.figure_files import write_figure
 
 
 def test_each_feature_tells_of_the_same_moves():
@@ -29,7 +30,7 @@ def test_the_chart_shows_both_labels_of_each_feature():
 
 
 def test_the_figure_is_written_with_its_data(tmp_path):
-    png, svg, csv = write_figure2(tmp_path, seed=1)
+    png, svg, csv = write_figure(tmp_path, 2, seed=1)
 
     assert png.read_bytes().startswith(b"\x89PNG")
     assert "<svg" in svg.read_text("utf-8")

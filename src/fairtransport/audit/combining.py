@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from fairtransport.audit.entries import FEWEST
@@ -23,8 +24,12 @@ ROUNDED = (
     "that verdicts here still hold, with less power; what speaks for a certificate is not told."
 )
 ON_YOUR_WORD = (
-    "That the samples are independent is taken on your word. Which data {names} is about is not "
-    "told, so that the same data twice would not be noticed."
+    "That the samples are independent is taken on your word: people who are in two of them would "
+    "not be noticed."
+)
+NOT_TOLD = (
+    "Which data {names} is about is not told, so that the same data twice would be noticed only if "
+    "the documents were the same."
 )
 FROM_PVALUES = "The evidence of {names} is made from the p-value, e = 1/(2√p), which is weaker."
 EACH_LEVEL = (
@@ -145,22 +150,31 @@ def _refuse_other_question(first: Earlier, second: Earlier) -> None:
 
 
 def _refuse_same_data(audits: Sequence[Earlier]) -> None:
-    seen: dict[str, str] = {}
-    for one in audits:
-        if one.fingerprint is None:
-            continue
-        if one.fingerprint in seen:
+    for first, second in combinations(audits, 2):
+        if _tell_the_same(first, second):
             msg = (
-                f"`independent` must not be said of {seen[one.fingerprint]!r} and {one.name!r}: "
+                f"`independent` must not be said of {first.name!r} and {second.name!r}: "
                 "they are audits of the same data"
             )
             raise InputError(msg)
-        seen[one.fingerprint] = one.name
+
+
+def _tell_the_same(first: Earlier, second: Earlier) -> bool:
+    """Whether two documents are about the same data, as far as can be told."""
+    if first.content == second.content:
+        return True
+    return first.fingerprint is not None and first.fingerprint == second.fingerprint
 
 
 def _refuse_without_evidence(one: Earlier) -> None:
     if one.delta is None or one.pvalue is None:
         msg = f"`independent` needs audits with a threshold δ, got {one.name!r} without"
+        raise InputError(msg)
+    if not one.applicable:
+        msg = (
+            f"`independent` needs audits that could find something, got {one.name!r}, "
+            "which is not applicable"
+        )
         raise InputError(msg)
     if one.guarantee != "finite-sample":
         msg = (
@@ -192,7 +206,8 @@ def _warnings(audits: Sequence[Earlier], *, independent: bool) -> list[str]:
     weak = [one.name for one in audits if one.evalue is None]
     notes = [ROUNDED.format(names=", ".join(rounded))] if rounded else []
     if independent:
-        notes += [ON_YOUR_WORD.format(names=", ".join(hidden))] if hidden else []
+        notes.append(ON_YOUR_WORD)
+        notes += [NOT_TOLD.format(names=", ".join(hidden))] if hidden else []
         notes += [FROM_PVALUES.format(names=", ".join(weak))] if weak else []
         notes.append(EACH_LEVEL)
     return notes

@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairtransport.access.boxes import Access, choose_access, described
 from fairtransport.access.oracle import Oracle
 from fairtransport.audit.comparison import Comparison
 from fairtransport.audit.single import count_people, solve
 from fairtransport.audit.warnings import find_warnings
-from fairtransport.checks import number, shown
+from fairtransport.checks import shown, threshold
 from fairtransport.errors import InputError
 from fairtransport.settings import AuditSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Sequence
 
     from fairtransport.audit.result import AuditResult
     from fairtransport.settings import LossLike, Rng, SimilarityLike
     from fairtransport.space import SampleSpace
+    from fairtransport.space.reader import ColumnLike, ColumnsLike, TableLike
 
 FEWEST = 2
 
 
 def compare(
-    X: Any,  # noqa: N803
-    y: Any = None,
+    X: TableLike,  # noqa: N803
+    y: ColumnLike | None = None,
     *,
-    models: Mapping[str, Any] | None = None,
+    models: Mapping[str, object] | None = None,
     y_pred: Mapping[str, str] | None = None,
     y_score: Mapping[str, str | Sequence[str]] | None = None,
-    sensitive_features: Any,
+    sensitive_features: ColumnsLike,
     tolerance: float = 0.0,
     features: Sequence[str] | None = None,
     counts: str | None = None,
@@ -40,7 +42,7 @@ def compare(
     bins: Mapping[str, Sequence[float]] | None = None,
     missing: str = "error",
     levels: Mapping[str, Sequence[object]] | None = None,
-    targets: Any = None,
+    targets: TableLike | None = None,
     similarity: SimilarityLike = "ignore-sensitive",
     loss: LossLike = "zero-one",
     loss_range: Sequence[float] | None = None,
@@ -137,28 +139,32 @@ def compare(
 
 
 def compare_with(
-    settings: AuditSettings, X: Any, y: Any = None, *,  # noqa: N803
-    models: Any = None, y_pred: Any = None, y_score: Any = None, tolerance: float = 0.0,
+    settings: AuditSettings, X: TableLike, y: ColumnLike | None = None, *,  # noqa: N803
+    models: object = None, y_pred: object = None, y_score: object = None, tolerance: float = 0.0,
 ) -> Comparison:  # fmt: skip
     """Compare models as the settings say; the other arguments are those of `compare`."""
-    within = number("tolerance", tolerance, at_least=0)
+    within = threshold(tolerance, settings.chosen_loss.range, "tolerance")
     accesses = _accesses(settings, {"models": models, "y_pred": y_pred, "y_score": y_score})
     space = count_people(settings, X, y, _together(list(accesses.values())))
     geometry = cache(settings.chosen_similarity.geometry)
 
-    def audited(access: Access) -> AuditResult:
+    obstacles: dict[str, str] = {}
+
+    def audited(name: str, access: Access) -> AuditResult:
         oracle = Oracle(access, settings.chosen_loss, settings.pos_label, partial=True)
         # people are told apart by what any of the models said; the oracle reads its own
         seen = space if access.box is not None else _with_predictions(space, access)
         result = solve(settings, seen, oracle, lambda _: geometry(space))
-        empty = [] if result.applicability is None else [f"Not applicable: {result.applicability}"]
-        warnings = (*empty, *find_warnings(result), *_blind(result, access))
-        return replace(result, warnings=warnings)
+        obstacle = result.applicability or _blind(result, access)
+        if obstacle is not None:
+            obstacles[name] = obstacle
+        return replace(result, warnings=tuple(find_warnings(result)))
 
-    return Comparison({name: audited(one) for name, one in accesses.items()}, within)
+    audits = {name: audited(name, one) for name, one in accesses.items()}
+    return Comparison(audits, within, obstacles)
 
 
-def _accesses(settings: AuditSettings, ways: dict[str, Any]) -> dict[str, Access]:
+def _accesses(settings: AuditSettings, ways: dict[str, object]) -> dict[str, Access]:
     """Return how the predictions of each model are had."""
     given = {name: value for name, value in ways.items() if value is not None}
     if len(given) != 1:
@@ -167,19 +173,22 @@ def _accesses(settings: AuditSettings, ways: dict[str, Any]) -> dict[str, Access
         raise InputError(msg)
     ((parameter, by_name),) = given.items()
     if (
-        not hasattr(by_name, "items")
+        not isinstance(by_name, Mapping)
         or len(by_name) < FEWEST
         or not all(isinstance(name, str) and name for name in by_name)
     ):
         msg = f"`{parameter}` must map at least two names to models, got {shown(by_name)}"
         raise InputError(msg)
-    argument = "model" if parameter == "models" else parameter
-    if argument != "model":
+    if parameter != "models":
         for value in by_name.values():
             _check_columns(parameter, value)
-    none = dict.fromkeys(("model", "y_pred", "y_score"))
     return {
-        name: choose_access(**(none | {argument: value}), loss=settings.chosen_loss)
+        name: choose_access(
+            value if parameter == "models" else None,
+            value if parameter == "y_pred" else None,
+            value if parameter == "y_score" else None,
+            settings.chosen_loss,
+        )
         for name, value in by_name.items()
     }
 
@@ -211,12 +220,13 @@ def _with_predictions(space: SampleSpace, access: Access) -> SampleSpace:
     return replace(space, predictions=_columns(access))
 
 
-def _blind(result: AuditResult, access: Access) -> Iterator[str]:
+def _blind(result: AuditResult, access: Access) -> str | None:
     """Say of a model that receives fewer columns than others if it cannot tell twins apart."""
     known = result.space.features if access.features is None else access.features
     seen = set(result.space.sensitive) & set(known)
-    if result.target_scope == "twins" and not seen and set(known) < set(result.space.features):
-        yield (
-            "The model receives no sensitive feature, and people who differ only in these count as "
-            "equal: its statistic is 0 by construction."
-        )
+    if result.target_scope != "twins" or seen:
+        return None
+    return (
+        "The model receives no sensitive feature, and people who differ only in these count as "
+        "equal: its statistic is 0 by construction."
+    )

@@ -23,7 +23,6 @@ from fairtransport.comparison_summary import (
 from fairtransport.errors import InputError
 from fairtransport.filesystem import write_text
 from fairtransport.inference import difference_law
-from fairtransport.inference.multiplicity import holm
 from fairtransport.localise.profiles import Profiles, first_points
 from fairtransport.space.fingerprint import data_sha256
 
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from fairtransport.checks import FloatArray
     from fairtransport.inference import SamplingLaw
 
+NOT_APPLICABLE = "not-applicable"
 MOST_PROFILES, MOST_GROUPS = 10, 50
 NO_BOUNDS = (
     "Differences have no bounds: people are compared with people in the audit data, and from such "
@@ -51,10 +51,13 @@ class Comparison:
         The result of each model's audit, by name, in the order given.
     tolerance
         How much more bias than an earlier model a later one may have.
+    obstacles
+        Why the audit of a model can find nothing, by the models of which that is so.
     """
 
     audits: Mapping[str, AuditResult]
     tolerance: float
+    obstacles: Mapping[str, str] = field(default_factory=dict)
     settings_taken: tuple[str, ...] = field(default=())
 
     @property
@@ -73,15 +76,32 @@ class Comparison:
 
         Columns: first, second, difference (the second's statistic minus the first's), its
         simultaneous interval (lower, upper), pvalue (of "neither less bias, nor more by over
-        the tolerance", adjusted by Holm), verdict on the second ("better", "worse",
-        "undecided"), not_worse (certified to exceed the first by the tolerance at most).
+        the tolerance", times the number of pairs), verdict on the second ("better", "worse",
+        "undecided", "not-applicable"), not_worse (certified to exceed the first by the
+        tolerance at most). Where audits are applicable, a verdict is better or worse exactly if
+        the p-value is at most α.
         """
         return _table(self._first, [vars(one) for one in self._differences])
 
     @property
     def verdict(self) -> str:
-        """What was shown of the last model beside the first: "better", "worse", "undecided"."""
+        """What was shown of the last model beside the first.
+
+        "better", "worse", "undecided", or "not-applicable": an audit of the two could find
+        nothing, or finds it by construction, so that neither says how they differ in bias.
+        """
         return self._ends.verdict
+
+    @property
+    def applicability(self) -> str | None:
+        """Why the verdict is "not-applicable", in a sentence; None if it is not."""
+        if self.verdict != NOT_APPLICABLE:
+            return None
+        first, *_, last = self.audits
+        of = {name: self.obstacles[name] for name in (first, last) if name in self.obstacles}
+        if len(set(of.values())) == 1 and len(of) > 1:
+            return next(iter(of.values()))
+        return " ".join(f"{name}: {reason}" for name, reason in of.items())
 
     @property
     def not_worse(self) -> bool:
@@ -101,8 +121,9 @@ class Comparison:
             for note in notes
             if note not in everywhere
         ]
+        empty = [f"{name}, not applicable: {why}" for name, why in self.obstacles.items()]
         unbounded = [] if self._first.fixed_targets else [NO_BOUNDS]
-        return (*everywhere, *own, *unbounded)
+        return (*empty, *everywhere, *own, *unbounded)
 
     @property
     def _first(self) -> AuditResult:
@@ -132,27 +153,37 @@ class Comparison:
         if not self._first.fixed_targets:
             return tuple(self._described(*pair) for pair in pairs)
         level = self.alpha / len(pairs)
-        laws = [self._law(*pair, level / 2) for pair in pairs]
-        pvalues = holm(np.array([self._pvalue(law) for law in laws])).tolist()
-        found = zip(pairs, laws, pvalues, strict=True)
-        return tuple(self._judged(*pair, law, level, p) for pair, law, p in found)
+        return tuple(self._judged(*pair, level) for pair in pairs)
 
     def _described(self, first: str, second: str) -> Difference:
         """Return a difference of which nothing more is known."""
         difference = self.audits[second].statistic - self.audits[first].statistic
         return Difference(
-            first, second, difference, None, None, None, verdict="undecided", not_worse=False
-        )
+            first, second, difference, None, None, None,
+            verdict=self._applied(first, second, "undecided"), not_worse=False,
+        )  # fmt: skip
 
-    def _judged(
-        self, first: str, second: str, law: SamplingLaw, level: float, pvalue: float
-    ) -> Difference:
+    def _judged(self, first: str, second: str, level: float) -> Difference:
+        # each side of each pair has its share of α, as the interval's ends have
+        share = level / 2
+        law = self._law(first, second, share)
         lower, upper = law.interval(level)
-        verdict = "worse" if lower > self.tolerance else "better" if upper < 0 else "undecided"
+        worse, better = law.pvalue(self.tolerance, "greater"), law.pvalue(0.0, "less")
+        pvalue = min(1.0, self.alpha * (min(worse, better) / share))
+        shown = [name for name, p in (("worse", worse), ("better", better)) if p <= share]
+        verdict = self._applied(first, second, shown[0] if len(shown) == 1 else "undecided")
         return replace(
             self._described(first, second), lower=lower, upper=upper, pvalue=pvalue,
-            verdict=verdict, not_worse=upper <= self.tolerance,
+            verdict=verdict, not_worse=upper <= self.tolerance and verdict != NOT_APPLICABLE,
         )  # fmt: skip
+
+    def _applied(self, first: str, second: str, verdict: str) -> str:
+        """Return a verdict, or that none applies.
+
+        More bias than a model that has none by construction is a finding all the same.
+        """
+        empty = second in self.obstacles or (first in self.obstacles and verdict != "worse")
+        return NOT_APPLICABLE if empty else verdict
 
     def _law(self, first: str, second: str, level: float) -> SamplingLaw:
         """Return what the sample says of the second's statistic over the first's."""
@@ -163,11 +194,6 @@ class Comparison:
             loss_range=limits, most_gains=(new.most_gain, old.most_gain),
             declared=(self.tolerance, 0.0),
         )  # fmt: skip
-
-    def _pvalue(self, law: SamplingLaw) -> float:
-        """Return the p-value of "neither less bias, nor more by over the tolerance"."""
-        sides = law.pvalue(self.tolerance, "greater"), law.pvalue(0.0, "less")
-        return min(1.0, 2 * min(sides))
 
     @cached_property
     def summary(self) -> ComparisonSummary:
@@ -183,6 +209,7 @@ class Comparison:
             tolerance=self.tolerance,
             alpha=self.alpha,
             verdict=self.verdict,
+            applicability=self.applicability,
             not_worse=self.not_worse,
             models=self._models,
             differences=self._differences,

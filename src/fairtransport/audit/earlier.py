@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, cast
 
 from fairtransport.checks import cut, number, shown, whole
 from fairtransport.errors import FairtransportError, InputError
 from fairtransport.family import FAMILY_SCHEMA
 from fairtransport.filesystem import is_file
-from fairtransport.summary import GUARANTEES, SCHEMA
+from fairtransport.summary import GUARANTEES, SCHEMA, SCOPES, VERDICTS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+MOST_PEOPLE = 2**53
 QUESTION = ("model", "loss", "loss_range", "similarity", "sensitive", "features", "label")
 """What a document's provenance tells of the question that was asked."""
 
@@ -44,6 +46,8 @@ class Earlier:
         Whom people were compared with.
     shared
         Whether its numbers were rounded to be shared.
+    content
+        A hash of everything that the document says.
     """
 
     name: str
@@ -63,11 +67,29 @@ class Earlier:
     fingerprint: str | None
     scope: str
     shared: bool
+    content: str
 
     @property
     def model(self) -> str:
         """The model, in words."""
         return str(self.question["model"])
+
+
+class _Document(TypedDict):
+    """What is taken from an audit's document."""
+
+    provenance: dict[str, object]
+    interval: object
+    guarantee: str
+    n: object
+    statistic: object
+    alpha: object
+    budget: object
+    delta: object
+    pvalue: object
+    verdict: str
+    target_scope: str
+    suppression: object
 
 
 def read_earlier(path: Path, name: str | None = None) -> Earlier:
@@ -81,7 +103,7 @@ def read_earlier(path: Path, name: str | None = None) -> Earlier:
         raise InputError(msg) from error
 
 
-def _document(path: Path) -> dict[str, Any]:
+def _document(path: Path) -> _Document:
     if not is_file(path):
         msg = f"`files` must be existing files, got {shown(str(path), 200)}"
         raise InputError(msg)
@@ -97,44 +119,60 @@ def _document(path: Path) -> dict[str, Any]:
     if schema != SCHEMA:
         msg = f"{path.name!r} must be the JSON document of an audit ({SCHEMA}), got {shown(schema)}"
         raise InputError(msg)
-    return dict(document)
+    return cast("_Document", document)  # what is taken from it is looked at one by one
 
 
-def _earlier(document: dict[str, Any], name: str) -> Earlier:
+def _earlier(document: _Document, name: str) -> Earlier:
     made = document["provenance"]
     guarantee = document["guarantee"]
-    if guarantee not in GUARANTEES:
-        msg = f"`guarantee` must be one of {', '.join(GUARANTEES)}, got {shown(guarantee)}"
+    _one_of("guarantee", guarantee, GUARANTEES)
+    _one_of("verdict", document["verdict"], (*VERDICTS, None))
+    _one_of("target_scope", document["target_scope"], SCOPES)
+    interval = document["interval"]
+    if not isinstance(interval, dict):
+        msg = f"`interval` must have a lower and an upper end, got {shown(interval)}"
+        raise InputError(msg)
+    lower, upper = _number(interval, "lower"), _number(interval, "upper")
+    if lower is not None and upper is not None and lower > upper:
+        msg = f"`interval` must not end before it begins, got {lower:g} to {upper:g}"
         raise InputError(msg)
     question = {key: made[key] for key in QUESTION}
     return Earlier(
         name=name,
         question=question | {"budget": document["budget"], "delta": document["delta"]},
-        n=whole("n", document["n"]),
+        n=whole("n", document["n"], at_most=MOST_PEOPLE),
         statistic=number("statistic", document["statistic"]),
         alpha=number("alpha", document["alpha"], above=0, below=0.5),
         delta=_number(document, "delta", at_least=0),
-        lower=_number(document["interval"], "lower"),
-        upper=_number(document["interval"], "upper"),
+        lower=lower,
+        upper=upper,
         pvalue=_share(document, "pvalue"),
         # documents of earlier versions and shared ones do not have these
-        certificate_pvalue=_share({"certificate_pvalue": None} | document, "certificate_pvalue"),
-        evalue=_number({"evalue": None} | document, "evalue", at_least=0),
+        certificate_pvalue=_share({"certificate_pvalue": None, **document}, "certificate_pvalue"),
+        evalue=_number({"evalue": None, **document}, "evalue", at_least=0),
         certified=document["verdict"] == "certified",
         applicable=document["verdict"] != "not-applicable",
         guarantee=guarantee,
         fingerprint=None if made["data_sha256"] is None else str(made["data_sha256"]),
         scope=str(document["target_scope"]),
         shared=document["suppression"] is not None,
+        content=hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest(),
     )
 
 
-def _number(document: Mapping[str, Any], name: str, **limits: float) -> float | None:
+def _one_of(name: str, value: object, allowed: Sequence[str | None]) -> None:
+    if value not in allowed:
+        names = ", ".join(one or "null" for one in allowed)
+        msg = f"`{name}` must be one of {names}, got {shown(value)}"
+        raise InputError(msg)
+
+
+def _number(document: Mapping[str, object], name: str, **limits: float) -> float | None:
     value = document[name]
     return None if value is None else number(name, value, **limits)
 
 
-def _share(document: Mapping[str, Any], name: str) -> float | None:
+def _share(document: Mapping[str, object], name: str) -> float | None:
     found = _number(document, name, at_least=0)
     if found is not None and found > 1:
         msg = f"`{name}` must be at most 1, got {found:g}"

@@ -15,7 +15,7 @@ from fairtransport.errors import FairtransportError, InputError
 from fairtransport.settings import PEOPLE, SETTINGS, AuditSettings, checked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 FEWEST = 2
 SHARED = ("X", "alpha", "counts")
@@ -50,11 +50,11 @@ class Entry:
     name: str
     settings: AuditSettings
     people: dict[str, Any]
-    where: Mapping[str, Any] | None = None
+    where: object = None
 
 
 def check_entries(
-    audits: object, common: Mapping[str, Any]
+    audits: object, common: Mapping[str, object]
 ) -> tuple[dict[str, Entry], list[Remembering]]:
     """Return the entries by name, and the models that are asked, each once."""
     if not isinstance(audits, Mapping) or len(audits) < FEWEST:
@@ -86,7 +86,7 @@ def naming_entry(name: str) -> Iterator[None]:
         raise type(error)(msg) from error
 
 
-def refuse_unknown(given: Mapping[str, Any], known: list[str] | tuple[str, ...], what: str) -> None:
+def refuse_unknown(given: Iterable[object], known: Sequence[str], what: str) -> None:
     """Refuse keywords that mean nothing."""
     for name in given:
         if name not in known:
@@ -97,7 +97,7 @@ def refuse_unknown(given: Mapping[str, Any], known: list[str] | tuple[str, ...],
 
 
 def _entry(
-    name: str, own: object, common: Mapping[str, Any], models: dict[int, Remembering]
+    name: str, own: object, common: Mapping[str, object], models: dict[int, Remembering]
 ) -> Entry:
     if not isinstance(own, Mapping):
         msg = f"its settings must be a mapping, as in {{'delta': 0.05}}, got {shown(own)}"
@@ -107,7 +107,7 @@ def _entry(
             msg = f"`{one}` must be the same for all audits of a family"
             raise InputError(msg)
     refuse_unknown(own, OWN, "an audit")
-    given = {**_left(common, own), **own}
+    given: dict[str, Any] = {**_left(common, own), **own}
     if given.get("sensitive_features") is None:
         msg = "`sensitive_features` must be given"
         raise InputError(msg)
@@ -125,13 +125,13 @@ def _entry(
     return Entry(name, settings, people, given.get(WHERE))
 
 
-def _left(common: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+def _left(common: Mapping[str, object], own: Mapping[str, object]) -> dict[str, object]:
     """Return what an entry takes over: of the ways to predictions none if it has its own."""
     displaced = ACCESS if any(own.get(name) is not None for name in ACCESS) else ()
     return {name: value for name, value in common.items() if name not in displaced}
 
 
-def with_names(entry: Entry, **names: Any) -> Entry:
+def with_names(entry: Entry, names: Mapping[str, Any]) -> Entry:
     """Return an entry whose columns are told by their names."""
     asked = {name: names[name] for name in ("sensitive_features", "features")}
     return replace(

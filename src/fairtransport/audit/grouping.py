@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from fairtransport.audit.core import Core
     from fairtransport.checks import FloatArray
-    from fairtransport.localise import Value
+    from fairtransport.space.columns import Value
 
 MOST_METRICS = 200
 """Group metrics by a feature with more levels are in no document."""

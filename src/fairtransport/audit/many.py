@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairtransport.audit.entries import check_entries, naming_entry
 from fairtransport.audit.one_counting import count_once
@@ -22,8 +22,11 @@ from fairtransport.settings import AuditSettings, checked
 from fairtransport.space.sample_space import plain_frame
 
 if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
+
     from fairtransport.audit.result import AuditResult
     from fairtransport.inference.verdict import Verdict
+    from fairtransport.space.reader import ColumnLike, TableLike
 
 COLUMNS = (
     "name", "model", "n", "statistic", "lower", "upper", "delta", "pvalue", "pvalue_adjusted",
@@ -33,12 +36,12 @@ COLUMNS = (
 
 
 def audit_many(
-    X: Any,  # noqa: N803
-    y: Any = None,
+    X: TableLike,  # noqa: N803
+    y: ColumnLike | None = None,
     *,
-    audits: Mapping[str, Mapping[str, Any]],
+    audits: Mapping[str, Mapping[str, object]],
     alpha: float = AuditSettings.alpha,
-    **common: Any,
+    **common: object,
 ) -> Audits:
     """Audit several models, slices, sensitive features, losses or thresholds at once.
 
@@ -174,7 +177,7 @@ class Audits(Mapping[str, "AuditResult"]):
         return dict(zip(names, found, strict=True))
 
     @cached_property
-    def table(self) -> Any:
+    def table(self) -> IntoDataFrame:
         """A table of the audits, a row each, in the library of the audit data.
 
         ``lower`` and ``upper`` hold for all audits together with probability 1 − α; a verdict is

@@ -102,4 +102,4 @@ class _Naming:
         }  # fmt: skip
         if not settings.chosen_loss.uses_truth:
             roles = replace(roles, label=None)
-        return with_names(entry, **names), roles
+        return with_names(entry, names), roles

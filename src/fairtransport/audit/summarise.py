@@ -62,6 +62,8 @@ MOST_DIRECTIONS = 200
 MOST_GROUPS = 500
 """The same for sensitive groups; those that add most to the statistic are listed."""
 LAW_BINS = 40
+ROUNDING = 1e-9
+"""Values that differ by less, as a share of the largest, are one value."""
 LIBRARIES = ("numpy", "scipy", "narwhals", "pandas", "duckdb")
 
 
@@ -300,9 +302,11 @@ def _thin_curve(core: Core) -> tuple[BudgetCurve, float]:
 def _law(core: Core) -> Law | None:
     """Return the histogram of a drawn law, moved and scaled to the statistic's axis."""
     drawn = [law for law in (core.law, *core.compared_laws) if isinstance(law, DrawnLaw)]
-    if not drawn or np.ptp(drawn[0].draws) == 0:
+    if not drawn:
         return None
     values = drawn[0].estimate + drawn[0].draws / math.sqrt(core.n)
+    if np.ptp(values) <= ROUNDING * np.abs(values).max():
+        return None
     density, edges = np.histogram(values, _edges(values), density=True)
     bins = zip(edges[:-1].tolist(), edges[1:].tolist(), density.tolist(), strict=True)
     return Law(drawn[0].method, tuple(LawBin(*one) for one in bins))
@@ -311,7 +315,7 @@ def _law(core: Core) -> Law | None:
 def _edges(values: FloatArray) -> FloatArray:
     """Return the edges of bins; around each value where there are few, on a lattice."""
     steps = np.diff(np.unique(values))
-    step = steps[steps > np.ptp(values) * 1e-9].min()
+    step = steps[steps > np.ptp(values) * ROUNDING].min()
     if np.ptp(values) / step < LAW_BINS:
         return np.arange(values.min() - step / 2, values.max() + step, step)
     return np.linspace(values.min(), values.max(), LAW_BINS + 1)

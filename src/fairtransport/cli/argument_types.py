@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from cyclopts import CoercionError, Parameter
 
@@ -10,11 +11,14 @@ from fairtransport.errors import InputError
 from fairtransport.settings import SETTINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from cyclopts import Token
 
     from fairtransport.settings import Setting
+
+    Tokens: TypeAlias = Mapping[str, "Tokens"] | Sequence[Token]
+    Tree: TypeAlias = Mapping[str, "Tree"] | Sequence[str]
 
     JudgeName: TypeAlias = str
     LossName: TypeAlias = str
@@ -38,7 +42,7 @@ class Several:
     """The type of a list that has at least one value, for messages."""
 
 
-def words(_: Any, tokens: Sequence[Token]) -> tuple[str, ...]:
+def words(_: object, tokens: Sequence[Token]) -> tuple[str, ...]:
     """Return the parts of a comma list; a value in a file may hold a comma."""
     found = tuple(part for token in tokens for part in _parts(token))
     if not found:
@@ -46,7 +50,7 @@ def words(_: Any, tokens: Sequence[Token]) -> tuple[str, ...]:
     return found
 
 
-def whole_number(_: Any, tokens: Sequence[Token]) -> int:
+def whole_number(_: object, tokens: Sequence[Token]) -> int:
     """Return a whole number; one with a fraction is a slip, not to be rounded."""
     try:
         return int(tokens[0].value)
@@ -54,17 +58,17 @@ def whole_number(_: Any, tokens: Sequence[Token]) -> int:
         raise CoercionError(target_type=int, token=tokens[0]) from None
 
 
-def tables(_: Any, tokens: Any) -> dict[str, Any]:
+def tables(_: object, tokens: Tokens) -> dict[str, Tree]:
     """Return the lists under each dotted name, as in --bins.age 25,45."""
-    if not isinstance(tokens, dict):
+    if not isinstance(tokens, Mapping):
         raise CoercionError(target_type=dict, token=tokens[0])
     return {
-        name: tables(_, below) if isinstance(below, dict) else words(_, below)
+        name: tables(_, below) if isinstance(below, Mapping) else words(_, below)
         for name, below in tokens.items()
     }
 
 
-def not_negative(_: Any, value: int | None) -> None:
+def not_negative(_: object, value: int | None) -> None:
     """Refuse a negative number."""
     if value is not None and value < 0:
         msg = "must be a whole number >= 0"
@@ -92,7 +96,7 @@ Switch: TypeAlias = Annotated[bool, Parameter(show_default=False)]
 """A flag without a value."""
 
 
-def literal(text: str | None) -> Any:
+def literal(text: str | None) -> str | float | bool | None:
     """Read a value as a truth value or a number where it is one: files hold typed columns.
 
     Quotes keep text text.
@@ -125,9 +129,14 @@ def numbers(flag: str, parts: Sequence[str]) -> list[float]:
         raise InputError(msg) from None
 
 
-def one_or_many(parts: Any) -> Any:
+def one_or_many(tree: Mapping[str, Tree]) -> dict[str, object]:
     """Return a settings tree with its leaves read: one value, or a list of several."""
-    if isinstance(parts, dict):
-        return {name: one_or_many(below) for name, below in parts.items()}
+    return {
+        name: one_or_many(below) if isinstance(below, Mapping) else _leaf(below)
+        for name, below in tree.items()
+    }
+
+
+def _leaf(parts: Sequence[str]) -> object:
     values = [literal(part) for part in parts]
     return values[0] if len(values) == 1 else values

@@ -133,7 +133,7 @@ def compare(
 
     Exit codes: 0 nothing to fail on, 1 it could not be done, 2 wrong usage, 3 the last model is
     shown to have more bias than the first, by more than the tolerance, 4 that it has not is not
-    certified (with --fail-on not-certified).
+    certified (with --fail-on not-certified), 5 an audit of the two could find nothing.
 
     Parameters
     ----------
@@ -178,6 +178,8 @@ def _as_verdict(found: Comparison) -> str:
     """Return the verdict on a single model whose exit code a comparison has."""
     if found.verdict == "worse":
         return "rejected"
+    if found.applicability is not None:
+        return "not-applicable"
     return "certified" if found.not_worse else "inconclusive"
 
 

@@ -6,7 +6,7 @@ import tomllib
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from cyclopts.config import Dict
 
@@ -15,10 +15,13 @@ from fairtransport.errors import InputError
 from fairtransport.filesystem import is_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from cyclopts import App
     from cyclopts.argument import ArgumentCollection
+
+Table: TypeAlias = dict[str, object]
+"""A table of a TOML file."""
 
 USUAL = Path("fairtransport.toml")
 COMMANDS = ("audit", "compare", "monitor", "sample-size")
@@ -46,8 +49,8 @@ WITHOUT_A_NAME = frozenset(
 """What a settings file may set that was found and not named with --config."""
 
 _taken: ContextVar[tuple[str, tuple[str, ...]]] = ContextVar("taken", default=("", ()))
-_family: ContextVar[tuple[dict[str, Any], ...]] = ContextVar("family", default=())
-_entry: ContextVar[dict[str, Any] | None] = ContextVar("entry", default=None)
+_family: ContextVar[tuple[Table, ...]] = ContextVar("family", default=())
+_entry: ContextVar[Table | None] = ContextVar("entry", default=None)
 
 
 def read_config(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
@@ -60,10 +63,9 @@ def read_config(app: App, commands: tuple[str, ...], arguments: ArgumentCollecti
     given = [token.value for token in arguments["--config"].tokens]
     path = Path(given[-1]) if given else USUAL
     taken: tuple[str, ...] = ()
-    family: tuple[dict[str, Any], ...] = ()
+    family: tuple[Table, ...] = ()
     if given or path.is_file():
-        tables = _tables(path)
-        listed = tuple(tables.pop(FAMILY, ()))
+        tables, listed = _tables(path)
         family = listed if commands[-1] == "audit" else ()
         if family and not given:
             _refuse_what_needs_a_name((FAMILY,), path)
@@ -90,13 +92,13 @@ def settings_taken() -> tuple[str, tuple[str, ...]]:
     return _taken.get()
 
 
-def family_entries() -> tuple[dict[str, Any], ...]:
+def family_entries() -> tuple[Table, ...]:
     """Return the tables [[audits]] of the settings file of this command; none if it has none."""
     return _family.get()
 
 
 @contextmanager
-def reading(entry: dict[str, Any]) -> Iterator[None]:
+def reading(entry: Table) -> Iterator[None]:
     """Let a table of a family override the command's while a line is read once more."""
     before = _entry.set(entry)
     try:
@@ -105,7 +107,7 @@ def reading(entry: dict[str, Any]) -> Iterator[None]:
         _entry.reset(before)
 
 
-def overridden(table: dict[str, Any], entry: dict[str, Any]) -> dict[str, Any]:
+def overridden(table: Table, entry: Table) -> Table:
     """Return a table with the keys of another one over it, however dashes are written.
 
     Examples
@@ -131,7 +133,7 @@ def _refuse_what_needs_a_name(taken: tuple[str, ...], path: Path) -> None:
         raise InputError(msg)
 
 
-def _leave_out_displaced(table: dict[str, Any], arguments: ArgumentCollection) -> None:
+def _leave_out_displaced(table: Table, arguments: ArgumentCollection) -> None:
     """Take out of a table what a flag on the line stands in for."""
     typed = {name for one in arguments if one.tokens for name in one.names}
     for alternatives in ALTERNATIVES:
@@ -140,7 +142,7 @@ def _leave_out_displaced(table: dict[str, Any], arguments: ArgumentCollection) -
                 table.pop(name, None)
 
 
-def _check_switches(table: dict[str, Any], arguments: ArgumentCollection, file: str) -> None:
+def _check_switches(table: Table, arguments: ArgumentCollection, file: str) -> None:
     switches = {one.name.lstrip("-") for one in arguments if one.hint is bool}
     for name, value in table.items():
         if name.replace("_", "-") in switches and not isinstance(value, bool):
@@ -148,17 +150,18 @@ def _check_switches(table: dict[str, Any], arguments: ArgumentCollection, file: 
             raise InputError(msg)
 
 
-def _place_files(table: dict[str, Any], folder: Path) -> None:
+def _place_files(table: Table, folder: Path) -> None:
     """Make the files of a similarity's settings relative to where the settings stand."""
     for name in ("similarity-settings", "similarity_settings"):
         settings = table.get(name)
         if isinstance(settings, dict):
             for key in FILES:
-                if isinstance(settings.get(key), str):
-                    settings[key] = str(folder / settings[key])
+                if isinstance(file := settings.get(key), str):
+                    settings[key] = str(folder / file)
 
 
-def _tables(path: Path) -> dict[str, Any]:
+def _tables(path: Path) -> tuple[dict[str, Table], tuple[Table, ...]]:
+    """Return the commands' tables by name, and those of a family."""
     if not is_file(path):
         msg = f"`--config` must be an existing file, got {shown(str(path), 200)}"
         raise InputError(msg)
@@ -173,10 +176,8 @@ def _tables(path: Path) -> dict[str, Any]:
     if _depth(tables) > DEEPEST:
         msg = f"{path.name!r} must not have more than {DEEPEST} tables inside each other"
         raise InputError(msg)
+    family = tables.pop(FAMILY, None)
     for name, table in tables.items():
-        if name == FAMILY:
-            _check_family(table, path.name)
-            continue
         if name not in COMMANDS or not isinstance(table, dict):
             known = ", ".join([*(f"[{command}]" for command in COMMANDS), f"[[{FAMILY}]]"])
             msg = f"{path.name!r} must hold the tables {known} and nothing else, got {name!r}"
@@ -185,29 +186,30 @@ def _tables(path: Path) -> dict[str, Any]:
             if key in table:
                 msg = f"{key!r} must not be in the table [{name}] of {path.name!r}: it is a flag"
                 raise InputError(msg)
-    return tables
+    return tables, () if family is None else _checked_family(family, path.name)
 
 
-def _check_family(entries: object, file: str) -> None:
-    """Refuse tables [[audits]] that are none, or cannot be told apart."""
+def _checked_family(entries: object, file: str) -> tuple[Table, ...]:
+    """Return the tables [[audits]], or refuse those that are none or cannot be told apart."""
     listed = entries if isinstance(entries, list) else []
     names = [one.get("name") for one in listed if isinstance(one, dict)]
     are_names = all(isinstance(name, str) and name.strip() for name in names)
     if not listed or len(names) < len(listed) or not are_names or len(set(names)) < len(names):
         msg = f"each table [[{FAMILY}]] in {file!r} must have a `name` of its own, got "
         raise InputError(msg + shown(names if listed else entries))
+    return tuple(listed)
 
 
-def _depth(tables: dict[str, Any]) -> int:
+def _depth(tables: Table) -> int:
     """Return how many tables or lists stand inside each other, without following them down."""
-    depth, level = 0, [tables]
+    depth = 0
+    level: list[Iterable[object]] = [tables.values()]
     while level and depth <= DEEPEST:
         depth += 1
-        inner: list[Any] = [
-            value
+        level = [
+            value.values() if isinstance(value, dict) else value
             for one in level
-            for value in (one.values() if isinstance(one, dict) else one)
+            for value in one
             if isinstance(value, dict | list)
         ]
-        level = inner
     return depth

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -83,6 +83,8 @@ class Reaching:
         return connect(url, **_given({**options, "classes": classes}))
 
 
+NAMES = tuple(one.name.replace("_", "-") for one in fields(Reaching))
+"""What these flags are called."""
 REACHING = Reaching()
 """None of these flags."""
 FLAGS = {

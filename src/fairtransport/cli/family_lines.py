@@ -5,11 +5,12 @@ from __future__ import annotations
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, cast
 
 from fairtransport.audit.entries import OWN, naming_entry, refuse_unknown
 from fairtransport.cli.argument_types import literal
-from fairtransport.cli.configfile import family_entries, reading, settings_taken
+from fairtransport.cli.configfile import Table, family_entries, reading, settings_taken
+from fairtransport.cli.endpoint_flags import NAMES as ENDPOINT_FLAGS
 from fairtransport.cli.exits import FailOn, check_fail_on, family_exit_code
 from fairtransport.cli.flags import Answers, Cases, Comparing, Running, asked_before, columns_of
 from fairtransport.cli.outputs import Outputs
@@ -22,14 +23,34 @@ if TYPE_CHECKING:
 
     from fairtransport.audit import Audits
 
+    Models: TypeAlias = dict[tuple[object, ...], object]
+
 LINE: ContextVar[tuple[str, ...]] = ContextVar("line", default=())
 """The line that is run."""
 NAME, WHERE = "name", "where"
 KEYS = (
-    NAME, WHERE, "allow-pickle", "trust", "similarity-settings",
+    NAME, WHERE, "allow-pickle", "trust", "similarity-settings", *ENDPOINT_FLAGS,
     *(SETTINGS[name].flag or name for name in OWN if name in SETTINGS),
 )  # fmt: skip
 """What a table [[audits]] may hold."""
+
+
+class Asked(TypedDict):
+    """The flags of the command that an audit of a family is asked by."""
+
+    data: Path
+    cases: Cases
+    answers: Answers
+    comparison: Comparing
+    outputs: Outputs
+    counts: str | None
+    targets: Path | None
+    train: Path | None
+    delta: float | None
+    alpha: float
+    method: str
+    resamples: int
+    seed: int | None
 
 
 @dataclass(frozen=True)
@@ -47,12 +68,12 @@ class FamilyLine:
     """
 
     name: str
-    where: Any
-    asked: dict[str, Any]
+    where: object
+    asked: Asked
     taken: tuple[str, ...]
 
     @classmethod
-    def read(cls, entry: dict[str, Any]) -> FamilyLine:
+    def read(cls, entry: Table) -> FamilyLine:
         """Read the line once more, with a table's settings over those of [audit]."""
         from fairtransport.cli.app import app
 
@@ -66,7 +87,7 @@ class FamilyLine:
                 bound: BoundArguments
                 _, bound, _ = app.parse_args(LINE.get(), exit_on_error=False, print_error=False)
         bound.apply_defaults()
-        return cls(name, where, dict(bound.arguments), settings_taken()[1])
+        return cls(name, where, cast("Asked", bound.arguments), settings_taken()[1])
 
     def settings(self, seed: int) -> AuditSettings:
         """Return what the audit is asked, as far as that needs no model to be seen."""
@@ -79,12 +100,10 @@ class FamilyLine:
             n_resamples=asked["resamples"], rng=seed if asked["seed"] is None else asked["seed"],
         )  # fmt: skip
 
-    def keywords(self, settings: AuditSettings, models: dict[Any, Any]) -> dict[str, Any]:
+    def keywords(self, settings: AuditSettings, models: Models) -> dict[str, object]:
         """Return the audit as `audit_many` takes it; a model file is read once."""
         asked = self.asked
-        answers: Answers = asked["answers"]
-        cases: Cases = asked["cases"]
-        comparison: Comparing = asked["comparison"]
+        answers, cases, comparison = asked["answers"], asked["cases"], asked["comparison"]
         key = (answers.model, answers.allow_pickle, answers.trust, answers.reaching)
         if key not in models:
             models[key] = answers.options()["model"]
@@ -106,7 +125,7 @@ def audit_family(
     entries, (file, taken) = family_entries(), settings_taken()
     outputs.refuse_sharing()
     lines = [FamilyLine.read(entry) for entry in entries]
-    inputs = [line.asked[name] for line in lines for name in ("targets", "train")]
+    inputs = [file for line in lines for file in (line.asked["targets"], line.asked["train"])]
     models = [line.asked["answers"].model for line in lines]
     outputs.check(data, *inputs, *models, running.config)
     with naming(), running.hushed(file, taken):
@@ -134,7 +153,7 @@ def _audited(
         with naming_entry(line.name), naming(**line.asked["comparison"].settings_flags):
             check_fail_on(fail_on, line.asked["delta"])
             settings[line.name] = line.settings(seed)
-    models: dict[Any, Any] = {}
+    models: Models = {}
     audits = {}
     for line in lines:
         with naming_entry(line.name), naming(**line.asked["comparison"].settings_flags):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import nullcontext
-from importlib import import_module
 from pathlib import Path
 
 from cyclopts import App
@@ -32,10 +31,10 @@ def _figure(number: int, shows: str) -> Callable[..., int]:
 
     def write(*, output: Path = Path(), seed: Seed = 0, quiet: Switch = False) -> int:
         from fairtransport.report.screen import print_written
+        from fairtransport.reproduce.figure_files import write_figure
 
-        module = import_module(f"fairtransport.reproduce.{name}")
         with silence() if quiet else nullcontext():
-            written = getattr(module, f"write_{name}")(output, seed)
+            written = write_figure(output, number, seed)
         if not quiet:
             print_written(written)
         return RAN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from fairtransport.checks import BoolArray, FloatArray, IntArray
+
+    Mask: TypeAlias = BoolArray | csr_array[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +45,7 @@ class Geometry:
 
     blocks: IntArray
     cost: Cost = field(default_factory=ZeroCost)
-    forbidden: BoolArray | csr_array[Any] | None = None
+    forbidden: Mask | None = None
     targets: BoolArray | None = None
     profiles: IntArray | None = None
 
@@ -121,7 +123,7 @@ class Geometry:
             keep &= ~np.asarray(self.forbidden[row, col]).ravel().astype(bool)
         return Moves(row[keep], col[keep], cost[keep])
 
-    def _apart(self, rows: IntArray, cols: IntArray) -> Any:
+    def _apart(self, rows: IntArray, cols: IntArray) -> BoolArray | slice:
         """Return an index of the pairs in different blocks; an empty one inside a block."""
         here, there = self.blocks[rows], self.blocks[cols]
         if (
@@ -130,39 +132,39 @@ class Geometry:
             or (np.all(here == here[0]) and np.all(there == here[0]))
         ):
             return slice(0)
-        return here[:, None] != there[None, :]
+        return np.not_equal.outer(here, there).astype(np.bool_, copy=False)
 
 
-def as_geometry(costs: Any, size: int, forbidden: Any = None) -> Geometry:
+def as_geometry(costs: object, size: int, forbidden: object = None) -> Geometry:
     """Return the geometry that ``AuditProblem``'s ``costs`` and ``forbidden`` describe."""
     if isinstance(costs, Geometry):
         geometry = costs
-        if forbidden is not None:
-            both = _union(geometry.forbidden, _checked_forbidden(forbidden, size))
-            geometry = replace(geometry, forbidden=both)
     elif callable(costs):
-        geometry = Geometry(np.zeros(size, np.int64), CostFunction(costs), forbidden)
+        geometry = Geometry(np.zeros(size, np.int64), CostFunction(costs))
     else:
-        matrix = CostMatrix(costs)
-        geometry = Geometry(np.zeros(matrix.size, np.int64), matrix, forbidden)
+        matrix = CostMatrix(cast("FloatArray", costs))  # which looks at what it is given
+        geometry = Geometry(np.zeros(matrix.size, np.int64), matrix)
     if geometry.size != size:
         msg = f"`costs` must be over the {size} points of `losses`, got {geometry.size}"
         raise InputError(msg)
-    return geometry
+    if forbidden is None:
+        return geometry
+    both = _union(geometry.forbidden, _checked_forbidden(forbidden, size))
+    return replace(geometry, forbidden=both)
 
 
-def _checked_forbidden(value: object, size: int) -> BoolArray | csr_array[Any]:
+def _checked_forbidden(value: object, size: int) -> Mask:
     if is_sparse(value):
         entries = float_csr("forbidden", value)
         _mask("forbidden", entries.data, entries.data.shape)
-        mask: Any = entries.astype(bool)
+        mask = entries.astype(np.bool_)
         mask.eliminate_zeros()
     else:
         return _mask("forbidden", value, (size, size))
     if mask.shape != (size, size):
         msg = f"`forbidden` must have shape ({size}, {size}), got {tuple(mask.shape)}"
         raise InputError(msg)
-    return mask  # type: ignore[no-any-return]
+    return mask
 
 
 def _mask(name: str, value: object, shape: tuple[int, ...]) -> BoolArray:
@@ -188,17 +190,17 @@ def _whole_numbers(name: str, value: object, shape: tuple[int | None, ...]) -> I
     return np.asarray(value).astype(np.int64)
 
 
-def _dense_rows(mask: BoolArray | csr_array[Any], rows: IntArray) -> BoolArray:
-    part = mask[rows]
-    return part if isinstance(part, np.ndarray) else part.toarray()
+def _dense_rows(mask: Mask, rows: IntArray) -> BoolArray:
+    return _dense(mask[rows])
 
 
-def _union(first: Any, second: Any) -> Any:
+def _dense(mask: Mask) -> BoolArray:
+    return mask if isinstance(mask, np.ndarray) else mask.toarray()
+
+
+def _union(first: Mask | None, second: Mask) -> Mask:
     if first is None:
         return second
     if isinstance(first, np.ndarray) or isinstance(second, np.ndarray):
-        dense = [
-            part if isinstance(part, np.ndarray) else part.toarray() for part in (first, second)
-        ]
-        return dense[0] | dense[1]
-    return (first + second).astype(bool)
+        return _dense(first) | _dense(second)
+    return (first + second).astype(np.bool_)

@@ -150,7 +150,7 @@ def _axis(space: SampleSpace, name: str | None) -> _Axis:
     codes = column.codes
     is_cut = np.issubdtype(column.levels.dtype, np.number) and len(values) > MOST_NUMBERS
     if is_cut:
-        values, quarter = _quarters(column.levels, codes, space.counts)
+        values, quarter = _quarters(column.levels.astype(np.float64), codes, space.counts)
         codes = np.where(codes == MISSING, MISSING, quarter[codes])
     elif column.categories:
         values, codes = _in_declared_order(values, codes, column.categories)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,9 +11,10 @@ from fairtransport.checks import finite, float_array, shown
 from fairtransport.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from fairtransport.checks import BoolArray, FloatArray, IntArray
+    from fairtransport.space.columns import Value
 
 BINARY = 2
 
@@ -44,7 +45,7 @@ class GroupMetrics:
     """
 
     accuracy: float
-    accuracy_by_group: Mapping[Any, float | None]
+    accuracy_by_group: Mapping[Value, float | None]
     demographic_parity_difference: float | None = None
     equalized_odds_difference: float | None = None
     statistical_parity_difference: float | None = None
@@ -54,13 +55,13 @@ class GroupMetrics:
 
 
 def group_metrics(
-    truth: Any,
-    prediction: Any,
-    group: Any,
-    weights: Any = None,
+    truth: Collection[Value],
+    prediction: Collection[Value],
+    group: Collection[Value],
+    weights: object = None,
     *,
-    favourable: Any = None,
-    privileged: Any = None,
+    favourable: Value = None,
+    privileged: Value = None,
 ) -> GroupMetrics:
     """Compare a model's answers between groups.
 
@@ -146,12 +147,14 @@ def _mass(weights: object, length: int) -> FloatArray:
     return mass
 
 
-def _coded(*columns: Any) -> tuple[list[Any], IntArray]:
+def _coded(*columns: Collection[Value]) -> tuple[list[Value], IntArray]:
     """Return the columns' levels, sorted with a missing one last, and each entry's position."""
     arrays = [column for column in columns if hasattr(column, "dtype")]
     kinds = {np.asarray(column).dtype.kind for column in arrays}
     if len(arrays) == len(columns) and len(kinds) == 1 and kinds <= set("biuU"):
-        distinct, places = np.unique(np.concatenate(columns), return_inverse=True)
+        distinct, places = np.unique(
+            np.concatenate([np.asarray(column) for column in columns]), return_inverse=True
+        )
         return distinct.tolist(), places.astype(np.int64)
     known = [_level(value) for column in columns for value in _listed(column)]
     levels = _sorted(set(known) - {None}) + [None] * (None in known)
@@ -159,24 +162,24 @@ def _coded(*columns: Any) -> tuple[list[Any], IntArray]:
     return levels, np.array([place[value] for value in known], np.int64)
 
 
-def _listed(column: Any) -> list[Any]:
+def _listed(column: Collection[Value]) -> list[Value]:
     """Return Python's own numbers and words: NumPy's would stay in the keys of a result."""
     return list(np.asarray(column).tolist() if hasattr(column, "dtype") else column)
 
 
-def _level(value: object) -> Any:
+def _level(value: Value) -> Value:
     return None if value is None or value != value else value  # noqa: PLR0124
 
 
-def _sorted(levels: set[Any]) -> list[Any]:
+def _sorted(levels: set[Value]) -> list[Value]:
     try:
-        return sorted(levels)
+        return sorted(levels)  # type: ignore[type-var]
     except TypeError:  # levels of several types have no order but their words'
         return sorted(levels, key=str)
 
 
 def _check_choices(
-    labels: list[Any], groups: list[Any], favourable: object, privileged: object
+    labels: list[Value], groups: list[Value], favourable: object, privileged: object
 ) -> None:
     if (favourable is None) != (privileged is None):
         given, lacking = ("privileged", "favourable")[:: 1 if favourable is None else -1]
@@ -196,7 +199,7 @@ class _Answers(NamedTuple):
     said: BoolArray
     was: BoolArray
     mass: FloatArray
-    label: Any
+    label: Value
 
 
 def _rates(answers: _Answers, member: IntArray, names: list[str], notes: list[str]) -> FloatArray:

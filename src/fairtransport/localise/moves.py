@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
@@ -13,10 +13,9 @@ from fairtransport.localise.profiles import Profile, Profiles, Value, plain
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
-
-    from fairtransport.checks import BoolArray, FloatArray, IntArray
+    from fairtransport.checks import BoolArray, FloatArray, IntArray, Values
     from fairtransport.space import SampleSpace
+    from fairtransport.space.columns import Rows
     from fairtransport.transport import Solution
 
 LEAST_PEOPLE = 1e-9
@@ -82,7 +81,7 @@ class Moved:
         """How many people are moved."""
         return float(self.people.sum())
 
-    def take(self, rows: Any) -> Moved:
+    def take(self, rows: Rows) -> Moved:
         """Return some of the moves."""
         return Moved(
             self.sources[rows], self.targets[rows], self.people[rows], self.gains[rows],
@@ -111,7 +110,7 @@ def find_moved(solution: Solution, n: int) -> Moved:
 
 
 def describe_moves(
-    moved: Moved, space: SampleSpace, predictions: NDArray[Any], losses: FloatArray
+    moved: Moved, space: SampleSpace, predictions: Values, losses: FloatArray
 ) -> tuple[Move, ...]:
     """Return the moves in people's terms."""
     profiles = Profiles(space)
@@ -137,16 +136,16 @@ def describe_moves(
     return tuple(map(describe, range(len(moved))))
 
 
-def prediction_at(predictions: NDArray[Any], point: int) -> Prediction:
+def prediction_at(predictions: Values, point: int) -> Prediction:
     """Return what the model says at a point."""
     found = predictions[point]
     return tuple(float(score) for score in found) if np.ndim(found) else plain(found)
 
 
-def moves_columns(moves: Iterable[Move], space: SampleSpace) -> dict[str, list[Any]]:
+def moves_columns(moves: Iterable[Move], space: SampleSpace) -> dict[str, list[Value]]:
     """Return moves as the columns of a table: from-profile, to-profile and the numbers."""
     rows = list(moves)
-    table: dict[str, list[Any]] = {}
+    table: dict[str, list[Value]] = {}
     for name in space.profile:
         table[f"from_{name}"] = [row.from_profile[name] for row in rows]
     for name in space.profile:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
@@ -12,9 +12,7 @@ from fairtransport.localise.moves import Prediction, prediction_at
 from fairtransport.localise.profiles import Profile, Profiles
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fairtransport.checks import FloatArray, IntArray
+    from fairtransport.checks import FloatArray, IntArray, Values
     from fairtransport.geometry import Geometry
     from fairtransport.space import SampleSpace
 
@@ -46,7 +44,7 @@ class WorstPair:
 
 
 def worst_pair(
-    space: SampleSpace, geometry: Geometry, predictions: NDArray[Any], *, are_labels: bool
+    space: SampleSpace, geometry: Geometry, predictions: Values, *, are_labels: bool
 ) -> WorstPair | None:
     """Return the pair with the largest ratio; None where no distance is positive.
 
@@ -89,14 +87,12 @@ def _ratios(costs: FloatArray, apart: FloatArray) -> FloatArray:
     return np.divide(apart, np.sqrt(costs), out=np.zeros_like(costs), where=positive)
 
 
-def _apart(
-    predictions: NDArray[Any], rows: IntArray, cols: IntArray, *, are_labels: bool
-) -> FloatArray:
+def _apart(predictions: Values, rows: IntArray, cols: IntArray, *, are_labels: bool) -> FloatArray:
     if predictions.ndim > 1:
         return np.asarray(
-            np.abs(predictions[rows][:, None] - predictions[cols][None]).sum(axis=2) / 2
+            np.abs(np.subtract(predictions[rows][:, None], predictions[cols][None])).sum(axis=2) / 2
         )
     one, other = predictions[rows][:, None], predictions[cols][None]
     if not are_labels and np.issubdtype(predictions.dtype, np.floating):
-        return np.asarray(np.abs(one - other))
+        return np.asarray(np.abs(np.subtract(one, other)))
     return np.asarray(one != other, dtype=np.float64)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypeAlias, overload
 
 import numpy as np
 
 from fairtransport.documents import Doc
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from fairtransport.checks import BoolArray, IntArray
     from fairtransport.localise.moves import Moved
     from fairtransport.space import SampleSpace
+
+    Numbers: TypeAlias = NDArray[np.float64] | NDArray[np.signedinteger]
 
 ROUNDING = 1e-6
 """Differences of numbers of people are no more exact than this."""
@@ -32,7 +36,11 @@ class Suppression:
     moved_hidden: Annotated[float, Doc("About how many people are in moves that are not shown.")]
 
 
-def are_few(people: Any, at_least: int) -> Any:
+@overload
+def are_few(people: float, at_least: int) -> bool: ...
+@overload
+def are_few(people: Numbers, at_least: int) -> BoolArray: ...
+def are_few(people: float | Numbers, at_least: int) -> bool | BoolArray:
     """Tell whether there is somebody, but fewer than ``at_least`` people."""
     return (people > ROUNDING) & (people < at_least - ROUNDING)
 

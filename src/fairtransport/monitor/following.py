@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, TypeGuard, Unpack
 
 from fairtransport.checks import shown
 from fairtransport.errors import FairtransportError, InputError
 from fairtransport.monitor import growing
-from fairtransport.monitor.growing import GrowingFile
+from fairtransport.monitor.growing import GrowingFile, Position
 from fairtransport.monitor.locking import StateLock
 from fairtransport.monitor.stream_audit import Monitor
+from fairtransport.similarity.base import Parameters
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
+
+    from fairtransport.monitor.stream_settings import Told
 
 SPACING = 0.5
 """A state is as long as what it has seen, so it is saved when that much of the file is new:
 all saves together then take no longer than a few of the last one."""
 
 
-def follow(file: Path, state: Path, **options: Any) -> tuple[Monitor, int]:
+class Mark(TypedDict):
+    """What tells the model and the similarity from others."""
+
+    model_sha256: str | None
+    similarity: dict[str, object] | None
+
+
+class Place(Position, Mark):
+    """Where the next records begin, and for which model and similarity."""
+
+
+def follow(file: Path, state: Path, **options: Unpack[Told]) -> tuple[Monitor, int]:
     """Take in the records that were added to a file since the state was saved.
 
     The state and the place in the file are written together. A model that was read from a file
@@ -31,32 +46,40 @@ def follow(file: Path, state: Path, **options: Any) -> tuple[Monitor, int]:
     """
     monitor = Monitor(**options)
     mark = _mark(options)
-    monitor.position = GrowingFile(file).position | mark
+    place = _place(GrowingFile(file).position, mark)
+    monitor.position = place
     with StateLock(state) as lock:
         is_new = lock.acquire(lambda: monitor.save(state))
         try:
             if not is_new:
-                monitor = _resumed(state, monitor, mark, options)
-            return monitor, _read_on(
-                monitor, GrowingFile(file, monitor.position), mark, state, lock
-            )
+                monitor, place = _resumed(state, monitor, mark, options)
+            return monitor, _read_on(monitor, GrowingFile(file, place), mark, state, lock)
         except BaseException:
             if is_new and not monitor.state.n:
                 lock.remove()
             raise
 
 
-def _mark(options: dict[str, Any]) -> dict[str, Any]:
-    """Return what tells the model and the similarity from others."""
+def _mark(options: Told) -> Mark:
     likeness = options.get("similarity", "")
     return {
         "model_sha256": getattr(options.get("model"), "sha256", None),
-        "similarity": None if isinstance(likeness, str) else likeness.to_json(),
+        "similarity": likeness.to_json() if isinstance(likeness, Parameters) else None,
     }
 
 
-def _resumed(state: Path, given: Monitor, mark: dict[str, Any], options: dict[str, Any]) -> Monitor:
-    """Return the monitor that was saved, if it was one with the same settings."""
+def _place(position: Position, mark: Mark) -> Place:
+    return {**position, **mark}
+
+
+def _is_place(position: object) -> TypeGuard[Place]:
+    return isinstance(position, dict) and Place.__required_keys__ <= position.keys()
+
+
+def _resumed(
+    state: Path, given: Monitor, mark: Mark, options: Told
+) -> tuple[Monitor, Place]:  # fmt: skip
+    """Return the monitor that was saved, if it was one with the same settings, and where."""
     likeness = options.get("similarity", "")
     saved = Monitor.resume(
         state,
@@ -64,47 +87,51 @@ def _resumed(state: Path, given: Monitor, mark: dict[str, Any], options: dict[st
         similarity=None if isinstance(likeness, str) else likeness,
         targets=options.get("targets"),
     )
-    if not isinstance(saved.position, dict) or not given.position.keys() <= saved.position.keys():
+    place = saved.position
+    if not _is_place(place):
         msg = f"`path` must be a state of this command, got one without a file: {str(state)!r}"
         raise InputError(msg)
-    _refuse_others(saved, given, mark)
-    return saved
+    _refuse_others(saved.settings.plain, given.settings.plain, place, mark)
+    return saved, place
 
 
 def _read_on(
-    monitor: Monitor, source: GrowingFile, mark: dict[str, Any], state: Path, lock: StateLock
+    monitor: Monitor, source: GrowingFile, mark: Mark, state: Path, lock: StateLock
 ) -> int:
     """Take in what is new, and save it; return how many bytes wait."""
-    saved = source.offset
+    saved = reached = source.offset
     columns = source.find_columns()
     if columns is not None:
         monitor.expect(columns)
     try:
         for records, position in source.pieces():
             monitor.update(records)
-            monitor.position = position | mark
+            monitor.position = _place(position, mark)
+            reached = position["bytes"]
             if source.offset - saved >= max(growing.PIECE, SPACING * source.offset):
                 lock.replace(lambda: monitor.save(state))
                 saved = source.offset
     except FairtransportError:
         # what a bad record came after was counted whole
-        if monitor.position["bytes"] > saved:
+        if reached > saved:
             lock.replace(lambda: monitor.save(state))
         raise
-    if monitor.position["bytes"] > saved:
+    if reached > saved:
         lock.replace(lambda: monitor.save(state))
     return source.waiting
 
 
-def _refuse_others(saved: Monitor, given: Monitor, mark: dict[str, Any]) -> None:
+def _refuse_others(
+    before: Mapping[str, object], now: Mapping[str, object], place: Place, mark: Mark
+) -> None:
     """Refuse other settings, another similarity or another model file than before."""
-    before, now = saved.settings.plain, given.settings.plain
-    rules = [(name, "as in the saved state,", before[name], now[name], 60) for name in before]
-    for name, key, rule, width in (
-        ("similarity", "similarity", "that of the saved state, with the same settings,", 60),
-        ("model", "model_sha256", "the file of the saved state, SHA-256", 16),
-    ):
-        rules.append((name, rule, saved.position[key], mark[key], width))
+    likeness = "that of the saved state, with the same settings,"
+    model = "the file of the saved state, SHA-256"
+    rules = [
+        *((name, "as in the saved state,", before[name], now[name], 60) for name in before),
+        ("similarity", likeness, place["similarity"], mark["similarity"], 60),
+        ("model", model, place["model_sha256"], mark["model_sha256"], 16),
+    ]
     for name, rule, value, got, width in rules:
         if got != value:
             msg = f"`{name}` must be {rule} {shown(value, width)}, got {shown(got, width)}"

@@ -5,18 +5,26 @@ from __future__ import annotations
 import codecs
 import csv
 import json
+from collections.abc import Callable
 from hashlib import sha256
 from io import StringIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias, TypedDict, TypeVar
 
 from fairtransport.checks import shown
 from fairtransport.errors import DataError, InputError
 from fairtransport.filesystem import is_file
+from fairtransport.space.columns import Value
 from fairtransport.space.kinds import value_of, widened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+Record: TypeAlias = dict[str, Value]
+"""A case: its values by the names of the columns."""
+Row = TypeVar("Row")
+Split: TypeAlias = Callable[[list[str]], tuple[list[Row], int]]
+"""Makes rows of complete lines, and says how many lines they take."""
 
 PIECE = 1 << 22
 """Bytes read at a time; no row may be longer."""
@@ -26,6 +34,15 @@ MARKUP = (b"<!doctype", b"<html", b"<?xml")
 """How files begin that a server sends instead of the one it was asked for."""
 OPEN = "unexpected end of data"
 """What the csv module says of a quote that is still open at the end."""
+
+
+class Position(TypedDict):
+    """Where the next records of a file begin, and what is known of it until there."""
+
+    bytes: int
+    sha256: str
+    header: list[str] | None
+    kinds: dict[str, str | None]
 
 
 class GrowingFile:
@@ -43,7 +60,7 @@ class GrowingFile:
         What `pieces` gave last time; None: from the beginning.
     """
 
-    def __init__(self, path: Path, position: dict[str, Any] | None = None) -> None:
+    def __init__(self, path: Path, position: Position | None = None) -> None:
         kinds = (*SEPARATORS, *JSON_LINES)
         if path.suffix.lower() not in kinds:
             msg = f"`FILE` must be of type {', '.join(kinds)}, got {str(path)!r}"
@@ -72,7 +89,7 @@ class GrowingFile:
         return self.size - self.offset
 
     @property
-    def position(self) -> dict[str, Any]:
+    def position(self) -> Position:
         """Where the next records begin."""
         return {
             "bytes": self.offset,
@@ -89,7 +106,7 @@ class GrowingFile:
         if self._columns_found or (self.header and all(map(self.kinds.get, self.header))):
             return self.header
         header, known = self.header, {name for name, kind in self.kinds.items() if kind}
-        for rows, _ in self._batches():
+        for rows, _ in self._batches(self._csv_rows):
             named = self._without_header(rows)
             for name, values in zip(self.header or (), zip(*named, strict=True), strict=False):
                 if name not in known:
@@ -98,23 +115,29 @@ class GrowingFile:
         found, self.header = self.header, header  # the records that follow begin with it
         return found
 
-    def pieces(self) -> Iterator[tuple[list[dict[str, Any]], dict[str, Any]]]:
+    def pieces(self) -> Iterator[tuple[list[Record], Position]]:
         """Yield records and the position after them; a row without an end waits."""
         self.find_columns()
-        for rows, whole in self._batches():
-            records = rows if self.is_json else self._records(self._without_header(rows))
+        for records, whole in self._record_batches():
             self.offset += len(whole)
             self._hash.update(whole)
             yield records, self.position
 
-    def _batches(self) -> Iterator[tuple[list[Any], bytes]]:
+    def _record_batches(self) -> Iterator[tuple[list[Record], bytes]]:
+        if self.is_json:
+            yield from self._batches(self._json_records)
+            return
+        for rows, whole in self._batches(self._csv_rows):
+            yield self._records(self._without_header(rows)), whole
+
+    def _batches(self, split: Split[Row]) -> Iterator[tuple[list[Row], bytes]]:
         """Yield the rows that have not been read, and the bytes that they are."""
         rest, at = b"", self.offset
         with self.path.open("rb") as file:
             file.seek(at)
             while piece := file.read(min(PIECE, self.size - at - len(rest))):
                 rest += piece
-                rows, end = self._split(rest, is_first=at == 0)
+                rows, end = self._complete(rest, split, is_first=at == 0)
                 if end:
                     yield rows, rest[:end]
                     rest, at = rest[end:], at + end
@@ -127,16 +150,21 @@ class GrowingFile:
         if rest:
             self._check_waiting(rest, is_first=at == 0)
 
-    def _split(self, data: bytes, *, is_first: bool) -> tuple[list[Any], int]:
+    def _complete(
+        self, data: bytes, split: Split[Row], *, is_first: bool
+    ) -> tuple[list[Row], int]:  # fmt: skip
         """Return the complete rows at the beginning, and how many bytes they are."""
         end = ended(data)
         lines = lines_of(self._text(data[:end], is_first=is_first))
-        if self.is_json:
-            return [json_record(line, self.path.name) for line in lines if line.strip()], end
-        rows, taken = csv_rows(lines, self._separator, self.path.name)
-        if taken:
-            return rows, end - len("".join(lines[taken:]).encode())
-        return [], 0
+        rows, taken = split(lines)
+        return (rows, end - len("".join(lines[taken:]).encode())) if taken else ([], 0)
+
+    def _json_records(self, lines: list[str]) -> tuple[list[Record], int]:
+        records = [json_record(line, self.path.name) for line in lines if line.strip()]
+        return records, len(lines)
+
+    def _csv_rows(self, lines: list[str]) -> tuple[list[list[str]], int]:
+        return csv_rows(lines, self._separator, self.path.name)
 
     def _check_waiting(self, rest: bytes, *, is_first: bool) -> None:
         """Refuse what no further bytes can make a row of."""
@@ -184,7 +212,7 @@ class GrowingFile:
                 raise DataError(msg)
         return rows
 
-    def _records(self, rows: list[list[str]]) -> list[dict[str, Any]]:
+    def _records(self, rows: list[list[str]]) -> list[Record]:
         header = self.header or []
         columns = [
             self._values(name, words)
@@ -192,7 +220,7 @@ class GrowingFile:
         ]
         return [dict(zip(header, row, strict=True)) for row in zip(*columns, strict=True)]
 
-    def _values(self, name: str, words: Sequence[str]) -> list[Any]:
+    def _values(self, name: str, words: Sequence[str]) -> list[Value]:
         kind = self.kinds.get(name)
         values = {word: value_of(word, kind, name) for word in set(words)}
         return [values[word] for word in words]
@@ -269,7 +297,7 @@ def refuse_unclosed(lines: list[str], columns: int | None, separator: str, file:
             raise DataError(msg)
 
 
-def json_record(line: str, file: str) -> dict[str, Any]:
+def json_record(line: str, file: str) -> Record:
     """Return the record of a line of JSON."""
     try:
         record = json.loads(line, object_pairs_hook=_distinct)
@@ -284,8 +312,8 @@ def json_record(line: str, file: str) -> dict[str, Any]:
     return record
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    record: dict[str, Any] = {}
+def _distinct(pairs: list[tuple[str, Value]]) -> Record:
+    record: Record = {}
     for name, value in pairs:
         if name in record:
             raise KeyError(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from fairtransport.errors import DataError, InputError
 from fairtransport.monitor.stream_oracle import StreamOracle
 from fairtransport.space.binning import bin_values, check_bins
 from fairtransport.space.columns import Value, code_rows
-from fairtransport.space.frame_source import frame_source
+from fairtransport.space.frame_source import collected, frame_source
 from fairtransport.space.reader import coded_column
 from fairtransport.space.roles import Roles, refuse_taken
 from fairtransport.space.sample_space import SampleSpace
@@ -23,11 +23,15 @@ from fairtransport.space.single_values import plain_values, refuse_missing
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from narwhals.typing import IntoDataFrame
+
     from fairtransport.checks import FloatArray
     from fairtransport.monitor.stream_settings import Settings
 
 Key: TypeAlias = tuple[Value, ...]
 """A point: its values in the order of `Points.names`."""
+Records: TypeAlias = "Mapping[str, Value] | Sequence[Mapping[str, Value]] | IntoDataFrame"
+"""A record, several, or a frame of them."""
 
 
 class Points:
@@ -47,23 +51,24 @@ class Points:
         self.names: tuple[str, ...] = ()
         self.oracle = StreamOracle(settings)
         self.library = "pandas"
-        self._taken = {settings.plain["y"], *settings.predictions}
+        given = (settings.plain["y"], *settings.predictions)
+        self._taken = {name for name in given if name is not None}
         self._categories: dict[str, tuple[Value, ...] | None] = {}
         if settings.features is not None:
             self.fix_features(settings.features)
 
-    def memory(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def memory(self) -> tuple[dict[str, object], dict[str, object]]:
         """Return what records change, for `recall`."""
         return dict(vars(self)), dict(vars(self.oracle))
 
-    def recall(self, memory: tuple[dict[str, Any], dict[str, Any]]) -> None:
+    def recall(self, memory: tuple[dict[str, object], dict[str, object]]) -> None:
         """Forget what came since, but for answers to questions that can be asked again."""
         vars(self).update(memory[0])
         vars(self.oracle).update(memory[1])
         if not self.names:
             self.oracle.said.clear()
 
-    def restore(self, said: Mapping[Key, Any], keys: Sequence[Key]) -> None:
+    def restore(self, said: Mapping[Key, object], keys: Sequence[Key]) -> None:
         """Take over what was said and the points that were seen."""
         label = self.settings.label
         at = None if label is None or not keys else self.names.index(label)
@@ -80,7 +85,7 @@ class Points:
         apart = {*settings.sensitive, *settings.predictions}
         self._block = [at for at, name in enumerate(self.names) if name not in apart]
 
-    def read(self, points: Any) -> list[Key]:
+    def read(self, points: Records) -> list[Key]:
         """Return the points of a record or a batch, in order, checked."""
         columns = self._columns(points)
         if not columns:
@@ -109,7 +114,7 @@ class Points:
                 msg = f"records must have text as names of columns, got {shown(name)}"
                 raise DataError(msg)
         needed = self.names or tuple(
-            name for name in (*self.settings.sensitive, *sorted(self._taken - {None})) if name
+            name for name in (*self.settings.sensitive, *sorted(self._taken)) if name
         )
         absent = [name for name in needed if name not in columns]
         if absent:
@@ -153,19 +158,21 @@ class Points:
         combos = product(*(self.settings.levels[name] for name in self.settings.sensitive))
         return [self._replaced(key, combo) for combo in combos]
 
-    def _columns(self, points: Any) -> dict[str, list[Value]]:
+    def _columns(self, points: Records) -> dict[str, list[Value]]:
         from narwhals.dependencies import is_into_dataframe
 
-        records = [points] if isinstance(points, Mapping) else points
+        given: object = points
+        records = [given] if isinstance(given, Mapping) else given
         if isinstance(records, list) and all(isinstance(one, Mapping) for one in records):
             return self._columns_of_records(records)
-        if not is_into_dataframe(points):
+        is_eager: bool = is_into_dataframe(given)
+        if not is_eager:
             msg = (
                 "`points` must be a record (a dict), a list of records or an eager data frame, "
                 f"got {shown(points)}"
             )
             raise InputError(msg)
-        frame: Any = frame_source(points, "points").frame
+        frame = collected(frame_source(given, "points").frame)
         self._find_features([frame.columns])
         self.library = frame.implementation.name.lower()
         columns = {}
@@ -176,7 +183,7 @@ class Points:
             columns[name] = [[*levels, None][code] for code in column.codes.tolist()]
         return columns
 
-    def _columns_of_records(self, records: list[Mapping[str, Any]]) -> dict[str, list[Value]]:
+    def _columns_of_records(self, records: Sequence[Mapping[str, Value]]) -> dict[str, list[Value]]:
         if not records:
             return {}
         self._find_features({tuple(record): None for record in records})

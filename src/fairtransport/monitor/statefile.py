@@ -4,19 +4,35 @@ from __future__ import annotations
 
 import json
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, cast
 
 from fairtransport.errors import DataError, InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from fairtransport.monitor.stream_audit import Look
+    from fairtransport.monitor.stream_settings import Plain
+    from fairtransport.monitor.streams import SavedStream
+    from fairtransport.space.columns import Value
+
 FAMILY = "fairtransport-monitor/"
 SCHEMA = f"{FAMILY}3"
-KEYS = {"settings", "target_scope", "features", "position", "answers", "history", "stream"}
 
 
-def dump_state(content: dict[str, Any]) -> str:
+class SavedMonitor(TypedDict):
+    """What a state file keeps of a monitor."""
+
+    settings: Plain
+    target_scope: str
+    features: list[str] | None
+    position: object
+    answers: list[tuple[list[Value], object]]
+    history: list[Look]
+    stream: SavedStream
+
+
+def dump_state(content: SavedMonitor) -> str:
     """Return the text of a state file."""
     try:
         body = json.dumps(content, allow_nan=False)
@@ -27,26 +43,27 @@ def dump_state(content: dict[str, Any]) -> str:
     return f"{head[:-1]}, {body[1:]}"
 
 
-def load_state(path: Path) -> dict[str, Any]:
+def load_state(path: Path) -> SavedMonitor:
     """Return the content of a state file, if it is as it was written."""
-    saved = _read(path)
-    schema = saved.pop("schema", None) if isinstance(saved, dict) else None
+    read = _read(path)
+    saved = read if isinstance(read, dict) else {}
+    schema = saved.pop("schema", None)
     if schema != SCHEMA:
         is_ours = isinstance(schema, str) and schema.startswith(FAMILY)
         got = f"one of {schema}; begin a new state" if is_ours else "another file"
         msg = f"`path` must be a state file of schema {SCHEMA}, got {got}: {str(path)!r}"
         raise InputError(msg)
     wanted = saved.pop("sha256", None)
-    if set(saved) != KEYS or _checksum(json.dumps(saved)) != wanted:
+    if set(saved) != SavedMonitor.__required_keys__ or _checksum(json.dumps(saved)) != wanted:
         msg = (
             f"the state file {str(path)!r} was changed after it was written: its checksum does "
             "not fit; bring back a copy or begin a new state"
         )
         raise DataError(msg)
-    return dict(saved)
+    return cast("SavedMonitor", saved)  # as it was written
 
 
-def _read(path: Path) -> Any:
+def _read(path: Path) -> object:
     try:
         # a pipe would wait for somebody to write to it
         if path.exists() and not path.is_file():
@@ -54,7 +71,8 @@ def _read(path: Path) -> Any:
         elif not (data := path.read_bytes()):
             reason = "it is empty"
         else:
-            return json.loads(data)
+            found: object = json.loads(data)
+            return found
     except OSError as error:
         reason = error.strerror or str(error)
     except RecursionError:

@@ -5,21 +5,28 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from fairtransport.checks import shown
 from fairtransport.errors import InputError
 from fairtransport.filesystem import write_text
 from fairtransport.monitor.points import Points
-from fairtransport.monitor.statefile import dump_state, load_state
-from fairtransport.monitor.stream_settings import Settings, check_settings
+from fairtransport.monitor.statefile import SavedMonitor, dump_state, load_state
+from fairtransport.monitor.stream_settings import Settings, Told, check_settings
 from fairtransport.monitor.streams import CostStream, FreeStream
 from fairtransport.similarity import IgnoreSensitive
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from altair.typing import ChartType
+
+    from fairtransport.monitor.points import Records
+    from fairtransport.settings import LossLike, SimilarityLike
     from fairtransport.space.columns import Value
+    from fairtransport.space.reader import TableLike
+
+T = TypeVar("T")
 
 LARGEST = 700.0
 """Logarithms of e-values are cut here, so that they stay finite numbers."""
@@ -131,7 +138,7 @@ class Monitor:
         self,
         *,
         y: str | None = None,
-        model: Any = None,
+        model: object = None,
         y_pred: str | None = None,
         y_score: str | Sequence[str] | None = None,
         sensitive_features: str | Sequence[str],
@@ -141,22 +148,22 @@ class Monitor:
         bins: Mapping[str, Sequence[float]] | None = None,
         missing: str = "error",
         levels: Mapping[str, Sequence[Value]] | None = None,
-        targets: Any = None,
-        similarity: Any = "ignore-sensitive",
-        loss: Any = "zero-one",
+        targets: TableLike | None = None,
+        similarity: SimilarityLike = "ignore-sensitive",
+        loss: LossLike = "zero-one",
         loss_range: Sequence[float] | None = None,
         budget: float = 0.0,
         delta: float,
         alpha: float = 0.05,
     ) -> None:
-        self.settings: Settings = check_settings(
+        self.settings: Settings = check_settings(Told(
             y=y, model=model, y_pred=y_pred, y_score=y_score,
             sensitive_features=sensitive_features, features=features, labels=labels,
             pos_label=pos_label, bins=bins, missing=missing, levels=levels, targets=targets,
             similarity=similarity, loss=loss, loss_range=loss_range, budget=budget, delta=delta,
             alpha=alpha,
-        )  # fmt: skip
-        self.position: Any = None
+        ))  # fmt: skip
+        self.position: object = None
         self._points = Points(self.settings)
         self._history: list[Look] = []
         free = self.settings.similarity == IgnoreSensitive() and self.settings.targets is None
@@ -168,7 +175,7 @@ class Monitor:
         state = self.state
         return f"Monitor(n={state.n}, verdict={state.verdict!r}, e_value={state.e_value:.3g})"
 
-    def update(self, points: Any) -> MonitorState:
+    def update(self, points: Records) -> MonitorState:
         """Take in a record (a dict), a list of records or an eager data frame, in order.
 
         A record that breaks a rule raises an error and none of its batch is counted. What the
@@ -219,7 +226,7 @@ class Monitor:
             history=tuple(self._history), warnings=tuple(warnings),
         )  # fmt: skip
 
-    def plot(self) -> Any:
+    def plot(self) -> ChartType:
         """Return an Altair chart of the statistic and its confidence sequence so far."""
         from fairtransport.report.charts import confidence_sequence_chart
 
@@ -238,13 +245,13 @@ class Monitor:
         next records begin, and a process that is killed neither loses nor repeats any. Two
         processes must not save to one file; `fairtransport monitor` locks it.
         """
-        content = {
+        content: SavedMonitor = {
             "settings": self.settings.plain,
             "target_scope": self.settings.target_scope,
             "features": list(self._points.roles.features) if self._points.names else None,
             "position": self.position,
             "answers": [
-                [list(question), said] for question, said in self._points.oracle.said.items()
+                (list(question), said) for question, said in self._points.oracle.said.items()
             ],
             "history": self._history,
             "stream": self._stream.as_json(),
@@ -253,8 +260,8 @@ class Monitor:
 
     @classmethod
     def resume(
-        cls, path: str | Path, *, model: Any = None, similarity: Any = None, loss: Any = None,
-        targets: Any = None,
+        cls, path: str | Path, *, model: object = None, similarity: SimilarityLike | None = None,
+        loss: LossLike | None = None, targets: TableLike | None = None,
     ) -> Monitor:  # fmt: skip
         """Return the monitor that was saved.
 
@@ -263,17 +270,22 @@ class Monitor:
         go along, and other answers than before are an error. So is a file that was changed.
         """
         saved = load_state(Path(path))
-        plain = dict(saved["settings"])
-        for name, value in (("similarity", similarity), ("loss", loss)):
-            plain[name] = _same(name, plain[name], value)
-        monitor = cls(**plain, model=model, targets=targets)
+        plain = saved["settings"]
+        told = {
+            **plain,
+            "similarity": _same("similarity", plain["similarity"], similarity),
+            "loss": _same("loss", plain["loss"], loss),
+            "model": model,
+            "targets": targets,
+        }
+        monitor = cls(**cast("Told", told))
         if monitor.settings.target_scope != saved["target_scope"]:
             msg = f"`targets` must be those of the saved monitor, got {shown(targets)}"
             raise InputError(msg)
         monitor._restore(saved)
         return monitor
 
-    def _restore(self, saved: dict[str, Any]) -> None:
+    def _restore(self, saved: SavedMonitor) -> None:
         self.position = saved["position"]
         if saved["features"] is not None:
             self._points.fix_features(saved["features"])
@@ -300,12 +312,14 @@ class Monitor:
         self._history.append(self._now())
 
 
-def _same(name: str, saved: Any, given: Any) -> Any:
+def _same(name: str, saved: str | None, given: T | None) -> T | str:
     """Return a saved setting, or the object that has to be given again."""
-    if saved is None and given is None:
+    if saved is not None:
+        if given is not None and given != saved:
+            msg = f"`{name}` must be that of the saved monitor, {saved!r}, got {shown(given)}"
+            raise InputError(msg)
+        return saved
+    if given is None:
         msg = f"`{name}` must be given again: the saved one was not a name"
         raise InputError(msg)
-    if saved is not None and given is not None and given != saved:
-        msg = f"`{name}` must be that of the saved monitor, {saved!r}, got {shown(given)}"
-        raise InputError(msg)
-    return given if saved is None else saved
+    return given

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairtransport.access.asking import ask, check_labels
 from fairtransport.access.labels import (
@@ -61,7 +61,7 @@ class StreamOracle(Oracle):
             refuse_unlike(self.labels, (), "")
             all_classes(sorted(self.labels, key=str), self.access, self.loss)
 
-    def restore(self, said: Mapping[Question, Any], labels: Iterable[Value]) -> None:
+    def restore(self, said: Mapping[Question, object], labels: Iterable[Value]) -> None:
         """Take over what was said; before the model is next asked, some of it is asked again."""
         self.said.update(said)
         self._order = self.named or []
@@ -79,9 +79,10 @@ class StreamOracle(Oracle):
         """Return the labels that are known whatever the stream brings."""
         return self.named or []
 
-    def positive(self, space: SampleSpace, classes: Sequence[Value]) -> Any:  # noqa: ARG002
+    def positive(self, space: SampleSpace, classes: Sequence[Value]) -> Value:  # noqa: ARG002
         """Return the label that a single score belongs to."""
-        return positive_label(classes, self.pos_label, [])
+        label: Value = positive_label(classes, self.pos_label, [])
+        return label
 
     def expected(self, classes: list[Value]) -> list[Value] | None:
         """Return the classes of scores; labels are compared with those of the stream later."""

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Required, TypedDict
 
 from fairtransport.access.boxes import Access, choose_access
 from fairtransport.access.labels import all_classes, positive_label, refuse_unlike
 from fairtransport.access.oracle import outcome_range
-from fairtransport.checks import one_of, shown, threshold
+from fairtransport.checks import one_of, shape_of, shown, threshold
 from fairtransport.errors import DataError, InputError
-from fairtransport.settings import AuditSettings
+from fairtransport.settings import AuditSettings, LossLike, SimilarityLike
 from fairtransport.space.binning import Bins, bin_names, check_bins
 from fairtransport.space.columns import plain_list, sorted_levels
 from fairtransport.space.roles import refuse_taken
@@ -25,6 +23,42 @@ if TYPE_CHECKING:
     from fairtransport.losses import Loss
     from fairtransport.similarity import Similarity
     from fairtransport.space.columns import Value
+    from fairtransport.space.reader import TableLike
+
+
+class Words(TypedDict, total=False):
+    """What a monitor is told that a state file can keep, whatever it is."""
+
+    y: str | None
+    y_pred: str | None
+    y_score: str | Sequence[str] | None
+    sensitive_features: Required[str | Sequence[str]]
+    features: Sequence[str] | None
+    labels: Sequence[Value] | None
+    pos_label: Value
+    bins: Mapping[str, Sequence[float]] | None
+    missing: str
+    levels: Mapping[str, Sequence[Value]] | None
+    loss_range: Sequence[float] | None
+    budget: float
+    delta: Required[float]
+    alpha: float
+
+
+class Plain(Words):
+    """What a state file keeps: a similarity or loss that is no name has to be given again."""
+
+    similarity: str | None
+    loss: str | None
+
+
+class Told(Words, total=False):
+    """What a monitor is told, as the arguments of `Monitor`."""
+
+    model: object
+    targets: TableLike | None
+    similarity: SimilarityLike
+    loss: LossLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,11 +69,11 @@ class Settings:
     until the first records tell.
     """
 
-    plain: dict[str, Any]
+    plain: Plain
     loss: Loss
     similarity: Similarity
     access: Access
-    targets: Any
+    targets: TableLike | None
     label: str | None
     predictions: tuple[str, ...]
     sensitive: tuple[str, ...]
@@ -77,19 +111,18 @@ class Settings:
         return self.target_scope != "observed"
 
 
-def check_settings(
-    *, y: Any, model: Any, y_pred: Any, y_score: Any, sensitive_features: Any, features: Any,
-    labels: Any, pos_label: Value, bins: Any, missing: str, levels: Any, targets: Any,
-    similarity: Any, loss: Any, loss_range: Any, budget: float, delta: float, alpha: float,
-) -> Settings:  # fmt: skip
+def check_settings(told: Told) -> Settings:
     """Return the settings of a monitor, or say which one breaks its rule."""
-    sensitive = _names("sensitive_features", sensitive_features)
+    sensitive = _names("sensitive_features", told["sensitive_features"])
     asked = AuditSettings(
-        sensitive_features=sensitive, similarity=similarity, loss=loss, loss_range=loss_range,
-        budget=budget, alpha=alpha, missing=missing,
+        sensitive_features=sensitive, similarity=told["similarity"], loss=told["loss"],
+        loss_range=told["loss_range"], budget=told["budget"], alpha=told["alpha"],
+        missing=told["missing"],
     )  # fmt: skip
+    y, features, bins, levels = told["y"], told["features"], told["bins"], told["levels"]
+    labels, pos_label, targets = told["labels"], told["pos_label"], told["targets"]
     chosen, likeness = asked.chosen_loss, asked.chosen_similarity
-    access = choose_access(model, y_pred, y_score, chosen)
+    access = choose_access(told["model"], told["y_pred"], told["y_score"], chosen)
     if chosen.uses_truth and y is None:
         msg = f"`y` must be given for the loss {chosen.name!r}, got None"
         raise InputError(msg)
@@ -117,40 +150,43 @@ def check_settings(
     if targets is not None and edges:
         msg = "`bins` must be left out with `targets` in a monitor: pass both already binned"
         raise InputError(msg)
-    delta = threshold(delta, (low, high))
+    delta = threshold(told["delta"], (low, high))
     declared = _levels(levels, sensitive, edges, has_model=access.box is not None)
-    plain = {
-        "y": label, "y_pred": y_pred, "y_score": y_score, "sensitive_features": list(sensitive),
+    plain: Plain = {
+        "y": label, "y_pred": told["y_pred"], "y_score": told["y_score"],
+        "sensitive_features": list(sensitive),
         "features": None if features is None else list(named or ()),
         "labels": listed, "pos_label": pos_label,
-        "bins": {name: list(cuts) for name, cuts in edges.items()} or None, "missing": missing,
+        "bins": {name: list(cuts) for name, cuts in edges.items()} or None,
+        "missing": asked.missing,
         "levels": {name: declared[name] for name in levels} if levels else None,
-        "similarity": similarity if isinstance(similarity, str) else None,
-        "loss": loss if isinstance(loss, str) else None,
-        "loss_range": None if loss_range is None else [float(limit) for limit in loss_range],
+        "similarity": asked.similarity if isinstance(asked.similarity, str) else None,
+        "loss": asked.loss if isinstance(asked.loss, str) else None,
+        "loss_range": None if asked.loss_range is None else [float(x) for x in asked.loss_range],
         "budget": asked.budget, "delta": delta, "alpha": asked.alpha,
     }  # fmt: skip
     return Settings(
         plain=plain, loss=chosen, similarity=likeness, access=access,
         targets=targets, label=label if chosen.uses_truth else None, predictions=predictions,
         sensitive=sensitive, features=named, classes=classes, pos_label=pos_label, bins=edges,
-        missing=missing, levels=declared, most_gain=high - low, budget=asked.budget, delta=delta,
-        alpha=asked.alpha,
+        missing=asked.missing, levels=declared, most_gain=high - low, budget=asked.budget,
+        delta=delta, alpha=asked.alpha,
     )  # fmt: skip
 
 
-def _names(parameter: str, value: Any) -> tuple[str, ...]:
-    names = (value,) if isinstance(value, str) else value
-    good = isinstance(names, Sequence) and all(isinstance(name, str) for name in names)
-    if not good or not len(names) or len(set(names)) < len(names):
+def _names(parameter: str, value: object) -> tuple[str, ...]:
+    given = (value,) if isinstance(value, str) else value
+    listed = tuple(given) if isinstance(given, Sequence) else ()
+    names = tuple(name for name in listed if isinstance(name, str))
+    if not listed or len(set(names)) < len(listed):
         msg = f"`{parameter}` must be distinct column names in a monitor, got {shown(value)}"
         raise InputError(msg)
-    return tuple(names)
+    return names
 
 
-def _listed(parameter: str, values: Any) -> list[Value]:
+def _listed(parameter: str, values: object) -> list[Value]:
     """Return the distinct values of a list."""
-    if not isinstance(values, list | tuple) and np.ndim(values) != 1:
+    if not isinstance(values, list | tuple) and len(shape_of(values)) != 1:
         msg = f"`{parameter}` must list values, got {shown(values)}"
         raise InputError(msg)
     try:
@@ -202,7 +238,7 @@ def _range(loss: Loss, access: Access, pos_label: Value) -> tuple[float, float]:
 
 
 def _levels(
-    levels: Any, sensitive: Sequence[str], bins: Bins, *, has_model: bool
+    levels: object, sensitive: Sequence[str], bins: Bins, *, has_model: bool
 ) -> dict[str, list[Value]]:
     """Return all levels of the sensitive features, which fix the twins beforehand."""
     given = check_declared(levels, sensitive, twins=has_model)

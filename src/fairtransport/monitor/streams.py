@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, NotRequired, TypeAlias, TypedDict
 
 import numpy as np
 
@@ -18,8 +18,25 @@ if TYPE_CHECKING:
     from fairtransport.checks import FloatArray, IntArray
     from fairtransport.monitor.points import Key, Points
     from fairtransport.monitor.stream_settings import Settings
+    from fairtransport.space.columns import Value
 
 Watcher: TypeAlias = Callable[[], None]
+
+
+class SavedSpace(TypedDict):
+    """The points of a stream and how often each came, as a state file keeps them."""
+
+    points: list[list[Value]]
+    counts: list[int]
+
+
+class SavedStream(SavedSpace):
+    """What a state file keeps of a stream: losses where moves are free, else the statistic."""
+
+    evidence: dict[str, object]
+    losses: NotRequired[list[float]]
+    worst: NotRequired[list[float]]
+    statistic: NotRequired[float]
 
 
 def next_look(n: int) -> int:
@@ -69,11 +86,11 @@ class GrowingSpace:
         """Count people at some cells."""
         self.counts += np.bincount(cells, minlength=len(self.counts))
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> SavedSpace:
         """Return all that a later run needs."""
         return {"points": [list(key) for key in self.cell_of], "counts": self.counts.tolist()}
 
-    def restore(self, saved: dict[str, Any]) -> None:
+    def restore(self, saved: SavedSpace) -> None:
         """Take over what `as_json` returned."""
         self.cell_of = {tuple(key): cell for cell, key in enumerate(saved["points"])}
         self.counts = np.array(saved["counts"], np.int64)
@@ -131,16 +148,18 @@ class FreeStream:
             self.gains[cell] = self._worst[block] - self.losses[cell]
         self._flush(cells[done:])
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> SavedStream:
         """Return all that a later run needs."""
+        space = self.space.as_json()
         return {
-            **self.space.as_json(),
+            "points": space["points"],
+            "counts": space["counts"],
             "losses": self.losses.tolist(),
             "worst": [self._worst[self.points.block(key)] for key in self.space.cell_of],
             "evidence": self.evidence.bets.as_json(),
         }
 
-    def restore(self, saved: dict[str, Any]) -> None:
+    def restore(self, saved: SavedStream) -> None:
         """Take over what `as_json` returned."""
         self.space.restore(saved)
         self.losses = np.array(saved["losses"], np.float64)
@@ -217,15 +236,17 @@ class CostStream:
         if self.evidence.n >= next_look(before):
             self.watcher()
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> SavedStream:
         """Return all that a later run needs."""
+        space = self.space.as_json()
         return {
-            **self.space.as_json(),
+            "points": space["points"],
+            "counts": space["counts"],
             "statistic": self.statistic,
             "evidence": self.evidence.as_json(),
         }
 
-    def restore(self, saved: dict[str, Any]) -> None:
+    def restore(self, saved: SavedStream) -> None:
         """Take over what `as_json` returned; frontiers are built with the next records."""
         self.space.restore(saved)
         self.statistic = float(saved["statistic"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
@@ -18,10 +18,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pandas as pd
+    from sklearn.pipeline import Pipeline
 
     from fairtransport.checks import FloatArray, IntArray
 
+    Model: TypeAlias = Pipeline | Callable[[pd.DataFrame], IntArray]
+
 SIDES = {"unprivileged_groups": [{PROTECTED: 0.0}], "privileged_groups": [{PROTECTED: 1.0}]}
+
+
+class CodedPeople(Protocol):
+    """AIF360's data set, as far as it is read."""
+
+    labels: FloatArray
+    instance_weights: FloatArray
+
+
+class _Learner(Protocol):
+    def transform(self, dataset: CodedPeople) -> CodedPeople: ...
 
 
 @dataclass(frozen=True)
@@ -38,12 +52,12 @@ class RepresentationSettings:
         return asdict(self)
 
 
-def lr(training: pd.DataFrame, seed: int) -> Any:  # noqa: ARG001
+def lr(training: pd.DataFrame, seed: int) -> Pipeline:  # noqa: ARG001
     """Fit the logistic regression without any constraint."""
     return logistic_regression(training)
 
 
-def rwt(training: pd.DataFrame, seed: int) -> Any:  # noqa: ARG001
+def rwt(training: pd.DataFrame, seed: int) -> Pipeline:  # noqa: ARG001
     """Fit it with AIF360's weights, under which race and label are independent."""
     return logistic_regression(training, reweighing_weights(training))
 
@@ -83,7 +97,7 @@ def lfr(
 class FairRepresentation:
     """A fitted representation as a black box over people's features."""
 
-    learner: Any
+    learner: _Learner
 
     def __call__(self, people: pd.DataFrame) -> IntArray:
         """Return the predicted label of each person."""
@@ -105,21 +119,22 @@ def rlr(training: pd.DataFrame, seed: int) -> FairPath:
     return fair_path(training, seed)
 
 
-def coded_dataset(people: pd.DataFrame) -> Any:
+def coded_dataset(people: pd.DataFrame) -> CodedPeople:
     """Return people as AIF360's data set; those without a label get one, for it to be ignored."""
     frame = labelled(people)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return needed("aif360.datasets").BinaryLabelDataset(
+        coded: CodedPeople = needed("aif360.datasets").BinaryLabelDataset(
             df=frame,
             label_names=[LABEL],
             protected_attribute_names=[PROTECTED],
             favorable_label=FAVOURABLE,
             unfavorable_label=1 - FAVOURABLE,
         )
+    return coded
 
 
-BASELINES: dict[str, Callable[[pd.DataFrame, int], Any]] = {
+BASELINES: dict[str, Callable[[pd.DataFrame, int], Model]] = {
     "LR": lr,
     "ADB": adb,
     "RWT": rwt,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
 from fairtransport.reproduce.fair_path import FairPath
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 PAPER_ORDER = ("no priors", "> 3 priors", "race", "age > 45", "misdemeanor", "age < 25")
 """The order in which variables enter the l1 path, says the paper; sex does not by then."""
@@ -18,7 +18,18 @@ PAPER_STRENGTH = 0.0145
 RACE = "race_Caucasian"
 
 
-def details_of(model: object) -> dict[str, Any]:
+class Details(TypedDict, total=False):
+    """What the claims need to know of a fitted model: of a path, or of a regression."""
+
+    strength: float
+    selected: list[str]
+    entry_order: list[str]
+    candidates: int
+    rejected_at_the_weakest_penalty: bool
+    coefficients: dict[str, float]
+
+
+def details_of(model: object) -> Details:
     """Return what the claims need to know of a fitted model."""
     if isinstance(model, FairPath):
         return {
@@ -37,7 +48,7 @@ def details_of(model: object) -> dict[str, Any]:
     }
 
 
-def path_claims(details: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def path_claims(details: Sequence[Details]) -> dict[str, object]:
     """Count what holds of the l1 path: the entry order, the choice, whether sex is left out."""
     orders = [tuple(one["entry_order"]) for one in details]
     chosen = np.array([one["strength"] for one in details])
@@ -64,8 +75,8 @@ def path_claims(details: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def race_coefficient_claims(
-    plain: Sequence[dict[str, Any]], reweighed: Sequence[dict[str, Any]]
-) -> dict[str, Any]:
+    plain: Sequence[Details], reweighed: Sequence[Details]
+) -> dict[str, object]:
     """Compare the race coefficient of reweighing with the plain logistic regression's."""
     before, after = (
         np.array([one["coefficients"][RACE] for one in details]) for details in (plain, reweighed)
@@ -87,5 +98,5 @@ def _rank(coefficients: dict[str, float]) -> int:
     return 1 + sum(abs(value) > size for value in coefficients.values())
 
 
-def _share_of(total: int) -> Any:
+def _share_of(total: int) -> Callable[[Iterable[object]], float]:
     return lambda holds: sum(map(bool, holds)) / total

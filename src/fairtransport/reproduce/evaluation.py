@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairtransport.datasets.compas import FEATURES, LABEL
 from fairtransport.localise import group_metrics
@@ -11,6 +11,8 @@ from fairtransport.reproduce.compas_study import audit_model
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from fairtransport.reproduce.baselines import Model
 
 COLUMNS = {
     "faith": "FaiTH",
@@ -27,7 +29,7 @@ AOD, EOD and SPD compare the odds, opportunity and share of the label 0 between 
 African-American minus Caucasian."""
 
 
-def evaluate(model: Any, people: pd.DataFrame, seed: int) -> dict[str, float | None]:
+def evaluate(model: Model, people: pd.DataFrame, seed: int) -> dict[str, float | None]:
     """Return the eight figures of a model on the audit people.
 
     Parameters

@@ -5,12 +5,15 @@ from __future__ import annotations
 import logging
 import sys
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
 
 from fairtransport.errors import FairtransportError
 
+if TYPE_CHECKING:
+    from types import ModuleType
 
-def needed(module: str) -> Any:
+
+def needed(module: str) -> ModuleType:
     """Import a module of the extra ``reproduce``.
 
     AIF360 warns on import of each optional package of its own that is absent; those are of no

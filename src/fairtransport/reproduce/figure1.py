@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,9 +10,8 @@ from fairtransport.inference import DrawnLaw, limit_at, sampling_law
 from fairtransport.reproduce.populations import Population, regular, skewed_corner
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pandas as pd
+    from altair.typing import ChartType
 
     from fairtransport.checks import FloatArray
 
@@ -81,7 +80,7 @@ def _density(draws: FloatArray, edges: FloatArray) -> FloatArray:
     return np.asarray(inside / len(draws) / np.diff(edges))
 
 
-def figure1_chart(data: pd.DataFrame) -> Any:
+def figure1_chart(data: pd.DataFrame) -> ChartType:
     """Draw the table: both panels for each case, the approximation as a line over bars."""
     import altair as alt
 
@@ -111,16 +110,9 @@ def figure1_chart(data: pd.DataFrame) -> Any:
             title = f"{case.capitalize()}: {panel} approximation"
             panels.append(layer.properties(width=320, height=220, title=title))
         rows.append(alt.hconcat(*panels))
-    return alt.vconcat(*rows).configure_legend(orient="bottom").properties(
+    chart: ChartType = alt.vconcat(*rows).configure_legend(orient="bottom").properties(
         usermeta={"embedOptions": {"actions": False}},
         description="Histograms of the scaled FaiTH statistic beside its limit law and beside "
         "the m-out-of-n bootstrap, in a regular case and at a corner.",
     )  # fmt: skip
-
-
-def write_figure1(folder: Path, seed: int = 0) -> list[Path]:
-    """Write the figure as PNG and SVG with the data behind it as CSV."""
-    from fairtransport.reproduce.figure_files import write_figure
-
-    data = figure1_data(seed)
-    return write_figure(folder, "figure1", figure1_chart(data), data)
+    return chart

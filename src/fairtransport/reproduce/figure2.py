@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairtransport.datasets.compas import FEATURES, SENSITIVE
 from fairtransport.reproduce.compas_study import audit_of_split
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pandas as pd
+    from altair.typing import ChartType
 
     from fairtransport.audit import AuditResult
 
@@ -38,12 +37,14 @@ def flows_of(result: AuditResult) -> pd.DataFrame:
     return joined[["feature", *(name for name in joined.columns if name != "feature")]]
 
 
-def figure2_chart(data: pd.DataFrame) -> Any:
+def figure2_chart(data: pd.DataFrame) -> ChartType:
     """Draw the table: for each feature a heat map of each label."""
     from fairtransport.report.charts import stacked_heatmaps
 
-    def cells(part: pd.DataFrame) -> list[dict[str, Any]]:
-        rows: Any = part.to_dict("records")
+    def cells(part: pd.DataFrame) -> list[dict[str, object]]:
+        rows = [
+            {str(name): value for name, value in row.items()} for row in part.to_dict("records")
+        ]
         return [
             {**row, "group": {name: row[name] for name in SENSITIVE}, "label": LABELS[row["label"]]}
             for row in rows
@@ -54,11 +55,3 @@ def figure2_chart(data: pd.DataFrame) -> Any:
     ordered = data.sort_values("label", ascending=False, kind="stable")
     tables = {name: cells(ordered[ordered["feature"] == name]) for name in features}
     return stacked_heatmaps(tables, label="true label")
-
-
-def write_figure2(folder: Path, seed: int = 0) -> list[Path]:
-    """Write the figure as PNG and SVG with the data behind it as CSV."""
-    from fairtransport.reproduce.figure_files import write_figure
-
-    data = figure2_data(seed)
-    return write_figure(folder, "figure2", figure2_chart(data), data)

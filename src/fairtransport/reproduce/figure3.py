@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairtransport.datasets.compas import split_compas
 from fairtransport.reproduce.fair_path import FairPath, fair_path
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    import altair as alt
     import pandas as pd
+    from altair.typing import ChartType
 
 # Okabe and Ito's palette, which people with any colour vision can tell apart
 STATISTIC, BOUND, THRESHOLD, ACCURACY, CHOSEN = (
@@ -52,7 +52,7 @@ def path_table(path: FairPath) -> pd.DataFrame:
     )
 
 
-def figure3_chart(data: pd.DataFrame) -> Any:
+def figure3_chart(data: pd.DataFrame) -> ChartType:
     """Draw accuracy above FaiTH over one axis of 1/λ, with δ and the chosen model."""
     import altair as alt
 
@@ -78,7 +78,7 @@ def figure3_chart(data: pd.DataFrame) -> Any:
     bottom = alt.layer(mark, _fairness_lines(data, across)).properties(
         width=WIDTH, height=HEIGHT, title="FaiTH on the validation people"
     )
-    return (
+    chart: ChartType = (
         alt.vconcat(top, bottom)
         .configure_legend(orient="bottom", labelLimit=300, symbolStrokeWidth=2)
         .configure_title(anchor="start")
@@ -87,9 +87,10 @@ def figure3_chart(data: pd.DataFrame) -> Any:
             description=_description(data, strength),
         )
     )
+    return chart
 
 
-def strength_axis(data: pd.DataFrame) -> Any:
+def strength_axis(data: pd.DataFrame) -> alt.X:
     """Return the axis of 1/λ, from 0 to the weakest penalty."""
     import altair as alt
 
@@ -97,7 +98,7 @@ def strength_axis(data: pd.DataFrame) -> Any:
     return across.scale(domain=[0, float(data["strength"].max())])
 
 
-def _fairness_lines(data: pd.DataFrame, across: object) -> Any:
+def _fairness_lines(data: pd.DataFrame, across: alt.X) -> alt.Chart:
     import altair as alt
 
     names = {
@@ -108,7 +109,7 @@ def _fairness_lines(data: pd.DataFrame, across: object) -> Any:
     long = data.melt("strength", list(names), var_name="series", value_name="value")
     long["series"] = long["series"].map(names)
     order = list(names.values())
-    return (
+    lines: alt.Chart = (
         alt.Chart(long)
         .mark_line(interpolate="step-after", strokeWidth=2)
         .encode(
@@ -122,6 +123,7 @@ def _fairness_lines(data: pd.DataFrame, across: object) -> Any:
             ),
         )
     )
+    return lines
 
 
 def _description(data: pd.DataFrame, strength: float) -> str:
@@ -132,11 +134,3 @@ def _description(data: pd.DataFrame, strength: float) -> str:
         f"threshold δ = {delta:g}. δ-fairness is not rejected for {passed} of "
         f"{len(data)} models; the one with the best accuracy has 1/λ = {strength:g}."
     )
-
-
-def write_figure3(folder: Path, seed: int = 0) -> list[Path]:
-    """Write the figure as PNG and SVG with the data behind it as CSV."""
-    from fairtransport.reproduce.figure_files import write_figure
-
-    data = figure3_data(seed)
-    return write_figure(folder, "figure3", figure3_chart(data), data)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairtransport.datasets.compas import split_compas
 from fairtransport.reproduce.coding import SELECTABLE
@@ -10,9 +10,8 @@ from fairtransport.reproduce.fair_path import FairPath, fair_path
 from fairtransport.reproduce.figure3 import strength_axis
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pandas as pd
+    from altair.typing import ChartType
 
 # Okabe and Ito's palette, which people with any colour vision can tell apart
 COLOURS = ("#0072B2", "#D55E00", "#000000", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
@@ -45,7 +44,7 @@ def coefficient_table(path: FairPath) -> pd.DataFrame:
     return long[["strength", "variable", "entry", "coefficient", "chosen"]]
 
 
-def figure4_chart(data: pd.DataFrame) -> Any:
+def figure4_chart(data: pd.DataFrame) -> ChartType:
     """Draw a line a variable; the legend numbers them as they enter."""
     import altair as alt
 
@@ -74,7 +73,7 @@ def figure4_chart(data: pd.DataFrame) -> Any:
     words = at.mark_text(align="left", dx=6, color=MARK, fontSize=12).encode(
         y=alt.value(10), text=alt.value(f"chosen: 1/λ = {strength:g}")
     )
-    return (
+    chart: ChartType = (
         alt.layer(rule, lines, words)
         .configure_legend(labelLimit=300, symbolStrokeWidth=2, symbolSize=300)
         .configure_title(anchor="start")
@@ -87,18 +86,11 @@ def figure4_chart(data: pd.DataFrame) -> Any:
             f"{', '.join(domain)}. A line marks the chosen model, 1/λ = {strength:g}.",
         )
     )
+    return chart
 
 
-def _name(variable: str, entry: Any) -> str:
+def _name(variable: str, entry: object) -> str:
     import pandas as pd
 
     words = WORDS.get(variable, variable)
-    return words if pd.isna(entry) else f"{entry}. {words}"
-
-
-def write_figure4(folder: Path, seed: int = 0) -> list[Path]:
-    """Write the figure as PNG and SVG with the data behind it as CSV."""
-    from fairtransport.reproduce.figure_files import write_figure
-
-    data = figure4_data(seed)
-    return write_figure(folder, "figure4", figure4_chart(data), data)
+    return words if entry is pd.NA else f"{entry}. {words}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from fairtransport.reproduce.compas_study import audit_of_split
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from fairtransport.checks import FloatArray
 
 WHITE_WOMEN, BLACK_MEN = "Caucasian, Female", "African-American, Male"
 
@@ -43,7 +45,7 @@ def audit_rates() -> AuditResult:
     rates = counts[counts["high_risk"] == 1].groupby(keys)["count"].sum().div(people).fillna(0.0)
     overall = float(counts.loc[counts["high_risk"] == 1, "count"].sum() / counts["count"].sum())
 
-    def rate(points: pd.DataFrame) -> Any:
+    def rate(points: pd.DataFrame) -> FloatArray:
         # a profile that nobody has gets the share of everybody
         wanted = points.set_index(keys).index
         return rates.reindex(wanted).fillna(overall).to_numpy()
@@ -86,7 +88,7 @@ def errors_as(result: AuditResult) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def privilege_of_split(seed: int) -> dict[str, Any]:
+def privilege_of_split(seed: int) -> dict[str, float | bool]:
     """Return what the paper says of the logistic regression's moves, for one split.
 
     Keys: whether reoffenders would be misclassified as white women, and others as black men,

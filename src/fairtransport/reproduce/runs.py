@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from multiprocessing import get_context
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from fairtransport.datasets.compas import DELTA, split_compas
 from fairtransport.errors import FairtransportError
@@ -17,7 +17,7 @@ from fairtransport.filesystem import write_text
 from fairtransport.progress import track
 from fairtransport.reproduce.adversarial import AdversarialSettings
 from fairtransport.reproduce.baselines import BASELINES, RepresentationSettings
-from fairtransport.reproduce.claims import details_of
+from fairtransport.reproduce.claims import Details, details_of
 from fairtransport.reproduce.compas_study import N_RESAMPLES
 from fairtransport.reproduce.evaluation import evaluate
 from fairtransport.reproduce.extras import needed
@@ -35,7 +35,30 @@ ONE_THREAD = dict.fromkeys(
 )
 
 
-def settings() -> dict[str, Any]:
+class RunSettings(TypedDict):
+    """What decides the figures of a split."""
+
+    format: int
+    delta: float
+    n_resamples: int
+    strengths: list[float]
+    adversarial: dict[str, float]
+    representation: dict[str, float]
+    libraries: dict[str, str | None]
+
+
+class Outcome(TypedDict):
+    """What a method comes to on a split."""
+
+    figures: dict[str, float | None]
+    details: Details
+
+
+Split: TypeAlias = dict[str, Outcome]
+"""A split's outcomes by method."""
+
+
+def settings() -> RunSettings:
     """Return what decides the figures of a split; kept splits count only under the same."""
     return {
         "format": FORMAT,
@@ -81,7 +104,7 @@ def run_splits(
 
 def _finished(
     seeds: list[int], methods: Sequence[str], folder: Path, jobs: int
-) -> Iterator[tuple[int, dict[str, Any]]]:
+) -> Iterator[tuple[int, Split]]:
     if jobs == 1 or len(seeds) <= 1:
         for seed in seeds:
             yield seed, finish_split(seed, methods, folder)
@@ -99,7 +122,7 @@ def _finished(
             pool.shutdown(cancel_futures=True)
 
 
-def finish_split(seed: int, methods: Sequence[str], folder: Path) -> dict[str, Any]:
+def finish_split(seed: int, methods: Sequence[str], folder: Path) -> Split:
     """Compute what a kept split still lacks, keeping it after each method."""
     found = _read(folder, seed)
     split = split_compas(seed)
@@ -112,7 +135,7 @@ def finish_split(seed: int, methods: Sequence[str], folder: Path) -> dict[str, A
     return found
 
 
-def _read(folder: Path, seed: int) -> dict[str, Any]:
+def _read(folder: Path, seed: int) -> Split:
     try:
         found = json.loads(_file(folder, seed).read_text("utf-8"))
     except FileNotFoundError:
@@ -123,7 +146,7 @@ def _read(folder: Path, seed: int) -> dict[str, Any]:
     return dict(found)
 
 
-def _keep(folder: Path, seed: int, found: dict[str, Any]) -> None:
+def _keep(folder: Path, seed: int, found: Split) -> None:
     write_text(_file(folder, seed), json.dumps(found, indent=1), "cache")
 
 

@@ -11,7 +11,7 @@ from fairtransport.errors import InputError
 from fairtransport.reproduce.baselines import BASELINES
 from fairtransport.reproduce.claims import path_claims, race_coefficient_claims
 from fairtransport.reproduce.evaluation import COLUMNS
-from fairtransport.reproduce.runs import run_splits, settings
+from fairtransport.reproduce.runs import RunSettings, run_splits, settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,8 +46,8 @@ class Table1:
     splits: tuple[dict[str, Any], ...]
     methods: tuple[str, ...]
     summary: pd.DataFrame
-    claims: dict[str, Any]
-    settings: dict[str, Any]
+    claims: dict[str, dict[str, object]]
+    settings: RunSettings
 
     def cell(self, method: str, column: str) -> pd.Series:
         """Return one cell: paper, ours, difference, tolerance and whether they agree."""
@@ -113,7 +113,7 @@ def summarise(found: Sequence[dict[str, Any]], methods: Sequence[str]) -> pd.Dat
     return pd.DataFrame(rows)
 
 
-def _beside(paper_mean: float, paper_sd: float, values: pd.Series) -> dict[str, Any]:
+def _beside(paper_mean: float, paper_sd: float, values: pd.Series) -> dict[str, float]:
     """Compare the splits' values of one column with the paper's mean ± sd."""
     known = values.dropna()
     mean, sd = float(known.mean()), float(known.std())

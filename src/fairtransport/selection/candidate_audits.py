@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack, cast
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from fairtransport.audit import audit_with
 from fairtransport.checks import number, shown
 from fairtransport.errors import InputError
 from fairtransport.selection.rows import audit_frame, column_names, frame_library, named_levels
-from fairtransport.settings import AuditSettings
+from fairtransport.settings import AuditSettings, LossLike, SimilarityLike
 
 if TYPE_CHECKING:
     from fairtransport.audit import AuditResult
@@ -23,12 +23,29 @@ Levels: TypeAlias = Mapping[str, Sequence[object]] | Mapping[int, Sequence[objec
 """Declared levels, by the names of columns or their places in an array."""
 RandomState: TypeAlias = int | np.random.RandomState | None
 
+Columns: TypeAlias = str | int | Sequence[str] | Sequence[int]
+"""Names of columns of a frame, or places in an array."""
+
+
+class Words(TypedDict, total=False):
+    """What a search asks of every audit, as `audit` calls it."""
+
+    sensitive_features: Columns
+    delta: float
+    alpha: float
+    method: str
+    similarity: SimilarityLike
+    loss: LossLike
+    budget: float
+    n_resamples: int
+
+
 OPTIONS = ("loss_range", "missing", "pos_label", "targets")
 """What `audit_options` may hold; the rest of an audit has a parameter of its own."""
 
 
 def candidate_settings(
-    audit_options: object, random_state: object, **settings: Any
+    audit_options: object, random_state: object, *, levels: Levels, **settings: Unpack[Words]
 ) -> AuditSettings:
     """Return the settings of every candidate's audit, or say what no audit can use."""
     options = {} if audit_options is None else audit_options
@@ -36,10 +53,12 @@ def candidate_settings(
         words = ", ".join(OPTIONS)
         msg = f"`audit_options` may only have the keys {words}, got {shown(options)}"
         raise InputError(msg)
-    return AuditSettings(**settings, **options, rng=_recorded_seed(random_state))
+    # by place until it is known which columns an audit has
+    by_name = cast("Mapping[str, Sequence[object]] | None", levels)
+    return AuditSettings(**settings, levels=by_name, **options, rng=_recorded_seed(random_state))
 
 
-def audit_candidate(settings: AuditSettings, model: Any, people: Rows) -> AuditResult:
+def audit_candidate(settings: AuditSettings, model: object, people: Rows) -> AuditResult:
     """Audit a fitted estimator with some people."""
     frame, known = audit_frame(people.X), people.names
     named = replace(

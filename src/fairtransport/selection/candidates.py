@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol, Self, TypeAlias
 
 import numpy as np
 
@@ -13,22 +13,40 @@ from fairtransport.errors import FairtransportError, InputError
 from fairtransport.selection.candidate_audits import audit_candidate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import pandas as pd
 
     from fairtransport.audit import AuditResult
-    from fairtransport.checks import BoolArray, FloatArray
-    from fairtransport.selection.rows import Rows
+    from fairtransport.checks import BoolArray, FloatArray, Values
+    from fairtransport.selection.rows import People, Rows
     from fairtransport.settings import AuditSettings
+
+    Scorer: TypeAlias = Callable[..., float]
+
+
+class Trainable(Protocol):
+    """An estimator of scikit-learn's kind: it can be copied and fitted."""
+
+    def fit(self, X: People, y: Values) -> Self:  # noqa: N803
+        """Fit and return itself."""
+        ...
+
+    def get_params(self) -> Mapping[str, object]:
+        """Return the parameters by name."""
+        ...
+
+    def set_params(self, **params: object) -> Self:
+        """Change parameters and return itself."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
     """What the validation part says of one candidate, and its fit on the training part."""
 
-    params: Mapping[str, Any]
-    model: Any
+    params: Mapping[str, object]
+    model: Trainable
     validation_error: float
     statistic: float
     lower_bound: float
@@ -43,8 +61,8 @@ FIGURES = (
 
 
 def try_candidate(
-    estimator: Any, params: Mapping[str, Any], training: Rows, validation: Rows,
-    settings: AuditSettings, scorer: Any,
+    estimator: Trainable, params: Mapping[str, object], training: Rows, validation: Rows,
+    settings: AuditSettings, scorer: Scorer | None,
 ) -> Candidate:  # fmt: skip
     """Fit one candidate on the training part and audit it on the validation part."""
     try:
@@ -88,15 +106,16 @@ def refusing(name: str, rule: str) -> Iterator[None]:
         raise InputError(msg) from error
 
 
-def with_params(estimator: Any, params: Mapping[str, Any]) -> Any:
+def with_params(estimator: Trainable, params: Mapping[str, object]) -> Trainable:
     """Return an unfitted copy with the parameters set, they too copied."""
     from sklearn.base import clone
 
     copies = {name: clone(value, safe=False) for name, value in params.items()}
-    return clone(estimator).set_params(**copies)
+    copy: Trainable = clone(estimator)
+    return copy.set_params(**copies)
 
 
-def score(scorer: Any, model: Any, people: Rows) -> float:
+def score(scorer: Scorer, model: Trainable, people: Rows) -> float:
     """Return a finite score."""
     with calling("scoring"):
         value = scorer(model, people.X, people.y)
@@ -119,8 +138,6 @@ def results_table(
     """Return one row a candidate, in the order of the grid."""
     import pandas as pd
 
-    columns: dict[str, Any] = {
-        name: [getattr(candidate, name) for candidate in candidates] for name in FIGURES
-    }
+    columns = {name: [getattr(candidate, name) for candidate in candidates] for name in FIGURES}
     rank = pd.array(list(ranks), dtype="Int64")
     return pd.DataFrame({**columns, "passes": passes, "rank": rank})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,10 +14,13 @@ from fairtransport.selection.rows import Rows
 from fairtransport.selection.rules import choose
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import ArrayLike
 
     from fairtransport.checks import FloatArray
-    from fairtransport.selection.candidate_audits import Levels, RandomState
+    from fairtransport.selection.candidate_audits import Columns, Levels, RandomState
+    from fairtransport.selection.rows import People
     from fairtransport.settings import AuditSettings, LossLike, SimilarityLike
 
 FIGURES = ("lower_bound", "upper_bound", "statistic")
@@ -30,7 +33,7 @@ class FaithScorer:
     figure: str
     settings: AuditSettings
 
-    def __call__(self, estimator: Any, X: Any, y: Any) -> float:  # noqa: N803
+    def __call__(self, estimator: object, X: People, y: ArrayLike) -> float:  # noqa: N803
         """Audit a fitted estimator with the people of X."""
         result = audit_candidate(self.settings, estimator, Rows(X, np.asarray(y)))
         return -float(getattr(result, self.figure))
@@ -38,7 +41,7 @@ class FaithScorer:
 
 def faith_scorer(
     *,
-    sensitive_features: Any,
+    sensitive_features: Columns,
     figure: str = "lower_bound",
     alpha: float = 0.05,
     method: str = "finite-sample",
@@ -82,7 +85,7 @@ class DeltaFairRefit:
     score: str
     faith: str
 
-    def __call__(self, cv_results: Mapping[str, Any]) -> int:
+    def __call__(self, cv_results: Mapping[str, Sequence[object]]) -> int:
         """Return the index of the chosen candidate."""
         scores = self._column(cv_results, "score", self.score)
         bounds = -self._column(cv_results, "faith", self.faith)
@@ -91,7 +94,9 @@ class DeltaFairRefit:
         words = f"mean {self.faith} (sign changed)"
         return choose(-scores, bounds, self.delta, cv_results["params"], words)
 
-    def _column(self, cv_results: Mapping[str, Any], parameter: str, metric: str) -> FloatArray:
+    def _column(
+        self, cv_results: Mapping[str, Sequence[object]], parameter: str, metric: str
+    ) -> FloatArray:
         column = f"mean_test_{metric}"
         if column not in cv_results:
             known = [name[10:] for name in cv_results if name.startswith("mean_test_")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -14,15 +14,21 @@ from fairtransport.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from narwhals.typing import IntoDataFrame
+    from numpy.typing import ArrayLike
+
+    from fairtransport.checks import Values
+
+    People: TypeAlias = IntoDataFrame | ArrayLike
+    Share: TypeAlias = float | tuple[People, ArrayLike] | None
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
     """People, one a row, and their labels."""
 
-    X: Any
-    y: NDArray[Any]
+    X: People
+    y: Values
 
     def __len__(self) -> int:
         """Return the number of people."""
@@ -44,13 +50,14 @@ class Rows:
         import narwhals as nw
 
         labels = np.concatenate([self.y, others.y])
-        frames = [nw.from_native(X, eager_only=True, pass_through=True) for X in (self.X, others.X)]
-        if all(isinstance(frame, nw.DataFrame) for frame in frames):
+        given = [nw.from_native(X, eager_only=True, pass_through=True) for X in (self.X, others.X)]
+        frames = [frame for frame in given if isinstance(frame, nw.DataFrame)]
+        if len(frames) == len(given):
             return Rows(nw.concat(frames).to_native(), labels)
         return Rows(np.concatenate([np.asarray(self.X), np.asarray(others.X)]), labels)
 
 
-def is_frame(X: Any) -> bool:  # noqa: N803
+def is_frame(X: People) -> TypeGuard[IntoDataFrame]:  # noqa: N803
     """Say whether X is a data frame whose columns are named."""
     import narwhals as nw
 
@@ -58,7 +65,7 @@ def is_frame(X: Any) -> bool:  # noqa: N803
     return isinstance(frame, nw.DataFrame) and all(isinstance(name, str) for name in frame.columns)
 
 
-def audit_frame(X: Any) -> Any:  # noqa: N803
+def audit_frame(X: People) -> IntoDataFrame:  # noqa: N803
     """Return X as a frame with named columns; those of an array are x0, x1 and so on."""
     if is_frame(X):
         return X
@@ -68,7 +75,7 @@ def audit_frame(X: Any) -> Any:  # noqa: N803
     return pd.DataFrame(array, columns=[f"x{at}" for at in range(array.shape[1])])
 
 
-def frame_library(X: Any) -> str:  # noqa: N803
+def frame_library(X: People) -> str:  # noqa: N803
     """Return the library in which a model fitted on X wants its points."""
     import narwhals as nw
 
@@ -82,7 +89,9 @@ def column_names(parameter: str, columns: object, known: Sequence[str]) -> list[
     return [_column_name(parameter, column, known) for column in listed]
 
 
-def named_levels(levels: Any, known: Sequence[str]) -> Any:
+def named_levels(
+    levels: Mapping[str, Sequence[object]] | None, known: Sequence[str]
+) -> Mapping[str, Sequence[object]] | None:
     """Return declared levels by the names of their columns."""
     if not isinstance(levels, Mapping):
         return levels
@@ -103,7 +112,7 @@ def _column_name(parameter: str, column: object, known: Sequence[str]) -> str:
     raise InputError(msg)
 
 
-def checked_rows(estimator: Any, X: Any, y: Any) -> Rows:  # noqa: N803
+def checked_rows(estimator: object, X: People, y: ArrayLike | None) -> Rows:  # noqa: N803
     """Return X and y as rows and let the estimator remember the columns.
 
     A data frame stays what it is; anything else becomes an array.
@@ -132,7 +141,7 @@ class Parts:
     final: Rows | None
 
 
-def part(rows: Rows, validation: Any, final: Any, seed: int) -> Parts:
+def part(rows: Rows, validation: Share, final: Share, seed: int) -> Parts:
     """Draw the parts that are given as shares at random; take the others as they are.
 
     Shares are of all rows. The final part is drawn first, so that it does not depend on the
@@ -151,7 +160,7 @@ def part(rows: Rows, validation: Any, final: Any, seed: int) -> Parts:
 
 
 def _draw(
-    parameter: str, wanted: Any, rows: Rows, order: IntArray
+    parameter: str, wanted: Share, rows: Rows, order: IntArray
 ) -> tuple[Rows | None, IntArray]:  # fmt: skip
     """Return one part and the places that are left."""
     if wanted is None:
@@ -166,14 +175,14 @@ def _draw(
     return rows.take(np.sort(order[:count])), order[count:]
 
 
-def _given(parameter: str, wanted: Any) -> Rows:
+def _given(parameter: str, wanted: Sequence[People]) -> Rows:
     pair = 2
     if len(wanted) != pair or isinstance(wanted[1], str) or len(shape_of(wanted[1])) != 1:
         msg = f"`{parameter}` must be a share or a pair (X, y), got {shown(wanted)}"
         raise InputError(msg)
     X, y = wanted  # noqa: N806
     labels = np.asarray(y)
-    length = np.shape(X)[0]
+    length = shape_of(X)[0]
     if length != len(labels):
         msg = f"`{parameter}` must have as many labels as rows, got {len(labels)} and {length}"
         raise InputError(msg)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils.metaestimators import available_if
@@ -26,17 +26,25 @@ from fairtransport.selection.rows import Parts, checked_rows, column_names, part
 from fairtransport.selection.rules import RULES, choose, passing, ranks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import ArrayLike
+    from sklearn.utils import Tags
 
     from fairtransport.audit import AuditResult
-    from fairtransport.selection.candidate_audits import Levels, RandomState
+    from fairtransport.checks import Values
+    from fairtransport.selection.candidate_audits import Columns, Levels, RandomState
+    from fairtransport.selection.candidates import Trainable
+    from fairtransport.selection.rows import People, Share
     from fairtransport.settings import AuditSettings, LossLike, SimilarityLike
 
+    Grid: TypeAlias = Mapping[str, Sequence[object]]
 
-def _estimator_has(method: str) -> Callable[[Any], bool]:
+
+def _estimator_has(method: str) -> Callable[[DeltaFairSearch], bool]:
     """Return the check that a method is there: the chosen model's, or that of the one given."""
 
-    def check(search: Any) -> bool:
+    def check(search: DeltaFairSearch) -> bool:
         getattr(getattr(search, "best_estimator_", search.estimator), method)
         return True
 
@@ -132,13 +140,13 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
 
     def __init__(
         self,
-        estimator: Any,
-        param_grid: Any,
+        estimator: Trainable,
+        param_grid: Grid | Sequence[Grid],
         *,
-        sensitive_features: Any,
+        sensitive_features: Columns,
         delta: float,
-        validation: Any = 0.2,
-        final: Any = None,
+        validation: Share = 0.2,
+        final: Share = None,
         rule: str = "not-rejected",
         alpha: float = 0.05,
         method: str = "finite-sample",
@@ -149,7 +157,7 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
         n_resamples: int = 2000,
         audit_options: Mapping[str, object] | None = None,
         scoring: str | Callable[..., float] | None = None,
-        refit: Any = False,
+        refit: bool = False,
         n_jobs: int | None = None,
         random_state: RandomState = None,
     ) -> None:
@@ -173,7 +181,7 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> DeltaFairSearch:  # noqa: N803
+    def fit(self, X: People, y: ArrayLike | None = None) -> DeltaFairSearch:  # noqa: N803
         """Fit and audit all candidates and choose one.
 
         Parameters
@@ -186,7 +194,8 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
         """
         choice("rule", self.rule, RULES)
         check_estimator(self.estimator)
-        if not isinstance(self.refit, bool):
+        refit: object = self.refit
+        if not isinstance(refit, bool):
             msg = f"`refit` must be True or False, got {shown(self.refit)}"
             raise InputError(msg)
         settings = self._settings()
@@ -266,36 +275,39 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
         return replace(result, warnings=(*result.warnings, note))
 
     @property
-    def classes_(self) -> Any:
+    def classes_(self) -> Values:
         """The labels of the chosen model."""
-        return self.best_estimator_.classes_
+        labels: Values = getattr(self.best_estimator_, "classes_")  # noqa: B009
+        return labels
 
     @available_if(_estimator_has("predict"))
-    def predict(self, X: Any) -> Any:  # noqa: N803
+    def predict(self, X: People) -> Values:  # noqa: N803
         """Return what the chosen model predicts."""
-        check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.predict(X)
+        return self._ask("predict", X)
 
     @available_if(_estimator_has("predict_proba"))
-    def predict_proba(self, X: Any) -> Any:  # noqa: N803
+    def predict_proba(self, X: People) -> Values:  # noqa: N803
         """Return the chosen model's class probabilities."""
-        check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.predict_proba(X)
+        return self._ask("predict_proba", X)
 
     @available_if(_estimator_has("decision_function"))
-    def decision_function(self, X: Any) -> Any:  # noqa: N803
+    def decision_function(self, X: People) -> Values:  # noqa: N803
         """Return the chosen model's decision function."""
-        check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.decision_function(X)
+        return self._ask("decision_function", X)
 
-    def score(self, X: Any, y: Any) -> float:  # noqa: N803
+    def _ask(self, method: str, X: People) -> Values:  # noqa: N803
+        check_is_fitted(self, "best_estimator_")
+        answer: Values = getattr(self.best_estimator_, method)(X)
+        return answer
+
+    def score(self, X: People, y: ArrayLike) -> float:  # noqa: N803
         """Return the chosen model's score: by ``scoring``, or else its own."""
         from sklearn.metrics import check_scoring
 
         check_is_fitted(self, "best_estimator_")
         return float(check_scoring(self.best_estimator_, self.scoring)(self.best_estimator_, X, y))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Say what kind of estimator this is: the kind that it searches over."""
         from sklearn.utils import get_tags
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -12,9 +12,10 @@ from fairtransport.checks import shown
 from fairtransport.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
-    from fairtransport.checks import IntArray
+    from fairtransport.checks import FloatArray, IntArray, Values
     from fairtransport.geometry import Geometry
     from fairtransport.space import SampleSpace
 
@@ -37,7 +38,8 @@ class Similarity(Protocol):
         ...
 
 
-class Parameters:
+@dataclass(eq=False)
+class Parameters(Similarity):
     """Parameters by name, for dataclasses: what `sklearn.base.clone` and a record need.
 
     A subclass is a dataclass whose fields are its parameters; it keeps them as they are given
@@ -47,7 +49,7 @@ class Parameters:
     name: ClassVar[str]
     """What the similarity is called in settings and documents."""
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002, FBT001, FBT002
+    def get_params(self, deep: bool = True) -> dict[str, object]:  # noqa: ARG002, FBT001, FBT002
         """Return the parameters by name."""
         return {name: getattr(self, name) for name in parameter_names(type(self))}
 
@@ -64,17 +66,17 @@ class Parameters:
             setattr(self, name, value)
         return self
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return name, settings and what was fitted as plain values, for the provenance."""
         document = {"name": self.name, "settings": plain(self.settings())}
         fitted = self.fitted()
         return document if fitted is None else {**document, "fitted": plain(fitted)}
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         """Return the parameters as the provenance shows them."""
         return self.get_params()
 
-    def fitted(self) -> dict[str, Any] | None:
+    def fitted(self) -> dict[str, object] | None:
         """Return what was learned from data; None where nothing is."""
         return None
 
@@ -87,7 +89,7 @@ class Parameters:
         return ()
 
     @classmethod
-    def from_settings(cls, settings: Mapping[str, Any], folder: Path) -> Self:  # noqa: ARG003
+    def from_settings(cls, settings: Mapping[str, object], folder: Path) -> Self:  # noqa: ARG003
         """Make the similarity from a settings file's table; paths are relative to ``folder``."""
         known = parameter_names(cls)
         for name in settings:
@@ -98,12 +100,12 @@ class Parameters:
         return cls(**settings)
 
 
-def parameter_names(kind: Any) -> tuple[str, ...]:
+def parameter_names(kind: type[Parameters]) -> tuple[str, ...]:
     """Return the names of a similarity's parameters."""
     return tuple(field.name for field in fields(kind) if field.init)
 
 
-def plain(value: object) -> Any:
+def plain(value: object) -> object:
     """Return a value as what JSON knows: functions by name."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
@@ -126,7 +128,7 @@ def label_columns(space: SampleSpace) -> tuple[str, ...]:
     return () if space.label is None else (space.label,)
 
 
-def known_columns(parameter: str, names: Any, space: SampleSpace) -> None:
+def known_columns(parameter: str, names: Iterable[str], space: SampleSpace) -> None:
     """Refuse names that are no columns of the audit's profile."""
     for name in names:
         if name not in space.profile:
@@ -135,7 +137,7 @@ def known_columns(parameter: str, names: Any, space: SampleSpace) -> None:
             raise InputError(msg)
 
 
-def numeric_values(parameter: str, name: str, space: SampleSpace) -> Any:
+def numeric_values(parameter: str, name: str, space: SampleSpace) -> FloatArray:
     """Return a column as numbers, or say why it has none."""
     column = space.columns[name]
     where = f"`{parameter}` must name a numeric column without missing values, but {name!r}"
@@ -151,7 +153,7 @@ def numeric_values(parameter: str, name: str, space: SampleSpace) -> Any:
     return column.levels.astype(np.float64)[column.codes]
 
 
-def is_numeric(levels: Any) -> bool:
+def is_numeric(levels: Values) -> bool:
     """Say whether levels are numbers; truth values are not."""
     return len(levels) > 0 and bool(np.issubdtype(levels.dtype, np.number))
 

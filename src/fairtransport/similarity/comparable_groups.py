@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -12,13 +11,17 @@ from fairtransport.checks import refuse_masked, shape_of, shown, whole
 from fairtransport.errors import DataError, InputError
 from fairtransport.similarity.base import column_names
 from fairtransport.similarity.encoding import fit_encoding
-from fairtransport.similarity.learned import Learned, complement
+from fairtransport.similarity.learned import Learned, columns_to_fit, complement
 from fairtransport.space.columns import encode, object_array, plain_list
 from fairtransport.space.reader import coded_columns, read_table
+from fairtransport.space.single_values import is_hashable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    import narwhals as nw
+    from narwhals.typing import IntoDataFrame
 
     from fairtransport.checks import FloatArray, IntArray
 
@@ -76,11 +79,8 @@ class ComparableGroups(Learned):
         """
         frame = read_table(X, "X")
         groups = _group_codes(frame, y)
-        names = [name for name in frame.columns if not (isinstance(y, str) and name == y)]
-        names = names if self.features is None else [*column_names("features", self.features)]
-        if not names:
-            msg = "`features` must name at least one column, got none"
-            raise InputError(msg)
+        others = [name for name in frame.columns if not (isinstance(y, str) and name == y)]
+        names = columns_to_fit(self.features, others)
         columns = coded_columns(frame, names, "X")
         encoding = fit_encoding(columns)
         points = encoding.coordinates(columns)
@@ -101,7 +101,9 @@ class ComparableGroups(Learned):
         return self
 
     @classmethod
-    def split_settings(cls, settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    def split_settings(
+        cls, settings: dict[str, object]
+    ) -> tuple[dict[str, object], dict[str, object]]:
         """Set ``group`` apart, the column of the file that holds the groups."""
         if not isinstance(settings.get("group"), str):
             msg = "`group` must name the column that holds the groups"
@@ -125,7 +127,7 @@ class ComparableGroups(Learned):
             f"out ({share:.0%} of the variance inside groups)."
         )
 
-    def fitted(self) -> dict[str, Any] | None:
+    def fitted(self) -> dict[str, object] | None:
         """Return encoding, matrix, the directions that were taken out and their shares."""
         document = super().fitted()
         if document is None:
@@ -146,7 +148,7 @@ def group_means(points: FloatArray, groups: IntArray) -> FloatArray:
     return np.column_stack(total) / size[:, None]
 
 
-def _group_codes(frame: Any, groups: Any) -> IntArray:
+def _group_codes(frame: nw.DataFrame[IntoDataFrame], groups: object) -> IntArray:
     if isinstance(groups, str):
         column = coded_columns(frame, [groups], "X")[groups]
     else:
@@ -154,15 +156,15 @@ def _group_codes(frame: Any, groups: Any) -> IntArray:
         if (shape := shape_of(groups)) != (len(frame),):
             msg = f"`y` must have one group a row, {len(frame)} in all, got {shape}"
             raise InputError(msg)
-        listed = object_array(plain_list(groups))
+        listed = plain_list(groups)
         for group in listed:
-            if not isinstance(group, Hashable):
+            if not is_hashable(group):
                 msg = f"`y` must have one group a row, got {shown(group)}"
                 raise InputError(msg)
         # a group without a name is no group; NaN differs from itself
         unnamed = [value is None or value != value for value in listed]  # noqa: PLR0124
         missing = np.array(unnamed, bool)
-        column = encode(listed, missing)
+        column = encode(object_array(listed), missing)
     if column.has_missing:
         msg = "`y` must not have missing groups"
         raise DataError(msg)

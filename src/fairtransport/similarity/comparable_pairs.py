@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -11,15 +11,16 @@ from fairtransport.checks import number, refuse_masked, shape_of, shown
 from fairtransport.errors import DataError, InputError
 from fairtransport.similarity.base import column_names
 from fairtransport.similarity.encoding import fit_encoding
-from fairtransport.similarity.learned import Learned
+from fairtransport.similarity.learned import Learned, columns_to_fit
 from fairtransport.space.columns import merge_columns
 from fairtransport.space.reader import coded_columns, read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     import narwhals as nw
+    from narwhals.typing import IntoDataFrame
 
     from fairtransport.checks import FloatArray
 
@@ -88,13 +89,12 @@ class ComparablePairs(Learned):
         return self._fit(first, second, _judgements(y, len(first), len(second)))
 
     def _fit(
-        self, first: nw.DataFrame[Any], second: nw.DataFrame[Any], comparable: FloatArray
+        self,
+        first: nw.DataFrame[IntoDataFrame],
+        second: nw.DataFrame[IntoDataFrame],
+        comparable: FloatArray,
     ) -> Self:
-        named = first.columns if self.features is None else self.features
-        names = [*column_names("features", named)]
-        if not names:
-            msg = "`features` must name at least one column, got none"
-            raise InputError(msg)
+        names = columns_to_fit(self.features, first.columns)
         here, there = coded_columns(first, names, "X"), coded_columns(second, names, "X")
         both = {name: merge_columns(here[name], there[name]) for name in names}
         encoding = fit_encoding(both)
@@ -109,7 +109,7 @@ class ComparablePairs(Learned):
         self._remember(points, are_a_sample=False)
         return self
 
-    def probability(self, X: Any) -> FloatArray:  # noqa: N803
+    def probability(self, X: Iterable[object]) -> FloatArray:  # noqa: N803
         """Return the probability that pairs are judged comparable; ``X`` as in `fit`."""
         self.check_fitted()
         first, second = (self.transform(frame) for frame in X)
@@ -117,7 +117,9 @@ class ComparablePairs(Learned):
         return np.asarray(2 / (1 + np.exp(np.minimum(squared, 700.0))))
 
     @classmethod
-    def split_settings(cls, settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    def split_settings(
+        cls, settings: dict[str, object]
+    ) -> tuple[dict[str, object], dict[str, object]]:
         """Set ``comparable`` apart, the column of the file that holds the judgements."""
         rest = {name: value for name, value in settings.items() if name != "comparable"}
         return rest, {"comparable": settings.get("comparable", "comparable")}
@@ -164,7 +166,7 @@ class ComparablePairs(Learned):
             f"comparable with probability {chance:.3g}."
         )
 
-    def fitted(self) -> dict[str, Any] | None:
+    def fitted(self) -> dict[str, object] | None:
         """Return encoding, matrix and the likelihood."""
         document = super().fitted()
         if document is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
@@ -17,12 +17,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import narwhals as nw
+    import pandas as pd
+    from narwhals.typing import IntoDataFrame
+    from scipy.sparse import csr_array
+
+    from fairtransport.checks import FloatArray
+
+    Costs: TypeAlias = FloatArray | csr_array[np.float64]
 
 ENDS = ("_from", "_to")
 """How the columns of a table of edges end."""
 
 
-def load_costs(path: Path, points: Any = None) -> tuple[Any, Any]:
+def load_costs(path: Path, points: object = None) -> tuple[Costs, IntoDataFrame]:
     """Return the matrix of a file and the frame of profiles it is about."""
     if path.suffix.lower() == ".npz":
         matrix, own = _from_npz(path)
@@ -37,7 +44,7 @@ def load_costs(path: Path, points: Any = None) -> tuple[Any, Any]:
     return _from_edges(read_table(path, "path"), path.name)
 
 
-def _from_npz(path: Path) -> tuple[Any, Any]:
+def _from_npz(path: Path) -> tuple[Costs, pd.DataFrame | None]:
     if not path.is_file():
         msg = f"`path` must be an existing file, got {str(path)!r}"
         raise InputError(msg)
@@ -50,7 +57,8 @@ def _from_npz(path: Path) -> tuple[Any, Any]:
         if {"format", "shape", "data"} <= set(arrays):
             from scipy.sparse import load_npz
 
-            return load_npz(path), None
+            # of whichever format: `CostMatrix` makes rows of it
+            return cast("csr_array[np.float64]", load_npz(path)), None
     except TooLargeError:
         msg = f"the file {path.name!r} {in_words(most)}"
         raise DataError(msg) from None
@@ -75,7 +83,7 @@ def _from_npz(path: Path) -> tuple[Any, Any]:
     return matrix, pd.DataFrame(frame) if frame else None
 
 
-def _from_edges(table: nw.DataFrame[Any], file: str) -> tuple[Any, Any]:
+def _from_edges(table: nw.DataFrame[IntoDataFrame], file: str) -> tuple[Costs, IntoDataFrame]:
     """Return the sparse matrix of a table of edges; what is not listed is forbidden."""
     from scipy.sparse import csr_array
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -46,12 +46,13 @@ class Custom(Parameters):
 
     name: ClassVar[str] = "custom"
 
-    function: Any
+    function: Callable[..., object]
     takes: str = "frames"
     sentence: str | None = None
 
     def __post_init__(self) -> None:
-        if not callable(self.function):
+        given: object = self.function
+        if not callable(given):
             msg = f"`function` must be callable, got {shown(self.function)}"
             raise InputError(msg)
         choice("takes", self.takes, ("frames", "rows"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairtransport.checks import BoolArray, FloatArray, IntArray
-    from fairtransport.space.columns import CodedColumn
+    from fairtransport.space.columns import CodedColumn, Value
 
 MOST_COORDINATES = 100_000_000
 """Entries of a column's coordinates: 800 MB."""
@@ -44,7 +44,7 @@ class Standardised:
         """Return the coordinate's name."""
         return [name]
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         """Return the standardisation as plain values."""
         return {"centre": self.centre, "scale": self.scale}
 
@@ -53,7 +53,7 @@ class Standardised:
 class OneHot:
     """A column of levels: one coordinate each, so that any two are at squared distance 1."""
 
-    levels: tuple[Any, ...]
+    levels: tuple[Value, ...]
 
     def coordinates(self, name: str, column: CodedColumn) -> FloatArray:
         """Return one coordinate a level for each point."""
@@ -71,7 +71,7 @@ class OneHot:
         """Return the coordinates' names."""
         return [f"{name}={level}" for level in self.levels]
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         """Return the levels as plain values."""
         return {"levels": [*self.levels]}
 
@@ -126,7 +126,7 @@ class Encoding:
             [part.coordinates(name, columns[name]) for name, part in self.parts.items()]
         )
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         """Return what is done with each column, for the provenance."""
         return {name: part.record() for name, part in self.parts.items()}
 

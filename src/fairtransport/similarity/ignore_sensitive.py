@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -100,7 +100,5 @@ class IgnoreSensitive(Parameters):
         return "Moves are free or not allowed, so the budget does not matter."
 
     def _within_tolerance(self, space: SampleSpace) -> WithinTolerance:
-        columns: list[Any] = [
-            numeric_values("tolerance", column, space) for column in self.tolerance
-        ]
+        columns = [numeric_values("tolerance", column, space) for column in self.tolerance]
         return WithinTolerance(np.column_stack(columns), np.array([*self.tolerance.values()]))

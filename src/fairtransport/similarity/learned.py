@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from fairtransport.errors import InputError
 from fairtransport.geometry import Embedding, Geometry
-from fairtransport.similarity.base import Parameters, label_columns, tie_breaking_codes
+from fairtransport.similarity.base import (
+    Parameters,
+    column_names,
+    label_columns,
+    tie_breaking_codes,
+)
 from fairtransport.similarity.encoding import Encoding, fingerprint, rows_among
 from fairtransport.space.file_source import FileSource
 from fairtransport.space.reader import coded_columns, read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from fairtransport.checks import FloatArray
@@ -153,7 +158,7 @@ class Learned(Parameters):
         )
         return (note,) if shared else ()
 
-    def fitted(self) -> dict[str, Any] | None:
+    def fitted(self) -> dict[str, object] | None:
         """Return encoding and matrix, once there are any."""
         if not self.is_fitted:
             return None
@@ -164,25 +169,37 @@ class Learned(Parameters):
         }
 
     @classmethod
-    def from_settings(cls, settings: Mapping[str, Any], folder: Path) -> Self:
+    def from_settings(cls, settings: Mapping[str, object], folder: Path) -> Self:
         """Make and fit the similarity; the setting ``fit`` is the file to fit on."""
-        if not isinstance(settings.get("fit"), str):
+        file = settings.get("fit")
+        if not isinstance(file, str):
             msg = f"`fit` must be the file that the similarity {cls.name!r} is fitted on"
             raise InputError(msg)
-        path = folder / settings["fit"]
+        path = folder / file
         FileSource(path, "fit")  # checks ending and existence
         rest = {name: value for name, value in settings.items() if name != "fit"}
         own, words = cls.split_settings(rest)
         return super().from_settings(own, folder).fit_file(path, **words)
 
     @classmethod
-    def split_settings(cls, settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    def split_settings(
+        cls, settings: dict[str, object]
+    ) -> tuple[dict[str, object], dict[str, object]]:
         """Split settings into the parameters and those that tell how to read the file."""
         return settings, {}
 
     def fit_file(self, path: Path, **words: object) -> Self:
         """Fit on a file."""
         raise NotImplementedError
+
+
+def columns_to_fit(features: Sequence[str] | None, others: Sequence[str]) -> list[str]:
+    """Return the columns that a distance is about: those named, or else all others."""
+    names = [*(others if features is None else column_names("features", features))]
+    if not names:
+        msg = "`features` must name at least one column, got none"
+        raise InputError(msg)
+    return names
 
 
 def _spread(points: FloatArray, counts: FloatArray) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -96,7 +96,7 @@ class MixedTabular(Parameters):
     def geometry(self, space: SampleSpace) -> Geometry:
         """Return the embedding's squared distances between points that agree where they must."""
         scales, mismatch, exact = self._rules(space)
-        parts: list[Any] = [np.zeros((space.size, 0))]
+        parts = [np.zeros((space.size, 0))]
         for column, scale in scales.items():
             name = f"scales[{column!r}]"
             with np.errstate(over="ignore"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -19,10 +19,13 @@ from fairtransport.space.reader import coded_columns, read_table
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from narwhals.typing import IntoDataFrame
     from scipy.sparse import csr_array
 
     from fairtransport.checks import FloatArray, IntArray
+    from fairtransport.similarity.cost_files import Costs
     from fairtransport.space import SampleSpace
+    from fairtransport.space.columns import Value
 
 
 @dataclass(eq=False)
@@ -41,8 +44,8 @@ class Precomputed(Parameters):
 
     name: ClassVar[str] = "precomputed"
 
-    matrix: Any
-    points: Any
+    matrix: Costs
+    points: IntoDataFrame
 
     @classmethod
     def from_file(cls, path: str | Path, points: object = None) -> Precomputed:
@@ -67,9 +70,9 @@ class Precomputed(Parameters):
 
         return Geometry(
             blocks=space.groups(label_columns(space)),
-            cost=CostMatrix(over_points(matrix.matrix, row_of))
-            if matrix.listed is not None
-            else CostFunction(between),
+            cost=CostFunction(between)
+            if isinstance(matrix.matrix, np.ndarray)
+            else CostMatrix(over_points(matrix.matrix, row_of)),
             targets=space.targets,
             profiles=tie_breaking_codes(space),
         )
@@ -79,7 +82,7 @@ class Precomputed(Parameters):
         size = np.shape(self.matrix)[0]
         return f"Costs between {size} profiles were handed in as a matrix of squared distances."
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         """Return how large the matrix is, what it is about, and a digest of it."""
         costs = CostMatrix(self.matrix).matrix
         arrays = (
@@ -92,17 +95,19 @@ class Precomputed(Parameters):
         }
 
     @classmethod
-    def from_settings(cls, settings: Mapping[str, Any], folder: Path) -> Self:
+    def from_settings(cls, settings: Mapping[str, object], folder: Path) -> Self:
         """Load costs from the file ``path``; ``points`` may be another."""
         for name in settings:
             if name not in {"path", "points"}:
                 msg = f"`{name}` must be a setting of {cls.name!r}, which has path, points"
                 raise InputError(msg)
-        if not isinstance(settings.get("path"), str):
+        file, points = settings.get("path"), settings.get("points")
+        if not isinstance(file, str):
             msg = f"`path` must be the file of costs of the similarity {cls.name!r}"
             raise InputError(msg)
-        points = settings.get("points")
-        return cls(*load_costs(folder / settings["path"], points and folder / points))
+        if points and isinstance(points, str):
+            points = folder / points
+        return cls(*load_costs(folder / file, points))
 
     def _rows(self, space: SampleSpace, size: int) -> IntArray:
         """Return the matrix row of each point of the space."""
@@ -115,7 +120,7 @@ class Precomputed(Parameters):
         if unknown or not names:
             msg = f"`points` must have columns of the profile {space.profile}, got {names}"
             raise InputError(msg)
-        place: dict[tuple[Any, ...], int] = {}
+        place: dict[tuple[Value, ...], int] = {}
         columns = coded_columns(frame, names, "points").values()
         for at, key in enumerate(zip(*(column.to_list() for column in columns), strict=True)):
             if place.setdefault(key, at) != at:
@@ -150,7 +155,7 @@ def load_precomputed(path: object, points: object = None) -> Precomputed:
     return Precomputed(*load_costs(Path(path), points))
 
 
-def over_points(matrix: Any, row_of: IntArray) -> csr_array[Any]:
+def over_points(matrix: csr_array[np.float64], row_of: IntArray) -> csr_array[np.float64]:
     """Return a sparse matrix over profiles as one over points, free inside a profile.
 
     No arithmetic is done on it: scipy would drop the explicit zeros, which are free moves.

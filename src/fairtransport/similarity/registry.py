@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairtransport.checks import choice, shown
 from fairtransport.errors import InputError
@@ -44,8 +44,8 @@ def as_similarity(value: object) -> Similarity:
 
 
 def similarity_from_settings(
-    name: str, settings: Mapping[str, Any] | None = None, folder: str | Path = ".",
-    defaults: Mapping[str, Any] | None = None,
+    name: str, settings: Mapping[str, object] | None = None, folder: str | Path = ".",
+    defaults: Mapping[str, object] | None = None,
 ) -> Similarity:  # fmt: skip
     """Make a similarity by name, from the table of a settings file.
 
@@ -71,5 +71,4 @@ def similarity_from_settings(
     kind = SIMILARITIES[choice("similarity", name, SIMILARITIES)]
     known = parameter_names(kind) if issubclass(kind, Learned) else ()
     filled = {key: value for key, value in (defaults or {}).items() if key in known}
-    made: Any = kind.from_settings({**filled, **(settings or {})}, Path(folder))
-    return made  # type: ignore[no-any-return]
+    return kind.from_settings({**filled, **(settings or {})}, Path(folder))

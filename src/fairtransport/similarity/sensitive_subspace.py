@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from fairtransport.checks import number
 from fairtransport.errors import InputError
 from fairtransport.similarity.base import column_names, is_numeric
 from fairtransport.similarity.encoding import centre_and_scale, fit_encoding
-from fairtransport.similarity.learned import Learned, complement
+from fairtransport.similarity.learned import Learned, columns_to_fit, complement
 from fairtransport.space.reader import coded_columns, read_table
 
 if TYPE_CHECKING:
@@ -97,10 +97,7 @@ class SensitiveSubspace(Learned):
             msg = "`sensitive_features` must name at least one column, got none"
             raise InputError(msg)
         others = [name for name in frame.columns if name not in sensitive]
-        names = others if self.features is None else [*column_names("features", self.features)]
-        if not names:
-            msg = "`features` must name at least one column, got none"
-            raise InputError(msg)
+        names = columns_to_fit(self.features, others)
         columns = coded_columns(frame, names, "X")
         encoding = fit_encoding(columns)
         points = encoding.coordinates(columns)
@@ -143,7 +140,7 @@ class SensitiveSubspace(Learned):
             f"{names} were taken out; {names} may change for free."
         )
 
-    def fitted(self) -> dict[str, Any] | None:
+    def fitted(self) -> dict[str, object] | None:
         """Return encoding, matrix and the directions that were taken out."""
         document = super().fitted()
         return None if document is None else {**document, "directions": self.directions_}

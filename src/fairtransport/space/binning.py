@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Bins = dict[str, tuple[float, ...]]
 
 
-def check_bins(bins: Any, columns: Sequence[str]) -> Bins:
+def check_bins(bins: object, columns: Sequence[str]) -> Bins:
     """Return the edges of each binned column, rising."""
     if bins is None:
         return {}

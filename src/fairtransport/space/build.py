@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,11 +20,12 @@ from fairtransport.space.columns import (
 )
 from fairtransport.space.counting import Counted, merge_rows
 from fairtransport.space.overlap import SharedRows
-from fairtransport.space.reader import as_source
+from fairtransport.space.reader import TableLike, as_source
 from fairtransport.space.roles import Roles, find_roles, refuse_absent
 from fairtransport.space.sample_space import SampleSpace
 from fairtransport.space.single_values import (
     is_endless,
+    is_hashable,
     refuse_missing,
     refuse_mixed,
     refuse_unusable,
@@ -33,22 +33,24 @@ from fairtransport.space.single_values import (
 from fairtransport.space.twins import check_declared, check_twins
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from fairtransport.space.columns import Value, Values
 
 
 def build_space(
-    data: Any,
-    label: Any = None,
+    data: TableLike,
+    label: object = None,
     *,
-    sensitive_features: Any,
-    predictions: Any = None,
+    sensitive_features: object,
+    predictions: object = None,
     prediction_parameter: str = "predictions",
     features: Sequence[str] | None = None,
     counts: str | None = None,
     bins: Mapping[str, Sequence[float]] | None = None,
     missing: str = "error",
     levels: Mapping[str, Sequence[Value]] | None = None,
-    targets: Any = None,
+    targets: TableLike | None = None,
     twins: bool = False,
     label_matters: bool = True,
     by_model: bool = False,
@@ -130,7 +132,7 @@ def _checked(counted: Counted, roles: Roles, missing: str) -> Counted:
     return counted
 
 
-def _read_reference(targets: Any, roles: Roles, bins: Bins, missing: str) -> Counted:
+def _read_reference(targets: TableLike, roles: Roles, bins: Bins, missing: str) -> Counted:
     source = as_source(targets, "targets")
     _known_in_reference(roles.points, source.columns)
     return _checked(source.count(roles.points, bins, None), roles, missing)
@@ -160,7 +162,7 @@ def _known_in_reference(names: Sequence[str], columns: Sequence[str]) -> None:
 
 
 def _check_levels(
-    levels: Any, sensitive: Sequence[str], counted: Counted, *, twins: bool
+    levels: object, sensitive: Sequence[str], counted: Counted, *, twins: bool
 ) -> dict[str, list[Value]]:
     """Return declared levels; every observed value must be among them."""
     declared: dict[str, list[Value]] = {}
@@ -174,20 +176,21 @@ def _check_levels(
     return declared
 
 
-def _listed_levels(name: str, values: Any) -> list[Value]:
+def _listed_levels(name: str, values: object) -> list[Value]:
     """Return declared levels as single values that can be told apart."""
     refuse_masked(name, values)
     if isinstance(values, str) or shape_of(values) == () or isinstance(values, set):
         msg = f"`{name}` must list values, got {shown(values)}"
         raise InputError(msg)
-    listed = plain_list(values)
-    for value in listed:
-        if not isinstance(value, Hashable):
+    listed: list[Value] = []
+    for value in plain_list(values):
+        if not is_hashable(value):
             msg = f"`{name}` must list single values, got {shown(value)}"
             raise InputError(msg)
         if is_endless(value):
             msg = f"`{name}` must not hold NaN or infinity, got {value}; None is the missing level"
             raise InputError(msg)
+        listed.append(value)
     return listed
 
 

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+
+from fairtransport.checks import Values as Values  # noqa: PLC0414, TC001
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import narwhals as nw
-    from numpy.typing import NDArray
+    from narwhals.typing import IntoSeries
 
     from fairtransport.checks import BoolArray, IntArray
 
+    Rows: TypeAlias = IntArray | BoolArray | slice
+
 Value: TypeAlias = Hashable
 """A value of a table: text, a number, a truth value, a date; None where it is missing."""
-Values: TypeAlias = "NDArray[Any]"
-"""An array of such values, of whichever type they are."""
 MISSING = -1
 """The code of a missing value."""
 
@@ -53,7 +55,7 @@ class CodedColumn:
         """Whether a point's value is missing."""
         return bool((self.codes == MISSING).any())
 
-    def take(self, rows: Any) -> CodedColumn:
+    def take(self, rows: Rows) -> CodedColumn:
         """Return the column over some of the points."""
         return CodedColumn(self.levels, self.codes[rows], self.categories)
 
@@ -121,7 +123,7 @@ def code_rows(
     return columns
 
 
-def encode_series(series: nw.Series[Any]) -> CodedColumn:
+def encode_series(series: nw.Series[IntoSeries]) -> CodedColumn:
     """Code a narwhals series; NaN counts as missing."""
     import narwhals as nw
 
@@ -133,7 +135,7 @@ def encode_series(series: nw.Series[Any]) -> CodedColumn:
         categories = tuple(series.dtype.categories)
     elif isinstance(series.dtype, nw.Categorical):
         pandas_like = series.implementation.is_pandas_like()
-        categories = tuple(series.to_native().cat.categories) if pandas_like else ()
+        categories = tuple(series.to_pandas().cat.categories) if pandas_like else ()
     mask = np.asarray(missing.to_numpy(), dtype=bool)
     if series.dtype.is_numeric() or series.dtype == nw.Boolean:
         filler = False if series.dtype == nw.Boolean else 0
@@ -156,9 +158,9 @@ def merge_columns(first: CodedColumn, second: CodedColumn) -> CodedColumn:
 
 def sorted_levels(values: list[Value]) -> Values:
     """Return the distinct values sorted, those of unlike types by the name of the type first."""
-    distinct: set[Any] = set(values)
+    distinct = set(values)
     try:
-        ordered = sorted(distinct)
+        ordered = sorted(distinct)  # type: ignore[type-var]
     except TypeError:
         ordered = sorted(distinct, key=lambda value: (type(value).__name__, str(value)))
     if ordered and all(type(value) in (bool, int, float) for value in ordered):
@@ -166,7 +168,7 @@ def sorted_levels(values: list[Value]) -> Values:
     return object_array(ordered)
 
 
-def plain_list(values: Any) -> list[Any]:
+def plain_list(values: object) -> list[object]:
     """Return a series or array of any library, or a list, as plain Python objects."""
     for method in ("tolist", "to_list", "to_pylist"):
         if hasattr(values, method):

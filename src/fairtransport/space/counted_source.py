@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -52,7 +52,7 @@ class CountedSource:
         """Count a source over everything that several audits will look at."""
         return cls(source.columns, source.library, source.count(names, bins, weight), bins, weight)
 
-    def attach(self, name: str, values: Any, parameter: str) -> Source:  # noqa: ARG002
+    def attach(self, name: str, values: object, parameter: str) -> Source:  # noqa: ARG002
         """Refuse: what was counted has no rows any more."""
         msg = f"`{parameter}` must be a column's name where several audits share one counting"
         raise InputError(msg)

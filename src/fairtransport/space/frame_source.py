@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairtransport.checks import refuse_masked, shape_of, shown
 from fairtransport.errors import DataError, InputError
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import narwhals as nw
+    from narwhals.typing import IntoDataFrame, IntoLazyFrame
 
     from fairtransport.space.columns import Value
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 class FrameSource:
     """A data frame, eager or lazy."""
 
-    frame: nw.DataFrame[Any] | nw.LazyFrame[Any]
+    frame: nw.DataFrame[IntoDataFrame] | nw.LazyFrame[IntoLazyFrame]
 
     @property
     def columns(self) -> list[str]:
@@ -44,7 +45,7 @@ class FrameSource:
         name = self.frame.implementation.name.lower()
         return name if name in {"pandas", "polars", "pyarrow", "modin", "cudf"} else "pandas"
 
-    def attach(self, name: str, values: Any, parameter: str) -> FrameSource:
+    def attach(self, name: str, values: object, parameter: str) -> FrameSource:
         """Return the frame with a further column."""
         import narwhals as nw
 
@@ -89,7 +90,7 @@ class FrameSource:
                 grouped = rows.group_by(*names, drop_null_keys=False)
                 counted = grouped.agg(nw.col(count).sum(), nw.col(bad).sum())
                 # a row that stands for nobody is no row
-                table = _collected(counted.filter((nw.col(count) > 0) | (nw.col(bad) > 0)))
+                table = collected(counted.filter((nw.col(count) > 0) | (nw.col(bad) > 0)))
         except TypeError as error:  # a column of mixed objects, some of them not hashable
             msg = f"the columns {', '.join(names)} must hold single values: {error}"
             raise DataError(msg) from error
@@ -97,12 +98,15 @@ class FrameSource:
         return checked_counts(columns, table[count].to_numpy(), table[bad].to_numpy(), bins, counts)
 
 
-def frame_source(data: Any, parameter: str) -> FrameSource:
+def frame_source(data: object, parameter: str) -> FrameSource:
     """Return the source behind a data frame, if its columns have names."""
     import narwhals as nw
 
     try:
-        source = FrameSource(nw.from_native(data))
+        frame: nw.DataFrame[IntoDataFrame] | nw.LazyFrame[IntoLazyFrame] = nw.from_native(
+            data, pass_through=False, eager_only=False, series_only=False, allow_series=None
+        )
+        source = FrameSource(frame)
         names: Sequence[Value] = source.columns
     except TypeError:
         msg = f"`{parameter}` must be a data frame or a path to a file, got {shown(data)}"
@@ -121,7 +125,7 @@ def frame_source(data: Any, parameter: str) -> FrameSource:
     return source
 
 
-def _refuse_other_index(frame: nw.DataFrame[Any], values: Any, parameter: str) -> None:
+def _refuse_other_index(frame: nw.DataFrame[IntoDataFrame], values: object, parameter: str) -> None:
     """Refuse rows that are labelled otherwise than the data: whose is whose is not sure."""
     import narwhals as nw
 
@@ -149,7 +153,10 @@ def _whole_characters(what: str) -> Iterator[None]:
         raise DataError(msg) from error
 
 
-def _collected(frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
+def collected(
+    frame: nw.DataFrame[IntoDataFrame] | nw.LazyFrame[IntoLazyFrame],
+) -> nw.DataFrame[IntoDataFrame]:
+    """Return an eager frame."""
     import narwhals as nw
 
     if isinstance(frame, nw.DataFrame):
@@ -158,7 +165,7 @@ def _collected(frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> nw.DataFrame[Any
     return frame.collect(backend="polars" if frame.implementation.is_polars() else "pandas")
 
 
-def _key(name: str, bins: Bins, kind: Any) -> nw.Expr:
+def _key(name: str, bins: Bins, kind: nw.dtypes.DType) -> nw.Expr:
     """Return what rows are grouped by; NaN and null are one key."""
     import narwhals as nw
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -50,7 +50,7 @@ def widened(kind: str | None, values: Iterable[str]) -> str | None:
     return TEXT
 
 
-def value_of(text: str, kind: str | None, column: str) -> Any:
+def value_of(text: str, kind: str | None, column: str) -> str | bool | float | None:
     """Return a value of a column of some kind; None where it is missing."""
     if not text:
         return None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from fairtransport.errors import InputError
-from fairtransport.space.reader import as_source
+from fairtransport.space.reader import TableLike, as_source
 
 if TYPE_CHECKING:
     from fairtransport.checks import IntArray
@@ -73,7 +73,7 @@ class SharedRows:
         return self.is_contained or self.own >= MOST_OWN * self.rows
 
 
-def people_also_in(space: SampleSpace, train: Any) -> int:
+def people_also_in(space: SampleSpace, train: TableLike) -> int:
     """Count the people who agree in profile and label with someone in another frame.
 
     Parameters

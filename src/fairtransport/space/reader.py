@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from fairtransport.checks import shown
 from fairtransport.errors import DataError, InputError
@@ -17,11 +17,22 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import narwhals as nw
+    from narwhals.typing import IntoDataFrame, IntoFrame, IntoSeries
+    from numpy.typing import ArrayLike
 
     from fairtransport.space.counting import Source
 
 
-def as_source(data: Any, parameter: str = "X") -> Source:
+TableLike: TypeAlias = "IntoFrame | str | Path | CountedSource"
+"""A data frame of any library narwhals knows, a path, or a table that was counted before."""
+
+ColumnLike: TypeAlias = "str | IntoSeries | ArrayLike"
+"""A column's name, or its values row by row."""
+ColumnsLike: TypeAlias = "str | Sequence[str] | IntoDataFrame | IntoSeries"
+"""Names of columns, or a frame of them that is aligned with the data."""
+
+
+def as_source(data: TableLike, parameter: str = "X") -> Source:
     """Return the source behind a data frame of any library narwhals knows, or a path.
 
     A source counts its distinct rows without keeping the others.
@@ -33,14 +44,16 @@ def as_source(data: Any, parameter: str = "X") -> Source:
     return frame_source(data, parameter)
 
 
-def read_table(data: Any, parameter: str) -> nw.DataFrame[Any]:
+def read_table(data: object, parameter: str) -> nw.DataFrame[IntoDataFrame]:
     """Return an eager data frame, or all rows of a file, in their order."""
     if isinstance(data, str | Path):
         return FileSource(Path(data), parameter).table()
     import narwhals as nw
 
     try:
-        frame: nw.DataFrame[Any] = nw.from_native(data, eager_only=True)
+        frame: nw.DataFrame[IntoDataFrame] = nw.from_native(
+            data, eager_only=True, pass_through=False, series_only=False, allow_series=None
+        )
     except TypeError:
         msg = f"`{parameter}` must be an eager data frame, got {shown(data)}"
         raise InputError(msg) from None
@@ -48,7 +61,7 @@ def read_table(data: Any, parameter: str) -> nw.DataFrame[Any]:
 
 
 def coded_columns(
-    frame: nw.DataFrame[Any], names: Sequence[str], parameter: str
+    frame: nw.DataFrame[IntoDataFrame], names: Sequence[str], parameter: str
 ) -> dict[str, CodedColumn]:
     """Return some columns of a frame, coded, row by row."""
     if not len(frame):
@@ -65,7 +78,7 @@ def coded_columns(
     return columns
 
 
-def coded_column(frame: nw.DataFrame[Any], name: str) -> CodedColumn:
+def coded_column(frame: nw.DataFrame[IntoDataFrame], name: str) -> CodedColumn:
     """Return one column of a frame, coded, if its values can be told apart."""
     try:
         return encode_series(frame[name])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +12,9 @@ from fairtransport.checks import refuse_masked, shape_of, shown
 from fairtransport.errors import InputError
 
 if TYPE_CHECKING:
-    from fairtransport.space.columns import Value
+    import narwhals as nw
+    from narwhals.typing import IntoDataFrame, IntoSeries
+
     from fairtransport.space.counting import Source
 
 
@@ -39,8 +41,8 @@ class Roles:
 
 
 def find_roles(
-    source: Source, label: Any, sensitive: Any, predictions: tuple[str, Any], features: Any,
-    counts: Any,
+    source: Source, label: object, sensitive: object, predictions: tuple[str, object],
+    features: object, counts: object,
 ) -> tuple[Source, Roles]:  # fmt: skip
     """Name the column of each role, attaching what came as an array."""
     own = list(source.columns)
@@ -49,18 +51,18 @@ def find_roles(
     if label_name in prediction_names:
         msg = f"`{predictions[0]}` must not be the column of the true labels, got {label_name!r}"
         raise InputError(msg)
+    counts_name = None
     if counts is not None:
-        _known("counts", [counts], own)
-        if counts in {label_name, *prediction_names}:
+        (counts_name,) = _known("counts", [counts], own)
+        if counts_name in {label_name, *prediction_names}:
             msg = f"`counts` must not be the column of labels or predictions, got {counts!r}"
             raise InputError(msg)
-    taken = {label_name, counts, *prediction_names}
+    taken = {label_name, counts_name, *prediction_names}
     source, sensitive_names = _sensitive_columns(source, sensitive, taken)
     if features is None:
         chosen = [name for name in own if name not in taken]
     else:
-        chosen = _names("features", features)
-        _known("features", chosen, own)
+        chosen = _known("features", _names("features", features), own)
     if not sensitive_names:
         msg = "`sensitive_features` must name at least one column, got none"
         raise InputError(msg)
@@ -70,12 +72,14 @@ def find_roles(
         raise InputError(msg)
     refuse_taken("features", chosen, taken)
     roles = Roles(
-        tuple(chosen), tuple(sensitive_names), label_name, tuple(prediction_names), counts
+        tuple(chosen), tuple(sensitive_names), label_name, tuple(prediction_names), counts_name
     )
     return source, roles
 
 
-def _one_column(source: Source, parameter: str, value: Any, wanted: str) -> tuple[Source, Any]:
+def _one_column(
+    source: Source, parameter: str, value: object, wanted: str
+) -> tuple[Source, str | None]:
     if value is None:
         return source, None
     if isinstance(value, str):
@@ -90,26 +94,27 @@ def _one_column(source: Source, parameter: str, value: Any, wanted: str) -> tupl
     return source.attach(name, value, parameter), name
 
 
-def _prediction_columns(source: Source, parameter: str, value: Any) -> tuple[Source, list[str]]:
+def _prediction_columns(source: Source, parameter: str, value: object) -> tuple[Source, list[str]]:
     if value is None:
         return source, []
     if isinstance(value, str):
         value = [value]
     elif not _are_names(value, parameter, source.columns):
         return _attached_predictions(source, parameter, value)
-    names = _names(parameter, value)
-    _known(parameter, names, source.columns)
-    return source, names
+    return source, _known(parameter, _names(parameter, value), source.columns)
 
 
-def _are_names(value: Any, parameter: str, columns: Sequence[str]) -> bool:
+def _are_names(value: object, parameter: str, columns: Sequence[str]) -> bool:
     """Say whether a list of text names columns; it may also be the predicted labels."""
-    is_list = isinstance(value, list | tuple) and len(value) > 0
-    is_text = is_list and all(isinstance(one, str) for one in value)
+    if not isinstance(value, list | tuple) or not value:
+        return False
+    is_text = all(isinstance(one, str) for one in value)
     return is_text and (parameter == "y_score" or all(one in columns for one in value))
 
 
-def _attached_predictions(source: Source, parameter: str, value: Any) -> tuple[Source, list[str]]:
+def _attached_predictions(
+    source: Source, parameter: str, value: object
+) -> tuple[Source, list[str]]:
     refuse_masked(parameter, value)
     shape = shape_of(value)
     if isinstance(shape, str) or len(shape) <= 1:
@@ -122,7 +127,7 @@ def _attached_predictions(source: Source, parameter: str, value: Any) -> tuple[S
     return source, names
 
 
-def _columns(value: Any) -> Iterable[Any]:
+def _columns(value: object) -> Iterable[object]:
     """Return the columns of a table of scores; those of a frame know which rows they are about."""
     import narwhals as nw
 
@@ -130,7 +135,9 @@ def _columns(value: Any) -> Iterable[Any]:
     return frame.iter_columns() if isinstance(frame, nw.DataFrame) else np.asarray(value).T
 
 
-def _sensitive_columns(source: Source, value: Any, taken: set[Any]) -> tuple[Source, list[str]]:
+def _sensitive_columns(
+    source: Source, value: object, taken: Container[object]
+) -> tuple[Source, list[str]]:
     if isinstance(value, str) or (
         isinstance(value, Sequence) and all(isinstance(name, str) for name in value)
     ):
@@ -141,11 +148,13 @@ def _sensitive_columns(source: Source, value: Any, taken: set[Any]) -> tuple[Sou
     return _aligned_sensitive(source, value)
 
 
-def _aligned_sensitive(source: Source, value: Any) -> tuple[Source, list[str]]:
+def _aligned_sensitive(source: Source, value: object) -> tuple[Source, list[str]]:
     import narwhals as nw
 
     try:
-        given = nw.from_native(value, eager_only=True, allow_series=True)
+        given: nw.DataFrame[IntoDataFrame] | nw.Series[IntoSeries] = nw.from_native(
+            value, eager_only=True, allow_series=True, pass_through=False, series_only=False
+        )
     except TypeError:
         msg = f"`sensitive_features` must be column names or an aligned frame, got {shown(value)}"
         raise InputError(msg) from None
@@ -163,23 +172,27 @@ def _aligned_sensitive(source: Source, value: Any) -> tuple[Source, list[str]]:
     return source, list(frame.columns)
 
 
-def _names(parameter: str, value: Any) -> list[str]:
-    names = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
-    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+def _names(parameter: str, value: object) -> list[str]:
+    given = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
+    names = [name for name in given if isinstance(name, str)]
+    if len(set(names)) < len(given):
         msg = f"`{parameter}` must be distinct column names, got {shown(value)}"
         raise InputError(msg)
     return names
 
 
-def _known(parameter: str, names: Sequence[Value], columns: Sequence[str]) -> None:
+def _known(parameter: str, names: Iterable[object], columns: Sequence[str]) -> list[str]:
+    known = []
     for name in names:
         if not isinstance(name, str) or name not in columns:
             listed = ", ".join(columns)
             msg = f"`{parameter}` must name columns of the data ({listed}), got {shown(name)}"
             raise InputError(msg)
+        known.append(name)
+    return known
 
 
-def refuse_taken(parameter: str, names: Sequence[str], taken: Container[Any]) -> None:
+def refuse_taken(parameter: str, names: Sequence[str], taken: Container[object]) -> None:
     """Refuse a column that plays another part: a model would be asked with the answer in hand."""
     for name in names:
         if name in taken:

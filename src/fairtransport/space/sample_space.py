@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import narwhals as nw
+    from narwhals.typing import EagerAllowed, IntoDataFrame
+
     from fairtransport.checks import BoolArray, FloatArray, IntArray
     from fairtransport.space.binning import Bins
-    from fairtransport.space.columns import CodedColumn, Values
+    from fairtransport.space.columns import CodedColumn, Rows, Value, Values
     from fairtransport.space.overlap import SharedRows
 
 
@@ -114,36 +117,45 @@ class SampleSpace:
         return self.columns[name].values()
 
     def frame(
-        self, names: Sequence[str] | None = None, rows: Any = None, library: str | None = None
-    ) -> Any:
+        self,
+        names: Sequence[str] | None = None,
+        rows: Rows | None = None,
+        library: str | None = None,
+    ) -> IntoDataFrame:
         """Return points as a native data frame, in the library of the audit data unless told."""
         chosen = list(self.columns) if names is None else list(names)
         taken = slice(None) if rows is None else rows
-        return native_frame(
+        frame: IntoDataFrame = native_frame(
             {name: self.columns[name].take(taken) for name in chosen}, library or self.library
         )
+        return frame
 
 
-def plain_frame(columns: Mapping[str, list[Any]], library: str) -> Any:
-    """Return lists of plain values as a data frame of the given library."""
+def _from_columns(
+    columns: Mapping[str, Values | Sequence[Value]], library: str
+) -> nw.DataFrame[IntoDataFrame]:
     import narwhals as nw
 
-    backend: Any = library
-    return nw.from_dict(columns, backend=backend).to_native()
+    frame: nw.DataFrame[IntoDataFrame] = nw.from_dict(
+        columns, backend=cast("EagerAllowed", library)
+    )
+    return frame
+
+
+def plain_frame(columns: Mapping[str, Sequence[Value]], library: str) -> IntoDataFrame:
+    """Return lists of plain values as a data frame of the given library."""
+    return _from_columns(columns, library).to_native()
 
 
 def native_frame(columns: Mapping[str, CodedColumn], library: str) -> Any:
     """Return coded columns as a data frame of the given library, categories restored."""
-    import narwhals as nw
-
     plain = {name: column.values() for name, column in columns.items()}
     data = {
         # text and mixed values go in as lists: some libraries keep object arrays opaque
         name: array.tolist() if array.dtype == object else array
         for name, array in plain.items()
     }
-    backend: Any = library
-    frame = nw.from_dict(data, backend=backend).to_native()
+    frame: Any = _from_columns(data, library).to_native()
     if library == "pandas":
         import pandas as pd
 

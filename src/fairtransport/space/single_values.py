@@ -6,7 +6,7 @@ from datetime import date, time, timedelta
 from decimal import Decimal
 from itertools import filterfalse
 from math import isfinite, isinf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -79,14 +79,14 @@ def plain_values(who: str, values: list[Value]) -> list[Value]:
         # values of different types may be equal, as 1 and True are
         distinct = set(zip(map(type, values), values, strict=True))
     except (TypeError, ValueError):
-        raise _not_single(who, next(filterfalse(_is_hashable, values))) from None
+        raise _not_single(who, next(filterfalse(is_hashable, values))) from None
     plain = {pair: plain_value(who, pair[1]) for pair in distinct}
     if all(value is pair[1] for pair, value in plain.items()):
         return values
     return [plain[type(value), value] for value in values]
 
 
-def plain_value(who: str, value: Any) -> Any:
+def plain_value(who: str, value: object) -> Value:
     """Return one value."""
     if isinstance(value, np.datetime64 | np.timedelta64):
         value = value.astype(f"{value.dtype.str[1:3]}[us]")  # nanoseconds would become a number
@@ -110,7 +110,7 @@ def plain_value(who: str, value: Any) -> Any:
     return value
 
 
-def is_endless(value: Any) -> bool:
+def is_endless(value: object) -> bool:
     """Say whether a value is NaN or infinite."""
     return isinstance(value, float | np.floating) and not isfinite(value)
 
@@ -132,13 +132,14 @@ def _is_number(word: str) -> bool:
     return True
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     # pandas' NA is neither equal to itself nor unequal
     is_na = type(value).__name__ == "NAType"
     return is_na or (isinstance(value, float | Decimal | date) and value != value)  # noqa: PLR0124
 
 
-def _is_hashable(value: Any) -> bool:
+def is_hashable(value: object) -> bool:
+    """Say whether a value can be told apart from others."""
     try:
         hash(value)
     except (TypeError, ValueError):
@@ -146,7 +147,7 @@ def _is_hashable(value: Any) -> bool:
     return True
 
 
-def _not_single(who: str, value: Any) -> DataError:
+def _not_single(who: str, value: object) -> DataError:
     msg = f"{who} must hold single values (text, numbers, truth values, dates), got {shown(value)}"
     return DataError(msg)
 

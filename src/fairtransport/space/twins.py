@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairtransport.checks import shown
 from fairtransport.errors import InputError
@@ -19,7 +19,9 @@ An audit of so many takes some minutes and a gigabyte.
 """
 
 
-def check_declared(levels: Any, sensitive: Sequence[str], *, twins: bool) -> Mapping[str, Any]:
+def check_declared(
+    levels: object, sensitive: Sequence[str], *, twins: bool
+) -> Mapping[str, object]:
     """Return which sensitive features have declared levels, and which; without twins none has."""
     if levels is None:
         return {}

@@ -103,7 +103,8 @@ class Prompt(Endpoint):
         """Say how often the model gave none of the answers, or how likely that was."""
         offered, refusal = shown(list(self.offered.labels)), self.offered.refusal
         if predictions.ndim > 1:
-            likely = float(np.mean(predictions[:, list(classes).index(refusal)]))
+            column = predictions[:, list(classes).index(refusal)].astype(np.float64)
+            likely = float(column.mean())
             what = f"Over all points the probability of none of the answers {offered} is "
             what += f"{likely:.3g} on average"
         else:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from fairtransport.inference.finite.evidence import LEAST_THRESHOLD
 from fairtransport.inference.finite.levels import SMALLEST_LEVEL, smallest_level
 from fairtransport.inference.finite.rejection import Rejection
 from fairtransport.inference.laws import SamplingLaw
@@ -64,8 +65,8 @@ class DifferenceLaw(SamplingLaw):
         key = evidence is self.forward, alpha
         if key not in self._bounds:
             never = evidence.least >= evidence.most
-            found = evidence.least if never else Rejection(evidence, declared).bound(alpha)
-            self._bounds[key] = found
+            aim = None if declared is None else _testable(evidence, declared)
+            self._bounds[key] = evidence.least if never else Rejection(evidence, aim).bound(alpha)
         return self._bounds[key]
 
     def _p_greater(self, delta: float) -> float:
@@ -79,6 +80,15 @@ class DifferenceLaw(SamplingLaw):
             return 1.0
         if delta < evidence.least:
             return SMALLEST_LEVEL
-        if delta == evidence.least:
-            return 1.0
-        return smallest_level(Rejection(evidence, delta).rejects, self.alpha)
+        rejection = Rejection(evidence, _testable(evidence, delta))
+        return smallest_level(rejection.rejects, self.alpha)
+
+
+def _testable(evidence: PairedEvidence, delta: float) -> float:
+    """Return a difference, or the least above it that can be staked against.
+
+    Rejecting more rejects it too. At the least that a difference can be, stakes have no limit.
+    """
+    if delta != evidence.least:
+        return delta
+    return evidence.least + LEAST_THRESHOLD * (evidence.most - evidence.least)

@@ -31,6 +31,8 @@ CUSHIONS = ((50, 0.8), (200, 0.85), (1_000, 0.95))
 logarithm."""
 CUTS = (0.0, 0.5, 1.0)
 """Where the prices from 0 to δ/ε are cut into parts with stakes of their own."""
+LEAST_THRESHOLD = 1e-12
+"""Smallest threshold that is bet on, as a share of the largest gain; stakes grow as one over it."""
 CAP = 0.75
 """Largest share of wealth that one record can lose."""
 WEIGHT = 4.0

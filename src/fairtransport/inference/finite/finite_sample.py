@@ -17,7 +17,7 @@ from fairtransport.inference.finite.clopper_pearson import (
     share_at_least,
     share_at_most,
 )
-from fairtransport.inference.finite.evidence import Evidence, GainLimits
+from fairtransport.inference.finite.evidence import LEAST_THRESHOLD, Evidence, GainLimits
 from fairtransport.inference.finite.evidence_value import log_evalue
 from fairtransport.inference.finite.ladder import Ladder
 from fairtransport.inference.finite.levels import SMALLEST_LEVEL, smallest_level
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from fairtransport.checks import IntArray
     from fairtransport.transport import AuditProblem
 
-LEAST_THRESHOLD = 1e-12
-"""Smallest threshold that is bet on, as a share of the largest gain; stakes grow as one over it."""
 MOST_LOG_WEALTH = 700.0
 """More evidence than this is told as this much: a number has to hold it."""
 

@@ -13,7 +13,9 @@ SMALLEST_LEVEL = 1e-6
 FINE, FINELY = 4, 3
 """Levels in each halving of α, and for how many halvings; then it is halved."""
 ABOVE = (0.7, 0.5, 0.35, 0.25, 0.18, 0.13, 0.09, 0.07)
-"""The p-values above α that there are, besides 1."""
+"""The p-values above α that there are, besides 1; smaller ones follow at the same pace."""
+PACE, LEAST_ABOVE = 0.72, 1.3
+"""Of one p-value to the next below it, and how far above α the last one is."""
 
 
 def smallest_level(
@@ -44,7 +46,7 @@ def smallest_level(
 
     found = 1.0
     if not rejects(alpha):
-        for level in (one for one in ABOVE if one > alpha):
+        for level in _above(alpha):
             if not rejects(level - alpha):
                 break
             found = level
@@ -55,6 +57,15 @@ def smallest_level(
             break
         found = level
     return found
+
+
+def _above(alpha: float) -> Iterator[float]:
+    """Yield the levels above α that are looked at, the largest first."""
+    yield from (one for one in ABOVE if one > alpha)
+    level = ABOVE[-1] * PACE
+    while level > LEAST_ABOVE * alpha:
+        yield level
+        level *= PACE
 
 
 def _falling(alpha: float, levels: Sequence[float]) -> Iterator[float]:

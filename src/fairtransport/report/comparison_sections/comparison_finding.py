@@ -14,14 +14,19 @@ from fairtransport.report.numbers import (
     short_pvalue,
 )
 from fairtransport.report.sections import Section
-from fairtransport.report.sections.finding import CAUTION, MARKS
+from fairtransport.report.sections.finding import CAUTION, MARKS, worst_swap
 from fairtransport.report.strings import visible
 
 if TYPE_CHECKING:
     from fairtransport.comparison_summary import ComparedModel, ComparisonSummary, Difference
     from fairtransport.report.sections import Output
 
-LIKE = {"better": "certified", "worse": "rejected", "undecided": "inconclusive"}
+LIKE = {
+    "better": "certified",
+    "worse": "rejected",
+    "undecided": "inconclusive",
+    "not-applicable": "not-applicable",
+}
 """The verdict on a single model whose mark and colour a verdict on two has."""
 MODELS = ("Model", "Statistic", "Interval", "As they are", "At worst", "Questions")
 DIFFERENCES = ("Model", "Over", "Difference", "Interval", "p", "Verdict", "Not worse")
@@ -42,7 +47,19 @@ def comparison_title(summary: ComparisonSummary) -> str:
     if summary.verdict == "worse":
         beyond = f", by more than the tolerance {summary.tolerance:g}" * (summary.tolerance > 0)
         return f"More individual bias: {last} than {first}{beyond}"
+    if summary.applicability is not None:
+        return f"Not applicable: {last} beside {first}"
+    if found.lower is not None and found.lower > 0:
+        within = "within" if summary.not_worse else "perhaps within"
+        return f"More individual bias, {within} the tolerance: {last} than {first}"
     return f"Undecided: {last} beside {first}"
+
+
+def applicability_sentence(summary: ComparisonSummary) -> str | None:
+    """Return why two models cannot be compared; None if they can."""
+    if summary.applicability is None:
+        return None
+    return f"{visible(summary.applicability)} What follows is no evidence on how they differ."
 
 
 def difference_sentence(summary: ComparisonSummary) -> str:
@@ -64,6 +81,8 @@ def difference_sentence(summary: ComparisonSummary) -> str:
 def certificate_sentence(summary: ComparisonSummary) -> str:
     """Return whether it is certified that the last model is not worse."""
     found = ends(summary)
+    if found.lower is None:
+        return "Without bounds nothing is certified."
     more = f"at most {summary.tolerance:g} more" if summary.tolerance else "no more"
     said = f"that {visible(found.second)} has {more} individual bias than {visible(found.first)}"
     if summary.not_worse:
@@ -79,10 +98,7 @@ def risks_sentence(summary: ComparisonSummary) -> str:
         f"from {write(one.baseline_risk)} to {write(one.worst_case_risk)} under {visible(one.name)}"
         for one in (summary.models[0], summary.models[-1])
     ]
-    return (
-        f"{what} would go {' and '.join(parts)}, at worst: if everybody were swapped with the "
-        "comparable person for whom that model does worst."
-    )
+    return f"{what} would go {' and '.join(parts)}, at worst: {worst_swap(summary)}."
 
 
 def signed_decimal(number: float) -> str:
@@ -143,11 +159,14 @@ def differences_table(summary: ComparisonSummary) -> Table:
 def intervals_sentence(summary: ComparisonSummary) -> str:
     """Return what the intervals of the tables promise."""
     sure = level(1 - summary.alpha)
+    own = f"The intervals of the models hold together with {sure} confidence."
+    if ends(summary).lower is None:
+        return own
     one_pair = len(summary.differences) == 1
     together = "" if one_pair else ", for all pairs together"
     return (
-        f"The intervals of the models hold together with {sure} confidence. That of a difference "
-        f"is about the same people under both models; it holds with {sure} confidence{together}."
+        f"{own} That of a difference is about the same people under both models; it holds with "
+        f"{sure} confidence{together}."
     )
 
 
@@ -157,6 +176,7 @@ def _contents(summary: ComparisonSummary, _: Output) -> dict[str, object]:
         "like": like,
         "mark": MARKS[like],
         "title": comparison_title(summary),
+        "applicability": applicability_sentence(summary),
         "difference": difference_sentence(summary),
         "certificate": certificate_sentence(summary),
         "risks": risks_sentence(summary),

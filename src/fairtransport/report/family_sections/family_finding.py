@@ -12,6 +12,7 @@ from fairtransport.report.numbers import (
     decimal,
     interval_text,
     level,
+    pvalue,
     short_pvalue,
 )
 from fairtransport.report.sections import Section
@@ -78,6 +79,8 @@ def counts_sentence(summary: FamilySummary) -> str:
 
 def promise_sentence(summary: FamilySummary) -> str:
     """Return what the verdicts together promise."""
+    if all(one.verdict is None for one in summary.members):
+        return "Without a threshold δ there are no verdicts."
     near = "" if summary.guarantee == "finite-sample" else "approximately "
     declared = "the family was declared before the data were looked at"
     if summary.are_earlier:
@@ -94,8 +97,8 @@ def intervals_sentence(summary: FamilySummary) -> str:
     if not summary.are_earlier:
         return (
             f"The intervals hold for all audits together with {near}"
-            f"{level(1 - summary.intervals_miss)} confidence; an audit is certified exactly if its "
-            "interval ends at δ or below."
+            f"{level(1 - summary.intervals_miss)} confidence; an audit that is applicable is "
+            "certified exactly if its interval ends at δ or below."
         )
     if summary.intervals_miss >= 1:
         return "The intervals are those of each audit alone; of all together they promise nothing."
@@ -169,7 +172,8 @@ def multiplied_sentence(summary: FamilySummary) -> str | None:
 def _against(found: Multiplied, alpha: float) -> str:
     needed = f"{1 / alpha:g} are needed at level {level(alpha)}"
     if found.rejected:
-        return f"so the hypothesis is rejected ({needed}; p ≤ {short_pvalue(found.pvalue)})"
+        at_most = pvalue(found.pvalue).replace("=", "≤")
+        return f"so the hypothesis is rejected ({needed}; {at_most})"
     return f"which does not reject the hypothesis ({needed})"
 
 

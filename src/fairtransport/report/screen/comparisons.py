@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairtransport.report.comparison_sections.comparison_finding import (
     LIKE,
+    applicability_sentence,
     certificate_sentence,
     comparison_title,
     difference_sentence,
@@ -25,13 +26,19 @@ if TYPE_CHECKING:
     from fairtransport.report.cells import Table
 
 
+LEAST_NAME = 6
+"""Letters of a model's name on a line."""
+
+
 def print_comparison(summary: ComparisonSummary, title: str) -> None:
     """Print the verdict on the last model, the tables and notes."""
     from rich.console import Group
 
     colour = COLOURS[LIKE[summary.verdict]]
+    empty = applicability_sentence(summary)
     said = Group(
         line((f"{comparison_title(summary)}.", f"bold {colour}")),
+        *([] if empty is None else [line(in_flags(empty))]),
         line(difference_sentence(summary)),
         line(certificate_sentence(summary)),
         line(risks_sentence(summary)),
@@ -49,12 +56,12 @@ def _drawn(table: Table) -> Drawn:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as Rich
 
-    # without lines between columns two intervals fit into eighty characters
+    # without lines between columns two intervals fit into eighty characters; names may be broken
     made = Rich(title=line(table.caption), title_justify="left", box=SIMPLE_HEAD)
     for at, column in enumerate(table.columns):
         made.add_column(
             line(column.title), justify="right" if column.numeric else "left", overflow="fold",
-            no_wrap=at > 1,
+            no_wrap=at > 1, min_width=None if at > 1 else LEAST_NAME,
         )  # fmt: skip
     for row in table.rows:
         made.add_row(*(line(cell.short) for cell in row))

@@ -23,6 +23,7 @@ from fairtransport.report.sections.notes import notes
 from fairtransport.report.strings import loss_name, visible
 
 if TYPE_CHECKING:
+    from fairtransport.comparison_summary import ComparisonSummary
     from fairtransport.report.sections import Output
     from fairtransport.summary import AuditSummary
 
@@ -147,7 +148,7 @@ def _confidence(summary: AuditSummary) -> str:
     return near + level(1 - summary.alpha)
 
 
-def is_outcome(summary: AuditSummary) -> bool:
+def is_outcome(summary: AuditSummary | ComparisonSummary) -> bool:
     """Tell whether the loss is the prediction itself, of which more may be a benefit."""
     return summary.provenance.loss == OUTCOME
 
@@ -166,7 +167,7 @@ def meaning(summary: AuditSummary) -> str:
     if summary.statistic > 0:
         go, most = ("rise", "at most") if is_outcome(summary) else ("go", "at worst")
         return (
-            f"{what} would {go} from {near}{before} to {near}{after} {most}: {_worst_swap(summary)}"
+            f"{what} would {go} from {near}{before} to {near}{after} {most}: {worst_swap(summary)}"
             f"{_random_swap(summary)}."
         )
     swapped = "if people were swapped with similar people"
@@ -187,7 +188,7 @@ def _risks(summary: AuditSummary) -> tuple[str, str]:
     return apart(summary.baseline_risk, summary.worst_case_risk)
 
 
-def _worst_swap(summary: AuditSummary) -> str:
+def worst_swap(summary: AuditSummary | ComparisonSummary) -> str:
     """Return which swaps the worst case is about."""
     if summary.budget == 0:
         whom = "who gets the largest" if is_outcome(summary) else "for whom the model does worst"
