@@ -59,13 +59,13 @@ def test_an_audit_of_the_file_is_that_of_the_pipeline_and_tells_of_single_precis
 
 def test_a_forest_in_single_precision_has_other_scores(tmp_path):
     # thresholds between two numbers that single precision cannot tell apart
-    forest = fitted(RandomForestClassifier(50, random_state=0))
+    forest = fitted(RandomForestClassifier(100, random_state=0))
     box = load(written(as_onnx(forest), tmp_path / "model.onnx"))
-    difference = np.abs(
-        box.answer(PEOPLE[FEATURES], "score") - forest.predict_proba(PEOPLE[FEATURES])
-    )
+    frame = people(3000, seed=5)[FEATURES]
+    difference = np.abs(box.answer(frame, "score") - forest.predict_proba(frame))
 
-    assert difference.max() > 1e-8
+    assert difference.max() > 0.05
+    assert 0 < np.mean(box.answer(frame, "label") != forest.predict(frame)) < 0.05
     assert box.notes_on(np.zeros(1), [0, 1]) == (IN_SINGLE_PRECISION,)
 
 
