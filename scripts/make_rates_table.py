@@ -1,4 +1,4 @@
-"""Put the figures of docs/rates.json into docs/rates.md."""
+"""Put the figures of docs/rates.json and docs/rate_audits.json into docs/rates.md."""
 
 import json
 import re
@@ -17,6 +17,10 @@ TITLES = (
     "difference", "n", "blocks", "shares of groups", "orders", "samples", "R", "mean bound",
     "misses", "bound above 0", "permutation test rejects", "oracle's bound above 0", "width",
     "estimate", "mean upper bound", "misses",
+)  # fmt: skip
+AUDIT_TITLES = (
+    "system", "n", "blocks", "groups", "smallest group", "samples", "R", "differ", "rejected",
+    "bound above 0", "bound above R", "rejected as bias",
 )  # fmt: skip
 
 
@@ -74,6 +78,20 @@ def table(rows: list[dict]) -> str:
     return f"{lines(BLIND_TITLES, blind)}\n\n{lines(TITLES, differing)}"
 
 
+def audits_table(rows: list[dict]) -> str:
+    """Return what audits of samples said, a case a row."""
+    return lines(AUDIT_TITLES, [
+        [
+            f"blind, {row['case']}" if row["effect"] == 0 else f"differs by {row['effect']:g}",
+            f"{row['n']}", f"{row['blocks']}", f"{row['groups']}{' × 3' if row['second'] else ''}",
+            share(row["smallest"]), f"{row['samples']}", size(row["value"]), share(row["differ"]),
+            share(row["rejected"]), share(row["rejected_at_0"]), share(row["misses"]),
+            share(row["as_bias"]),
+        ]
+        for row in rows
+    ])  # fmt: skip
+
+
 def _where(row: dict) -> list[str]:
     shares = " : ".join(f"{one:g}" for one in row["shares"])
     numbers = [f"{row[name]}" for name in ("n", "blocks", "orders", "repetitions")]
@@ -83,7 +101,12 @@ def _where(row: dict) -> list[str]:
 def page(text: str) -> str:
     """Return the page with the tables of the figures as they are."""
     found = json.loads((DOCS / "rates.json").read_text("utf-8"))
-    made = {"rates": table(found["cases"]), "compas": compas_table(found["compas"])}
+    audits = json.loads((DOCS / "rate_audits.json").read_text("utf-8"))
+    made = {
+        "rates": table(found["cases"]),
+        "compas": compas_table(found["compas"]),
+        "audits": audits_table(audits),
+    }
     for name, content in made.items():
         start, end = f"<!-- {name}: start -->", f"<!-- {name}: end -->"
         text = re.sub(

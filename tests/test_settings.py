@@ -157,7 +157,7 @@ def test_the_document_records_what_was_asked(tmp_path):
         "sensitive_features": ["race"], "features": ["race", "age"], "counts": "people",
         "similarity": MixedTabular(default_scale=5), "loss": "absolute", "loss_range": (0.0, 1.0),
         "budget": 0.25, "delta": 0.125, "alpha": 0.1, "method": "limit-law", "n_resamples": 321,
-        "rng": 77, "judge": "attributable",
+        "rng": 77, "judge": "attributable", "disagreement": "bias",
     }  # fmt: skip
     result = ft.audit(PEOPLE, "good", y_pred="score", **asked)
     document = json.loads(result.to_json(tmp_path / "audit.json").read_text("utf-8"))

@@ -32,6 +32,7 @@ Check: TypeAlias = Callable[[str, Any], Any]
 
 MISSING_VALUES = ("error", "level")
 JUDGED = ("statistic", "attributable")
+DISAGREEMENTS = ("rates", "bias")
 MOST_DRAWS = 10_000
 """The most answers to a question."""
 
@@ -221,6 +222,17 @@ class AuditSettings:
         line="What exit codes follow: the verdict on the statistic, or on the attributable part of "
         "it, which needs sensitive features to change.",
         recorded="judge",
+    )
+    disagreement: str = _asked(
+        'What different answers inside one profile are: "rates", something that the system knows '
+        'and the audit does not, so that groups\' mean losses are compared, or "bias".',
+        "rates",
+        check=partial(choice, allowed=DISAGREEMENTS),
+        choices=DISAGREEMENTS,
+        line="What different answers inside one profile are, with predictions only: rates, "
+        "something that the system knows and the audit does not, so that groups' mean losses are "
+        "compared; or bias.",
+        recorded="provenance.disagreement",
     )
     method: str = _asked(
         "How bounds are made; those of finite-sample hold at every sample size.",

@@ -27,6 +27,7 @@ __all__ = [
     "CostRule",
     "CurvePoint",
     "Direction",
+    "FeatureRate",
     "FeatureRole",
     "Flow",
     "FlowTable",
@@ -40,6 +41,7 @@ __all__ = [
     "Profile",
     "Provenance",
     "QuestionsAsked",
+    "RatesFound",
     "Suppression",
     "Value",
     "WorstPair",
@@ -54,6 +56,8 @@ WHY_STOPPED = ("rejected", "certified", "budget", "everybody")
 """Why the asking stopped: at a verdict, out of questions, or out of people."""
 JUDGED = ("statistic", "attributable")
 """What the verdict that counts can be on."""
+DISAGREEMENTS = ("rates", "bias")
+"""What different answers inside one profile can be taken for."""
 SCOPES = ("twins", "reference", "observed")
 """Whom people can be compared with."""
 GUARANTEES = ("finite-sample", "asymptotic")
@@ -86,6 +90,49 @@ class AttributablePart:
     verdict: Annotated[
         str | None,
         Doc("What the tests at delta say of the part; null without delta.", one_of=VERDICTS),
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeatureRate:
+    """R of one sensitive feature, the others held fixed."""
+
+    feature: Annotated[str, Doc("The sensitive feature.")]
+    value: Annotated[float, Doc("The cross-fitted estimate.")]
+    lower_bound: Annotated[float, Doc("The lower confidence bound at level 1 − level.")]
+    level: Annotated[
+        float, Doc("The part of alpha with which all of these bounds and that of R hold together.")
+    ]
+    pvalue: Annotated[float, Doc("The p-value of the permutation test of no difference.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatesFound:
+    """R: how much the mean loss rises if all are treated as the worst-treated group among alikes.
+
+    It is no proof that a sensitive feature is used, and there is no upper bound.
+    """
+
+    groups: Annotated[
+        tuple[str, ...], Doc("The sensitive features whose combinations are the groups.")
+    ]
+    value: Annotated[
+        float | None,
+        Doc("The cross-fitted estimate, at least the lower bound; null if shared."),
+    ]
+    lower_bound: Annotated[
+        float, Doc("The lower confidence bound at level 1 − alpha; weaker if shared.")
+    ]
+    pvalue: Annotated[
+        float,
+        Doc("The p-value of permutation tests of no difference; coarse if shared."),
+    ]
+    pvalue_at_delta: Annotated[
+        float | None, Doc("The p-value of R at most delta; null without delta; coarse if shared.")
+    ]
+    features: Annotated[
+        tuple[FeatureRate, ...],
+        Doc("Each sensitive feature with the others held fixed; empty if shared."),
     ]
 
 
@@ -229,6 +276,10 @@ class Provenance:
     sensitive: Annotated[tuple[str, ...], Doc("The sensitive features.")]
     label: Annotated[str | None, Doc("The label's column; null if there is none.")]
     resamples: Annotated[int, Doc("The number of draws of resampling methods.")]
+    disagreement: Annotated[
+        str,
+        Doc("What different answers inside one profile were taken for.", one_of=DISAGREEMENTS),
+    ] = "rates"
     settings_taken: Annotated[
         tuple[str, ...], Doc("The flags whose values came from a settings file, by their names.")
     ] = ()
@@ -315,6 +366,13 @@ class AuditSummary:
     ]
     attributable: Annotated[
         AttributablePart, Doc("The part of the statistic that needs sensitive features to change.")
+    ]
+    rates: Annotated[
+        RatesFound | None,
+        Doc(
+            "R, which verdict, bounds and p-values are about where given answers differ inside a "
+            "profile, the statistic being a description then; else null."
+        ),
     ]
     random_swap_risk: Annotated[
         float | None,

@@ -124,7 +124,7 @@ def test_where_every_allowed_move_is_free_no_budget_matters():
     people = random_people(3, n=300)
     result = ft.audit(
         people, "good", y_pred="guess", sensitive_features="group", delta=0.05, rng=0,
-        similarity=ft.similarity.IgnoreSensitive(tolerance={"x": 1}),
+        similarity=ft.similarity.IgnoreSensitive(tolerance={"x": 1}), disagreement="bias",
     )  # fmt: skip
     assert result.verdict == "rejected"
     assert find_flips(result).budget_rejected_from == 0

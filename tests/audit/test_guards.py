@@ -27,7 +27,9 @@ NEAR = ft.similarity.IgnoreSensitive(tolerance={"x": 0.5})
 
 
 def audited(data, targets, **settings):
-    options = dict(y_pred="guess", delta=0.9, rng=0, similarity=NEAR) | settings
+    options = dict(
+        y_pred="guess", delta=0.9, rng=0, similarity=NEAR, disagreement="bias",
+    ) | settings  # fmt: skip
     return ft.audit(data, "y", sensitive_features="g", targets=targets, **options)
 
 
@@ -136,7 +138,7 @@ def test_the_refusal_is_told_on_every_surface(tmp_path, capsys):
     line = (
         f"audit {tmp_path}/cases.csv --label y --prediction guess --sensitive g --delta 0.9 "
         f"--seed 0 --targets {tmp_path}/some.csv --fail-on not-certified --report {report} "
-        f"--json {document}"
+        f"--disagreement bias --json {document}"
     )
     code = main(line.split(" "))
 

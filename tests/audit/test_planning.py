@@ -46,7 +46,7 @@ def matrix_of(people, *, sparse):
 
 
 PEOPLE = population()
-GIVEN = dict(y_pred="guess")
+GIVEN = dict(y_pred="guess", disagreement="bias")
 ASKED = dict(model=labels, features=COLUMNS)
 SETTINGS = {
     "given": GIVEN,
@@ -112,7 +112,7 @@ def assert_kept(plan, verdict, many, **settings):
 
 
 def test_predictions_alone_are_planned_with_the_points_of_each_sample():
-    settings = dict(y_pred="guess", delta=0.02)
+    settings = dict(**GIVEN, delta=0.02)
     pilot = audited(PEOPLE, **settings)
 
     plan = sample_size(pilot=pilot, n_simulations=150, rng=0)

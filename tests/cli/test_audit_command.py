@@ -185,7 +185,7 @@ def test_a_certificate_is_said_in_words(capsys):
 
 
 def test_overwhelming_evidence_is_shown_as_such(biased, capsys):
-    main(["audit", *biased, "--delta", "0", "--seed", "1"])
+    main(["audit", *biased, "--delta", "0", "--seed", "1", "--disagreement", "bias"])
     assert "p<0.0001" in capsys.readouterr().out
 
 

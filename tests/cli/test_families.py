@@ -32,6 +32,7 @@ name = "given"
 prediction = "guess"
 levels = {}
 features = ["race", "age"]
+disagreement = "bias"
 """
 
 
@@ -55,7 +56,7 @@ def expected(folder):
         audits={
             "everybody": levels,
             "the young": {"where": {"age": [20, 21]}, "delta": 0.9, **levels},
-            "given": {"y_pred": "guess", "features": ["race", "age"]},
+            "given": {"y_pred": "guess", "features": ["race", "age"], "disagreement": "bias"},
         },
     )  # fmt: skip
 

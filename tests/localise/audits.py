@@ -33,5 +33,6 @@ def priced_audit(seed=0, budget=0.2, **options):
     similarity = ft.similarity.Precomputed(costs.astype(float), profiles)
     return ft.audit(
         people, "good", y_pred="guess", sensitive_features=["group", "sex"], loss="absolute",
-        loss_range=(0, 1), similarity=similarity, budget=budget, rng=seed, **options,
+        loss_range=(0, 1), similarity=similarity, budget=budget, rng=seed, disagreement="bias",
+        **options,
     )  # fmt: skip

@@ -60,7 +60,7 @@ def test_a_reference_frame_allows_certificates_and_survives_a_file(tmp_path, bud
     reference = pd.DataFrame({"group": "a", "x": [0, 1, 2, 3, 4] * 2, "good": [0] * 5 + [1] * 5,
                               "guess": [0] * 5 + [1] * 4 + [0]})  # fmt: skip
     options = dict(y="good", y_pred="guess", sensitive_features="group", similarity=line(),
-                   budget=budget, delta=0.6, targets=reference)  # fmt: skip
+                   budget=budget, delta=0.6, targets=reference, disagreement="bias")  # fmt: skip
     whole = ft.Monitor(**options)
     whole.update(frame.iloc[:250])
     whole.save(tmp_path / "state")

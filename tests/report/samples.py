@@ -150,6 +150,7 @@ def sample(**changes):
             value=statistic, same_group=0.0, interval=Limits(0.0491, 0.0735), lower_bound=0.0508,
             upper_bound=0.0711, pvalue=3.2e-6, verdict="rejected",
         ),
+        rates=None,
         random_swap_risk=0.341,
         comparable_share=1.0,
         certificate_pvalue=1.0,

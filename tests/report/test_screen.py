@@ -126,14 +126,15 @@ def test_the_panel_tells_disagreement_apart_and_names_the_features(capsys, wide)
 @pytest.mark.parametrize("width", [60, 70, 80, 90])
 def test_a_p_value_stays_on_one_line(width, capsys, wide):
     wide(width)
-    screen.print_result(summarise_headline(disagreeing(delta=0.2)), "people")
+    screen.print_result(summarise_headline(disagreeing(delta=0.2, disagreement="bias")), "people")
 
     assert "p<0.0001." in capsys.readouterr().out
 
 
 def test_levels_are_not_rounded_away(capsys, wide):
     wide(120)
-    screen.print_result(summarise_headline(disagreeing(delta=0.2, alpha=0.005)), "people")
+    result = disagreeing(delta=0.2, alpha=0.005, disagreement="bias")
+    screen.print_result(summarise_headline(result), "people")
     out = capsys.readouterr().out
 
     assert "rejected at level 0.5 %" in out

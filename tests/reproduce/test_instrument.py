@@ -40,6 +40,23 @@ def test_nearly_all_of_the_instruments_statistic_is_disagreement():
     assert round(result.disagreement, 3) == 0.638
 
 
+def test_the_page_says_what_rates_the_instrument_has():
+    result = audit_instrument()
+    text = PAGE.read_text("utf-8")
+    race, sex = result.rates.features
+    assert (race.feature, sex.feature, sex.lower_bound) == ("race", "sex", 0)
+    for name, lower, one in (
+        ("race and sex", result.lower_bound, result.rates),
+        ("race, sex held fixed", race.lower_bound, race),
+        ("sex, race held fixed", None, sex),
+    ):
+        bound = "not established" if lower is None else f"{lower:.4f}"[1:]
+        row = f"| {name} | {bound} | {one.value:.4f} | p = {one.pvalue:g} |"
+        assert row.replace("0.", ".") in text
+    assert result.verdict == "inconclusive"
+    assert f"with p = {result.pvalue:.3f}".replace("0.", ".") in text
+
+
 def test_errors_as_counts_people_who_would_be_misclassified_as_one_of_a_group():
     split = split_compas(4)
     model, people = logistic_regression(split.training), split.audit

@@ -9,7 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import fairtransport as ft
-from fairtransport.space import build_space
+from fairtransport.space import build_space, file_source
+from fairtransport.space.file_source import FileSource
 from fairtransport.space.reader import read_table
 
 
@@ -122,3 +123,32 @@ def test_names_are_quoted_in_sql(tmp_path):
     )
 
     assert table(space) == {("a", "< 2"): 1, ("b", ">= 2"): 1}
+
+
+LATE = [
+    "1.5", "1e3", "1.0", " 7", "99999999999999999999", "+3", "007", "abc", "0x10", "", '"8"',
+    '"y,z"', '"x\\"y"', "o'neil", "#2", "25/12/2020", "yes",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("late", LATE)
+def test_a_value_after_any_sample_counts_for_what_a_text_file_looks_like(late, tmp_path):
+    """Read as DuckDB reads a file that it looks through to the end each time."""
+    import duckdb
+
+    path = tmp_path / "rows.csv"
+    early = "02/01/2020" if "/" in late else "1"
+    path.write_text("a'b,c\n" + f"{early},x\n" * 25_000 + f"{late},y\n")
+    source = FileSource(path)
+    with duckdb.connect() as connection:
+        query = f"FROM {file_source.READERS['.csv']}"
+        described = connection.execute(f"DESCRIBE {query}", [str(path)]).fetchall()
+        expected = connection.execute(f"SELECT DISTINCT * {query}", [str(path)]).fetchnumpy()
+
+    assert "auto_detect = false" in source._reader
+    assert list(source._schema.items()) == [row[:2] for row in described]
+    counted = source.count(["a'b", "c"], {}, None)
+    assert sorted(counted.counts.tolist()) == [1, 25_000]
+    found = source._fetch(f"SELECT DISTINCT * FROM {source._reader}")  # noqa: S608
+    for name, values in expected.items():
+        assert sorted(map(str, values.tolist())) == sorted(map(str, found[name].tolist()))

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -127,11 +128,12 @@ def test_clusters_far_below_the_largest_coordinate_are_told_apart():
 
 @pytest.mark.slow
 def test_the_kernels_stay_inside_their_buffers(tmp_path):
-    """Everything above once more, with every index checked."""
+    """Everything above and the searches once more, with every index checked."""
+    searches = Path(__file__).with_name("test_embedded.py")
     environment = os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow",
-         __file__],
+         __file__, str(searches)],
         capture_output=True, text=True, check=False, env=environment,
     )  # fmt: skip
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtransport.audit.rates import why_untestable
 from fairtransport.geometry.reach import are_all_alike, reaches_other
 from fairtransport.similarity.base import is_numeric, label_columns
 from fairtransport.similarity.scales import typical_scales
@@ -46,10 +47,10 @@ def find_obstacle(core: Core) -> Obstacle | None:
 
     Notes
     -----
-    The first three hold whatever the sample says of ψ. The last, that hardly anybody has anyone
+    All but the last hold whatever the sample says of ψ. The last, that hardly anybody has anyone
     to be compared with, does not take back a rejection, which so few can be enough for.
     """
-    for find in (_blind, _one_place, _equal_losses, _random, _lonely):
+    for find in (_blind, _one_place, _equal_losses, _noisy, _random, _lonely):
         if (found := find(core)) is not None:
             return found
     return None
@@ -127,6 +128,35 @@ def _random(core: Core) -> Obstacle | None:
         "Ask for several answers to each question with `draws`, so that noise is not counted as "
         "bias; or hold the model's version, seed and temperature fixed.",
     )
+
+
+def _noisy(core: Core) -> Obstacle | None:
+    if core.settings.disagreement == "bias" or not core.answers_differ:
+        return None
+    reason = why_untestable(core)
+    if reason is None:
+        return None
+    return Obstacle(
+        "People with one and the same profile got different answers: the system knows more than "
+        "the audited columns, or answers at random, and the statistic counts that as bias. Rates, "
+        "which do not, compare the people of the audit with those alike in all columns but the "
+        f"sensitive ones; {reason}.",
+        f"{_to_rates(core)}, or give a `model` to ask. Only if different answers for one profile "
+        'are to count as bias, set `disagreement` to "bias".',
+    )
+
+
+def _to_rates(core: Core) -> str:
+    """Return what lets rates be compared."""
+    if core.loss.range is None:
+        return "Give the least and the largest loss there can be as `loss_range`"
+    there = "" if core.space.targets is None else " and without `targets`"
+    numbers = [
+        name for name in core.space.profile
+        if name not in core.space.sensitive and is_numeric(core.space.columns[name].levels)
+    ]  # fmt: skip
+    cut = f", with `bins` for numbers ({', '.join(numbers)})" if numbers else ""
+    return f"Audit with the similarity 'ignore-sensitive'{there}{cut}"
 
 
 def _lonely(core: Core) -> Obstacle | None:

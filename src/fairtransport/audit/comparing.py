@@ -48,6 +48,7 @@ def compare(
     loss_range: Sequence[float] | None = None,
     budget: float = 0.0,
     alpha: float = 0.05,
+    disagreement: str = "rates",
     rng: Rng = None,
 ) -> Comparison:
     """Compare models for individual bias on one sample of people.
@@ -99,6 +100,8 @@ def compare(
         As in `audit`.
     alpha
         As in `audit`. All intervals of a table hold together at level 1 − α.
+    disagreement
+        As in `audit`.
     rng
         As in `audit`.
 
@@ -131,6 +134,7 @@ def compare(
         loss_range=loss_range,
         budget=budget,
         alpha=alpha,
+        disagreement=disagreement,
         rng=rng,
     )
     return compare_with(

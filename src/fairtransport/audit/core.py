@@ -9,6 +9,12 @@ from typing import TYPE_CHECKING, Any
 from fairtransport.audit.applicability import Obstacle, comparable_share, find_obstacle
 from fairtransport.audit.asked import Asked
 from fairtransport.audit.attributable import Attributable, find_attributable
+from fairtransport.audit.rates import (
+    Rates,
+    find_rates,
+    is_bounded_by_rates,
+    rate_bound_law,
+)
 from fairtransport.errors import InputError
 from fairtransport.geometry import Geometry
 from fairtransport.inference import Interval, Pilot, SamplingLaw, sampling_law
@@ -30,6 +36,10 @@ if TYPE_CHECKING:
 
 COMPARED = ("finite-sample", "limit-law", "m-out-of-n")
 """The methods that a result shows side by side."""
+OF_THE_STATISTIC = (
+    'The plan is for bounds of the statistic, with `disagreement` set to "bias"; those of rates, '
+    "which an audit of given predictions has otherwise, need more cases."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,6 +191,16 @@ class Core:
         same_profile = Geometry(blocks, targets=self.problem.geometry.targets)
         return AuditProblem(self.problem.losses, same_profile).value(self.space.frequencies)
 
+    @property
+    def answers_differ(self) -> bool:
+        """Whether people of one profile and label got answers of different losses."""
+        return self.disagreement > 0
+
+    @cached_property
+    def rates(self) -> Rates | None:
+        """R, which the verdict is about where given answers differ inside a profile; else None."""
+        return find_rates(self)
+
     @cached_property
     def moved(self) -> Moved:
         """Who the optimal plan moves, as arrays over the points."""
@@ -194,8 +214,14 @@ class Core:
 
     @cached_property
     def law(self) -> SamplingLaw:
-        """What the sample says about the population's value, by the chosen method."""
-        return self._law(self.method) if self.asked.law is None else self.asked.law
+        """What the sample says about the population's value, by the chosen method.
+
+        Of given predictions it is what the sample says about R, which lies below the value,
+        unless `disagreement` is "bias".
+        """
+        if self.asked.law is not None:
+            return self.asked.law
+        return rate_bound_law(self) if is_bounded_by_rates(self) else self._law(self.method)
 
     @cached_property
     def interval(self) -> Interval:
@@ -214,7 +240,7 @@ class Core:
 
     @cached_property
     def pvalue(self) -> float | None:
-        """The p-value of δ-fairness, H0: ψ <= δ; None without δ."""
+        """The p-value of δ-fairness, H0: ψ <= δ, or R <= δ where there is R; None without δ."""
         return None if self.delta is None else self.law.pvalue(self.delta)
 
     @cached_property
@@ -267,8 +293,13 @@ class Core:
 
     @property
     def judged(self) -> Verdict | None:
-        """The verdict that `judge` asks for: on the statistic, or on the attributable part."""
-        return self.verdict if self.settings.judge == "statistic" else self.attributable.verdict
+        """The verdict that `judge` asks for: on the statistic, or on the attributable part.
+
+        All of R needs sensitive features to change: where the verdict is about R, it is the one.
+        """
+        if self.settings.judge == "statistic" or self.rates is not None:
+            return self.verdict
+        return self.attributable.verdict
 
     @cached_property
     def random_swap_risk(self) -> float | None:
@@ -299,7 +330,7 @@ class Core:
         if self.asked.law is not None:  # others hold neither at a stopping time nor for draws
             return (self.asked.law,)
         able = [name for name in COMPARED if name != "finite-sample" or self.loss.range is not None]
-        laws = (self.law if name == self.method else self._law(name) for name in able)
+        laws = (self.law if name == self.law.method else self._law(name) for name in able)
         # a law of few draws has no bounds at a small level
         return tuple(law for law in laws if law.smallest_level <= self.alpha / 2)
 
@@ -328,6 +359,13 @@ class Core:
         if self.asked.law is not None:
             msg = "`pilot` must be an audit that asked once about everybody, got another"
             raise InputError(msg)
+        if is_bounded_by_rates(self) and self.answers_differ:
+            msg = (
+                "`pilot` must be an audit whose verdict is about the statistic, got one of answers "
+                "that differ inside profiles, which is about rates; set its `disagreement` to "
+                "'bias' if such differences are to count as bias"
+            )
+            raise InputError(msg)
         space = self.space
         # else all points that matter will be there, whoever is sampled
         varies = not self.fixed_targets or (self.target_scope == "twins" and space.open_levels)
@@ -337,6 +375,7 @@ class Core:
             families=space.families if varies else None,
             open_levels=space.codes(space.open_levels) if asked else None,
             delta=self.delta, alpha=self.alpha, method=self.method, n_resamples=self.n_resamples,
+            notes=(OF_THE_STATISTIC,) if is_bounded_by_rates(self) else (),
         )  # fmt: skip
 
     def _law(self, method: str) -> SamplingLaw:

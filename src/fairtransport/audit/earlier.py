@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict, cast
 
+from fairtransport.audit.rates import METHOD
 from fairtransport.checks import cut, number, shown, whole
 from fairtransport.errors import FairtransportError, InputError
 from fairtransport.family import FAMILY_SCHEMA
@@ -80,6 +81,7 @@ class _Document(TypedDict):
 
     provenance: dict[str, object]
     interval: object
+    method: str
     guarantee: str
     n: object
     statistic: object
@@ -137,6 +139,8 @@ def _earlier(document: _Document, name: str) -> Earlier:
         msg = f"`interval` must not end before it begins, got {lower:g} to {upper:g}"
         raise InputError(msg)
     question = {key: made[key] for key in QUESTION}
+    # of given predictions bounds and evidence can be about rates; earlier versions had none
+    question["measure"] = "rates" if document["method"] == METHOD else "statistic"
     return Earlier(
         name=name,
         question=question | {"budget": document["budget"], "delta": document["delta"]},

@@ -34,7 +34,7 @@ from fairtransport.localise import (
     one_digit,
     telling_targets,
 )
-from fairtransport.summary import CurvePoint, GroupComparison, Limits, Suppression
+from fairtransport.summary import CurvePoint, GroupComparison, Limits, RatesFound, Suppression
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -80,6 +80,7 @@ def shared_summary(core: Core, whole: AuditSummary, at_least: int) -> AuditSumma
         applicability=_rounded_note(core, whole.applicability, grain),
         random_swap_risk=_nearest(whole.random_swap_risk, grain),
         attributable=_rounded_part(whole.attributable, grain),
+        rates=_rounded_rates(whole, grain),
         # it has scales that were taken from the data
         ready=(),
         points=None,
@@ -94,7 +95,7 @@ def shared_summary(core: Core, whole: AuditSummary, at_least: int) -> AuditSumma
             _without_rare(table) for table in flow_tables(core, moved, fixed=False, space=many)
         ),
         most_affected=tuple(
-            replace(one, people=None) for one in most_affected(moved, space)[:MOST_MOVES]
+            replace(one, people=None) for one in most_affected(moved, space, MOST_MOVES)
         ),
         groups=largest_groups(_groups(core, moved, grain)),
         group_metrics=tuple(_rounded_metrics(core, one.metrics, at_least) for one in compared),
@@ -160,6 +161,18 @@ def _rounded_part(part: AttributablePart, grain: Grain) -> AttributablePart:
     return replace(
         part, value=grain.nearest(part.value), same_group=grain.nearest(part.same_group),
         interval=Limits(None, None), lower_bound=None, upper_bound=None, pvalue=None,
+    )  # fmt: skip
+
+
+def _rounded_rates(whole: AuditSummary, grain: Grain) -> RatesFound | None:
+    """Return rates that tell no more than the bound and the p-value of the headline do."""
+    if whole.rates is None:
+        return None
+    headline = _headline(whole, grain)
+    return RatesFound(
+        groups=whole.rates.groups, value=None, lower_bound=headline["lower_bound"],
+        pvalue=coarse_pvalue(whole.rates.pvalue, whole.alpha),
+        pvalue_at_delta=headline["pvalue"], features=(),
     )  # fmt: skip
 
 

@@ -55,6 +55,7 @@ def audit(
     delta: float | None = None,
     alpha: float = 0.05,
     judge: str = "statistic",
+    disagreement: str = "rates",
     method: str = "finite-sample",
     n_resamples: int = 2000,
     rng: Rng = None,
@@ -120,6 +121,11 @@ def audit(
     judge
         What the verdict that counts is on: "statistic", or "attributable", the part of it that
         needs sensitive features to change. Exit codes and ``result.judged`` follow it.
+    disagreement
+        What different answers inside one profile are: "rates", something that the system knows
+        and the audit does not, so that groups' mean losses are compared, or "bias". It matters
+        with ``y_pred`` and ``y_score``; "bias" is for a system that is a function of the
+        audited columns.
     method
         How bounds are made; those of finite-sample hold at every sample size. The others are
         asymptotic: "m-out-of-n", "numerical", "subsampling", "limit-law", "plug-in", "efron".
@@ -179,6 +185,7 @@ def audit(
         delta=delta,
         alpha=alpha,
         judge=judge,
+        disagreement=disagreement,
         method=method,
         n_resamples=n_resamples,
         rng=rng,

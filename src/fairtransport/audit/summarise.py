@@ -28,6 +28,7 @@ from fairtransport.summary import (
     AuditSummary,
     CostRule,
     CurvePoint,
+    FeatureRate,
     FlowTable,
     Law,
     LawBin,
@@ -35,6 +36,7 @@ from fairtransport.summary import (
     MethodLimits,
     Provenance,
     QuestionsAsked,
+    RatesFound,
 )
 
 if TYPE_CHECKING:
@@ -76,9 +78,12 @@ def summarise(core: Core) -> AuditSummary:
         headline,
         certificate_pvalue=core.certificate_pvalue,
         evalue=core.evalue,
-        methods=tuple(method_limits(law, core.alpha) for law in core.compared_laws),
+        # of a statistic that is no evidence there is nothing to compare
+        methods=() if core.rates else tuple(
+            method_limits(law, core.alpha) for law in core.compared_laws
+        ),
         flows=flow_tables(core, moved, fixed=core.targets_are_fixed),
-        most_affected=most_affected(moved, core.space)[:MOST_MOVES],
+        most_affected=most_affected(moved, core.space, MOST_MOVES),
         groups=largest_groups(group_flows(moved, core.space, core.problem.losses)),
         group_metrics=tuple(one.metrics for one in compared),
         worst_pair=worst_pair(
@@ -130,6 +135,7 @@ def summarise_headline(core: Core) -> AuditSummary:
         ready=core.ready,
         judge=core.settings.judge,
         attributable=_attributable(core),
+        rates=_rates(core),
         random_swap_risk=core.random_swap_risk,
         comparable_share=core.comparable_share,
         questions=_questions(core),
@@ -176,6 +182,14 @@ def _questions(core: Core) -> QuestionsAsked | None:
         people=asked.people,
         stopped=asked.stopped,
     )
+
+
+def _rates(core: Core) -> RatesFound | None:
+    found = core.rates
+    if found is None:
+        return None
+    features = tuple(FeatureRate(**vars(one)) for one in found.features)
+    return RatesFound(**vars(found) | {"features": features})
 
 
 def _limits(lower: float, upper: float) -> Limits:
@@ -238,7 +252,8 @@ def omissions(core: Core, moved: Moved) -> list[str]:
         for name in unmeasured(core)
     ]
     there = {law.method for law in core.compared_laws}
-    lacking = [name for name in COMPARED if name not in there and core.asked.law is None]
+    whole = core.asked.law is None and core.rates is None
+    lacking = [name for name in COMPARED if name not in there and whole]
     if lacking:
         notes.append(
             f"Not compared here: {', '.join(lacking)}. The loss has no known range for it, or the "
@@ -301,7 +316,8 @@ def _thin_curve(core: Core) -> tuple[BudgetCurve, float]:
 
 def _law(core: Core) -> Law | None:
     """Return the histogram of a drawn law, moved and scaled to the statistic's axis."""
-    drawn = [law for law in (core.law, *core.compared_laws) if isinstance(law, DrawnLaw)]
+    laws = () if core.rates else (core.law, *core.compared_laws)
+    drawn = [law for law in laws if isinstance(law, DrawnLaw)]
     if not drawn:
         return None
     values = drawn[0].estimate + drawn[0].draws / math.sqrt(core.n)
@@ -344,5 +360,6 @@ def provenance(core: Core) -> Provenance:
         sensitive=core.space.sensitive,
         label=core.space.label,
         resamples=core.n_resamples,
+        disagreement=core.settings.disagreement,
         settings_taken=core.settings_taken,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairtransport.audit.rates import is_bounded_by_rates
 from fairtransport.similarity.base import Parameters, is_numeric
 
 if TYPE_CHECKING:
@@ -36,12 +37,7 @@ def find_warnings(core: Core, shared: int | None = None) -> Iterator[str]:
                 f"The sensitive feature {name} has {many} values, each of which is a group of its "
                 f"own; `bins[{name!r}]` makes fewer groups of them."
             )
-    if core.disagreement > 0:
-        yield (
-            "Some profiles have several predictions (the features do not tell these people "
-            f"apart): {core.disagreement:.4f} of the statistic comes from that alone, without "
-            "any change of a sensitive feature."
-        )
+    yield from _answers(core)
     if core.target_scope == "observed":
         twins = " and with their twins" if space.has_twins else ""
         yield (
@@ -80,6 +76,27 @@ def _asking(core: Core) -> Iterator[str]:
         yield (
             f"The asking stopped after {core.n} of {asked.people} people and {core.queried} "
             f"questions, when {why}."
+        )
+
+
+def _answers(core: Core) -> Iterator[str]:
+    """Say what answers that differ inside a profile do to the statistic and to its bounds."""
+    rated = is_bounded_by_rates(core)
+    if core.answers_differ:
+        description = (
+            " The statistic describes these people and is no evidence: bounds, p-values and "
+            "verdict are about the rates R, which lie below it."
+        )
+        yield (
+            "Some profiles have several predictions (the features do not tell these people "
+            f"apart): {core.disagreement:.4f} of the statistic comes from that alone, without "
+            f"any change of a sensitive feature.{description if rated else ''}"
+        )
+    elif rated:
+        yield (
+            "No profile has several predictions here, but others could: the bounds are those of "
+            "the rates R, which lie below the statistic. If the system is a function of these "
+            'columns, set `disagreement` to "bias" for narrower ones.'
         )
 
 

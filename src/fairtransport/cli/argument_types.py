@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     Tokens: TypeAlias = Mapping[str, "Tokens"] | Sequence[Token]
     Tree: TypeAlias = Mapping[str, "Tree"] | Sequence[str]
 
+    DisagreementName: TypeAlias = str
     JudgeName: TypeAlias = str
     LossName: TypeAlias = str
     MethodName: TypeAlias = str
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
     SimilarityName: TypeAlias = str
 else:
     # the names there are in the registries, which the help lists and a line is held to
-    JudgeName, LossName, MethodName, MissingName, SimilarityName = (
+    DisagreementName, JudgeName, LossName, MethodName, MissingName, SimilarityName = (
         Literal[tuple(SETTINGS[name].choices)]
-        for name in ("judge", "loss", "method", "missing", "similarity")
+        for name in ("disagreement", "judge", "loss", "method", "missing", "similarity")
     )
 
 

@@ -12,6 +12,7 @@ from cyclopts import Group, Parameter
 
 from fairtransport.checks import number
 from fairtransport.cli.argument_types import (
+    DisagreementName,
     Lists,
     LossName,
     MissingName,
@@ -176,6 +177,7 @@ class Comparing:
     loss: Annotated[LossName, told("loss")] = str(AuditSettings.loss)
     loss_range: Annotated[Names, told("loss_range")] = None
     budget: Annotated[float, told("budget")] = AuditSettings.budget
+    disagreement: Annotated[DisagreementName, told("disagreement")] = AuditSettings.disagreement
 
     def options(self, columns: Columns) -> dict[str, Any]:
         """Return them as `Monitor` takes them; ``columns`` as in `chosen`."""
@@ -184,6 +186,7 @@ class Comparing:
             "loss": self.loss,
             "loss_range": self.limits,
             "budget": self.budget,
+            "disagreement": self.disagreement,
         }
 
     @property
@@ -288,6 +291,7 @@ def asked_before(
         loss=comparison.loss,
         loss_range=comparison.limits,
         budget=comparison.budget,
+        disagreement=comparison.disagreement,
         **more,
     )
     if loss.uses_truth and cases.label is None:

@@ -77,6 +77,11 @@ class Geometry:
         """Whether all moves inside a block are allowed and cost nothing."""
         return self.cost.allows_all and self.forbidden is None
 
+    @property
+    def searchable(self) -> FloatArray | None:
+        """Coordinates, where squared distances are the costs of all moves inside a block."""
+        return self.cost.points if self.forbidden is None else None
+
     @cached_property
     def members(self) -> list[IntArray]:
         """The points of each block, in order."""

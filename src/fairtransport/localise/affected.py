@@ -44,8 +44,10 @@ class GroupFlow:
     risk_after: Annotated[float | None, Doc("The same after the swaps.")]
 
 
-def most_affected(moved: Moved, space: SampleSpace) -> tuple[Affected, ...]:
-    """Return the points whose people are moved, those with the largest gain a person first."""
+def most_affected(
+    moved: Moved, space: SampleSpace, most: int | None = None
+) -> tuple[Affected, ...]:
+    """Return the points whose people are moved, or ``most`` of them, by falling gain a person."""
     sources, place = np.unique(moved.sources, return_inverse=True)
     people = np.bincount(place, moved.people)
     total = np.bincount(place, moved.people * moved.gains)
@@ -62,7 +64,7 @@ def most_affected(moved: Moved, space: SampleSpace) -> tuple[Affected, ...]:
             float(gain[at]),
             float(total[at] / space.n),
         )
-        for at in order
+        for at in order[:most]
     )
 
 

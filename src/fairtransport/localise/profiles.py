@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,17 +31,15 @@ class Profiles:
     def __init__(self, space: SampleSpace) -> None:
         self._space = space
 
-    @cached_property
-    def _levels(self) -> dict[str, list[Value]]:
-        return {
-            name: [*map(plain, column.levels.tolist()), None]
-            for name, column in self._space.columns.items()
-        }
-
     def part(self, point: int, names: Sequence[str]) -> Profile:
         """Return some columns of a point."""
-        columns = self._space.columns
-        return {name: self._levels[name][columns[name].codes[point]] for name in names}
+        return {name: self._value(name, point) for name in names}
+
+    def _value(self, name: str, point: int) -> Value:
+        # looked up one by one: few of the levels of a continuous feature are ever shown
+        column = self._space.columns[name]
+        code = column.codes[point]
+        return None if code < 0 else plain(column.levels[code])
 
     def profile(self, point: int) -> Profile:
         """Return the columns that describe a person."""

@@ -84,6 +84,8 @@ class Points:
         self._sensitive = [self.names.index(name) for name in settings.sensitive]
         apart = {*settings.sensitive, *settings.predictions}
         self._block = [at for at, name in enumerate(self.names) if name not in apart]
+        self._case = [at for at, name in enumerate(self.names) if name not in settings.predictions]
+        self._answer = [self.names.index(name) for name in settings.predictions]
 
     def read(self, points: Records) -> list[Key]:
         """Return the points of a record or a batch, in order, checked."""
@@ -131,6 +133,10 @@ class Points:
     def block(self, key: Key) -> Key:
         """Return what a point has in common with its twins."""
         return tuple(key[at] for at in self._block)
+
+    def case_and_answer(self, key: Key) -> tuple[Key, Key]:
+        """Return profile and label of a person, and what was given as the answer."""
+        return tuple(key[at] for at in self._case), tuple(key[at] for at in self._answer)
 
     def losses(self, keys: Sequence[Key]) -> FloatArray:
         """Return the loss at each point; unknown answers are asked for, all at once."""

@@ -21,13 +21,19 @@ if TYPE_CHECKING:
 
     from altair.typing import ChartType
 
-    from fairtransport.monitor.points import Records
+    from fairtransport.monitor.points import Key, Records
     from fairtransport.settings import LossLike, SimilarityLike
     from fairtransport.space.columns import Value
     from fairtransport.space.reader import TableLike
 
 T = TypeVar("T")
 
+NOISY = (
+    "People with one and the same profile got different answers: the system knows more than these "
+    "columns, or answers at random, and the statistic counts that as bias. It is no evidence, and "
+    "a stream has no test of rates; audit the cases so far with `audit`, or, if different answers "
+    'for one profile are to count as bias, set `disagreement` to "bias".'
+)
 LARGEST = 700.0
 """Logarithms of e-values are cut here, so that they stay finite numbers."""
 
@@ -61,7 +67,8 @@ class MonitorState:
         The running confidence sequence: it covers ψ(f*) at all times together with
         probability 1 − α. ``upper`` is None where targets depend on the stream.
     verdict
-        "rejected", "certified" or "inconclusive"; it uses α on each side.
+        "rejected", "certified" or "inconclusive"; it uses α on each side. "not-applicable" once
+        given answers differ inside a profile: what is said of ψ then is no evidence.
     stopped_at
         The record at which the verdict fell; None while it is "inconclusive".
     target_scope
@@ -70,6 +77,8 @@ class MonitorState:
         Looks on the way: each of the first records, then one every 5 %.
     warnings
         What a reader of the numbers should know.
+    applicability
+        Why there is no verdict to be had; None if there is.
     """
 
     n: int
@@ -83,6 +92,7 @@ class MonitorState:
     target_scope: str
     history: tuple[Look, ...]
     warnings: tuple[str, ...] = ()
+    applicability: str | None = None
 
 
 class Monitor:
@@ -111,6 +121,8 @@ class Monitor:
     alpha
         The error probability over all time. It is that of each verdict and of the confidence
         sequence.
+    disagreement
+        As in `audit`; with "rates" there is no verdict once answers differ inside a profile.
 
     Notes
     -----
@@ -155,16 +167,19 @@ class Monitor:
         budget: float = 0.0,
         delta: float,
         alpha: float = 0.05,
+        disagreement: str = "rates",
     ) -> None:
         self.settings: Settings = check_settings(Told(
             y=y, model=model, y_pred=y_pred, y_score=y_score,
             sensitive_features=sensitive_features, features=features, labels=labels,
             pos_label=pos_label, bins=bins, missing=missing, levels=levels, targets=targets,
             similarity=similarity, loss=loss, loss_range=loss_range, budget=budget, delta=delta,
-            alpha=alpha,
+            alpha=alpha, disagreement=disagreement,
         ))  # fmt: skip
         self.position: object = None
         self._points = Points(self.settings)
+        self._answers: dict[Key, Key] = {}
+        self._answers_differ = False
         self._history: list[Look] = []
         free = self.settings.similarity == IgnoreSensitive() and self.settings.targets is None
         self._stream: FreeStream | CostStream = (FreeStream if free else CostStream)(
@@ -186,6 +201,7 @@ class Monitor:
             keys = self._points.read(points)
             if keys:
                 self._stream.take(keys)
+                self._note_answers(keys)
         except BaseException:
             self._points.recall(before)
             raise
@@ -206,7 +222,9 @@ class Monitor:
         now, evidence = self._now(), self._stream.evidence
         rejected, certified = evidence.rejected_at, evidence.certified_at
         verdict, stopped_at, warnings = "inconclusive", None, []
-        if rejected and certified:
+        if self._answers_differ:
+            verdict = "not-applicable"
+        elif rejected and certified:
             warnings.append(
                 f"δ-fairness was rejected at record {rejected} and certified at record "
                 f"{certified}: one of the two is wrong, or the stream has changed."
@@ -224,6 +242,7 @@ class Monitor:
             e_value_certificate=now.e_value_certificate, lower=now.lower, upper=now.upper,
             verdict=verdict, stopped_at=stopped_at, target_scope=self.settings.target_scope,
             history=tuple(self._history), warnings=tuple(warnings),
+            applicability=NOISY if self._answers_differ else None,
         )  # fmt: skip
 
     def plot(self) -> ChartType:
@@ -295,6 +314,15 @@ class Monitor:
         )
         self._history = [Look(*look) for look in saved["history"]]
         self._stream.restore(saved["stream"])
+        self._note_answers([tuple(key) for key in saved["stream"]["points"]])
+
+    def _note_answers(self, keys: Sequence[Key]) -> None:
+        """Remember the answer of each profile and label, until one has two."""
+        if not self.settings.predictions or self.settings.disagreement == "bias":
+            return
+        for key in keys if not self._answers_differ else ():
+            case, answer = self._points.case_and_answer(key)
+            self._answers_differ |= self._answers.setdefault(case, answer) != answer
 
     def _now(self) -> Look:
         evidence = self._stream.evidence

@@ -34,7 +34,10 @@ def print_evidence(monitor: Monitor, title: str, waiting: int = 0) -> None:
         "Evidence of bias": f"{_evidence(state.e_value)}, enough at {1 / settings.alpha:g}",
         "Compared with": compared_with(state.target_scope, asked=settings.box is not None),
     }
-    if certificate is not None:
+    if state.applicability is not None:  # of what is no evidence only the description is left
+        kept = ("FaiTH statistic", "Compared with")
+        rows = {name: rows[name] for name in kept}
+    elif certificate is not None:
         rows["Evidence of fairness"] = _evidence(certificate)
     colour = COLOURS[state.verdict]
     content = Group(line((_verdict(monitor), f"bold {colour}")), line(""), two_columns(rows))
@@ -68,6 +71,10 @@ def _separate(monitor: Monitor) -> Iterator[str]:
 
 def _verdict(monitor: Monitor) -> str:
     state, settings = monitor.state, monitor.settings
+    if state.applicability is not None:
+        return in_flags(
+            f"Not applicable: {state.applicability[0].lower()}{state.applicability[1:]}"
+        )
     when = "" if state.stopped_at is None else f", since case {state.stopped_at}"
     alpha = percent(settings.alpha, 4)
     words = {

@@ -43,6 +43,7 @@ class Words(TypedDict, total=False):
     budget: float
     delta: Required[float]
     alpha: float
+    disagreement: str
 
 
 class Plain(Words):
@@ -87,6 +88,7 @@ class Settings:
     budget: float
     delta: float
     alpha: float
+    disagreement: str
 
     @property
     def box(self) -> BlackBox | None:
@@ -117,7 +119,7 @@ def check_settings(told: Told) -> Settings:
     asked = AuditSettings(
         sensitive_features=sensitive, similarity=told["similarity"], loss=told["loss"],
         loss_range=told["loss_range"], budget=told["budget"], alpha=told["alpha"],
-        missing=told["missing"],
+        missing=told["missing"], disagreement=told["disagreement"],
     )  # fmt: skip
     y, features, bins, levels = told["y"], told["features"], told["bins"], told["levels"]
     labels, pos_label, targets = told["labels"], told["pos_label"], told["targets"]
@@ -164,13 +166,14 @@ def check_settings(told: Told) -> Settings:
         "loss": asked.loss if isinstance(asked.loss, str) else None,
         "loss_range": None if asked.loss_range is None else [float(x) for x in asked.loss_range],
         "budget": asked.budget, "delta": delta, "alpha": asked.alpha,
+        "disagreement": asked.disagreement,
     }  # fmt: skip
     return Settings(
         plain=plain, loss=chosen, similarity=likeness, access=access,
         targets=targets, label=label if chosen.uses_truth else None, predictions=predictions,
         sensitive=sensitive, features=named, classes=classes, pos_label=pos_label, bins=edges,
         missing=asked.missing, levels=declared, most_gain=high - low, budget=asked.budget,
-        delta=delta, alpha=asked.alpha,
+        delta=delta, alpha=asked.alpha, disagreement=asked.disagreement,
     )  # fmt: skip
 
 

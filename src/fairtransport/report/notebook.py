@@ -16,6 +16,8 @@ MOST_MOVES = 5
 
 def render_fragment(summary: AuditSummary) -> str:
     """Return a piece of HTML without scripts that reads well in light and dark notebooks."""
+    # swaps of single people are no evidence where answers differ inside profiles
+    most = 0 if summary.rates is not None else MOST_MOVES
     template = html_environment().get_template("notebook.html.j2")
     return template.render(
         s=summary,
@@ -23,7 +25,7 @@ def render_fragment(summary: AuditSummary) -> str:
         meaning=meaning(summary),
         verdict_sentence=verdict_sentence(summary),
         moved=moved_sentence(summary),
-        moves=moves_table(summary, MOST_MOVES),
-        more=max(0, len(summary.moves) - MOST_MOVES),
+        moves=moves_table(summary, most),
+        more=max(0, len(summary.moves) - most),
         caution=caution(summary),
     )

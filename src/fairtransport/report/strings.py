@@ -16,6 +16,8 @@ LONGEST = 120
 """Longer texts from the data are shortened where they stand in a line."""
 MISSING = "missing"
 LOSS_NAMES = {"brier": "Brier"}
+ERROR, OUTCOME = "zero-one", "outcome"
+"""Losses whose mean is a share of errors, or the mean prediction."""
 SCORE_DIGITS = 3
 # joiners are part of Persian, Indic scripts and emoji and change no order of reading
 _JOINERS = "\u200c\u200d"

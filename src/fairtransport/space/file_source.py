@@ -35,10 +35,11 @@ if TYPE_CHECKING:
 
 # without partitions: a folder called race=a is no column
 # without BOOLEAN: DuckDB would read a column of yes and no, or of nothing but F, as truth values
-_READ_TEXT = (
-    "read_csv(?, hive_partitioning = false, sample_size = -1, header = true, "
-    "auto_type_candidates = ['NULL', 'BIGINT', 'DOUBLE', 'TIME', 'DATE', 'TIMESTAMP', 'VARCHAR'])"
+_DETECTION = (
+    "sample_size = -1, header = true, "
+    "auto_type_candidates = ['NULL', 'BIGINT', 'DOUBLE', 'TIME', 'DATE', 'TIMESTAMP', 'VARCHAR']"
 )
+_READ_TEXT = f"read_csv(?, hive_partitioning = false, {_DETECTION})"
 _READ_LINES = "read_json(?, hive_partitioning = false, format = 'newline_delimited')"
 READERS = {
     ".csv": _READ_TEXT,
@@ -151,7 +152,7 @@ class FileSource:
 
     def _coded(self, values: Any) -> CodedColumn:
         column = _encode_fetched(values)
-        return with_truth_values(column) if self._reader is _READ_TEXT else column
+        return with_truth_values(column) if self._is_text else column
 
     @property
     def _nested(self) -> set[str]:
@@ -160,8 +161,27 @@ class FileSource:
         return {name for name, kind in kinds if kind.startswith(NESTED) or kind.endswith("]")}
 
     @property
+    def _is_text(self) -> bool:
+        return READERS[self.path.suffix.lower()] is _READ_TEXT
+
+    @cached_property
     def _reader(self) -> str:
-        return READERS[self.path.suffix.lower()]
+        """How DuckDB reads the file; what a text file looks like is found out once."""
+        import duckdb
+
+        reader = READERS[self.path.suffix.lower()]
+        if not self._is_text:
+            return reader
+        try:
+            with duckdb.connect() as connection:
+                found = connection.execute(
+                    "SELECT Delimiter, Quote, Escape, NewLineDelimiter, Comment, SkipRows, "  # noqa: S608
+                    f"Columns, DateFormat, TimestampFormat FROM sniff_csv(?, {_DETECTION})",
+                    [self.location],
+                ).fetchone()
+        except duckdb.Error:
+            return reader  # which says what is wrong when it is read
+        return reader if found is None else _reader_of(*found)
 
     @cached_property
     def _schema(self) -> dict[str, str]:
@@ -189,6 +209,29 @@ class FileSource:
         for name in (self.location, os.path.realpath(self.path)):
             reason = reason.replace(name, str(self.path))
         return DataError(f"the file {self.path.name!r} could not be read: {reason}")
+
+
+def _reader_of(
+    delimiter: str, quote: str, escape: str, new_line: str, comment: str, skipped: int,
+    columns: list[dict[str, str]], date: str | None, timestamp: str | None,
+) -> str:  # fmt: skip
+    """Return how to read a text file of which DuckDB has found out everything."""
+    kinds = ", ".join(f"{_literal(one['name'])}: {_literal(one['type'])}" for one in columns)
+    options = {"delim": delimiter, "quote": quote, "escape": escape, "new_line": new_line,
+               "comment": comment, "dateformat": date, "timestampformat": timestamp}  # fmt: skip
+    chosen = "".join(
+        f", {name} = {_literal('' if value == '(empty)' else value)}"
+        for name, value in options.items()
+        if value is not None
+    )
+    return (
+        f"read_csv(?, hive_partitioning = false, auto_detect = false, header = true, "
+        f"skip = {skipped}, columns = {{{kinds}}}{chosen})"
+    )
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _quoted(name: str) -> str:

@@ -177,6 +177,12 @@ def _corners(losses: FloatArray, geometry: Geometry) -> Iterator[_Corners]:
     if (moves := geometry.listed_moves()) is not None:
         yield _corners_of_lists(losses, geometry.size, moves, profiles)
         return
+    if (points := geometry.searchable) is not None:
+        from fairtransport.transport.embedded import corners_of_embedding
+
+        for found in corners_of_embedding(losses, geometry, points, profiles):
+            yield _Corners(found.row, found.target, found.cost)
+        return
     for members in geometry.members:
         rows = members[np.argsort(-losses[members], kind="stable")]
         targets = geometry.targets_in(members)
@@ -201,40 +207,12 @@ def _corners_of_piece(
     corner = np.empty((len(rows), len(cols) + 1), np.int64)
     price = np.empty((len(rows), len(cols) + 1))
     count = np.empty(len(rows), np.int64)
+    costs = geometry.costs(rows, cols)
     with threads_for(len(rows) * len(cols)):
-        if (points := geometry.cost.points) is not None and geometry.forbidden is None:
-            single = np.finfo(np.float32)
-            here, there, unit = _for_single_precision(points[rows], points[cols])
-            kernels.frontiers_of_embedding(
-                rows, cols, limit, here.astype(np.float32) @ there.astype(np.float32).T,
-                np.einsum("ij,ij->i", here, here), np.einsum("ij,ij->i", there, there),
-                (points.shape[1] + 8) * float(single.eps),
-                (points.shape[1] + 8) * 8 * float(single.tiny), unit,
-                points, losses, profiles, corner, price, count,
-            )  # fmt: skip
-        else:
-            costs = geometry.costs(rows, cols)
-            kernels.frontiers_of_costs(
-                rows, cols, limit, costs, losses, profiles, corner, price, count
-            )
+        kernels.frontiers_of_costs(rows, cols, limit, costs, losses, profiles, corner, price, count)
     taken = np.repeat(np.arange(len(rows)), count)
     place = np.arange(len(taken)) - np.repeat(np.cumsum(count) - count, count)
     return _Corners(rows[taken], corner[taken, place], price[taken, place])
-
-
-def _for_single_precision(
-    here: FloatArray, there: FloatArray
-) -> tuple[FloatArray, FloatArray, float]:
-    """Return coordinates that single precision can hold, and what they were multiplied by.
-
-    That is a power of two, so nothing is rounded; it brings the largest coordinate to 1.
-    """
-    largest = max(float(np.abs(part).max(initial=0.0)) for part in (here, there))
-    unit = float(np.ldexp(1.0, -int(np.frexp(largest)[1])))
-    here, there = here * unit, there * unit
-    # centred, so that single precision is spent on differences
-    centre = here.mean(axis=0)
-    return here - centre, there - centre, unit
 
 
 def _corners_of_lists(losses: FloatArray, size: int, moves: Moves, profiles: IntArray) -> _Corners:

@@ -2,7 +2,7 @@
 
 Each kernel walks the candidates of a row in order of decreasing loss. Only a candidate that
 is cheaper than all before it can be a corner of the row's upper concave frontier; these
-records are kept and `_hull` turns them into the frontier, cheapest corner first.
+records are kept and `cheapest_first` turns them into the frontier, cheapest corner first.
 """
 
 from __future__ import annotations
@@ -13,15 +13,11 @@ import numpy as np
 from numba import njit, prange
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from fairtransport.checks import FloatArray, IntArray
-
-    NDArrayF32 = NDArray[np.float32]
 
 
 @njit(cache=True)
-def _changed(profiles: IntArray, i: int, j: int) -> int:
+def changed(profiles: IntArray, i: int, j: int) -> int:
     """Count the columns in which two points differ."""
     count = 0
     for column in range(profiles.shape[1]):
@@ -51,14 +47,14 @@ def _record(
     if (
         c == price[n - 1]
         and losses[last] == losses[j]
-        and _changed(profiles, i, j) < _changed(profiles, i, last)
+        and changed(profiles, i, j) < changed(profiles, i, last)
     ):
         corner[n - 1] = j
     return n
 
 
 @njit(cache=True)
-def _hull(  # noqa: C901, PLR0912
+def cheapest_first(  # noqa: C901, PLR0912
     i: int, n: int, losses: FloatArray, corner: IntArray, price: FloatArray
 ) -> int:
     """Turn ``n`` records into the frontier's corners, in place, cheapest first; return how many.
@@ -129,7 +125,7 @@ def frontiers_of_costs(
             n = _record(i, j, costs[r, a], n, losses, profiles, own_corner, own_price)
             if n > 0:
                 bar = own_price[n - 1]
-        count[r] = _hull(i, n, losses, own_corner, own_price)
+        count[r] = cheapest_first(i, n, losses, own_corner, own_price)
 
 
 @njit(cache=True, parallel=True)
@@ -150,43 +146,7 @@ def frontiers_of_lists(
             if losses[j] <= losses[i]:
                 break
             n = _record(i, j, costs[a], n, losses, profiles, corner[own], price[own])
-        count[r] = _hull(i, n, losses, corner[own], price[own])
-
-
-@njit(cache=True, parallel=True)
-def frontiers_of_embedding(
-    rows: IntArray, cols: IntArray, limit: IntArray, products: NDArrayF32,
-    row_norms: FloatArray, col_norms: FloatArray, slack: float, lost: float, unit: float,
-    points: FloatArray, losses: FloatArray, profiles: IntArray,
-    corner: IntArray, price: FloatArray, count: IntArray,
-) -> None:  # fmt: skip
-    """Fill the frontiers of ``rows`` under squared Euclidean cost.
-
-    ``products`` holds the inner products in single precision, of coordinates times ``unit``.
-    They only tell which candidates cannot be records (up to the rounding bound ``slack`` and
-    to ``lost``, what single precision rounds to 0); the cost of the others is summed from the
-    coordinates, so the result is that of the exact costs.
-    """
-    for r in prange(len(rows)):
-        i = rows[r]
-        n = 0
-        bar = np.inf
-        own_corner, own_price = corner[r], price[r]
-        for a in range(limit[r]):
-            j = cols[a]
-            if bar == 0.0 and losses[j] < losses[own_corner[n - 1]]:
-                break
-            sizes = row_norms[r] + col_norms[a]
-            if sizes - 2.0 * products[r, a] - slack * sizes - lost > bar * unit * unit:
-                continue
-            c = 0.0
-            for d in range(points.shape[1]):
-                step = points[i, d] - points[j, d]
-                c += step * step
-            n = _record(i, j, c, n, losses, profiles, own_corner, own_price)
-            if n > 0:
-                bar = own_price[n - 1]
-        count[r] = _hull(i, n, losses, own_corner, own_price)
+        count[r] = cheapest_first(i, n, losses, corner[own], price[own])
 
 
 @njit(cache=True, parallel=True)

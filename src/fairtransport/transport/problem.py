@@ -198,6 +198,12 @@ class AuditProblem:
         geometry = self.geometry
         if self._all_alike and np.array_equal(geometry.blocks[rows], geometry.blocks[cols]):
             return np.zeros(len(rows))
+        if (points := geometry.searchable) is not None:
+            costs = np.square(points[rows] - points[cols]).sum(axis=1)
+            apart = geometry.blocks[rows] != geometry.blocks[cols]
+            if geometry.targets is not None:
+                apart |= ~geometry.targets[cols]
+            return np.where(rows == cols, 0.0, np.where(apart, np.inf, costs))
         pairs = zip(rows, cols, strict=True)
         return np.array(
             [geometry.costs(np.array([i]), np.array([j]))[0, 0] for i, j in pairs], dtype=float
@@ -206,21 +212,33 @@ class AuditProblem:
     def net_gains_by_search(self, price: float, wanted: BoolArray) -> FloatArray:
         """Return φ_ν by a search over all targets instead of the frontiers; 0 where not wanted."""
         gains = np.zeros(self.size)
-        if self._all_alike:
+        if self._all_alike or (price == 0 and self.geometry.searchable is not None):
             best, _ = self._best_of_blocks()
             return np.where(wanted, best - self.losses, gains)
+        if (points := self.geometry.searchable) is not None:
+            from fairtransport.transport.embedded import best_at_price
+
+            rows = np.flatnonzero(wanted)
+            best = best_at_price(self.losses, self.geometry, points, price, rows)
+            gains[rows] = best - self.losses[rows]
+            return gains
         for rows, net in self._lagrangian(price, np.flatnonzero(wanted)):
             gains[rows] = net.max(axis=1) - self.losses[rows]
         return gains
 
     def count_best_targets(self, price: float, rows: IntArray) -> IntArray:
-        """Count, for each of ``rows``, the targets that maximise l_j − ν c_ij."""
-        if self._all_alike:
-            return self._best_of_blocks()[1][rows]
+        """Count, for each of ``rows``, the targets that maximise l_j − ν c_ij; 3: or more."""
+        if self._all_alike or (price == 0 and self.geometry.searchable is not None):
+            return np.minimum(self._best_of_blocks()[1][rows], 3)
+        if (points := self.geometry.searchable) is not None:
+            from fairtransport.transport.embedded import ties_at_price
+
+            within = TOLERANCE * max(1.0, float(np.abs(self.losses).max()))
+            return ties_at_price(self.losses, self.geometry, points, price, rows, within)
         counts = np.zeros(self.size, np.int64)
         for part, net in self._lagrangian(price, rows):
             counts[part] = _near_best(net).sum(axis=1)
-        return counts[rows]
+        return np.minimum(counts[rows], 3)
 
     @property
     def _all_alike(self) -> bool:
@@ -228,13 +246,22 @@ class AuditProblem:
         return self.geometry.is_free and self.geometry.targets is None
 
     def _best_of_blocks(self) -> tuple[FloatArray, IntArray]:
-        """Return the largest loss in each point's block, and how many points have it."""
+        """Return the largest loss that each point can be moved to for nothing, and at how many."""
         _, place = np.unique(self.geometry.blocks, return_inverse=True)
+        targets = self.geometry.targets_in(np.arange(self.size))
         best, scale = np.full(self.size, -np.inf), np.ones(self.size)
-        np.maximum.at(best, place, self.losses)
+        np.maximum.at(best, place[targets], self.losses[targets])
         np.maximum.at(scale, place, np.abs(self.losses))
-        near = self.losses >= (best - TOLERANCE * scale)[place]
-        return best[place], np.bincount(place, near)[place].astype(np.int64)
+        within = TOLERANCE * scale
+        near = targets[self.losses[targets] >= (best - within)[place[targets]]]
+        many = np.bincount(place[near], minlength=self.size)
+        # a point that is no target may stay all the same
+        reached = np.maximum(best[place], self.losses)
+        count = np.where(best[place] >= reached - within[place], many[place], 0)
+        stays = np.ones(self.size, bool)
+        stays[targets] = False
+        count += stays & (self.losses >= reached - within[place])
+        return reached, count.astype(np.int64)
 
     def best_targets(self, price: float, row: int) -> IntArray:
         """Return the targets of one point that maximise l_j − ν c_ij."""

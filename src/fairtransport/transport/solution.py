@@ -206,8 +206,7 @@ class Solution:
         """
         lower, upper = self.price_interval
         moving = np.flatnonzero(self.frequencies > 0)
-        price = self._inner_price
-        ties = self.problem.count_best_targets(price, moving)
+        ties = self._ties[moving]
         tied = np.flatnonzero(ties > 1)
         if not len(tied):
             return True
@@ -215,7 +214,7 @@ class Solution:
         if not fixed_by_budget:
             return False
         row = moving[tied[0]]
-        targets = self.problem.best_targets(price, int(row))
+        targets = self.problem.best_targets(self._inner_price, int(row))
         costs = self.problem.costs_of(np.full(2, row), targets)
         return bool(costs[0] != costs[1])
 
@@ -226,8 +225,16 @@ class Solution:
         # above every slope the maximisers at price ∞ are taken, by free moves only
         return upper if np.isinf(upper) else (lower + upper) / 2
 
+    @cached_property
+    def _ties(self) -> IntArray:
+        """How many targets of each point with mass are best at the inner price; 3: or more."""
+        ties = np.zeros(self.problem.size, np.int64)
+        moving = np.flatnonzero(self.frequencies > 0)
+        ties[moving] = self.problem.count_best_targets(self._inner_price, moving)
+        return ties
+
     def tied(self, rows: IntArray) -> BoolArray:
-        """Tell for each of some points whether another target would have been as good."""
+        """Tell for each of some points with mass whether another target is as good."""
         if self.plan_is_unique:
             return np.zeros(len(rows), bool)
-        return np.asarray(self.problem.count_best_targets(self._inner_price, rows) > 1)
+        return np.asarray(self._ties[rows] > 1)

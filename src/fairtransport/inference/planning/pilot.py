@@ -40,6 +40,8 @@ class Pilot:
         a point whose level nobody in the sample has is not there.
     delta, alpha, method, n_resamples
         The pilot's own settings, for those that a plan is not told.
+    notes
+        What a reader of the plan should know of the pilot.
     """
 
     problem: AuditProblem
@@ -54,6 +56,7 @@ class Pilot:
     alpha: float | None = None
     method: str | None = None
     n_resamples: int | None = None
+    notes: tuple[str, ...] = ()
 
     def audited(self, counts: IntArray) -> tuple[AuditProblem, IntArray]:
         """Return the problem and the counts that the audit of a sample would have."""

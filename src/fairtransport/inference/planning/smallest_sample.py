@@ -259,7 +259,7 @@ def _simulated_plan(simulation: Simulation, power: float, goal: str) -> SamplePl
     # as if half an audit more had gone either way: an error of 0 would be a boast
     smooth = (check + 0.5) / (of + 1)
     error = math.sqrt(smooth * (1 - smooth) / of)
-    notes = []
+    notes = [*simulation.pilot.notes]
     if not simulation.pilot.fixed_targets:
         notes.append(
             "Each planned audit compares people with points of its own sample alone, of which "

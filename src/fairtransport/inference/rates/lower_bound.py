@@ -12,6 +12,7 @@ import numpy as np
 from fairtransport.checks import number
 from fairtransport.inference.finite.least_wealth import log_best_mean
 from fairtransport.inference.rates.upper_bound import RateCertificate, certificate
+from fairtransport.inference.rates.words import rate_sentence, rounded_down
 
 if TYPE_CHECKING:
     from fairtransport.inference.rates.tables import RateTable
@@ -137,26 +138,11 @@ class RateLaw:
         groups fare alike the first is wrong with probability α at most, else only the second can
         be.
         """
-        if self.permutation_pvalue > alpha:
-            return (
-                f"No difference by {feature} was established among people who are alike in the "
-                "audited columns. That is no evidence that they are treated alike."
-            )
-        differently = (
-            f"People who are alike in the audited columns are treated differently by {feature}"
-        )
-        unknown = "What else differs between the groups was not audited."
+        if (p := self.permutation_pvalue) > alpha:
+            return rate_sentence(feature, pvalue=None, bound=None, alpha=alpha)
         bound = self.lower_bound(alpha)
-        if bound <= 0:
-            return (
-                f"{differently} (permutation test, p = {self.permutation_pvalue:.2g}), but by how "
-                f"much was not established. {unknown}"
-            )
-        return (
-            f"{differently}: if everybody were treated as the worst-treated group among those "
-            f"alike, the mean loss would be at least {_rounded_down(bound)} higher "
-            f"({100 * (1 - alpha):g} % confidence). {unknown}"
-        )
+        told = rounded_down(bound) if bound > 0 else None
+        return rate_sentence(feature, pvalue=f"p = {p:.2g}", bound=told, alpha=alpha)
 
     def _scaled(self, delta: float) -> float:
         return number("delta", delta, at_least=0) / self.table.width
@@ -185,16 +171,3 @@ class RateLaw:
             else:
                 high = middle
         return low * self.table.width
-
-
-def _rounded_down(bound: float) -> str:
-    """Return two digits of a number, never more than it is.
-
-    Examples
-    --------
-    >>> _rounded_down(0.0399), _rounded_down(0.00068), _rounded_down(12.5)
-    ('0.039', '0.00068', '12')
-    """
-    digits = 1 - math.floor(math.log10(bound))
-    down = math.floor(bound * 10.0**digits + 1e-9) / 10.0**digits
-    return f"{down:.{max(digits, 0)}f}"

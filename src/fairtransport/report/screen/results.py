@@ -6,10 +6,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from fairtransport.report.numbers import level, percent
+from fairtransport.report.rate_words import features_sentence, rate_figures
 from fairtransport.report.screen.flagwords import in_flags
 from fairtransport.report.screen.lines import line, print_note, terminal
 from fairtransport.report.sections.finding import (
     comparable_sentence,
+    description_sentence,
     interval_words,
     judged_sentence,
     meaning,
@@ -51,8 +53,9 @@ def print_result(summary: AuditSummary, title: str) -> None:
     colour = COLOURS[summary.verdict]
     head = [] if summary.verdict is None else [line((verdict_line(summary), f"bold {colour}"))]
     said = [
-        meaning(summary), comparable_sentence(summary), parts_sentence(summary),
-        judged_sentence(summary), direction_sentence(summary),
+        meaning(summary), comparable_sentence(summary), features_sentence(summary),
+        parts_sentence(summary), judged_sentence(summary), direction_sentence(summary),
+        description_sentence(summary),
     ]  # fmt: skip
     lines = [line(in_flags(one)) for one in said if one is not None]
     lines += [line(f"  {one}") for one in summary.ready]
@@ -69,7 +72,8 @@ def print_moves(summary: AuditSummary) -> None:
 
     if not summary.moves:
         return
-    table = Table(title=line("Who would be swapped with whom"), title_justify="left")
+    only = "" if summary.rates is None else " (a description, no evidence)"
+    table = Table(title=line(f"Who would be swapped with whom{only}"), title_justify="left")
     table.add_column("people", justify="right")
     for name in ("who", "would have to be", "label", "prediction"):
         table.add_column(name, overflow="fold")
@@ -98,8 +102,13 @@ def _change(move: Move) -> str:
 
 
 def _numbers(summary: AuditSummary) -> Table:
-    made = summary.provenance
+    made, name = summary.provenance, "Interval of R" if summary.rates else "Interval"
+    interval = {name: f"{interval_words(summary)} at level {level(1 - summary.alpha)}"}
+    if summary.applicability is not None:  # of what is no evidence
+        interval = {}
     rows = {"FaiTH statistic": f"{summary.statistic:.4f}"}
+    if summary.rates is not None:
+        rows = dict(rate_figures(summary, summary.rates))
     if summary.disagreement > 0:  # the part that no change of a sensitive feature explains
         rows["  of which disagreement"] = f"{summary.disagreement:.4f}, inside profiles"
     rows |= {
@@ -111,7 +120,7 @@ def _numbers(summary: AuditSummary) -> Table:
         "Similarity": made.similarity,
         "Loss": made.loss,
         "Budget": f"{summary.budget:g}, price {summary.price:g}",
-        "Interval": f"{interval_words(summary)} at level {level(1 - summary.alpha)}",
+        **interval,
         "Method": f"{summary.method}, seed {made.seed}; guarantee: {summary.guarantee}",
     }
     return two_columns(rows)

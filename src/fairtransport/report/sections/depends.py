@@ -60,6 +60,8 @@ def budget_sentence(summary: AuditSummary) -> str:
 
 def feature_sentences(summary: AuditSummary) -> tuple[str, ...]:
     """Return how the statistic changes when a sensitive feature may not change."""
+    if summary.rates is not None:  # each feature's rates are told instead
+        return ()
     return tuple(
         f"If {visible(role.feature)} may not change, the statistic is {decimal(role.statistic)}"
         + ("." if role.share is None else f", {percent(role.share, 0)} less.")

@@ -18,17 +18,22 @@ from fairtransport.report.numbers import (
     pvalue,
     told_apart,
 )
+from fairtransport.report.rate_words import (
+    features_sentence,
+    rate_figures,
+    rates_line,
+    rates_sentence,
+    rates_verdict,
+)
 from fairtransport.report.sections import Section
 from fairtransport.report.sections.notes import notes
-from fairtransport.report.strings import loss_name, visible
+from fairtransport.report.strings import ERROR, OUTCOME, loss_name, visible
 
 if TYPE_CHECKING:
     from fairtransport.comparison_summary import ComparisonSummary
     from fairtransport.report.sections import Output
     from fairtransport.summary import AuditSummary
 
-ERROR, OUTCOME = "zero-one", "outcome"
-"""Losses whose mean is a share of errors, or the mean prediction."""
 LARGE = 0.1
 """A share of the statistic that is worth a line beside the verdict."""
 VERDICTS = {
@@ -65,6 +70,8 @@ def verdict_sentence(summary: AuditSummary) -> str:
     delta, lower, upper = summary.delta, summary.lower_bound, summary.upper_bound
     if summary.applicability is not None:
         return f"Not applicable: {_lower_first(summary.applicability)}"
+    if summary.rates is not None:
+        return rates_verdict(summary, summary.rates)
     sure = f"with {_confidence(summary)} confidence the population's statistic is"
     if delta is None:
         return (
@@ -88,6 +95,8 @@ def verdict_line(summary: AuditSummary) -> str:
     """Return the verdict and its evidence, short enough for a line or two of a screen."""
     if summary.applicability is not None:
         return verdict_sentence(summary)
+    if summary.rates is not None:
+        return rates_line(summary, summary.rates, verdict_title(summary))
     at = f"at level {level(summary.alpha)}: δ = {summary.delta:g}"
     lower = f"lower bound {bound(summary.lower_bound, DOWN)}"
     upper = bound(summary.upper_bound, UP)
@@ -162,6 +171,13 @@ def meaning(summary: AuditSummary) -> str:
     """Return what swapping people does to the mean loss, or what to do where that says nothing."""
     if summary.applicability is not None:
         return summary.instead or ""
+    if summary.rates is not None:
+        return rates_sentence(summary, summary.rates)
+    return worst_case(summary)
+
+
+def worst_case(summary: AuditSummary) -> str:
+    """Return what swapping people with the worst-treated of those similar does."""
     before, after = _risks(summary)
     what, near = _mean_loss(summary), about(summary)
     if summary.statistic > 0:
@@ -209,7 +225,7 @@ def _random_swap(summary: AuditSummary) -> str:
 def parts_sentence(summary: AuditSummary) -> str | None:
     """Return how much needs sensitive features to change; None where all of it does, by design."""
     part = summary.attributable
-    if summary.applicability is not None or part.same_group <= 0:
+    if summary.applicability is not None or part.same_group <= 0 or summary.rates is not None:
         return None
     groups = " or ".join(visible(name) for name in summary.provenance.sensitive)
     near = about(summary)
@@ -233,6 +249,8 @@ def judged_sentence(summary: AuditSummary) -> str | None:
     verdict = summary.attributable.verdict
     if summary.judge == "statistic" or verdict is None or summary.applicability is not None:
         return None
+    if summary.rates is not None:
+        return "All of R needs sensitive features to change: the verdict on it is what counts."
     return (
         "What counts here is the part that needs sensitive features to change: "
         f"{PART_VERDICTS[verdict]} at level {level(summary.alpha)}."
@@ -273,9 +291,21 @@ def disagreement_sentence(summary: AuditSummary) -> str | None:
     )
 
 
+def description_sentence(summary: AuditSummary) -> str | None:
+    """Return what the statistic describes where the verdict is about rates; else None."""
+    if summary.rates is None or summary.applicability is not None:
+        return None
+    noise = disagreement_sentence(summary)
+    return (
+        f"As a description of these people, and no evidence: {_lower_first(worst_case(summary))}"
+        f"{'' if noise is None else ' ' + noise}"
+    )
+
+
 def has_much_disagreement(summary: AuditSummary) -> bool:
     """Tell whether so much is disagreement that the verdict must not stand without it."""
-    return summary.disagreement > 0 and summary.disagreement >= LARGE * summary.statistic
+    told = summary.rates is None  # else it is told with the description
+    return told and summary.disagreement > 0 and summary.disagreement >= LARGE * summary.statistic
 
 
 def interval_words(summary: AuditSummary) -> str:
@@ -292,12 +322,17 @@ def one_sided(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
 
 
 def figures(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
-    """Return the statistic, its bounds and its test, name by name."""
+    """Return the statistic, its bounds and its test, name by name; or those of the rates."""
+    if summary.rates is not None:
+        return rate_figures(summary, summary.rates)
+    threshold = ("Threshold δ", "none given" if summary.delta is None else decimal(summary.delta))
+    if summary.applicability is not None:
+        return ("FaiTH statistic, no evidence", decimal(summary.statistic)), threshold
     return (
         ("FaiTH statistic", decimal(summary.statistic)),
         (f"Confidence interval, {level(1 - summary.alpha)}", interval_words(summary)),
         *one_sided(summary),
-        ("Threshold δ", "none given" if summary.delta is None else decimal(summary.delta)),
+        threshold,
         ("p-value", pvalue_words(summary)),
     )
 
@@ -309,7 +344,16 @@ def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
         "meaning": meaning(summary),
         "verdict_sentence": verdict_sentence(summary),
         "comparable": comparable_sentence(summary),
-        "parts": [one for one in (parts_sentence(summary), judged_sentence(summary)) if one],
+        "parts": [
+            one
+            for one in (
+                features_sentence(summary),
+                parts_sentence(summary),
+                judged_sentence(summary),
+                description_sentence(summary),
+            )
+            if one
+        ],
         "disagreement": disagreement_sentence(summary) if has_much_disagreement(summary) else None,
         "interval": interval_words(summary),
         "figures": figures(summary),

@@ -30,6 +30,11 @@ GLOSSARY = {
         "The two-sided confidence interval at level 1 − α, with α/2 on each side; it is a "
         "little wider than the two bounds."
     ),
+    "Rates, R": (
+        "With predictions alone, where answers differ inside a profile: by how much the mean loss "
+        "would rise if everybody were treated as the worst-treated group among people who are "
+        "alike in all other columns. It does not say why they are treated differently."
+    ),
     "Loss": (
         "What a prediction costs. With zero-one loss an error costs 1, so that mean losses "
         "are shares of errors."

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from fairtransport.report.cells import Cell, Table, columns_of
 from fairtransport.report.numbers import DOWN, UP, bound, interval_text, level
+from fairtransport.report.rate_words import NOT_SAID as RATES_NOT_SAID
 from fairtransport.report.sections import Section
-from fairtransport.report.sections.finding import interval_words, one_sided, pvalue_words
+from fairtransport.report.sections.finding import figures, interval_words, one_sided, pvalue_words
 from fairtransport.report.strings import shorten, visible
 
 if TYPE_CHECKING:
@@ -68,16 +69,18 @@ def methods_table(summary: AuditSummary) -> Table:
 
 
 def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
-    facts = [
+    facts: list[tuple[str, str]] = [
         (f"Interval, {level(1 - summary.alpha)}", interval_words(summary)),
         *one_sided(summary),
     ]
-    if summary.pvalue is not None:
+    if summary.rates is not None or summary.applicability is not None:
+        facts = list(figures(summary))
+    elif summary.pvalue is not None:
         facts.append(("Test of δ-fairness", pvalue_words(summary)))
     return {
         "guarantee": guarantee_meaning(summary),
         "facts": facts,
-        "not_said": NOT_SAID,
+        "not_said": NOT_SAID if summary.rates is None else RATES_NOT_SAID,
         "law": law_sentence(summary),
         "methods": methods_table(summary),
     }

@@ -23,6 +23,7 @@ from fairtransport.report.numbers import (
     pvalue,
     signed,
 )
+from fairtransport.report.rate_words import DESCRIPTION
 from fairtransport.report.sections import Section
 from fairtransport.report.sections.finding import (
     about,
@@ -115,7 +116,8 @@ def _has_twins(summary: AuditSummary) -> bool:
 
 def direction_sentence(summary: AuditSummary) -> str | None:
     """Return for which group the model does worse than for similar people of another."""
-    if not summary.directions or summary.applicability is not None:
+    told = summary.applicability is None and summary.rates is None
+    if not summary.directions or not told:
         return None
     first = summary.directions[0]
     back = [
@@ -131,8 +133,16 @@ def direction_sentence(summary: AuditSummary) -> str | None:
     return (
         f"By {shorten(visible(first.feature))}: {does} for {worse} than for similar people of "
         f"{better}, which adds {near}{decimal(first.contribution)} to the statistic (the other way "
-        f"round: {other}){shown}."
+        f"round: {other}){shown}.{_needed(summary)}"
     )
+
+
+def _needed(summary: AuditSummary) -> str:
+    """Return how much of the statistic needs another group, where that is less than it adds."""
+    part = summary.attributable
+    if part.same_group <= 0 or part.value >= summary.directions[0].contribution:
+        return ""
+    return f" Only {about(summary)}{decimal(part.value)} of the statistic needs another group."
 
 
 def directions_table(summary: AuditSummary) -> Table:
@@ -392,9 +402,10 @@ def _versus(one: GroupComparison, name: str) -> str:
 def _contents(summary: AuditSummary, output: Output) -> dict[str, object]:
     much = has_much_disagreement(summary)
     return {
+        "description": DESCRIPTION,
         "moved": moved_sentence(summary),
         "scope": scope_meaning(summary),
-        "disagreement": None if much else disagreement_sentence(summary),
+        "disagreement": None if much or summary.rates else disagreement_sentence(summary),
         "ties": ties_sentence(summary),
         "fractions": fractions_sentence(summary),
         "hidden": hidden_sentence(summary),

@@ -1,0 +1,115 @@
+"""The upper concave hull of one point's candidates, which come in any order.
+
+A hull is three arrays and a length n: losses fall strictly, so do costs, and the last corner is
+free. Before any candidate that is the point itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import njit
+
+from fairtransport.transport.kernels import changed, cheapest_first
+
+if TYPE_CHECKING:
+    from fairtransport.checks import FloatArray, IntArray
+
+MARGIN = 1e-12
+"""Candidates below a hull by less stay on it until all are known: products round."""
+
+
+@njit(cache=True)
+def cost_at(loss: float, level: FloatArray, price: FloatArray, n: int) -> float:
+    """Return the cost at which a hull reaches a loss; no candidate that costs more is a corner."""
+    if loss > level[0]:
+        return np.inf
+    if loss < level[n - 1]:
+        return -1.0
+    low, high = 0, n - 1
+    # level[low] >= loss, and what follows `high` is smaller
+    while low < high:
+        middle = (low + high + 1) // 2
+        if level[middle] >= loss:
+            low = middle
+        else:
+            high = middle - 1
+    if level[low] == loss:
+        return float(price[low])
+    share = (loss - level[low + 1]) / (level[low] - level[low + 1])
+    return float((price[low + 1] + (price[low] - price[low + 1]) * share) * (1 + MARGIN))
+
+
+@njit(cache=True)
+def _place(loss: float, level: FloatArray, n: int) -> int:
+    """Return how many corners have a larger loss."""
+    low, high = 0, n
+    while low < high:
+        middle = (low + high) // 2
+        if level[middle] > loss:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit(cache=True)
+def insert(  # noqa: C901
+    i: int, j: int, c: float, loss: float, profiles: IntArray,
+    level: FloatArray, price: FloatArray, corner: IntArray, n: int,
+) -> int:  # fmt: skip
+    """Take target ``j`` into the hull of point ``i``, if it is a corner; return the new length."""
+    p = q = _place(loss, level, n)
+    if p > 0 and price[p - 1] <= c:
+        return n
+    if p < n and level[p] == loss:
+        if c > price[p]:
+            return n
+        if c == price[p]:
+            fewer = changed(profiles, i, j) - changed(profiles, i, corner[p])
+            if fewer < 0 or (fewer == 0 and j < corner[p]):
+                corner[p] = j
+            return n
+    # the new corner lies between p - 1 and q; what pays as much for less goes
+    while q < n and price[q] >= c:
+        q += 1
+    if p > 0 and q < n:
+        rise, run = level[p - 1] - level[q], price[p - 1] - price[q]
+        if (loss - level[q]) * run < rise * (c - price[q]) * (1 - MARGIN):
+            return n
+    while p > 1:
+        rise, run = level[p - 2] - loss, price[p - 2] - c
+        if (level[p - 1] - loss) * run >= rise * (price[p - 1] - c) * (1 - MARGIN):
+            break
+        p -= 1
+    while q < n - 1:
+        rise, run = loss - level[q + 1], c - price[q + 1]
+        if (level[q] - level[q + 1]) * run >= rise * (price[q] - price[q + 1]) * (1 - MARGIN):
+            break
+        q += 1
+    return _replace(p, q, j, c, loss, level, price, corner, n)
+
+
+@njit(cache=True)
+def _replace(
+    p: int, q: int, j: int, c: float, loss: float,
+    level: FloatArray, price: FloatArray, corner: IntArray, n: int,
+) -> int:  # fmt: skip
+    """Put one corner where p to q - 1 were; return the new length."""
+    if q > p + 1:
+        for a in range(q, n):
+            to = a + p + 1 - q
+            level[to], price[to], corner[to] = level[a], price[a], corner[a]
+    elif q == p:
+        for a in range(n - 1, q - 1, -1):
+            level[a + 1], price[a + 1], corner[a + 1] = level[a], price[a], corner[a]
+    level[p], price[p], corner[p] = loss, c, j
+    return n + p + 1 - q
+
+
+@njit(cache=True)
+def finish(i: int, losses: FloatArray, price: FloatArray, corner: IntArray, n: int) -> int:
+    """Turn a hull into the frontier, in place, cheapest corner first; return its length."""
+    own = 1 if corner[n - 1] == i else 0
+    return cheapest_first(i, n - own, losses, corner, price)
