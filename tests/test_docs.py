@@ -29,6 +29,7 @@ def test_the_readmes_python_runs_as_shown():
         "datasets.md",
         "families.md",
         "models.md",
+        "questions.md",
         "rates.md",
         "selection.md",
         "similarity.md",
@@ -89,6 +90,22 @@ def test_the_figures_on_rates_are_those_of_the_simulation():
     ideal = "{:.1f} and {:.1f}".format(*found["without_signs"])
     assert f"took a normal bound would be {ideal} times as far away" in words
     assert f"the bound was above 0 in at most {100 * alarms:.1f} % of the samples" in words
+
+
+def test_the_tables_on_questions_are_those_of_the_simulation():
+    script = runpy.run_path(str(ROOT / "scripts" / "make_questions_tables.py"))
+    page = (ROOT / "docs" / "questions.md").read_text("utf-8")
+    assert script["page"](page) == page
+    found = json.loads((ROOT / "docs" / "questions.json").read_text("utf-8"))
+    (at_delta,) = [row for row in found["stops"] if row["psi"] == row["delta"]]
+    assert at_delta["runs"] == 1000
+    # either verdict is an error there, each of probability .05 at most: three standard errors
+    for word in ("rejected", "certified"):
+        assert at_delta[word] <= 50 + 3 * (1000 * 0.05 * 0.95) ** 0.5
+    for draws in (1, 2, 5, 20):
+        rows = [row for row in found["draws"] if row["draws"] == draws]
+        runs, alarms = (sum(row[name] for row in rows) for name in ("runs", "false alarms"))
+        assert alarms <= 0.05 * runs + 3 * (runs * 0.05 * 0.95) ** 0.5
 
 
 def test_the_page_on_architecture_has_a_paragraph_for_every_room():

@@ -6,10 +6,10 @@ import sys
 import time
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 T = TypeVar("T")
 
@@ -18,6 +18,7 @@ PATIENCE = 1.0
 
 
 _silent: ContextVar[bool] = ContextVar("silent", default=False)
+_price: ContextVar[float | None] = ContextVar("price", default=None)
 
 
 @contextmanager
@@ -30,24 +31,70 @@ def silence() -> Iterator[None]:
         _silent.reset(token)
 
 
+@contextmanager
+def priced(per_1000: float | None) -> Iterator[None]:
+    """Say inside what questions cost, at a price of a thousand of them."""
+    token = _price.set(per_1000)
+    try:
+        yield
+    finally:
+        _price.reset(token)
+
+
 def track(items: Iterable[T], total: int, what: str) -> Iterator[T]:
     """Yield the items; if they take long and a person watches, show how far they are."""
+    return _track(items, total, 0, lambda _: 1, lambda *_: what)
+
+
+def track_questions(batches: Iterable[list[T]], total: int, known: int) -> Iterator[list[T]]:
+    """Yield batches of questions; show how many of all are answered, how fast, at what cost.
+
+    ``known`` of the ``total`` were answered before.
+    """
+
+    def words(done: int, seconds: float) -> str:
+        return _asked(done, known, total, seconds, _price.get())
+
+    return _track(batches, total, known, len, words)
+
+
+def _asked(done: int, known: int, total: int, seconds: float, price: float | None) -> str:
+    """Return how far the asking is, in words.
+
+    Examples
+    --------
+    >>> _asked(300, 100, 1000, 50.0, 2.5)
+    'asked 300 of 1000 (4 a second, cost 0.50 of 2.25)'
+    """
+    asked = done - known
+    cost = ""
+    if price is not None:
+        cost = f", cost {asked * price / 1000:.2f} of {(total - known) * price / 1000:.2f}"
+    return f"asked {done} of {total} ({asked / max(seconds, 1e-9):.2g} a second{cost})"
+
+
+def _track(
+    items: Iterable[T], total: int, before: int, size: Callable[[Any], int],
+    words: Callable[[int, float], str],
+) -> Iterator[T]:  # fmt: skip
     if _silent.get() or not sys.stderr.isatty():
         yield from items
         return
-    started, bar, task = time.monotonic(), None, None
+    started, bar, task, done = time.monotonic(), None, None, before
     try:
-        for done, item in enumerate(items):
+        for item in items:
             yield item
-            if bar is None and time.monotonic() - started > PATIENCE:
+            done += size(item)
+            lasted = time.monotonic() - started
+            if bar is None and lasted > PATIENCE:
                 from rich.console import Console
                 from rich.progress import Progress
 
                 bar = Progress(console=Console(stderr=True), transient=True)
                 bar.start()
-                task = bar.add_task(what, total=total)
+                task = bar.add_task(words(done, lasted), total=total, completed=done)
             if bar is not None and task is not None:
-                bar.update(task, completed=done + 1)
+                bar.update(task, completed=done, description=words(done, lasted))
     finally:
         if bar is not None:
             bar.stop()

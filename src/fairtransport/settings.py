@@ -15,6 +15,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from fairtransport.access.query_log import QueryLog, as_query_log
 from fairtransport.checks import choice, generator, number, shown, threshold, whole
 from fairtransport.errors import InputError
 from fairtransport.inference.methods import METHODS, check_level
@@ -35,6 +36,8 @@ JUDGED = ("statistic", "attributable")
 MOST_MOVES = 100_000
 """A document with more moves than these would be a table."""
 DISAGREEMENTS = ("rates", "bias")
+MOST_DRAWS = 10_000
+"""The most answers to a question."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,21 @@ def _seed(name: str, value: object) -> int:
     """Return a seed that can be recorded: the number given, or one drawn."""
     drawn = generator(name, value)
     return int(value) if isinstance(value, int | np.integer) else int(drawn.integers(2**32))
+
+
+def _log(name: str, value: object) -> QueryLog | None:
+    return None if value is None else as_query_log(name, value)
+
+
+def _if_given(check: Check, name: str, value: object) -> object:
+    return None if value is None else check(name, value)
+
+
+def _switch(name: str, value: object) -> bool:
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    msg = f"`{name}` must be True or False, got {shown(value)}"
+    raise InputError(msg)
 
 
 def _mapping(name: str, value: object) -> Mapping[str, object]:
@@ -261,6 +279,33 @@ class AuditSettings:
         line="The seed of everything random; default: drawn and printed.",
         recorded="provenance.seed",
     )
+    query_log: Any = _asked(
+        "A file (.sqlite) that keeps every answer of the model as it arrives, so that an audit "
+        "that was stopped goes on and asks nothing twice.",
+        check=_log,
+        flag="query-log",
+    )
+    repeats: int | None = _asked(
+        "How many questions are asked a second time, to see whether the answers are the same; "
+        "default: 20 of a model behind an endpoint or a prompt, else none.",
+        check=partial(_if_given, partial(whole, at_least=0)),
+    )
+    draws: int | None = _asked(
+        "How many answers to each question are asked for, where the model answers at random.",
+        check=partial(_if_given, partial(whole, at_most=MOST_DRAWS)),
+    )
+    ask_until_sure: bool = _asked(
+        "Whether people are asked about in random order until there is a verdict.",
+        default=False,
+        check=_switch,
+        flag="ask-until-sure",
+        line="Ask about people in random order until there is a verdict.",
+    )
+    budget_of_questions: int | None = _asked(
+        "The most questions that are asked until there is a verdict.",
+        check=partial(_if_given, whole),
+        flag="budget-of-questions",
+    )
     favourable: object = _asked("The favourable label, for the group metrics.")
     privileged: Mapping[str, object] | None = _asked(
         'The privileged group, as in ``{"race": "Caucasian"}``, for the group metrics.',
@@ -299,9 +344,22 @@ class AuditSettings:
         if self.delta is not None:
             object.__setattr__(self, "delta", threshold(self.delta, chosen.range))
         check_level(self.method, self.alpha, self.n_resamples)
+        self._check_asking()
         if bool(self.privileged) != (self.favourable is not None):
             lacking = "privileged" if not self.privileged else "favourable"
             msg = f"`favourable` and `privileged` must be given together, got no `{lacking}`"
+            raise InputError(msg)
+
+    def _check_asking(self) -> None:
+        """Refuse ways of asking that contradict each other."""
+        if self.ask_until_sure and self.delta is None:
+            msg = "`delta` must be given with `ask_until_sure`: there is no verdict without it"
+            raise InputError(msg)
+        if self.ask_until_sure and self.draws is not None:
+            msg = "`draws` and `ask_until_sure` must not be given together, got both"
+            raise InputError(msg)
+        if self.budget_of_questions is not None and not self.ask_until_sure:
+            msg = "`budget_of_questions` must be given with `ask_until_sure`, got it alone"
             raise InputError(msg)
 
     @property

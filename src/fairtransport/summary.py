@@ -44,6 +44,7 @@ __all__ = [
     "Outlook",
     "Profile",
     "Provenance",
+    "QuestionsAsked",
     "RatesFound",
     "SimilarPair",
     "SimilarityCheck",
@@ -57,6 +58,8 @@ SCHEMA = "fairtransport-audit/1"
 """The name and version of the JSON document's schema."""
 VERDICTS = ("rejected", "certified", "inconclusive", "not-applicable")
 """What an audit can say of δ-fairness."""
+WHY_STOPPED = ("rejected", "certified", "budget", "everybody")
+"""Why the asking stopped: at a verdict, out of questions, or out of people."""
 JUDGED = ("statistic", "attributable")
 """What the verdict that counts can be on."""
 DISAGREEMENTS = ("rates", "bias")
@@ -232,6 +235,28 @@ class Law:
 
 
 @dataclass(frozen=True, kw_only=True)
+class QuestionsAsked:
+    """How the model was asked, beyond once about everybody."""
+
+    repeated: Annotated[int, Doc("How many questions were asked a second time.")]
+    differed: Annotated[int, Doc("How many of these got another answer.")]
+    differed_at_most: Annotated[
+        float | None,
+        Doc("The exact upper limit of the share of all that would; null if none was repeated."),
+    ]
+    draws: Annotated[
+        int | None, Doc("Answers to each question, where they are random; null: one, for good.")
+    ]
+    people: Annotated[
+        int | None, Doc("People in the data, where the asking stopped when it was sure; else null.")
+    ]
+    stopped: Annotated[
+        str | None,
+        Doc("Why the asking stopped; null where everybody was asked about.", one_of=WHY_STOPPED),
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Provenance:
     """How the audit was done.
 
@@ -395,6 +420,10 @@ class AuditSummary:
     methods: Annotated[
         tuple[MethodLimits, ...], Doc("Several methods side by side; empty if shared.")
     ] = ()
+    questions: Annotated[
+        QuestionsAsked | None,
+        Doc("How the model was asked; null with predictions only or if shared."),
+    ] = None
     plan_is_unique: Annotated[bool, Doc("Whether no other swaps give the same statistic.")]
     duality_gap: Annotated[
         float, Doc("The difference between the two ways of computing the statistic.")

@@ -21,7 +21,7 @@ import fairtransport as ft
 from fairtransport.access import load
 from fairtransport.access.model_files import REVIEWED
 
-KINDS = ".skops, .onnx, .pkl, .pickle, .joblib, http:, https:"
+KINDS = ".skops, .onnx, .pkl, .pickle, .joblib, .sqlite, http:, https:"
 
 
 class Surprise:

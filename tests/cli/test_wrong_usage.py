@@ -9,7 +9,7 @@ from fairtransport.losses import LOSSES
 
 TOLD = "--label good --prediction guess --sensitive race --features race,age"
 COLUMNS = "(race, age, good, word, guess, score, gap)"
-KINDS = ".skops, .onnx, .pkl, .pickle, .joblib, http:, https:"
+KINDS = ".skops, .onnx, .pkl, .pickle, .joblib, .sqlite, http:, https:"
 ASK = "audit people.csv --label good --sensitive race --model"
 LIST_OF_METHODS = ", ".join(map(repr, METHODS))
 LIST_OF_LOSSES = ", ".join(map(repr, LOSSES))

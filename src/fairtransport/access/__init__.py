@@ -3,7 +3,9 @@
 from fairtransport.access.asking import ask
 from fairtransport.access.boxes import BlackBox, Estimator, Function, as_black_box
 from fairtransport.access.endpoints import connect
+from fairtransport.access.identity import named
 from fairtransport.access.loading import load
+from fairtransport.access.logged import Recorded, logged, recorded
 from fairtransport.access.model_files import FileModel
 from fairtransport.access.prompts import prompt
 
@@ -12,9 +14,13 @@ __all__ = [
     "Estimator",
     "FileModel",
     "Function",
+    "Recorded",
     "as_black_box",
     "ask",
     "connect",
     "load",
+    "logged",
+    "named",
     "prompt",
+    "recorded",
 ]

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from fairtransport.access.boxes import BlackBox
 from fairtransport.access.endpoints import open_address
+from fairtransport.access.logged import read_answers
 from fairtransport.access.mlflow_folders import is_mlflow_folder, read_mlflow_folder
 from fairtransport.access.model_files import read_pickle, read_skops
 from fairtransport.access.onnx_files import read_onnx
@@ -24,6 +25,7 @@ PLACES: dict[str, Open] = {
     ".pkl": read_pickle,
     ".pickle": read_pickle,
     ".joblib": read_pickle,
+    ".sqlite": read_answers,
     "http:": open_address,
     "https:": open_address,
 }
@@ -40,8 +42,9 @@ def load(
     ----------
     path
         A skops file (.skops), an ONNX file (.onnx), a pickle (.pkl, .pickle, .joblib), an MLflow
-        folder (one with a file MLmodel in it), or an address (http:, https:), for which `connect`
-        has more settings.
+        folder (one with a file MLmodel in it), a query log (.sqlite), whose answers stand for the
+        system that gave them, or an address (http:, https:), for which `connect` has more
+        settings.
     allow_pickle
         Whether pickles may be read. Reading one runs whatever code its author put in: allow it
         for files that you made or whose author you trust as you trust a program.

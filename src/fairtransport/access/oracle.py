@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from fairtransport.access.asking import ask, check_scores, check_values
+from fairtransport.access.asking import ask, check_labels, check_scores, check_values
+from fairtransport.access.batches import ask_all, batch_of
+from fairtransport.access.identity import known_by
 from fairtransport.access.labels import (
     all_classes,
     positive_label,
@@ -15,13 +17,16 @@ from fairtransport.access.labels import (
     refuse_fractions,
     tells_labels,
 )
+from fairtransport.access.logged import about
+from fairtransport.access.query_log import System
+from fairtransport.access.repeating import Repeats, same_answer
 from fairtransport.checks import FloatArray, IntArray, is_among, shown
 from fairtransport.errors import DataError, InputError
 from fairtransport.losses import Answer, Loss, evaluate
 from fairtransport.space.columns import Value, Values, object_array, sorted_levels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from fairtransport.access.boxes import Access, BlackBox
     from fairtransport.space import SampleSpace
@@ -80,6 +85,10 @@ class Oracle:
     ----------
     said
         What the model said so far, by question.
+    later
+        The same for the second and later draws, where several answers a question were asked for.
+    from_log
+        How many of the answers were in its query log.
     """
 
     def __init__(
@@ -87,6 +96,8 @@ class Oracle:
     ) -> None:
         self.access, self.loss, self.pos_label, self.partial = access, loss, pos_label, partial
         self.said: dict[Question, Any] = {}
+        self.later: list[dict[Question, Any]] = []
+        self.from_log = 0
         self._order: list[Value] = []
 
     @property
@@ -100,14 +111,17 @@ class Oracle:
         is_rate = not self.loss.uses_truth and self.pos_label is not None
         return "label" if is_rate else self.loss.needs
 
-    def answer(self, space: SampleSpace) -> AnsweredPoints:
-        """Return the model's answers and the losses at all points of a space."""
+    def answer(self, space: SampleSpace, draw: int = 0) -> AnsweredPoints:
+        """Return the model's answers and the losses at all points of a space.
+
+        ``draw`` is which of several answers to each question is wanted.
+        """
         classes = self.classes(space)
         positive = self.positive(space, classes)
         if self.access.box is None:
             predictions = self._given(space, classes, positive)
         else:
-            predictions = self._asked(space, self.access.box, classes, positive)
+            predictions = self._asked(space, self.access.box, classes, positive, draw)
         loss, notes = self.loss, self.access.notes_on(predictions, classes)
         if not loss.uses_truth:
             self.check_positive(predictions)
@@ -115,6 +129,12 @@ class Oracle:
         losses = evaluate(loss, _truth(space, loss, classes), predictions)
         told = tuple(classes) if predictions.ndim > 1 else ()
         return AnsweredPoints(loss, losses, predictions, self.queried, notes, told)
+
+    def known_loss(self) -> Loss:
+        """Return the loss, with its range as far as it is known before anything is asked."""
+        if self.loss.uses_truth:
+            return self.loss
+        return replace(self.loss, range=outcome_range(self.loss, self.access, self.pos_label))
 
     def classes(self, space: SampleSpace) -> list[Value]:
         """Return all labels that can occur."""
@@ -150,30 +170,100 @@ class Oracle:
         """Do what has to be done before the model is asked."""
 
     def _asked(
-        self, space: SampleSpace, box: BlackBox, classes: list[Value], positive: Value
+        self, space: SampleSpace, box: BlackBox, classes: list[Value], positive: Value, draw: int
     ) -> Values:
         if self.kind == "score" and classes != self._order:
             # what was said has a column a class, in the order of other classes
             self.said.clear()
+            self.later.clear()
             self._order = classes
-        names = asked_columns(box, space, partial=self.partial)
+        first, group, questions = self.questions(space)
+        known = self._known(draw)
+        new = [at for at, one in enumerate(questions) if one not in known]
+        if new:
+            self.prepare(space, box)
+            rows = first[np.array(new, np.int64)]
+            asked = [questions[at] for at in new]
+            said = self._new(space, box, rows, asked, classes, positive, draw)
+            if self.loss.needs == "label":
+                self.check_labels(as_array(said) if isinstance(said, list) else said, classes)
+            known.update(zip(asked, as_list(said), strict=True))
+            if len(new) == len(questions) and not isinstance(said, list):
+                return np.asarray(said[group])  # as the model gave them
+        return as_array([known[one] for one in questions])[group]
+
+    def questions(self, space: SampleSpace) -> tuple[IntArray, IntArray, list[Question]]:
+        """Return the points that are questions of their own, which each point asks, and them."""
+        assert self.access.box is not None  # noqa: S101
+        names = asked_columns(self.access.box, space, partial=self.partial)
         asked = [name for name in space.features if name in names]
         first, group = _distinct(space, asked)
-        questions = _questions(space, first, asked)
-        new = np.array([at for at, one in enumerate(questions) if one not in self.said], np.int64)
-        if len(new):
-            self.prepare(space, box)
-            said = ask(
-                box, space.frame(names, first[new], box.library or space.library), len(new),
-                self.kind, self.expected(classes), positive,
-                {name: edges for name, edges in space.bins.items() if name in names},
+        return first, group, _questions(space, first, asked)
+
+    def ask_again(self, space: SampleSpace, many: int, rng: np.random.Generator) -> Repeats:
+        """Ask some questions a second time, chosen at random, and count what differs."""
+        box = self.access.box
+        if box is None or many == 0:
+            return Repeats()
+        first, _, questions = self.questions(space)
+        chosen = np.sort(rng.permutation(len(questions))[:many])
+        size = batch_of(box) or len(chosen)
+        classes = self.classes(space)
+        asked = self._asker(space, box, first[chosen], classes, self.positive(space, classes))
+        now = [
+            one for at in range(0, len(chosen), size)
+            for one in asked(list(range(at, min(at + size, len(chosen))))).tolist()
+        ]  # fmt: skip
+        before = [self.said[questions[at]] for at in chosen]
+        differed = sum(not same_answer(*pair) for pair in zip(before, now, strict=True))
+        return Repeats(len(chosen), differed)
+
+    def _known(self, draw: int) -> dict[Question, Any]:
+        """Return what was said so far in a draw."""
+        if draw == 0:
+            return self.said
+        while len(self.later) < draw:
+            self.later.append({})
+        return self.later[draw - 1]
+
+    def _new(
+        self, space: SampleSpace, box: BlackBox, rows: IntArray, questions: list[Question],
+        classes: list[Value], positive: Value, draw: int,
+    ) -> Values | list[Any]:  # fmt: skip
+        """Return the answers to new questions, from a log or from the model."""
+        names = asked_columns(box, space, partial=self.partial)
+        asked = self._asker(space, box, rows, classes, positive)
+        expected = self.expected(classes)
+
+        def check(who: str, answers: list[Any]) -> None:
+            check_kept(who, answers, self.kind, expected, positive)
+
+        def system() -> System:
+            is_score = self.kind == "score"
+            columns = tuple(name for name in space.features if name in names)
+            return System(
+                known_by(box), columns, self.kind, tuple(classes) if is_score else (),
+                positive if is_score else None, about(box),
             )  # fmt: skip
-            if self.loss.needs == "label":
-                self.check_labels(said, classes)
-            self.said.update(zip([questions[at] for at in new], said.tolist(), strict=True))
-            if len(new) == len(questions):  # as the model gave them
-                return np.asarray(said[group])
-        return as_array([self.said[one] for one in questions])[group]
+
+        said, known = ask_all(box, questions, asked, check, system, draw)
+        self.from_log += known
+        return said
+
+    def _asker(
+        self, space: SampleSpace, box: BlackBox, rows: IntArray, classes: list[Value],
+        positive: Value,
+    ) -> Callable[[list[int]], Values]:  # fmt: skip
+        """Return how the model is asked about some of the rows, by their places."""
+        names = asked_columns(box, space, partial=self.partial)
+        bins = {name: edges for name, edges in space.bins.items() if name in names}
+
+        def asked(places: list[int]) -> Values:
+            points = space.frame(names, rows[places], box.library or space.library)
+            kind, expected = self.kind, self.expected(classes)
+            return ask(box, points, len(places), kind, expected, positive, bins)
+
+        return asked
 
     def _given(self, space: SampleSpace, classes: list[Value], positive: Value) -> Values:
         columns = [space.values(name) for name in space.predictions]
@@ -194,9 +284,8 @@ class Oracle:
         if self.pos_label is not None and self.access.parameter != "y_score":
             outcome = np.asarray(predictions == self.pos_label, dtype=np.float64)
             return replace(self.loss, range=(0.0, 1.0)), outcome
-        limits = outcome_range(self.loss, self.access, self.pos_label)
         outcome = check_values(f"`{self.access.parameter}`", predictions)
-        return replace(self.loss, range=limits), outcome
+        return self.known_loss(), outcome
 
 
 def outcome_range(loss: Loss, access: Access, pos_label: Value) -> tuple[float, float] | None:
@@ -242,6 +331,26 @@ def _distinct(space: SampleSpace, asked: Sequence[str]) -> tuple[IntArray, IntAr
 def _questions(space: SampleSpace, rows: IntArray, asked: Sequence[str]) -> list[Question]:
     columns = [space.columns[name].take(rows).to_list() for name in asked]
     return list(zip(*columns, strict=True))
+
+
+def check_kept(
+    who: str, answers: list[Any], kind: Answer, expected: Sequence[Value] | None, positive: Value
+) -> None:
+    """Refuse answers of a log that a model could not have given, and so are none of its."""
+    if not answers:
+        return
+    if kind == "score":
+        classes = expected or ()
+        check_scores(who, np.asarray(answers), len(answers), classes, classes, positive)
+    elif kind == "value":
+        check_values(who, as_array(answers))
+    elif kind == "label":
+        check_labels(who, object_array(answers), expected)
+
+
+def as_list(values: Values | list[Any]) -> list[Any]:
+    """Return answers as plain Python values."""
+    return values if isinstance(values, list) else list(values.tolist())
 
 
 def as_array(values: list[Value]) -> Values:

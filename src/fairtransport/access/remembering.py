@@ -47,6 +47,11 @@ class Remembering:
         self.queried = 0
 
     @property
+    def box(self) -> BlackBox:
+        """The model itself."""
+        return self._box
+
+    @property
     def name(self) -> str:
         """How a report names the model."""
         return self._box.name

@@ -50,7 +50,7 @@ def find_obstacle(core: Core) -> Obstacle | None:
     All but the last hold whatever the sample says of ψ. The last, that hardly anybody has anyone
     to be compared with, does not take back a rejection, which so few can be enough for.
     """
-    for find in (_blind, _one_place, _equal_losses, _noisy, _lonely):
+    for find in (_blind, _one_place, _equal_losses, _noisy, _random, _lonely):
         if (found := find(core)) is not None:
             return found
     return None
@@ -95,12 +95,26 @@ def _one_place(core: Core) -> Obstacle | None:
 
 def _equal_losses(core: Core) -> Obstacle | None:
     losses = core.problem.losses
-    if np.ptp(losses) > 0:
+    # of those who were not asked about nothing is known
+    if np.ptp(losses) > 0 or core.asked.stopped not in {None, "everybody"}:
         return None
     return Obstacle(
         f"Every loss is {losses[0]:g}, whoever is asked about: no swap can change anything.",
         "Audit what differs between people: scores instead of labels (the losses 'log' or "
         "'brier'), or the decisions themselves (the loss 'outcome').",
+    )
+
+
+def _random(core: Core) -> Obstacle | None:
+    if not core.asked.answers_at_random:
+        return None
+    repeats = core.asked.repeats
+    return Obstacle(
+        f"{repeats.differed} of {repeats.asked} questions that were asked a second time got "
+        "another answer: the model answers at random or has changed, and the worst of several "
+        "twins is then the one with the worst luck, whoever they are.",
+        "Ask for several answers to each question with `draws`, so that noise is not counted as "
+        "bias; or hold the model's version, seed and temperature fixed.",
     )
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fairtransport.audit.applicability import Obstacle, find_obstacle
+from fairtransport.audit.asked import Asked
 from fairtransport.audit.attributable import Attributable, find_attributable
 from fairtransport.audit.rates import (
     Rates,
@@ -65,6 +66,8 @@ class Core:
         What a reader of the numbers should know.
     settings_taken
         The flags whose values came from a settings file, for the provenance.
+    asked
+        How the model was asked, beyond once about everybody.
     """
 
     settings: AuditSettings
@@ -76,6 +79,7 @@ class Core:
     target_scope: str
     warnings: tuple[str, ...] = ()
     settings_taken: tuple[str, ...] = ()
+    asked: Asked = field(default_factory=Asked)
 
     @property
     def delta(self) -> float | None:
@@ -129,8 +133,12 @@ class Core:
 
     @property
     def statistic(self) -> float:
-        """The FaiTH statistic ψ(f_n): how much worse the model does when people are swapped."""
-        return self.solution.value
+        """The FaiTH statistic ψ(f_n): how much worse the model does when people are swapped.
+
+        Of random answers it is that of mean losses, chosen and measured on different draws.
+        """
+        law = self.asked.law
+        return self.solution.value if law is None or self.asked.draws is None else law.estimate
 
     @property
     def baseline_risk(self) -> float:
@@ -208,6 +216,8 @@ class Core:
         Of given predictions it is what the sample says about R, which lies below the value,
         unless `disagreement` is "bias".
         """
+        if self.asked.law is not None:
+            return self.asked.law
         return rate_bound_law(self) if is_bounded_by_rates(self) else self._law(self.method)
 
     @cached_property
@@ -322,6 +332,8 @@ class Core:
     @cached_property
     def compared_laws(self) -> tuple[SamplingLaw, ...]:
         """The laws of the methods that can be compared; some need a loss with a known range."""
+        if self.asked.law is not None:  # others hold neither at a stopping time nor for draws
+            return (self.asked.law,)
         able = [name for name in COMPARED if name != "finite-sample" or self.loss.range is not None]
         laws = (self.law if name == self.law.method else self._law(name) for name in able)
         # a law of few draws has no bounds at a small level
@@ -341,7 +353,7 @@ class Core:
     @property
     def targets_are_fixed(self) -> bool:
         """Whether each point's target depends neither on the sample nor on the budget."""
-        return self.fixed_targets and self.problem.budget == 0
+        return self.fixed_targets and self.problem.budget == 0 and self.asked.law is None
 
     def as_pilot(self) -> Pilot:
         """Return what `sample_size` has to know to plan an audit like this one.
@@ -349,6 +361,9 @@ class Core:
         An audit takes points from its sample, each with its twins where the model is asked;
         twins have the levels of the sample unless these were declared.
         """
+        if self.asked.law is not None:
+            msg = "`pilot` must be an audit that asked once about everybody, got another"
+            raise InputError(msg)
         if is_bounded_by_rates(self) and self.answers_differ:
             msg = (
                 "`pilot` must be an audit whose verdict is about the statistic, got one of answers "

@@ -22,8 +22,12 @@ SHARED = ("X", "alpha", "counts")
 """What a family has one of."""
 WHERE = "where"
 """An entry's slice of the cases, as in ``{"site": ["a", "b"]}``."""
-OF_ONE = ("judge", "title", "date", "data_name", "auditor")
-"""What a family, whose verdicts are all on the statistic, in one report, is not asked."""
+OF_ONE = (
+    "judge", "title", "date", "data_name", "auditor", "repeats", "draws", "ask_until_sure",
+    "budget_of_questions",
+)  # fmt: skip
+"""What a family is not asked: its verdicts are all on the statistic, it has one report, and its
+models are asked once."""
 OWN = (*(name for name in SETTINGS if name not in {*SHARED, *OF_ONE}), WHERE)
 """What an entry may say for itself."""
 ACCESS = ("model", "y_pred", "y_score")

@@ -5,9 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fairtransport.access.boxes import choose_access
+from fairtransport.access.logged import logged
 from fairtransport.access.oracle import Oracle
+from fairtransport.access.repeating import to_repeat
+from fairtransport.audit.asked import Asked, check_asking
+from fairtransport.audit.drawing import answer_in_draws, law_of_draws
 from fairtransport.audit.result import AuditResult
+from fairtransport.audit.until_sure import UntilSure
 from fairtransport.audit.warnings import find_warnings
 from fairtransport.checks import choice, one_of, threshold
 from fairtransport.errors import InputError
@@ -20,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from fairtransport.access.boxes import Access
+    from fairtransport.access.oracle import AnsweredPoints
     from fairtransport.geometry import Geometry
     from fairtransport.settings import LossLike, Rng, SimilarityLike
     from fairtransport.similarity import Similarity
@@ -51,6 +59,11 @@ def audit(
     method: str = "finite-sample",
     n_resamples: int = 2000,
     rng: Rng = None,
+    query_log: Any = None,
+    repeats: int | None = None,
+    draws: int | None = None,
+    ask_until_sure: bool = False,
+    budget_of_questions: int | None = None,
     favourable: object = None,
     privileged: Mapping[str, object] | None = None,
     moves_limit: int = 500,
@@ -128,6 +141,23 @@ def audit(
     rng
         The seed of everything random; default: drawn and recorded. A number or a numpy
         generator, from which one is drawn.
+    query_log
+        A file (.sqlite) that keeps every answer of the model as it arrives, so that an audit that
+        was stopped goes on and asks nothing twice. ``ft.access.load`` reads it, for an audit
+        without the model. A callable has to be named: ``ft.access.named``.
+    repeats
+        How many questions are asked a second time, to see whether the answers are the same;
+        default: 20 of a model behind an endpoint or a prompt, else none. If answers differ there
+        is no verdict without ``draws``.
+    draws
+        How many answers to each question are asked for, where the model answers at random. The
+        statistic is then about mean losses; choosing the worst twin and measuring it use
+        different draws.
+    ask_until_sure
+        Whether people are asked about in random order until there is a verdict. Bounds hold at
+        the moment the asking stops.
+    budget_of_questions
+        The most questions that are asked until there is a verdict.
     favourable
         The favourable label, for the group metrics. These stand beside the individual ones.
     privileged
@@ -176,6 +206,11 @@ def audit(
         method=method,
         n_resamples=n_resamples,
         rng=rng,
+        query_log=query_log,
+        repeats=repeats,
+        draws=draws,
+        ask_until_sure=ask_until_sure,
+        budget_of_questions=budget_of_questions,
         favourable=favourable,
         privileged=privileged,
         moves_limit=moves_limit,
@@ -201,10 +236,46 @@ def _walk(
     settings: AuditSettings, X: Any, y: Any, model: Any, y_pred: Any, y_score: Any  # noqa: N803
 ) -> AuditResult:  # fmt: skip
     """Count the points, ask the black box about them, and solve."""
-    access = choose_access(model, y_pred, y_score, settings.chosen_loss)
+    access = choose_access(with_log(model, settings), y_pred, y_score, settings.chosen_loss)
     space = count_people(settings, X, y, access)
     oracle = Oracle(access, settings.chosen_loss, settings.pos_label)
-    return solve(settings, space, oracle, settings.chosen_similarity.geometry)
+    check_asking(settings, space, access, oracle.known_loss())
+    geometry = settings.chosen_similarity.geometry
+    if settings.draws is not None:
+        return _solve_in_draws(settings, space, oracle, geometry)
+    asked = Asked()
+    if settings.ask_until_sure:
+        everybody, people = UntilSure(settings, space, oracle, geometry(space)), space.n
+        space, law, why = everybody.ask()
+        asked = Asked(people=people, stopped=why, law=law)
+    result = solve(settings, space, oracle, geometry)
+    rng = np.random.default_rng([settings.seed, 13])
+    repeats = oracle.ask_again(space, to_repeat(access.box, settings.repeats), rng)
+    return replace(result, asked=replace(asked, repeats=repeats))
+
+
+def _solve_in_draws(
+    settings: AuditSettings, space: SampleSpace, oracle: Oracle,
+    geometry: Callable[[SampleSpace], Geometry],
+) -> AuditResult:  # fmt: skip
+    """Ask for several answers to each question, and solve for the mean losses."""
+    draws = settings.draws or 1
+    answers, losses = answer_in_draws(oracle, space, draws)
+    made, limits = geometry(space), answers.loss.range
+    assert limits is not None  # noqa: S101 - it was checked before anything was asked
+    law = law_of_draws(settings, space, oracle, made, losses, limits)
+    result = solve(settings, space, oracle, lambda _: made, answers)
+    return replace(result, asked=Asked(draws=draws, law=law))
+
+
+def with_log(model: Any, settings: AuditSettings) -> Any:
+    """Return a model with the query log that was asked for."""
+    if settings.query_log is None:
+        return model
+    if model is None:
+        msg = "`query_log` must be given with a `model`, as nobody is asked about predictions"
+        raise InputError(msg)
+    return logged(model, settings.query_log)
 
 
 def count_people(
@@ -237,10 +308,10 @@ def count_people(
 
 def solve(
     settings: AuditSettings, space: SampleSpace, oracle: Oracle,
-    geometry: Callable[[SampleSpace], Geometry],
+    geometry: Callable[[SampleSpace], Geometry], answers: AnsweredPoints | None = None,
 ) -> AuditResult:  # fmt: skip
     """Ask the oracle about all points of a space, and solve the transport problem."""
-    answers = oracle.answer(space)
+    answers = oracle.answer(space) if answers is None else answers
     if settings.delta is not None:
         # the answers can tell a range that was not known before
         threshold(settings.delta, answers.loss.range)

@@ -37,6 +37,7 @@ from fairtransport.summary import (
     Limits,
     MethodLimits,
     Provenance,
+    QuestionsAsked,
     RatesFound,
 )
 
@@ -144,6 +145,7 @@ def summarise_headline(core: Core) -> AuditSummary:
         rates=_rates(core),
         random_swap_risk=core.random_swap_risk,
         comparable_share=core.comparable_share,
+        questions=_questions(core),
         plan_is_unique=solution.plan_is_unique,
         duality_gap=solution.duality_gap,
         disagreement=core.disagreement,
@@ -172,6 +174,20 @@ def _attributable(core: Core) -> AttributablePart:
         upper_bound=finite(part.upper_bound),
         pvalue=part.pvalue,
         verdict=part.verdict,
+    )
+
+
+def _questions(core: Core) -> QuestionsAsked | None:
+    asked = core.asked
+    if core.queried == 0:
+        return None
+    return QuestionsAsked(
+        repeated=asked.repeats.asked,
+        differed=asked.repeats.differed,
+        differed_at_most=asked.differ_at_most(core.alpha),
+        draws=asked.draws,
+        people=asked.people,
+        stopped=asked.stopped,
     )
 
 
@@ -241,7 +257,8 @@ def omissions(core: Core) -> list[str]:
         for name in unmeasured(core)
     ]
     there = {law.method for law in core.compared_laws}
-    lacking = [name for name in COMPARED if name not in there and core.rates is None]
+    whole = core.asked.law is None and core.rates is None
+    lacking = [name for name in COMPARED if name not in there and whole]
     if lacking:
         notes.append(
             f"Not compared here: {', '.join(lacking)}. The loss has no known range for it, or the "

@@ -44,6 +44,7 @@ def find_warnings(core: Core, shared: int | None = None) -> Iterator[str]:
             f"People are compared only with people in the audit data{twins}, so the statistic "
             "may miss comparisons with others; nothing can be certified from it."
         )
+    yield from _asking(core)
     if core.problem.budget > 0 and core.similarity.moves_only_to_twins:
         yield (
             f"The `budget` of {core.problem.budget:g} buys nothing: between people who differ "
@@ -53,6 +54,28 @@ def find_warnings(core: Core, shared: int | None = None) -> Iterator[str]:
         yield (
             f"{shared} of {core.n} people have the same columns as someone in the training data. "
             "The guarantees hold only if they are other people."
+        )
+
+
+def _asking(core: Core) -> Iterator[str]:
+    """Say what the way of asking does to the numbers."""
+    asked = core.asked
+    if (most := asked.differ_at_most(core.alpha)) is not None:
+        differed = asked.repeats.differed or "none"
+        yield (
+            f"Of {asked.repeats.asked} questions that were asked a second time, {differed} got "
+            f"another answer; of all questions at most {100 * most:.3g} % would "
+            f"({100 * (1 - core.alpha):g} % confidence)."
+        )
+    if asked.stopped is not None:
+        why = {
+            "rejected": "δ-fairness was rejected", "certified": "δ-fairness was certified",
+            "budget": "`budget_of_questions` was spent",
+            "everybody": "everybody had been asked about",
+        }[asked.stopped]  # fmt: skip
+        yield (
+            f"The asking stopped after {core.n} of {asked.people} people and {core.queried} "
+            f"questions, when {why}."
         )
 
 

@@ -11,6 +11,7 @@ from fairtransport.cli.compare_command import compare
 from fairtransport.cli.completion_command import completion
 from fairtransport.cli.configfile import read_config
 from fairtransport.cli.demo_command import demo
+from fairtransport.cli.log_command import log
 from fairtransport.cli.monitor_command import monitor
 from fairtransport.cli.reproduce_command import reproduce
 from fairtransport.cli.sample_size_command import sample_size
@@ -26,6 +27,7 @@ app.command(demo)
 app.command(audit, config=read_config)
 app.command(combine)
 app.command(compare, config=read_config)
+app.command(log)
 app.command(monitor, config=read_config)
 app.command(sample_size, name="sample-size", config=read_config)
 app.command(reproduce)

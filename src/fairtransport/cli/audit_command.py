@@ -10,7 +10,15 @@ from fairtransport.cli.argument_types import JudgeName, MethodName, Seed, Whole,
 from fairtransport.cli.configfile import family_entries, settings_taken
 from fairtransport.cli.exits import FailOn, check_fail_on, exit_code
 from fairtransport.cli.family_lines import audit_family, report_options
-from fairtransport.cli.flags import Answers, Cases, Comparing, Running, asked_before, audit_file
+from fairtransport.cli.flags import (
+    Answers,
+    Cases,
+    Comparing,
+    Questions,
+    Running,
+    asked_before,
+    audit_file,
+)
 from fairtransport.cli.outputs import Outputs
 from fairtransport.cli.stdout import stdout_aside
 from fairtransport.cli.wording import naming
@@ -18,8 +26,8 @@ from fairtransport.errors import InputError
 from fairtransport.settings import AuditSettings
 
 # shared flags without any given
-CASES, ANSWERS, COMPARISON, OUTPUTS, RUNNING = (
-    Cases(), Answers(), Comparing(), Outputs(), Running(),
+CASES, ANSWERS, QUESTIONS, COMPARISON, OUTPUTS, RUNNING = (
+    Cases(), Answers(), Questions(), Comparing(), Outputs(), Running(),
 )  # fmt: skip
 
 
@@ -31,6 +39,7 @@ def audit(
     targets: Annotated[Path | None, told("targets")] = None,
     train: Annotated[Path | None, told("train")] = None,
     answers: Answers = ANSWERS,
+    questions: Questions = QUESTIONS,
     comparison: Comparing = COMPARISON,
     delta: Annotated[float | None, told("delta")] = None,
     alpha: Annotated[float, told("alpha")] = AuditSettings.alpha,
@@ -63,15 +72,17 @@ def audit(
             msg = f"`--judge` must be {AuditSettings.judge!r} for several audits, got {judge!r}"
             raise InputError(msg)
         outputs.refuse_words_of_one()
+        questions.refuse_for_families()
         return audit_family(data, counts, alpha, seed, fail_on, outputs, running)
     check_fail_on(fail_on, delta)
-    outputs.check(data, targets, train, answers.model, running.config)
-    with naming(**comparison.settings_flags), running.hushed():
+    log = questions.query_log
+    outputs.check(data, targets, train, answers.model, running.config, log)
+    with naming(**comparison.settings_flags), running.hushed(), questions.counted():
         with stdout_aside():
             settings = asked_before(
-                data, cases, answers, comparison, **report_options(outputs), counts=counts,
-                targets=targets, delta=delta, alpha=alpha, judge=judge, method=method,
-                n_resamples=resamples, rng=seed,
+                data, cases, answers, comparison, **report_options(outputs), **questions.options(),
+                counts=counts, targets=targets, delta=delta, alpha=alpha, judge=judge,
+                method=method, n_resamples=resamples, rng=seed,
             )  # fmt: skip
             result = audit_file(data, settings, cases, answers, comparison, train)
         result = replace(result, settings_taken=settings_taken()[1])

@@ -41,7 +41,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except BrokenPipeError:
             _leave_stdout()
             return CLOSED_PIPE
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as error:
+            if error.args:  # a query log knows how to go on
+                print_note(f"Stopped: {error.args[0]}.", error=True)
             return INTERRUPTED
         except BaseException as error:  # noqa: BLE001 - the boundary: no traceback unless asked for
             return _explain(error, debug=debug)

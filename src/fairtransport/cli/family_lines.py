@@ -12,7 +12,15 @@ from fairtransport.cli.argument_types import literal
 from fairtransport.cli.configfile import Table, family_entries, reading, settings_taken
 from fairtransport.cli.endpoint_flags import NAMES as ENDPOINT_FLAGS
 from fairtransport.cli.exits import FailOn, check_fail_on, family_exit_code
-from fairtransport.cli.flags import Answers, Cases, Comparing, Running, asked_before, columns_of
+from fairtransport.cli.flags import (
+    Answers,
+    Cases,
+    Comparing,
+    Questions,
+    Running,
+    asked_before,
+    columns_of,
+)
 from fairtransport.cli.outputs import Outputs
 from fairtransport.cli.stdout import stdout_aside
 from fairtransport.cli.wording import naming
@@ -41,6 +49,7 @@ class Asked(TypedDict):
     data: Path
     cases: Cases
     answers: Answers
+    questions: Questions
     comparison: Comparing
     outputs: Outputs
     counts: str | None
@@ -94,7 +103,8 @@ class FamilyLine:
         asked = self.asked
         return asked_before(
             asked["data"], asked["cases"], asked["answers"], asked["comparison"],
-            **report_options(asked["outputs"]), counts=asked["counts"], targets=asked["targets"],
+            **report_options(asked["outputs"]), **asked["questions"].options(),
+            counts=asked["counts"], targets=asked["targets"],
             delta=asked["delta"], alpha=asked["alpha"], method=asked["method"],
             n_resamples=asked["resamples"], rng=seed if asked["seed"] is None else asked["seed"],
         )  # fmt: skip

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from cyclopts import Group, Parameter
 
+from fairtransport.checks import number
 from fairtransport.cli.argument_types import (
     DisagreementName,
     Lists,
@@ -18,6 +19,7 @@ from fairtransport.cli.argument_types import (
     Names,
     SimilarityName,
     Switch,
+    Whole,
     literal,
     numbers,
     one_or_many,
@@ -29,7 +31,7 @@ from fairtransport.cli.endpoint_flags import REACHING, Reaching, is_address
 from fairtransport.cli.wording import naming
 from fairtransport.errors import InputError
 from fairtransport.losses import as_loss
-from fairtransport.progress import silence
+from fairtransport.progress import priced, silence
 from fairtransport.settings import AuditSettings
 from fairtransport.similarity import registry
 from fairtransport.similarity.base import parameter_names
@@ -114,6 +116,48 @@ class Answers:
 
         with naming(path="--model"):
             return load(self.model, allow_pickle=self.allow_pickle, trusted=self.trust or ())
+
+
+@Parameter(name="*", group=Group("Questions", sort_key=2))
+@dataclass(frozen=True, kw_only=True)
+class Questions:
+    """How the model is asked.
+
+    Parameters
+    ----------
+    price_per_1000
+        What a thousand questions cost, for the line that shows how far the asking is.
+    """
+
+    query_log: Annotated[Path | None, told("query_log")] = None
+    repeats: Annotated[Whole | None, told("repeats")] = None
+    draws: Annotated[Whole | None, told("draws")] = None
+    ask_until_sure: Annotated[Switch, told("ask_until_sure")] = AuditSettings.ask_until_sure
+    budget_of_questions: Annotated[Whole | None, told("budget_of_questions")] = None
+    price_per_1000: float | None = None
+
+    def options(self) -> dict[str, Any]:
+        """Return them as `audit` takes them."""
+        return {
+            "query_log": self.query_log,
+            "repeats": self.repeats,
+            "draws": self.draws,
+            "ask_until_sure": self.ask_until_sure,
+            "budget_of_questions": self.budget_of_questions,
+        }
+
+    def refuse_for_families(self) -> None:
+        """Refuse what several audits are not asked; a query log they may have."""
+        for name, value in self.options().items():
+            if name != "query_log" and value != getattr(Questions, name):
+                msg = f"`{name}` must not be given for several audits, got {value}"
+                raise InputError(msg)
+
+    def counted(self) -> AbstractContextManager[None]:
+        """Show inside what the asking costs."""
+        if self.price_per_1000 is not None:
+            number("--price-per-1000", self.price_per_1000, at_least=0)
+        return priced(self.price_per_1000)
 
 
 @Parameter(name="*", group=Group("Comparison", sort_key=3))

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from fairtransport.access.asking import ask, check_labels
 from fairtransport.access.labels import (
     TWO_LABELS,
@@ -16,6 +14,7 @@ from fairtransport.access.labels import (
     tells_labels,
 )
 from fairtransport.access.oracle import AnsweredPoints, Oracle, Question, asked_frame
+from fairtransport.access.repeating import same_answer
 from fairtransport.checks import shown
 from fairtransport.errors import DataError, InputError, ModelError
 from fairtransport.space.columns import code_rows, object_array
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
 
 PROBES = 8
 """Earlier questions that are asked again when a resumed monitor first asks."""
-TOLERANCE = 1e-6
-"""How far a score may be from what it was: sums depend on how many points are asked at once."""
 
 
 class StreamOracle(Oracle):
@@ -72,11 +69,11 @@ class StreamOracle(Oracle):
         self._is_resumed = True
         self._is_positive_seen = self.pos_label in said.values()
 
-    def answer(self, space: SampleSpace) -> AnsweredPoints:
+    def answer(self, space: SampleSpace, draw: int = 0) -> AnsweredPoints:
         """Return answers and losses; earlier answers have to be labels, too, once any are known."""
         if self.access.box is not None and self.loss.needs == "label" and not self._all_known:
             self._all_known = self._are_known(list(self.said.values()))
-        return super().answer(space)
+        return super().answer(space, draw)
 
     def classes(self, space: SampleSpace) -> list[Value]:  # noqa: ARG002
         """Return the labels that are known whatever the stream brings."""
@@ -126,7 +123,7 @@ class StreamOracle(Oracle):
         positive = self.positive(space, self.named or [])
         again = ask(box, points, len(before), self.kind, self.expected(self.named or []), positive)
         for question, answer in zip(before, again.tolist(), strict=True):
-            if not _same(self.said[question], answer):
+            if not same_answer(self.said[question], answer):
                 msg = (
                     f"{self.access.who} must not change its answers, but for {shown(question)} it "
                     f"said {shown(self.said[question])} and now {shown(answer)}"
@@ -149,11 +146,3 @@ class StreamOracle(Oracle):
             msg = f"{error}; `labels` may list all that can occur"
             raise ModelError(msg) from None
         return True
-
-
-def _same(before: object, now: object) -> bool:
-    if isinstance(before, float | list) and isinstance(now, float | list):
-        return np.shape(before) == np.shape(now) and np.allclose(
-            before, now, rtol=TOLERANCE, atol=TOLERANCE
-        )
-    return bool(before == now)

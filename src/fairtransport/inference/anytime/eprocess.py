@@ -227,6 +227,12 @@ def grid_bets(
     )  # fmt: skip
 
 
+def verdict_bets(delta: float, alpha: float, most_gain: float) -> Bets:
+    """Return the bets behind a verdict alone: against ψ <= δ, then against ψ >= δ, at α each."""
+    both = np.ones(2)
+    return Bets(delta * both, np.array([1.0, -1.0]), alpha * both, most_gain, both)
+
+
 class FreeMoves:
     """The e-processes where moves are free or the budget is 0, so that ψ(f*) = E b.
 

@@ -24,6 +24,8 @@ def facts(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
     asked = "none (predictions only)"
     if summary.queried != 0:
         asked = LEFT_OUT if summary.queried is None else f"{summary.queried:,} questions"
+    if summary.questions is not None and summary.questions.draws is not None:
+        asked += f", {summary.questions.draws:,} times each"
     points = LEFT_OUT
     if summary.points is not None:
         points = f"{summary.points:,}, {summary.observed_points:,} of them observed"

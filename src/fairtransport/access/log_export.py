@@ -1,0 +1,95 @@
+"""What a query log holds, for others: as a table, line by line, or as a log of one system."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sqlite3
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairtransport.access.query_log import QueryLog, Store, System, as_query_log, create, encoded
+from fairtransport.checks import shown
+from fairtransport.errors import InputError
+from fairtransport.filesystem import write_bytes, write_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ENDINGS = (".csv", ".jsonl", ".sqlite")
+
+
+def contents(path: str | Path) -> list[tuple[System, int, int]]:
+    """Return who answered, and how many questions and answers there are of each."""
+    with as_query_log("FILE", path).opened(reading=True) as store:
+        return [(system, *store.count(number)) for number, system in store.systems()]
+
+
+def export(path: str | Path, output: str | Path, identity: str | None = None) -> Path:
+    """Write what a log holds to a file that others can read.
+
+    Parameters
+    ----------
+    path
+        The query log.
+    output
+        A table (.csv), one answer a line (.jsonl), or another query log (.sqlite).
+    identity
+        Whose answers; default: all.
+    """
+    target, log = Path(output), as_query_log("FILE", path)
+    if target.suffix.lower() not in ENDINGS:
+        msg = f"`OUTPUT` must end in {', '.join(ENDINGS)}, got {target.name!r}"
+        raise InputError(msg)
+    with log.opened(reading=True) as store:
+        systems = [
+            one for _, one in store.systems() if identity is None or one.identity == identity
+        ]
+        if not systems:
+            got = "an empty log" if identity is None else shown(identity)
+            msg = f"`identity` must be one that {log.name} has answers of, got {got}"
+            raise InputError(msg)
+        if target.suffix.lower() == ".sqlite":
+            return write_bytes(target, _copy(log, store, systems), "OUTPUT")
+        rows = [row for system in systems for row in _rows(store, system)]
+    text = _lines(rows) if target.suffix.lower() == ".jsonl" else _table(rows)
+    return write_text(target, text, "OUTPUT")
+
+
+def _rows(store: Store, system: System) -> Iterator[dict[str, Any]]:
+    for (question, draw), answer in store.entries(system):
+        values = dict(zip(system.columns, json.loads(question), strict=True))
+        classes = {"classes": list(system.classes)} if system.classes else {}
+        yield {
+            "identity": system.identity, "kind": system.kind, "question": values, "draw": draw,
+            "answer": answer, **classes,
+        }  # fmt: skip
+
+
+def _lines(rows: list[dict[str, Any]]) -> str:
+    return "".join(f"{encoded(row)}\n" for row in rows)
+
+
+def _table(rows: list[dict[str, Any]]) -> str:
+    """Return a table: a column each for what is asked about, its name after "question."."""
+    columns = list(dict.fromkeys(name for row in rows for name in row["question"]))
+    made = io.StringIO()
+    writer = csv.writer(made)
+    writer.writerow(
+        ["identity", "kind", *(f"question.{name}" for name in columns), "draw", "answer"]
+    )
+    for row in rows:
+        values = [row["question"].get(name) for name in columns]
+        answer = encoded(row["answer"]) if isinstance(row["answer"], list) else row["answer"]
+        writer.writerow([row["identity"], row["kind"], *values, row["draw"], answer])
+    return made.getvalue()
+
+
+def _copy(log: QueryLog, store: Store, systems: list[System]) -> bytes:
+    made = sqlite3.connect(":memory:", isolation_level=None)
+    create(made)
+    copy = Store(made, log)
+    for system in systems:
+        copy.keep(system, store.entries(system))
+    return made.serialize()

@@ -1,0 +1,137 @@
+"""Black boxes with a query log: one that is asked what the log lacks, and the log alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fairtransport.access.boxes import as_black_box, described
+from fairtransport.access.identity import known_by
+from fairtransport.access.query_log import QueryLog, System, as_query_log
+from fairtransport.access.wrapping import Wrapped, layers
+from fairtransport.checks import shown
+from fairtransport.errors import InputError, ModelError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fairtransport.access.boxes import BlackBox
+    from fairtransport.access.opening import Permissions
+    from fairtransport.losses import Answer
+    from fairtransport.space.columns import Value
+
+MOST_NAMED = 5
+"""Systems that a message lists."""
+
+
+@dataclass(frozen=True, eq=False)
+class Logged(Wrapped):
+    """A black box whose answers are kept: the oracle asks it what the log does not know."""
+
+    known_by: str
+    log: QueryLog
+
+    @property
+    def identity(self) -> str:
+        """What the log knows it by."""
+        return self.known_by
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """A system of which there is only what it said: an audit is repeated without it."""
+
+    identity: str
+    log: QueryLog
+    name: str
+    description: str
+    library: str | None
+    features: tuple[str, ...] | None
+    classes: list[Value] | None
+
+    def answer(self, points: Any, kind: Answer) -> Any:
+        """Refuse: there is nobody to be asked."""
+        msg = f"{self.log.name} has no {kind} for {len(points)} points, and the model is not here"
+        raise ModelError(msg)
+
+
+def logged(model: Any, query_log: str | Path | QueryLog) -> Logged:
+    """Keep a model's answers in a query log, and ask it what that does not know.
+
+    Parameters
+    ----------
+    model
+        A model as `audit` takes it. It needs an identity, which a callable gets by `named`.
+    query_log
+        The path of the log, which ends in .sqlite; it is made where there is none.
+    """
+    box = described(as_black_box(model))
+    if (before := log_of(box)) is not None:
+        msg = (
+            f"`query_log` must be given once, and the model's answers are in {before.name} already"
+        )
+        raise InputError(msg)
+    return Logged(box, known_by(box), as_query_log("query_log", query_log))
+
+
+def read_answers(path: str, _: Permissions) -> Recorded:
+    """Return the one system whose answers are in a query log."""
+    return recorded(path)
+
+
+def recorded(path: str | Path, identity: str | None = None) -> Recorded:
+    """Return a model that says what a query log has, for an audit without the system.
+
+    Parameters
+    ----------
+    path
+        The query log.
+    identity
+        Which of the systems in it; not needed where there is one.
+    """
+    log = as_query_log("path", path)
+    with log.opened(reading=True) as store:
+        systems = [system for _, system in store.systems()]
+    known = list(dict.fromkeys(system.identity for system in systems))
+    chosen = known[0] if identity is None and len(known) == 1 else identity
+    if chosen not in known:
+        words = ", ".join(shown(one) for one in known[:MOST_NAMED]) or "no system at all"
+        if identity is not None:
+            msg = f"`identity` must be one of those in {log.name} ({words}), got {shown(identity)}"
+        else:
+            msg = (
+                f"`path` must be a query log with the answers of one system, and {log.name} has "
+                f"those of {words}; `fairtransport log export` makes a log of one"
+            )
+        raise InputError(msg)
+    return _recorded(log, next(one for one in systems if one.identity == chosen))
+
+
+def _recorded(log: QueryLog, system: System) -> Recorded:
+    about = dict(system.about)
+    features = about.get("features")
+    return Recorded(
+        system.identity, log, str(about.get("name")), str(about.get("description")),
+        about.get("library"), None if features is None else tuple(features), about.get("own"),
+    )  # fmt: skip
+
+
+def about(box: BlackBox) -> tuple[tuple[str, Any], ...]:
+    """Return what a log records of a black box, so that others can take its place."""
+    return (
+        ("description", str(getattr(box, "description", box.name))),
+        ("features", box.features),
+        ("library", box.library),
+        ("name", box.name),
+        ("own", box.classes),
+    )
+
+
+def log_of(box: BlackBox) -> QueryLog | None:
+    """Return the log that a black box was given, whatever it is wrapped in."""
+    return next((one.log for one in layers(box) if isinstance(one, Logged | Recorded)), None)
+
+
+def is_recorded(box: BlackBox) -> bool:
+    """Say whether there is nobody behind a log who could be asked."""
+    return any(isinstance(one, Recorded) for one in layers(box))

@@ -1,0 +1,312 @@
+"""The query log: an SQLite file that keeps every answer as it arrives, whoever asks next."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from hashlib import blake2b, sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from fairtransport.checks import shown
+from fairtransport.errors import InputError, ModelError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+ENDING = ".sqlite"
+APPLICATION = 0x66745131
+"""What SQLite's header says of a file that is a query log: "ftQ1" in its application_id."""
+SCHEMA = 1
+"""The version of the tables; a log of a later one is refused."""
+PATIENCE = 30.0
+"""Seconds to wait for another process that writes to the same log."""
+
+TABLES = """
+CREATE TABLE systems (
+    id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, identity TEXT NOT NULL, about TEXT NOT NULL);
+CREATE TABLE answers (
+    system INTEGER NOT NULL REFERENCES systems (id), question TEXT NOT NULL,
+    draw INTEGER NOT NULL, answer TEXT NOT NULL, digest BLOB NOT NULL,
+    PRIMARY KEY (system, question, draw)) WITHOUT ROWID;
+"""
+
+Asked: TypeAlias = tuple[str, int]
+"""A question as the log writes it, and which of its draws this is; 0 is the first."""
+
+
+@dataclass(frozen=True)
+class System:
+    """Who answers what: answers are reused where all of it is the same, and else never.
+
+    Attributes
+    ----------
+    identity
+        What the model, its version, its prompt and its settings are known by.
+    columns
+        The columns that make up a question, in their order.
+    kind
+        What is asked for: "label", "score", "value" or "any".
+    classes, positive
+        For scores: the labels in the order of the columns of an answer, and the label that a
+        single score belongs to; else empty.
+    about
+        What else a reader of the log wants to know, for the record: the model's name,
+        description, library, columns and classes.
+    """
+
+    identity: str
+    columns: tuple[str, ...]
+    kind: str
+    classes: tuple[Any, ...] = ()
+    positive: Any = None
+    about: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The hash of all that tells answers apart."""
+        parts = [self.identity, self.columns, self.kind, self.classes, self.positive]
+        return sha256(encoded(parts).encode()).hexdigest()
+
+    def to_json(self) -> str:
+        """Return it as the log keeps it."""
+        return encoded({
+            "columns": self.columns, "kind": self.kind, "classes": self.classes,
+            "positive": self.positive, **dict(self.about),
+        })  # fmt: skip
+
+    @classmethod
+    def from_json(cls, identity: str, text: str) -> System:
+        """Return what the log kept."""
+        about = json.loads(text)
+        own = {name: about.pop(name) for name in ("columns", "kind", "classes", "positive")}
+        return cls(
+            identity, tuple(own["columns"]), own["kind"], tuple(own["classes"]), own["positive"],
+            tuple(about.items()),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class QueryLog:
+    """The log at a path; each use opens it, so that a killed process leaves nothing locked."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """How messages call it."""
+        return f"the query log {self.path.name!r}"
+
+    @contextmanager
+    def opened(self, *, reading: bool = False) -> Iterator[Store]:
+        """Open the file for one audit; it is made if it is not there and answers will come."""
+        with self._saying():
+            connection = self._connected(reading=reading)
+        try:
+            with self._saying():
+                yield Store(connection, self)
+        finally:
+            with suppress(sqlite3.Error):
+                connection.close()
+
+    def _connected(self, *, reading: bool) -> sqlite3.Connection:
+        if reading and not self.path.is_file():
+            msg = f"{self.name} must be an existing file"
+            raise InputError(msg)
+        connection = self._open_file(reading=reading)
+        try:
+            connection.execute(f"PRAGMA busy_timeout = {int(1000 * PATIENCE)}")
+            self._check(connection, reading=reading)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _open_file(self, *, reading: bool) -> sqlite3.Connection:
+        address = f"{self.path.absolute().as_uri()}?mode={'ro' if reading else 'rwc'}"
+        # a log that nobody writes may lie where even a lock cannot be put beside it
+        if reading and not self.path.with_name(f"{self.path.name}-wal").exists():
+            address += "&immutable=1"
+        return sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None)
+
+    def _check(self, connection: sqlite3.Connection, *, reading: bool) -> None:
+        """Refuse what is no query log; make an empty file one."""
+        if not reading:
+            connection.execute("PRAGMA journal_mode = WAL")
+            # an answer that was paid for survives a power failure too
+            connection.execute("PRAGMA synchronous = FULL")
+            _made(connection)
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if application != APPLICATION:
+            msg = f"{self.name} is an SQLite file, but no query log of fairtransport"
+            raise InputError(msg)
+        if version > SCHEMA:
+            msg = (
+                f"{self.name} was written by a later fairtransport (schema {version}); this one "
+                f"reads schema {SCHEMA}"
+            )
+            raise InputError(msg)
+
+    @contextmanager
+    def _saying(self) -> Iterator[None]:
+        """Say in one sentence what SQLite could not do."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            words = str(error)
+            if "not a database" in words or "malformed" in words or "no such table" in words:
+                msg = f"{self.name} is damaged or no query log: {words}"
+            elif "readonly" in words or "unable to open" in words or "read-only" in words:
+                msg = f"{self.name} could not be opened for writing: {words}"
+            elif "locked" in words:
+                msg = f"{self.name} is held by another process: {words}"
+            else:
+                msg = f"{self.name} could not be used: {words}"
+            raise InputError(msg) from error
+
+
+def create(connection: sqlite3.Connection) -> None:
+    """Make an empty log of an empty file."""
+    for statement in TABLES.split(";"):
+        connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {APPLICATION}")
+    connection.execute(f"PRAGMA user_version = {SCHEMA}")
+
+
+def _made(connection: sqlite3.Connection) -> None:
+    """Make the tables in a file that is new; two processes may come at the same time."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        (things,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+        if things == 0:
+            create(connection)
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+@dataclass(frozen=True)
+class Store:
+    """A log that is open."""
+
+    connection: sqlite3.Connection
+    log: QueryLog
+
+    def systems(self) -> list[tuple[int, System]]:
+        """Return all who answered, with their numbers, each checked against its key."""
+        found = []
+        for number, key, identity, text in self.connection.execute(
+            "SELECT id, key, identity, about FROM systems ORDER BY id"
+        ):
+            system = _read_system(identity, text)
+            if system is None or system.key != key:
+                msg = f"{self.log.name} was changed: entry {number} is not what was written"
+                raise ModelError(msg)
+            found.append((number, system))
+        return found
+
+    def answers(self, system: System) -> dict[Asked, Any]:
+        """Return everything that a system said, by question and draw."""
+        return dict(self.entries(system))
+
+    def entries(self, system: System) -> Iterator[tuple[Asked, Any]]:
+        """Yield questions, draws and answers, each checked against what was written."""
+        rows = self.connection.execute(
+            "SELECT question, draw, answer, digest FROM answers WHERE system = "
+            "(SELECT id FROM systems WHERE key = ?) ORDER BY question, draw", (system.key,)
+        )  # fmt: skip
+        for question, draw, answer, digest in rows:
+            if digest != _digest(system.key, question, draw, answer):
+                msg = f"{self.log.name} was changed: an answer to {question} is not what came"
+                raise ModelError(msg)
+            yield (question, draw), json.loads(answer)
+
+    def keep(self, system: System, said: Iterable[tuple[Asked, Any]]) -> dict[Asked, Any]:
+        """Write answers down, all of them or none, and return those that count.
+
+        Where another process was faster its answer is the one that is kept.
+        """
+        key, connection = system.key, self.connection
+        given = {asked: _kept(answer) for asked, answer in said}
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            connection.execute(
+                "INSERT OR IGNORE INTO systems (key, identity, about) VALUES (?, ?, ?)",
+                (key, system.identity, system.to_json()),
+            )
+            (number,) = connection.execute(
+                "SELECT id FROM systems WHERE key = ?", (key,)
+            ).fetchone()
+            rows = [(number, *asked, text) for asked, text in given.items()]
+            connection.executemany(
+                "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)",
+                [(*row, _digest(key, *row[1:])) for row in rows],
+            )
+            kept = [
+                connection.execute(
+                    "SELECT answer FROM answers WHERE system = ? AND question = ? AND draw = ?",
+                    row[:3],
+                ).fetchone()[0]
+                for row in rows
+            ]
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        connection.execute("COMMIT")
+        return {asked: json.loads(text) for asked, text in zip(given, kept, strict=True)}
+
+    def count(self, number: int) -> tuple[int, int]:
+        """Return how many questions and answers there are of a system, by its number."""
+        found = self.connection.execute(
+            "SELECT COUNT(DISTINCT question), COUNT(*) FROM answers WHERE system = ?", (number,)
+        ).fetchone()
+        return int(found[0]), int(found[1])
+
+
+def as_query_log(name: str, value: object) -> QueryLog:
+    """Return the log that a user names."""
+    if isinstance(value, QueryLog):
+        return value
+    if not isinstance(value, str | Path) or Path(value).suffix.lower() != ENDING:
+        msg = f"`{name}` must be the path of a file that ends in {ENDING}, got {shown(value)}"
+        raise InputError(msg)
+    return QueryLog(Path(value))
+
+
+def written(question: Collection[Any]) -> str:
+    """Return a question as the log writes it: 1, 1.0 and true stay apart."""
+    return encoded(list(question))
+
+
+def encoded(value: Any) -> str:
+    """Return JSON that is the same for the same value."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=_of_another_type)
+
+
+def _kept(answer: Any) -> str:
+    """Return an answer as JSON from which the same answer can be read."""
+    try:
+        return json.dumps(answer, allow_nan=False)
+    except (TypeError, ValueError):
+        msg = f"`query_log` keeps text, numbers and truth values, got the answer {shown(answer)}"
+        raise InputError(msg) from None
+
+
+def _of_another_type(value: Any) -> str:
+    """Return what stands for a date and the like."""
+    return f"{type(value).__module__}.{type(value).__qualname__}: {value}"
+
+
+def _read_system(identity: str, text: str) -> System | None:
+    try:
+        return System.from_json(identity, text)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _digest(key: str, question: str, draw: int, answer: str) -> bytes:
+    return blake2b(encoded([key, question, draw, answer]).encode(), digest_size=16).digest()

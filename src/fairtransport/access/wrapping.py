@@ -1,0 +1,73 @@
+"""A black box inside another one, which says of itself what the inner one says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fairtransport.access.boxes import batches_of, identity_of, notes_on
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fairtransport.access.boxes import BlackBox
+    from fairtransport.losses import Answer
+    from fairtransport.space.columns import Value, Values
+
+
+@dataclass(frozen=True, eq=False)
+class Wrapped:
+    """Passes everything on to the box inside."""
+
+    box: BlackBox
+
+    @property
+    def name(self) -> str:
+        """How a report names the model."""
+        return self.box.name
+
+    @property
+    def description(self) -> str:
+        """How a report describes the model."""
+        return str(getattr(self.box, "description", self.box.name))
+
+    @property
+    def identity(self) -> str | None:
+        """What tells the model from others."""
+        return identity_of(self.box)
+
+    @property
+    def batches(self) -> int | None:
+        """How many points it is best asked about at once."""
+        return batches_of(self.box)
+
+    def notes_on(self, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
+        """Return what readers of the answers should know."""
+        return notes_on(self.box, predictions, classes)
+
+    @property
+    def library(self) -> str | None:
+        """The data frame library that the model wants its points in."""
+        return self.box.library
+
+    @property
+    def features(self) -> tuple[str, ...] | None:
+        """The columns that the model wants."""
+        return self.box.features
+
+    @property
+    def classes(self) -> Sequence[Value] | None:
+        """The labels that the model knows."""
+        return self.box.classes
+
+    def answer(self, points: Any, kind: Answer) -> Any:
+        """Return what the model returns."""
+        return self.box.answer(points, kind)
+
+
+def layers(box: object) -> Iterator[object]:
+    """Yield a black box and those inside it, from the outside in."""
+    inner: Any = box
+    while inner is not None:
+        yield inner
+        inner = getattr(inner, "box", None)

@@ -1,0 +1,367 @@
+"""Every answer is kept as it arrives; no answer of another system is ever taken for it."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import fairtransport as ft
+from fairtransport.access import batches
+from fairtransport.access.query_log import QueryLog, System
+from fairtransport.errors import FairtransportError, InputError, ModelError
+
+PEOPLE = pd.DataFrame({
+    "g": ["a", "b"] * 60, "x": np.arange(120) // 2, "good": [0, 1, 1, 0, 1, 0] * 20,
+})  # fmt: skip
+
+
+class Counted:
+    """A callable that counts how often it was asked about each point, and may fail half way."""
+
+    def __init__(self, fails_at=None, shift=0):
+        self.asked, self.fails_at, self.shift = {}, fails_at, shift
+
+    def __call__(self, points):
+        if self.fails_at is not None and len(self.asked) >= self.fails_at:
+            msg = "gone"
+            raise ConnectionError(msg)
+        for one in points.itertuples(index=False):
+            self.asked[tuple(one)] = self.asked.get(tuple(one), 0) + 1
+        return ((points["x"] + self.shift + (points["g"] == "a")) % 3 == 0).astype(int).to_numpy()
+
+
+def audited(model, log, **more):
+    settings = {"sensitive_features": "g", "rng": 0, "delta": 0.05} | more
+    return ft.audit(PEOPLE, "good", model=model, query_log=log, **settings)
+
+
+def named(model, identity="box 1"):
+    return ft.access.named(model, identity)
+
+
+def test_a_model_that_dies_half_way_is_asked_for_the_rest_alone(tmp_path):
+    log, whole = tmp_path / "a.sqlite", Counted()
+    plain = ft.audit(PEOPLE, "good", model=whole, sensitive_features="g", rng=0, delta=0.05)
+    dying = Counted(fails_at=64)
+    with pytest.raises(
+        ModelError, match=r"gone; 64 of 120 answers are in the query log 'a.sqlite'"
+    ):
+        audited(named(dying), log)
+    rest = Counted()
+    result = audited(named(rest), log)
+
+    assert len(dying.asked) == 64
+    assert set(rest.asked) == set(whole.asked) - set(dying.asked)
+    assert result.statistic == plain.statistic
+    assert result.lower_bound == plain.lower_bound
+    assert result.queried == plain.queried == 120
+    assert [one.name for one in tmp_path.iterdir()] == ["a.sqlite"]
+
+
+def test_an_audit_is_repeated_without_the_system(tmp_path):
+    log = tmp_path / "a.sqlite"
+    first = audited(named(Counted()), log)
+    again = audited(ft.access.load(log), None)
+
+    assert again.document().to_json().replace(
+        again.model, ""
+    ) == first.document().to_json().replace(first.model, "")
+    with pytest.raises(ModelError, match="has no answer of this kind to 120 of 120 questions"):
+        audited(ft.access.load(log), None, loss="brier", pos_label=1)
+    more = PEOPLE.assign(x=PEOPLE["x"] + 1)
+    with pytest.raises(ModelError, match=r"no answer of this kind to 2 of 120 .*\('a', 60\)"):
+        ft.audit(more, "good", model=ft.access.load(log), sensitive_features="g")
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_log_where_nothing_can_be_written_is_still_read(tmp_path, read_only):
+    log = tmp_path / "place" / "a.sqlite"
+    log.parent.mkdir()
+    first = audited(named(Counted()), log)
+    if read_only:
+        log.chmod(0o400)
+        log.parent.chmod(0o500)
+    try:
+        assert audited(ft.access.load(log), None).statistic == first.statistic
+    finally:
+        log.parent.chmod(0o700)
+
+
+def test_answers_of_another_system_are_never_reused(tmp_path):
+    log = tmp_path / "a.sqlite"
+    audited(named(Counted()), log)
+    for identity, shift in (("box 2", 1), ("box 1 ", 2)):
+        other = Counted(shift=shift)
+        result = audited(named(other, identity), log)
+        plain = ft.audit(PEOPLE, "good", model=Counted(shift=shift), sensitive_features="g")
+        assert len(other.asked) == 120
+        assert result.statistic == plain.statistic
+    same = Counted()
+    audited(named(same), log)
+    assert not same.asked
+
+
+def test_answers_to_other_columns_or_of_another_kind_are_never_reused(tmp_path):
+    log, frame = tmp_path / "a.sqlite", PEOPLE.assign(z=1)
+    score = Counted()
+    for settings, asked in (
+        ({"features": ["g", "x"]}, 120),
+        ({"features": ["g", "x", "z"]}, 120),
+        ({"features": ["g", "x"], "loss": "brier", "pos_label": 1}, 120),
+        ({"features": ["g", "x"], "loss": "brier", "pos_label": 0}, 120),
+        ({"features": ["g", "x"], "loss": "brier", "pos_label": 0}, 0),
+    ):
+        score.asked.clear()
+        ft.audit(
+            frame, "good", model=named(score), sensitive_features="g", query_log=log, **settings
+        )
+        assert len(score.asked) == asked
+
+
+def test_text_numbers_and_truth_values_are_different_questions():
+    values = ["1", 1, 1.0, True, None]
+    one = System("box", ("x",), "label")
+    from fairtransport.access.query_log import written
+
+    assert len({written((value,)) for value in values}) == len(values)
+    assert one.key != System("box", ("y",), "label").key
+
+
+def test_an_estimator_is_known_by_what_it_holds(tmp_path):
+    log = tmp_path / "a.sqlite"
+    rows = PEOPLE.assign(g=(PEOPLE["g"] == "a").astype(int))
+    one, other = (LogisticRegression(C=c).fit(rows[["g", "x"]], rows["good"]) for c in (1.0, 0.01))
+
+    def asked(model):
+        ft.audit(rows, "good", model=model, sensitive_features="g", query_log=log)
+        return [identity for identity, _, _ in _contents(log)]
+
+    assert len(asked(one)) == 1
+    assert len(asked(LogisticRegression().fit(rows[["g", "x"]], rows["good"]))) == 1
+    assert len(asked(other)) == 2
+
+
+def _contents(log):
+    from fairtransport.access.log_export import contents
+
+    return contents(log)
+
+
+def test_scores_come_back_to_the_last_bit(tmp_path):
+    log = tmp_path / "a.sqlite"
+    rows = PEOPLE.assign(g=(PEOPLE["g"] == "a").astype(int))
+    model = LogisticRegression().fit(rows[["g", "x"]], rows["good"])
+
+    def asked_of(one, path):
+        return ft.audit(
+            rows, "good", model=one, sensitive_features="g", loss="log", query_log=path, rng=0
+        )
+
+    asked = [asked_of(model, log), asked_of(model, log), asked_of(ft.access.load(log), None)]
+    assert len({result.statistic for result in asked}) == 1
+    assert len({result.lower_bound for result in asked}) == 1
+
+
+def test_what_cannot_be_used_is_not_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(batches, "BATCH", 50)
+    log = tmp_path / "a.sqlite"
+    calls = []
+
+    def broken(points):
+        calls.append(len(points))
+        return np.full(len(points), 7) if len(calls) == 2 else np.ones(len(points), int)
+
+    with pytest.raises(ModelError, match=r"unknown label 7.*; 50 of 120 answers"):
+        audited(named(broken), log)
+    audited(named(broken), log)
+    assert calls == [50, 50, 50, 20]
+
+
+def spoil(path, statement):
+    connection = sqlite3.connect(path)
+    connection.execute(statement)
+    connection.commit()
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("statement", "sentence"),
+    [
+        ("UPDATE answers SET answer = '1' WHERE answer = '0'", "was changed: an answer to"),
+        ("UPDATE answers SET question = '[\"c\", 1]' WHERE draw = 0 AND question LIKE '%\"a\", 1]'",
+         "was changed: an answer to"),
+        ("UPDATE systems SET identity = 'another'", "was changed: entry 1"),
+        ("UPDATE systems SET about = 'nothing'", "was changed: entry 1"),
+        ("PRAGMA user_version = 2", "a later fairtransport"),
+        ("PRAGMA application_id = 1", "no query log of fairtransport"),
+        ("DROP TABLE answers", "is damaged or no query log"),
+    ],
+)  # fmt: skip
+def test_a_log_that_was_changed_is_refused(tmp_path, statement, sentence):
+    log = tmp_path / "a.sqlite"
+    audited(named(Counted()), log)
+    spoil(log, statement)
+    with pytest.raises(FairtransportError, match=sentence):
+        audited(ft.access.load(log), None)
+    if "systems" not in statement:  # a changed entry is nobody's, and its questions are asked
+        with pytest.raises(FairtransportError, match=sentence):
+            audited(named(Counted()), log)
+
+
+@pytest.mark.parametrize(
+    "content", [b"no database at all, but text " * 50, b"SQLite format 3\0junk"]
+)
+def test_a_file_that_is_no_log_is_refused(tmp_path, content):
+    log = tmp_path / "a.sqlite"
+    log.write_bytes(content)
+    for model, path in ((named(Counted()), log), (log, None)):
+        with pytest.raises(
+            InputError, match=r"^the query log 'a.sqlite' is damaged or no query log"
+        ):
+            audited(ft.access.load(model) if path is None else model, path)
+    assert log.read_bytes() == content
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="nothing is read-only to root")
+def test_a_place_that_cannot_be_written_is_refused(tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(InputError, match="could not be opened for writing"):
+        audited(named(Counted()), tmp_path / "a.sqlite")
+
+
+@pytest.mark.parametrize(
+    ("log", "model", "sentence"),
+    [
+        (
+            "a.db",
+            "named",
+            "`query_log` must be the path of a file that ends in .sqlite, got 'a.db'",
+        ),
+        (7, "named", "`query_log` must be the path of a file that ends in .sqlite, got 7"),
+        ("no/such/a.sqlite", "named", "the query log 'a.sqlite' could not be opened for writing"),
+        (
+            "a.sqlite",
+            "callable",
+            "the callable Counted lacks; give it one: fairtransport.access.na",
+        ),
+        ("a.sqlite", "none", "`query_log` must be given with a `model`"),
+    ],
+)
+def test_logs_that_cannot_be_kept(tmp_path, monkeypatch, log, model, sentence):
+    monkeypatch.chdir(tmp_path)
+    given = {"named": named(Counted()), "callable": Counted(), "none": None}[model]
+    predicted = {"y_pred": "x"} if given is None else {}
+    with pytest.raises(InputError) as caught:
+        audited(given, log, **predicted)
+    assert sentence in str(caught.value)
+
+
+def test_an_empty_log_and_one_of_several_systems_stand_for_nobody(tmp_path):
+    log = tmp_path / "a.sqlite"
+    with QueryLog(log).opened():
+        pass
+    with pytest.raises(InputError, match="has those of no system at all"):
+        ft.access.load(log)
+    audited(named(Counted()), log)
+    audited(named(Counted(), "box 2"), log)
+    with pytest.raises(InputError, match="'named: box 1', 'named: box 2'; `fairtransport log exp"):
+        ft.access.load(log)
+    assert ft.access.recorded(log, "named: box 2").identity == "named: box 2"
+    with pytest.raises(InputError, match="`identity` must be one of those in the query log"):
+        ft.access.recorded(log, "box 2")
+    with pytest.raises(InputError, match="`query_log` must be given once"):
+        audited(ft.access.recorded(log, "named: box 1"), log)
+
+
+@pytest.mark.parametrize("identity", ["", " ", 7, None])
+def test_a_name_must_name_something(identity):
+    with pytest.raises(InputError, match="`identity` must be text that names the model"):
+        ft.access.named(len, identity)
+
+
+def test_code_from_nowhere_has_no_identity(tmp_path):
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer
+
+    rows = PEOPLE.assign(g=1)
+    for function in (Counted, lambda x: x):
+        model = make_pipeline(FunctionTransformer(), LogisticRegression()).fit(
+            rows[["g", "x"]], rows["good"]
+        )
+        model.set_params(functiontransformer__func=function)
+        with pytest.raises(InputError, match="needs a model with an identity"):
+            ft.access.logged(model, tmp_path / "a.sqlite")
+
+
+def test_two_who_write_at_the_same_time_agree(tmp_path):
+    log, system = QueryLog(tmp_path / "a.sqlite"), System("box", ("x",), "label")
+    kept, start = {}, threading.Barrier(4)
+
+    def write(who):
+        start.wait()
+        with log.opened() as store:
+            for at in range(40):
+                kept[who, at] = store.keep(system, [((f"[{at}]", 0), who)])[f"[{at}]", 0]
+
+    writers = [threading.Thread(target=write, args=(who,)) for who in range(4)]
+    for one in writers:
+        one.start()
+    for one in writers:
+        one.join()
+    with log.opened(reading=True) as store:
+        final = store.answers(system)
+
+    assert len(final) == 40
+    assert all(final[f"[{at}]", 0] == kept[who, at] for who in range(4) for at in range(40))
+
+
+def test_a_family_keeps_one_log(tmp_path):
+    log, model = tmp_path / "a.sqlite", Counted()
+    settings = {"sensitive_features": "g", "model": named(model), "query_log": log, "rng": 0}
+    for asked in (1, 0):
+        ft.audit_many(
+            PEOPLE, "good", audits={"one": {"delta": 0.1}, "two": {"delta": 0.2}}, **settings
+        )
+        assert set(model.asked.values()) <= {1}
+        assert len(model.asked) == 120 * asked
+        model.asked.clear()
+
+
+def test_an_interrupt_says_how_to_go_on(tmp_path):
+    log = tmp_path / "a.sqlite"
+    model = Counted()
+
+    def interrupted(points):
+        if len(model.asked) >= 64:
+            raise KeyboardInterrupt
+        return model(points)
+
+    with pytest.raises(KeyboardInterrupt, match="64 of 120 answers are in the query log"):
+        audited(named(interrupted), log)
+    audited(named(model), log)
+    assert set(model.asked.values()) == {1}
+
+
+LATER = """
+import sys
+import fairtransport as ft
+import pandas as pd
+frame = pd.read_csv("people.csv")
+print(ft.audit(frame, "good", model=ft.access.load("a.sqlite"), sensitive_features="g",
+               rng=0).statistic)
+"""
+
+
+def test_another_process_reads_what_this_one_wrote(tmp_path):
+    PEOPLE.to_csv(tmp_path / "people.csv", index=False)
+    result = audited(named(Counted()), tmp_path / "a.sqlite")
+    done = subprocess.run(
+        [sys.executable, "-c", LATER], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert float(done.stdout) == result.statistic
