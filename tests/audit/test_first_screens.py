@@ -129,6 +129,5 @@ def test_the_group_that_fares_worse_is_named_as_such(audit):
     assert (first["feature"], first["worse"], first["better"]) == ("sex", "f", "m")
     said = "By sex: the model does worse for f than for similar people of m"
     assert said in screen
-    # men are those who would do worse as somebody else: nobody calls them the most affected
-    assert {one["profile"]["sex"] for one in document["most_affected"]} == {"m"}
-    assert "most affected" not in (screen + page).lower()
+    # men would do worse as somebody else, which is no harm that was done to them
+    assert {one["profile"]["sex"] for one in document["most_affected"]} == {"f"}

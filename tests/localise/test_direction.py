@@ -140,3 +140,18 @@ def test_many_values_of_a_sensitive_number_are_pointed_out():
     assert not any("group of its own" in one for one in few.warnings)
     assert any("The sensitive feature age has" in one and "bins['age']" in one
                for one in many.warnings)  # fmt: skip
+
+
+def test_a_large_group_is_not_called_better_off_for_its_size(capsys):
+    """Half of each group is misclassified, and would not be as the other."""
+    people = pd.DataFrame({"sex": ["m"] * 900 + ["f"] * 100, "good": [0, 1] * 500})
+    result = ft.audit(
+        people, "good", model=lambda x: (x["sex"] == "m").astype(int), features=["sex"],
+        sensitive_features="sex", rng=0,
+    )  # fmt: skip
+    print_result(summarise_headline(result), "people")
+    screen = " ".join(capsys.readouterr().out.replace("│", " ").split())
+
+    assert [one.per_person for one in find_directions(result.moved, result.space)] == [0.5, 0.5]
+    assert "people of m would fare worse as similar people of f, which adds 0.4500" in screen
+    assert "the other way round: 0.0500" in screen

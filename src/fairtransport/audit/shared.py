@@ -91,7 +91,11 @@ def shared_summary(core: Core, whole: AuditSummary, at_least: int) -> AuditSumma
         moved=moved.total + hidden,
         moves_found=None,
         moves=listed_moves(core, moved),
-        directions=find_directions(moved, space, favoured(core))[:MOST_DIRECTIONS],
+        directions=tuple(
+            # how many people a level has is not told
+            replace(one, per_person=None)
+            for one in find_directions(moved, space, favoured(core))[:MOST_DIRECTIONS]
+        ),
         flows=tuple(
             _without_rare(table) for table in flow_tables(core, moved, fixed=False, space=many)
         ),

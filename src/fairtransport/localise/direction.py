@@ -36,6 +36,10 @@ class Direction:
     lenient: Annotated[
         float | None, Doc("The part of it where they would be granted it instead.")
     ] = None
+    per_person: Annotated[
+        float | None,
+        Doc("What these moves add to the mean loss of the level that does better; null if shared."),
+    ] = None
 
 
 def find_directions(
@@ -61,6 +65,7 @@ def _of_feature(
     people = np.bincount(place, moved.people[change], len(pairs))
     gained = np.bincount(place, (moved.people * moved.gains)[change], len(pairs)) / space.n
     flips = flipped(moved.take(change), place, len(pairs), favoured) / space.n
+    of_level = np.bincount(codes, space.counts, len(space.columns[name].levels) + 1)
     levels = [*map(plain, space.columns[name].levels.tolist()), None]
     return [
         Direction(
@@ -69,7 +74,9 @@ def _of_feature(
             levels[second],
             float(people[at]),
             float(gained[at]),
-            *(flips[:, at].tolist() if favoured is not None else ()),
+            None if favoured is None else float(flips[0, at]),
+            None if favoured is None else float(flips[1, at]),
+            float(gained[at] * space.n / of_level[first]),
         )
         for at, (first, second) in enumerate(pairs)
     ]

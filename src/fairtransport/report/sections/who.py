@@ -60,6 +60,8 @@ if TYPE_CHECKING:
 
 MOST_AFFECTED = 200
 """Profiles of which a page tells; more are left to the JSON document."""
+ONE_WAY = 2
+"""How many times more moves add for each person one way, where only that way is named."""
 OF_THOSE_SHOWN = "of the moves shown"
 SCOPES = {
     "twins": (
@@ -129,15 +131,28 @@ def direction_sentence(summary: AuditSummary) -> str | None:
         if (one.feature, one.better, one.worse) == (first.feature, first.worse, first.better)
     ]
     near = about(summary)
-    does = "predictions are higher" if is_outcome(summary) else "the model does worse"
-    worse, better = (shorten(value_text(one)) for one in (first.worse, first.better))
     other = f"{near}{decimal(back[0].contribution)}" if back else "nothing"
     shown = "" if summary.suppression is None else f", {OF_THOSE_SHOWN}"
     return (
-        f"By {shorten(visible(first.feature))}: {does} for {worse} than for similar people of "
-        f"{better}, which adds {near}{decimal(first.contribution)} to the statistic (the other way "
-        f"round: {other}){shown}.{_flips(summary, first)}{_needed(summary)}"
+        f"By {shorten(visible(first.feature))}: {_treatment(summary, first, back)}, which adds "
+        f"{near}{decimal(first.contribution)} to the statistic (the other way round: {other})"
+        f"{shown}.{_flips(summary, first)}{_needed(summary)}"
     )
+
+
+def _treatment(summary: AuditSummary, first: Direction, back: Sequence[Direction]) -> str:
+    """Return who is treated worse than whom, or, where both are, who would be if swapped.
+
+    What moves add grows with how many people a group has; what they add for each of them tells
+    which group fares worse.
+    """
+    worse, better = (shorten(value_text(one)) for one in (first.worse, first.better))
+    here, there = (sum(one.per_person or 0.0 for one in some) for some in ([first], back))
+    if not back or here >= ONE_WAY * there > 0:
+        does = "predictions are higher" if is_outcome(summary) else "the model does worse"
+        return f"{does} for {worse} than for similar people of {better}"
+    does = "get higher predictions" if is_outcome(summary) else "fare worse"
+    return f"people of {better} would {does} as similar people of {worse}"
 
 
 def _flips(summary: AuditSummary, one: Direction) -> str:
