@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from datetime import date
 from functools import partial
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
@@ -22,6 +22,11 @@ from fairtransport.inference.methods import METHODS, check_level
 from fairtransport.inference.paper.resampling import MOST_RESAMPLES
 from fairtransport.losses import LOSSES, Loss, as_loss
 from fairtransport.similarity import SIMILARITIES, Similarity, as_similarity
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fairtransport.space.reader import TableLike
 
 LossLike: TypeAlias = str | Loss | Callable[..., object]
 """A loss as a user gives it: its name, a `Loss`, or a function of labels and predictions."""
@@ -163,7 +168,7 @@ class AuditSettings:
     numbers and the seed; what each means is in `SETTINGS`.
     """
 
-    sensitive_features: Any = _asked(
+    sensitive_features: object = _asked(
         "The sensitive columns.",
         MISSING,
         check=_some_columns,
@@ -193,7 +198,7 @@ class AuditSettings:
         line="All values a sensitive column can have, as in --levels.race a,b; default: those "
         "that occur. Quotes keep a number text.",
     )
-    targets: Any = _asked(
+    targets: TableLike | None = _asked(
         "People with whom the cases are compared, instead of with each other; chosen without the "
         "cases, or nothing is certified.",
         line="A file of people with whom the cases are compared, instead of with each other; "
@@ -279,7 +284,7 @@ class AuditSettings:
         line="The seed of everything random; default: drawn and printed.",
         recorded="provenance.seed",
     )
-    query_log: Any = _asked(
+    query_log: str | Path | QueryLog | None = _asked(
         "A file (.sqlite) that keeps every answer of the model as it arrives, so that an audit "
         "that was stopped goes on and asks nothing twice.",
         check=_log,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from fairtransport.errors import FairtransportError, ModelError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from narwhals.typing import IntoDataFrame
     from numpy.typing import NDArray
 
     from fairtransport.access.boxes import BlackBox
@@ -28,8 +29,8 @@ SUM_TOLERANCE = 1e-3
 
 
 def ask(
-    box: BlackBox, points: Any, size: int, kind: Answer, classes: Sequence[Value] | None,
-    positive: Value, bins: Mapping[str, Any] | None = None,
+    box: BlackBox, points: IntoDataFrame, size: int, kind: Answer, classes: Sequence[Value] | None,
+    positive: Value, bins: Mapping[str, object] | None = None,
 ) -> Values:  # fmt: skip
     """Ask for ``size`` points at once and check what comes back.
 
@@ -61,7 +62,8 @@ def ask(
         msg = f"{who} failed on {size} points: {said(error)}{cut}{_about_types(points, error)}"
         raise ModelError(msg) from error
     if np.ma.is_masked(answer):
-        msg = f"{who} must not give masked answers, got {int(np.ma.getmaskarray(answer).sum())}"
+        masked = np.ma.getmaskarray(np.ma.asanyarray(answer))
+        msg = f"{who} must not give masked answers, got {int(masked.sum())}"
         raise ModelError(msg)
     if kind == "score":
         own = list(classes or ()) if box.classes is None else box.classes
@@ -74,7 +76,7 @@ def ask(
     return check_labels(who, array, classes)
 
 
-def _about_types(points: Any, error: BaseException) -> str:
+def _about_types(points: IntoDataFrame, error: BaseException) -> str:
     """Return what to do where a model wants its columns of another type, as far as that is told."""
     if not TYPES.search(str(error)):
         return ""
@@ -117,7 +119,7 @@ def _about_numbers(label: object) -> str:
     )
 
 
-def _is_label(value: Any) -> bool:
+def _is_label(value: object) -> bool:
     """Say whether a value is text, a truth value or a finite number."""
     return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
 

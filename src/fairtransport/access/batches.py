@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairtransport.access.boxes import batches_of
 from fairtransport.access.logged import is_recorded, log_of
@@ -35,9 +35,9 @@ def batch_of(box: BlackBox) -> int | None:
 
 
 def ask_all(
-    box: BlackBox, questions: Sequence[tuple[Any, ...]], asked: Callable[[list[int]], Values],
-    check: Callable[[str, list[Any]], None], system: Callable[[], System], draw: int = 0,
-) -> tuple[Values | list[Any], int]:  # fmt: skip
+    box: BlackBox, questions: Sequence[tuple[object, ...]], asked: Callable[[list[int]], Values],
+    check: Callable[[str, list[object]], None], system: Callable[[], System], draw: int = 0,
+) -> tuple[Values | list[object], int]:  # fmt: skip
     """Return the answers to some questions, and how many of them were known before.
 
     Parameters
@@ -69,10 +69,10 @@ def ask_all(
 
 
 def _from_log(
-    box: BlackBox, log: QueryLog, store: Store, questions: Sequence[tuple[Any, ...]],
-    asked: Callable[[list[int]], Values], check: Callable[[str, list[Any]], None],
+    box: BlackBox, log: QueryLog, store: Store, questions: Sequence[tuple[object, ...]],
+    asked: Callable[[list[int]], Values], check: Callable[[str, list[object]], None],
     system: System, draw: int, size: int,
-) -> tuple[list[Any], int]:  # fmt: skip
+) -> tuple[list[object], int]:  # fmt: skip
     keys: list[Asked] = [(written(one), draw) for one in questions]
     there = store.answers(system)
     said = {key: there[key] for key in keys if key in there}

@@ -15,6 +15,8 @@ from fairtransport.errors import InputError, ModelError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from narwhals.typing import IntoDataFrame
+
     from fairtransport.losses import Answer, Loss
     from fairtransport.space.columns import Value, Values
 
@@ -50,7 +52,7 @@ class BlackBox(Protocol):
         """The labels it knows, in the order of its scores; None if it does not say."""
         ...
 
-    def answer(self, points: Any, kind: Answer) -> Any:
+    def answer(self, points: Any, kind: Answer) -> object:
         """Return labels, scores or values for a frame of points, one a row."""
         ...
 
@@ -85,7 +87,7 @@ class Estimator:
     array.
     """
 
-    model: Any
+    model: object
     library: str | None = "pandas"
 
     @property
@@ -100,10 +102,12 @@ class Estimator:
         return ", then ".join(names) if names else self.name
 
     @property
-    def _steps(self) -> list[Any]:
+    def _steps(self) -> list[tuple[str, object]]:
         """The named steps of a pipeline; other models may mean something else by the word."""
-        steps: Any = getattr(self.model, "steps", None)
-        is_pipeline = isinstance(steps, list) and all(
+        steps: object = getattr(self.model, "steps", None)
+        if not isinstance(steps, list):
+            return []
+        is_pipeline = all(
             isinstance(step, tuple) and len(step) == 2  # noqa: PLR2004
             for step in steps
         )
@@ -112,17 +116,17 @@ class Estimator:
     @property
     def features(self) -> tuple[str, ...] | None:
         """The columns it was fitted on, where it remembers them."""
-        names: Any = getattr(self.model, "feature_names_in_", None)
+        names = getattr(self.model, "feature_names_in_", None)
         return None if names is None else tuple(plain_items(names) or (names,))
 
     @property
     def classes(self) -> list[Value] | None:
         """The labels it was fitted on."""
-        classes: Any = getattr(self.model, "classes_", None)
+        classes: object = getattr(self.model, "classes_", None)
         listed = plain_items(classes) or [classes]
         return None if classes is None else listed
 
-    def answer(self, points: Any, kind: Answer) -> Any:
+    def answer(self, points: IntoDataFrame, kind: Answer) -> object:
         """Return ``predict_proba`` where scores are asked for, else ``predict``."""
         method = "predict_proba" if kind == "score" else "predict"
         if not hasattr(self.model, method):
@@ -134,12 +138,16 @@ class Estimator:
         rows = np.asarray(points) if self.features is None else self._typed(points)
         return getattr(self.model, method)(rows)
 
-    def _typed(self, points: Any) -> Any:
+    def _typed(self, points: IntoDataFrame) -> IntoDataFrame:
         """Return points with the categories that the model was fitted on."""
         last = self._steps[-1][1] if self._steps else self.model
         # what earlier steps of a pipeline make of the columns is theirs to know
         known = remembered_categories(last) if last is self.model else {}
-        return with_categories(points, known) if known and self.library == "pandas" else points
+        if not known or self.library != "pandas":
+            return points
+        import pandas as pd
+
+        return with_categories(points, known) if isinstance(points, pd.DataFrame) else points
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +159,7 @@ class Function:
     that of the positive label.
     """
 
-    function: Callable[[Any], Any]
+    function: Callable[[Any], object]
     classes: Sequence[Value] | None = None
     features: tuple[str, ...] | None = None
     library: str | None = None
@@ -161,7 +169,7 @@ class Function:
         """The callable's name."""
         return str(getattr(self.function, "__name__", type(self.function).__name__))
 
-    def answer(self, points: Any, kind: Answer) -> Any:  # noqa: ARG002
+    def answer(self, points: IntoDataFrame, kind: Answer) -> object:  # noqa: ARG002
         """Return what the callable returns."""
         return self.function(points)
 
@@ -191,14 +199,14 @@ class Described:
         """How many points it is best asked about at once."""
         return batches_of(self.box)
 
-    def answer(self, points: Any, kind: Answer) -> Any:
+    def answer(self, points: IntoDataFrame, kind: Answer) -> object:
         """Return what the box returns."""
         return self.box.answer(points, kind)
 
 
 def described(box: BlackBox) -> Described:
     """Check what a black box says of itself, once, before anything is built on it."""
-    name: Any = box.name
+    name: object = box.name
     if not isinstance(name, str):
         msg = f"the model must have text as its name, got {shown(name)}"
         raise ModelError(msg)
@@ -223,7 +231,7 @@ def described(box: BlackBox) -> Described:
     )  # fmt: skip
 
 
-def _distinct(given: Any, rule: str) -> list[Any] | None:
+def _distinct(given: object, rule: str) -> list[Any] | None:
     """Return distinct single values as a list, or say what the model must have."""
     if given is None:
         return None
@@ -240,13 +248,13 @@ def _distinct(given: Any, rule: str) -> list[Any] | None:
     return listed
 
 
-def plain_items(given: Any) -> list[Any] | None:
+def plain_items(given: object) -> list[Any] | None:
     """Return what a list or an array holds, as plain Python objects; None if it is neither."""
     listed = given.tolist() if hasattr(given, "tolist") else given
     return list(listed) if isinstance(listed, list | tuple) else None
 
 
-def as_black_box(model: Any, classes: Sequence[Value] | None = None) -> BlackBox:
+def as_black_box(model: object, classes: Sequence[Value] | None = None) -> BlackBox:
     """Return the black box behind a user's ``model``."""
     if isinstance(model, type):
         msg = f"`model` must be a fitted estimator or a callable, got the class {model.__name__}"
@@ -270,7 +278,7 @@ class Access:
 
     parameter: str
     box: BlackBox | None = None
-    given: Any = None
+    given: object = None
 
     @property
     def name(self) -> str:
@@ -299,7 +307,7 @@ class Access:
         return None if self.box is None else self.box.classes
 
 
-def choose_access(model: Any, y_pred: Any, y_score: Any, loss: Loss) -> Access:
+def choose_access(model: object, y_pred: object, y_score: object, loss: Loss) -> Access:
     """Return the one way of access a user gave, if the loss can be computed from it."""
     ways = {"model": model, "y_pred": y_pred, "y_score": y_score}
     given = [name for name, value in ways.items() if value is not None]

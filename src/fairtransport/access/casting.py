@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,20 +13,22 @@ from fairtransport.errors import ModelError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    import pandas as pd
+
+    from fairtransport.space.columns import Value, Values
 
 WANTED = {"O": "text", "b": "truth values", "i": "whole numbers", "u": "whole numbers",
           "f": "numbers"}  # fmt: skip
 """What the values of a type are called, by its kind in numpy."""
 
 
-def plain_column(points: Any, name: str) -> list[Any]:
+def plain_column(points: pd.DataFrame, name: str) -> list[Value]:
     """Return the values of a column of a pandas frame as plain Python objects, missing as None."""
     values = points[name].tolist()
     return [None if _is_missing(value) else value for value in values]
 
 
-def cast(values: Sequence[Any], wanted: np.dtype[Any], who: str, name: str) -> NDArray[Any]:
+def cast(values: Sequence[object], wanted: np.dtype[np.generic], who: str, name: str) -> Values:
     """Return values in a type, or refuse those that it cannot hold as they are.
 
     Truth values are the numbers 0 and 1 and the other way round; a missing value is NaN among
@@ -42,7 +44,7 @@ def cast(values: Sequence[Any], wanted: np.dtype[Any], who: str, name: str) -> N
     return made
 
 
-def _fits(value: Any, wanted: np.dtype[Any]) -> bool:
+def _fits(value: object, wanted: np.dtype[np.generic]) -> bool:
     if wanted.kind == "O":
         return isinstance(value, str)
     if value is None:
@@ -53,11 +55,11 @@ def _fits(value: Any, wanted: np.dtype[Any]) -> bool:
         return value in {0, 1}
     if wanted.kind == "f":
         return True
-    limits = np.iinfo(wanted)
+    limits = np.iinfo(wanted.str)
     return math.isfinite(value) and value == int(value) and limits.min <= value <= limits.max
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     if value is None:
         return True
     try:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairtransport.space.columns import Value
 
 CATEGORICAL = re.compile(r"\[categorical_feature: ([\d,]+)\]")
 
 
-def remembered_categories(model: Any) -> dict[int, list[Any]]:
+def remembered_categories(model: object) -> dict[int, list[Value]]:
     """Return the categories of a model's columns by their places; empty if it keeps none.
 
     LightGBM's boosters keep the categories of pandas columns in the columns' order, and the
@@ -24,7 +29,7 @@ def remembered_categories(model: Any) -> dict[int, list[Any]]:
     return dict(zip(places, known, strict=True)) if len(places) == len(known) else {}
 
 
-def with_categories(points: Any, categories: dict[int, list[Any]]) -> Any:
+def with_categories(points: pd.DataFrame, categories: dict[int, list[Value]]) -> pd.DataFrame:
     """Return a pandas frame whose columns are categorical where the model's were.
 
     A level that the model does not know stays one of its own, for the model to decide on.

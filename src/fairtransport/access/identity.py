@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairtransport.access.boxes import Estimator, as_black_box, identity_of
 from fairtransport.access.wrapping import Wrapped, layers
@@ -34,7 +34,7 @@ class Named(Wrapped):
         return f"{super().description}, known as {self.own_name!r}"
 
 
-def named(model: Any, identity: str) -> Named:
+def named(model: object, identity: str) -> Named:
     """Name a model, so that a query log knows its answers from those of others.
 
     Parameters

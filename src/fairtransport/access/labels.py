@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,7 +34,7 @@ def all_classes(labels: list[Value], access: Access, loss: Loss) -> list[Value]:
     return list(sorted_levels([*labels, *own]).tolist())
 
 
-def positive_label(classes: Sequence[Value], pos_label: Value, labels: Sequence[Value]) -> Any:
+def positive_label(classes: Sequence[Value], pos_label: Value, labels: Sequence[Value]) -> Value:
     """Return the label that a single score belongs to; None where there is no usual one."""
     if pos_label is None:
         usual = set(classes) in ({0, 1}, {-1, 1})

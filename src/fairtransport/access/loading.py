@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from fairtransport.access.boxes import BlackBox
 from fairtransport.access.endpoints import open_address
@@ -67,7 +67,7 @@ def load(
     return opened(str(path), Permissions(allow_pickle, tuple(names), max_unpacked))
 
 
-def _place(path: Any) -> Open:
+def _place(path: object) -> Open:
     """Return how this kind of place is opened."""
     if not isinstance(path, str | Path):
         msg = f"`path` must be the path of a model file, got {shown(path)}"

@@ -7,7 +7,7 @@ import io
 import json
 import sqlite3
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from fairtransport.access.query_log import QueryLog, Store, System, as_query_log, create, encoded
 from fairtransport.checks import shown
@@ -17,6 +17,8 @@ from fairtransport.filesystem import write_bytes, write_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fairtransport.space.columns import Value
+
 ENDINGS = (".csv", ".jsonl", ".sqlite")
 
 
@@ -24,6 +26,17 @@ def contents(path: str | Path) -> list[tuple[System, int, int]]:
     """Return who answered, and how many questions and answers there are of each."""
     with as_query_log("FILE", path).opened(reading=True) as store:
         return [(system, *store.count(number)) for number, system in store.systems()]
+
+
+class Row(TypedDict):
+    """An answer as an export tells it, with the order of its scores if it is made of these."""
+
+    identity: str
+    kind: str
+    question: dict[str, object]
+    draw: int
+    answer: object
+    classes: NotRequired[list[Value]]
 
 
 def export(path: str | Path, output: str | Path, identity: str | None = None) -> Path:
@@ -57,21 +70,23 @@ def export(path: str | Path, output: str | Path, identity: str | None = None) ->
     return write_text(target, text, "OUTPUT")
 
 
-def _rows(store: Store, system: System) -> Iterator[dict[str, Any]]:
+def _rows(store: Store, system: System) -> Iterator[Row]:
     for (question, draw), answer in store.entries(system):
         values = dict(zip(system.columns, json.loads(question), strict=True))
-        classes = {"classes": list(system.classes)} if system.classes else {}
-        yield {
+        row: Row = {
             "identity": system.identity, "kind": system.kind, "question": values, "draw": draw,
-            "answer": answer, **classes,
+            "answer": answer,
         }  # fmt: skip
+        if system.classes:
+            row["classes"] = list(system.classes)
+        yield row
 
 
-def _lines(rows: list[dict[str, Any]]) -> str:
+def _lines(rows: list[Row]) -> str:
     return "".join(f"{encoded(row)}\n" for row in rows)
 
 
-def _table(rows: list[dict[str, Any]]) -> str:
+def _table(rows: list[Row]) -> str:
     """Return a table: a column each for what is asked about, its name after "question."."""
     columns = list(dict.fromkeys(name for row in rows for name in row["question"]))
     made = io.StringIO()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NoReturn
 
 from fairtransport.access.boxes import as_black_box, described
 from fairtransport.access.identity import known_by
@@ -13,6 +13,7 @@ from fairtransport.checks import shown
 from fairtransport.errors import InputError, ModelError
 
 if TYPE_CHECKING:
+    from collections.abc import Sized
     from pathlib import Path
 
     from fairtransport.access.boxes import BlackBox
@@ -49,13 +50,13 @@ class Recorded:
     features: tuple[str, ...] | None
     classes: list[Value] | None
 
-    def answer(self, points: Any, kind: Answer) -> Any:
+    def answer(self, points: Sized, kind: Answer) -> NoReturn:
         """Refuse: there is nobody to be asked."""
         msg = f"{self.log.name} has no {kind} for {len(points)} points, and the model is not here"
         raise ModelError(msg)
 
 
-def logged(model: Any, query_log: str | Path | QueryLog) -> Logged:
+def logged(model: object, query_log: str | Path | QueryLog) -> Logged:
     """Keep a model's answers in a query log, and ask it what that does not know.
 
     Parameters
@@ -116,7 +117,7 @@ def _recorded(log: QueryLog, system: System) -> Recorded:
     )  # fmt: skip
 
 
-def about(box: BlackBox) -> tuple[tuple[str, Any], ...]:
+def about(box: BlackBox) -> tuple[tuple[str, object], ...]:
     """Return what a log records of a black box, so that others can take its place."""
     return (
         ("description", str(getattr(box, "description", box.name))),

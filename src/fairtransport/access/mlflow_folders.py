@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from fairtransport.filesystem import is_file
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import pandas as pd
+
     from fairtransport.access.boxes import BlackBox
     from fairtransport.losses import Answer
     from fairtransport.space.columns import Value, Values
@@ -34,6 +36,13 @@ TYPES = {
     "boolean": "?", "integer": "i4", "long": "i8", "float": "f4", "double": "f8", "string": "O",
 }  # fmt: skip
 """The types of columns in numpy's words."""
+
+
+class Description(NamedTuple):
+    """What a folder says of its model: the ways to read it, and its columns."""
+
+    flavours: dict[str, object]
+    signature: object
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +60,7 @@ class FolderModel:
     """
 
     box: BlackBox
-    types: Mapping[str, np.dtype[Any]] | None
+    types: Mapping[str, np.dtype[np.generic]] | None
     signature: str
 
     @property
@@ -88,11 +97,11 @@ class FolderModel:
         """The labels it knows."""
         return self.box.classes
 
-    def answer(self, points: Any, kind: Answer) -> Any:
+    def answer(self, points: pd.DataFrame, kind: Answer) -> object:
         """Return what the model answers to points whose columns have the signature's types."""
         return self.box.answer(self._typed(points), kind)
 
-    def _typed(self, points: Any) -> Any:
+    def _typed(self, points: pd.DataFrame) -> pd.DataFrame:
         if self.types is None:
             return points
         import pandas as pd
@@ -127,7 +136,7 @@ def read_mlflow_folder(path: str, allowed: Permissions) -> FolderModel:
     return FolderModel(box, types, digest)
 
 
-def _description(file: Path) -> dict[str, Any]:
+def _description(file: Path) -> Description:
     try:
         import yaml
     except ImportError as error:
@@ -142,22 +151,22 @@ def _description(file: Path) -> dict[str, Any]:
     if not isinstance(told, dict) or not isinstance(told.get("flavors"), dict):
         msg = f"{file.name!r} must name the flavours of a model, got {shown(told)}"
         raise ModelError(msg)
-    return told
+    return Description(told["flavors"], told.get("signature"))
 
 
 def _model(
-    folder: Path, told: dict[str, Any], allowed: Permissions, columns: tuple[str, ...] | None
+    folder: Path, told: Description, allowed: Permissions, columns: tuple[str, ...] | None
 ) -> BlackBox:
-    flavours = told["flavors"]
-    if isinstance(flavours.get("onnx"), dict):
-        data = flavours["onnx"].get("data", "model.onnx")
+    flavour = told.flavours.get("onnx")
+    if isinstance(flavour, dict):
+        data = flavour.get("data", "model.onnx")
         return open_onnx(_inside(folder, data), allowed, columns)
-    if isinstance(flavours.get("sklearn"), dict):
-        flavour = flavours["sklearn"]
+    flavour = told.flavours.get("sklearn")
+    if isinstance(flavour, dict):
         file = _inside(folder, flavour.get("pickled_model", "model.pkl"))
         read = read_skops if flavour.get("serialization_format") == "skops" else read_pickle
         return read(str(file), allowed)
-    got = ", ".join(map(str, flavours)) or "none"
+    got = ", ".join(map(str, told.flavours)) or "none"
     msg = (
         f"`path` must be a folder with a scikit-learn or ONNX flavour, got {shown(got)}; serve the "
         "model with `mlflow models serve` and give the address instead"
@@ -178,13 +187,12 @@ def _inside(folder: Path, name: object) -> Path:
     return place
 
 
-def _signature_text(told: dict[str, Any]) -> str:
-    signature = told.get("signature")
-    inputs = signature.get("inputs") if isinstance(signature, dict) else None
+def _signature_text(told: Description) -> str:
+    inputs = told.signature.get("inputs") if isinstance(told.signature, dict) else None
     return inputs if isinstance(inputs, str) else ""
 
 
-def _signature(told: dict[str, Any]) -> dict[str, np.dtype[Any]] | None:
+def _signature(told: Description) -> dict[str, np.dtype[np.generic]] | None:
     """Return the columns and their types; None without a signature, or where it names none."""
     text = _signature_text(told)
     if not text:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from zipfile import ZipFile
 
 from fairtransport.access.boxes import Estimator
@@ -96,14 +96,14 @@ def read_pickle(path: str, allowed: Permissions) -> FileModel:
     return _as_model(model, file)
 
 
-def _as_model(model: Any, file: Path) -> FileModel:
+def _as_model(model: object, file: Path) -> FileModel:
     if isinstance(model, type) or not hasattr(model, "predict"):
         msg = f"the model in {file.name!r} must have `predict`, got {_kind(model)}"
         raise ModelError(msg)
     return FileModel(model, sha256=hash_of(file))
 
 
-def _from_skops(file: Path, allowed: Permissions) -> Any:
+def _from_skops(file: Path, allowed: Permissions) -> object:
     try:
         from skops import io
     except ImportError as error:
@@ -149,6 +149,6 @@ def _fits(data: bytes, most: int) -> bool:
     return total <= most
 
 
-def _kind(model: Any) -> str:
+def _kind(model: object) -> str:
     what = model if isinstance(model, type) else type(model)
     return f"{'the class' if isinstance(model, type) else 'an object of type'} {what.__name__}"

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    import pandas as pd
     from numpy.typing import NDArray
+    from onnxruntime import RunOptions, SessionOptions
 
     from fairtransport.losses import Answer
     from fairtransport.space.columns import Value, Values
@@ -42,6 +44,32 @@ IN_SINGLE_PRECISION = (
 )
 
 
+class End(Protocol):
+    """An input or output of a session."""
+
+    name: str
+    type: str
+    shape: Sequence[int | str | None]
+
+
+class Session(Protocol):
+    """What onnxruntime's sessions do, as far as it is needed."""
+
+    def get_inputs(self) -> Sequence[End]:
+        """Return what goes in."""
+        ...
+
+    def get_outputs(self) -> Sequence[End]:
+        """Return what comes out."""
+        ...
+
+    def run(
+        self, names: Sequence[str], inputs: Mapping[str, Values], how: RunOptions
+    ) -> Sequence[Values | list[Values | dict[Value, float]]]:
+        """Return the outputs of these names."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class OnnxModel:
     """A model in an ONNX file; where the file lay is not remembered.
@@ -58,7 +86,7 @@ class OnnxModel:
         Names of the columns of a model that takes them all as one table.
     """
 
-    session: Any
+    session: Session
     contents: Contents
     sha256: str
     columns: tuple[str, ...] | None = None
@@ -92,7 +120,7 @@ class OnnxModel:
         """The class labels that the file names."""
         return self.contents.classes or None
 
-    def answer(self, points: Any, kind: Answer) -> Any:
+    def answer(self, points: pd.DataFrame, kind: Answer) -> object:
         """Return labels, class scores or numbers, one a row."""
         output = self._output(kind)
         from onnxruntime import RunOptions
@@ -101,10 +129,11 @@ class OnnxModel:
         quiet.log_severity_level = SILENT
         (said,) = self.session.run([output.name], self._inputs(points), quiet)
         if isinstance(said, list):
-            return self._from_maps(said) if said and isinstance(said[0], dict) else said
+            maps = [one for one in said if isinstance(one, dict)]
+            return self._from_maps(maps) if maps else said
         return said
 
-    def _inputs(self, points: Any) -> dict[str, NDArray[Any]]:
+    def _inputs(self, points: pd.DataFrame) -> dict[str, Values]:
         inputs = self.session.get_inputs()
         names = list(points.columns)
         who = f"the model {self.name}"
@@ -122,7 +151,7 @@ class OnnxModel:
             made[one.name] = column if len(one.shape) == 1 else column[:, None]
         return made
 
-    def _output(self, kind: Answer) -> Any:
+    def _output(self, kind: Answer) -> End:
         """Return the output that holds what is asked for."""
         outputs = self.session.get_outputs()
         maps = [one for one in outputs if one.type.startswith("seq(map(")]
@@ -187,7 +216,7 @@ def open_onnx(
     return OnnxModel(session, contents, digest.hexdigest(), columns)
 
 
-def _options(file: Path) -> Any:
+def _options(file: Path) -> SessionOptions:
     from onnxruntime import SessionOptions
 
     options = SessionOptions()
@@ -214,7 +243,7 @@ def _limit_memory() -> None:
         ort.create_and_register_allocator(place, ort.OrtArenaCfg({"max_mem": 4 * MOST}))
 
 
-def _check_ends(session: Any, file: Path) -> None:
+def _check_ends(session: Session, file: Path) -> None:
     """Refuse a model whose inputs are no columns."""
     for one in session.get_inputs():
         if one.type not in TYPES or len(one.shape) not in {1, 2}:
@@ -230,5 +259,5 @@ def _check_ends(session: Any, file: Path) -> None:
         raise ModelError(msg)
 
 
-def _type(one: Any) -> np.dtype[Any]:
+def _type(one: End) -> np.dtype[np.generic]:
     return np.dtype(TYPES[one.type])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -27,6 +27,8 @@ from fairtransport.space.columns import Value, Values, object_array, sorted_leve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from narwhals.typing import IntoDataFrame
 
     from fairtransport.access.boxes import Access, BlackBox
     from fairtransport.space import SampleSpace
@@ -95,8 +97,8 @@ class Oracle:
         self, access: Access, loss: Loss, pos_label: Value = None, *, partial: bool = False
     ) -> None:
         self.access, self.loss, self.pos_label, self.partial = access, loss, pos_label, partial
-        self.said: dict[Question, Any] = {}
-        self.later: list[dict[Question, Any]] = []
+        self.said: dict[Question, object] = {}
+        self.later: list[dict[Question, object]] = []
         self.from_log = 0
         self._order: list[Value] = []
 
@@ -140,7 +142,7 @@ class Oracle:
         """Return all labels that can occur."""
         return all_classes(_labels(space), self.access, self.loss)
 
-    def positive(self, space: SampleSpace, classes: Sequence[Value]) -> Any:
+    def positive(self, space: SampleSpace, classes: Sequence[Value]) -> Value:
         """Return the label that a single score belongs to."""
         return positive_label(classes, self.pos_label, _labels(space))
 
@@ -218,7 +220,7 @@ class Oracle:
         differed = sum(not same_answer(*pair) for pair in zip(before, now, strict=True))
         return Repeats(len(chosen), differed)
 
-    def _known(self, draw: int) -> dict[Question, Any]:
+    def _known(self, draw: int) -> dict[Question, object]:
         """Return what was said so far in a draw."""
         if draw == 0:
             return self.said
@@ -229,13 +231,13 @@ class Oracle:
     def _new(
         self, space: SampleSpace, box: BlackBox, rows: IntArray, questions: list[Question],
         classes: list[Value], positive: Value, draw: int,
-    ) -> Values | list[Any]:  # fmt: skip
+    ) -> Values | list[object]:  # fmt: skip
         """Return the answers to new questions, from a log or from the model."""
         names = asked_columns(box, space, partial=self.partial)
         asked = self._asker(space, box, rows, classes, positive)
         expected = self.expected(classes)
 
-        def check(who: str, answers: list[Any]) -> None:
+        def check(who: str, answers: list[object]) -> None:
             check_kept(who, answers, self.kind, expected, positive)
 
         def system() -> System:
@@ -313,7 +315,7 @@ def asked_columns(box: BlackBox, space: SampleSpace, *, partial: bool = False) -
     return tuple(names)
 
 
-def asked_frame(box: BlackBox, space: SampleSpace) -> Any:
+def asked_frame(box: BlackBox, space: SampleSpace) -> IntoDataFrame:
     """Return all points as a model receives them: its columns in its order, in its library."""
     return space.frame(asked_columns(box, space), None, box.library or space.library)
 
@@ -334,7 +336,7 @@ def _questions(space: SampleSpace, rows: IntArray, asked: Sequence[str]) -> list
 
 
 def check_kept(
-    who: str, answers: list[Any], kind: Answer, expected: Sequence[Value] | None, positive: Value
+    who: str, answers: list[object], kind: Answer, expected: Sequence[Value] | None, positive: Value
 ) -> None:
     """Refuse answers of a log that a model could not have given, and so are none of its."""
     if not answers:
@@ -348,12 +350,12 @@ def check_kept(
         check_labels(who, object_array(answers), expected)
 
 
-def as_list(values: Values | list[Any]) -> list[Any]:
+def as_list(values: Values | list[object]) -> list[object]:
     """Return answers as plain Python values."""
     return values if isinstance(values, list) else list(values.tolist())
 
 
-def as_array(values: list[Value]) -> Values:
+def as_array(values: Sequence[object]) -> Values:
     """Return an array of numbers if all values are, else one of objects."""
     if all(type(value) in (bool, int, float, list) for value in values):
         return np.array(values)

@@ -16,6 +16,8 @@ from fairtransport.errors import InputError, ModelError
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
+    from fairtransport.space.columns import Value
+
 ENDING = ".sqlite"
 APPLICATION = 0x66745131
 """What SQLite's header says of a file that is a query log: "ftQ1" in its application_id."""
@@ -60,8 +62,8 @@ class System:
     identity: str
     columns: tuple[str, ...]
     kind: str
-    classes: tuple[Any, ...] = ()
-    positive: Any = None
+    classes: tuple[Value, ...] = ()
+    positive: Value = None
     about: tuple[tuple[str, Any], ...] = ()
 
     @property
@@ -209,11 +211,11 @@ class Store:
             found.append((number, system))
         return found
 
-    def answers(self, system: System) -> dict[Asked, Any]:
+    def answers(self, system: System) -> dict[Asked, object]:
         """Return everything that a system said, by question and draw."""
         return dict(self.entries(system))
 
-    def entries(self, system: System) -> Iterator[tuple[Asked, Any]]:
+    def entries(self, system: System) -> Iterator[tuple[Asked, object]]:
         """Yield questions, draws and answers, each checked against what was written."""
         rows = self.connection.execute(
             "SELECT question, draw, answer, digest FROM answers WHERE system = "
@@ -225,7 +227,7 @@ class Store:
                 raise ModelError(msg)
             yield (question, draw), json.loads(answer)
 
-    def keep(self, system: System, said: Iterable[tuple[Asked, Any]]) -> dict[Asked, Any]:
+    def keep(self, system: System, said: Iterable[tuple[Asked, object]]) -> dict[Asked, object]:
         """Write answers down, all of them or none, and return those that count.
 
         Where another process was faster its answer is the one that is kept.
@@ -277,17 +279,17 @@ def as_query_log(name: str, value: object) -> QueryLog:
     return QueryLog(Path(value))
 
 
-def written(question: Collection[Any]) -> str:
+def written(question: Collection[object]) -> str:
     """Return a question as the log writes it: 1, 1.0 and true stay apart."""
     return encoded(list(question))
 
 
-def encoded(value: Any) -> str:
+def encoded(value: object) -> str:
     """Return JSON that is the same for the same value."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False, default=_of_another_type)
 
 
-def _kept(answer: Any) -> str:
+def _kept(answer: object) -> str:
     """Return an answer as JSON from which the same answer can be read."""
     try:
         return json.dumps(answer, allow_nan=False)
@@ -296,7 +298,7 @@ def _kept(answer: Any) -> str:
         raise InputError(msg) from None
 
 
-def _of_another_type(value: Any) -> str:
+def _of_another_type(value: object) -> str:
     """Return what stands for a date and the like."""
     return f"{type(value).__module__}.{type(value).__qualname__}: {value}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from fairtransport.access.boxes import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from narwhals.typing import IntoDataFrame
 
     from fairtransport.access.boxes import BlackBox
     from fairtransport.access.oracle import Question
@@ -40,7 +42,7 @@ class Remembering:
         How many distinct questions it was asked.
     """
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: object) -> None:
         self._box: BlackBox = as_black_box(model)
         self._places: dict[tuple[object, ...], dict[Question, int]] = {}
         self._said: dict[tuple[object, ...], Values] = {}
@@ -90,7 +92,7 @@ class Remembering:
         """The labels that the model knows."""
         return self._box.classes
 
-    def answer(self, points: Any, kind: Answer) -> Any:
+    def answer(self, points: IntoDataFrame, kind: Answer) -> object:
         """Return the model's answers, asking it about those points alone that are new."""
         import narwhals as nw
 

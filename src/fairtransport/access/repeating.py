@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -39,7 +38,7 @@ def to_repeat(box: object, wanted: int | None) -> int:
     return 0 if batches_of(box) is None else REPEATS
 
 
-def same_answer(before: Any, now: Any) -> bool:
+def same_answer(before: object, now: object) -> bool:
     """Say whether two answers are the same, but for rounding."""
     if isinstance(before, float | list) and isinstance(now, float | list):
         return np.shape(before) == np.shape(now) and np.allclose(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairtransport.access.boxes import batches_of, identity_of, notes_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from narwhals.typing import IntoDataFrame
 
     from fairtransport.access.boxes import BlackBox
     from fairtransport.losses import Answer
@@ -60,14 +62,14 @@ class Wrapped:
         """The labels that the model knows."""
         return self.box.classes
 
-    def answer(self, points: Any, kind: Answer) -> Any:
+    def answer(self, points: IntoDataFrame, kind: Answer) -> object:
         """Return what the model returns."""
         return self.box.answer(points, kind)
 
 
 def layers(box: object) -> Iterator[object]:
     """Yield a black box and those inside it, from the outside in."""
-    inner: Any = box
+    inner: object = box
     while inner is not None:
         yield inner
         inner = getattr(inner, "box", None)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from fairtransport.access.boxes import Access, choose_access, described
+from fairtransport.access.boxes import Access, choose_access, described, plain_items
 from fairtransport.access.oracle import Oracle
 from fairtransport.audit.comparison import Comparison
 from fairtransport.audit.single import count_people, solve
@@ -217,7 +217,8 @@ def _together(accesses: list[Access]) -> Access:
 
 
 def _columns(access: Access) -> tuple[str, ...]:
-    return (access.given,) if isinstance(access.given, str) else tuple(access.given)
+    given = access.given
+    return (given,) if isinstance(given, str) else tuple(plain_items(given) or ())
 
 
 def _with_predictions(space: SampleSpace, access: Access) -> SampleSpace:

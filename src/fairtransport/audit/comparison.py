@@ -29,9 +29,12 @@ from fairtransport.space.fingerprint import data_sha256
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from narwhals.typing import IntoDataFrame
+
     from fairtransport.audit.result import AuditResult
     from fairtransport.checks import FloatArray
     from fairtransport.inference import SamplingLaw
+    from fairtransport.space.columns import Value
 
 NOT_APPLICABLE = "not-applicable"
 MOST_PROFILES, MOST_GROUPS = 10, 50
@@ -306,5 +309,5 @@ def _profiles(first: AuditResult, last: AuditResult) -> tuple[TreatedProfile, ..
     )
 
 
-def _table(result: AuditResult, rows: list[dict[str, Any]]) -> Any:
+def _table(result: AuditResult, rows: list[dict[str, Value]]) -> IntoDataFrame:
     return result.as_table({name: [row[name] for row in rows] for name in rows[0]})

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Self
 
+    import numpy as np
     from scipy.sparse import csr_array
 
     from fairtransport.access.oracle import AnsweredPoints
@@ -166,7 +167,7 @@ class Core:
         return self.solution.price
 
     @property
-    def plan(self) -> csr_array[Any]:
+    def plan(self) -> csr_array[np.float64]:
         """The optimal plan: the share of people moved from each point (row) to each target."""
         return self.solution.plan
 

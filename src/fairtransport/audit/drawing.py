@@ -14,7 +14,7 @@ from fairtransport.space.columns import object_array
 
 if TYPE_CHECKING:
     from fairtransport.access.oracle import AnsweredPoints, Oracle
-    from fairtransport.checks import FloatArray, IntArray
+    from fairtransport.checks import FloatArray, IntArray, Values
     from fairtransport.geometry import Geometry
     from fairtransport.inference.rates.random_answers import RandomAnswersLaw
     from fairtransport.settings import AuditSettings
@@ -27,7 +27,9 @@ NOTE = (
 )
 
 
-def answer_in_draws(oracle: Oracle, space: SampleSpace, draws: int) -> tuple[AnsweredPoints, Any]:
+def answer_in_draws(
+    oracle: Oracle, space: SampleSpace, draws: int
+) -> tuple[AnsweredPoints, FloatArray]:
     """Return the answers with their mean losses, and (K, draws) the loss in each draw."""
     said = [oracle.answer(space, draw) for draw in range(draws)]
     losses = np.column_stack([one.losses for one in said])
@@ -86,9 +88,9 @@ def _clusters(blocks: IntArray, questions: IntArray) -> IntArray:
     return np.unique(found, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-def _usual(said: list[Any]) -> Any:
+def _usual(said: list[Any]) -> Values:
     """Return the mean of numbers, or the most frequent label; the first of several such."""
     if all(one.dtype.kind == "f" for one in said):
-        return np.mean(said, axis=0)
+        return np.asarray(np.mean(said, axis=0))
     votes = zip(*(one.tolist() for one in said), strict=True)
     return object_array([Counter(one).most_common(1)[0][0] for one in votes])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairtransport.audit.entries import Entry, naming_entry, with_names
 from fairtransport.checks import shown
@@ -16,11 +16,14 @@ from fairtransport.space.roles import Roles, find_roles, refuse_absent
 
 if TYPE_CHECKING:
     from fairtransport.space.counting import Source
+    from fairtransport.space.reader import TableLike
 
 PREDICTIONS = ("y_pred", "y_score")
 
 
-def count_once(data: Any, entries: Mapping[str, Entry]) -> tuple[CountedSource, dict[str, Entry]]:
+def count_once(
+    data: TableLike, entries: Mapping[str, Entry]
+) -> tuple[CountedSource, dict[str, Entry]]:
     """Count the data over all columns that some audit needs.
 
     Returns
@@ -49,7 +52,7 @@ def count_once(data: Any, entries: Mapping[str, Entry]) -> tuple[CountedSource, 
 
 def _not_described(columns: list[str], entries: Mapping[str, Entry]) -> list[str]:
     """Return the columns that are label, counts or predictions of some audit."""
-    taken: set[Any] = set()
+    taken: set[str | None] = set()
     for entry in entries.values():
         for value in (entry.people["y"], *(entry.people[name] for name in PREDICTIONS)):
             listed = value if isinstance(value, list | tuple) else [value]
@@ -75,7 +78,7 @@ class _Naming:
     def __init__(self, source: Source, not_described: list[str]) -> None:
         self.source = source
         self._features = [name for name in source.columns if name not in not_described]
-        self._names: dict[int, Any] = {}
+        self._names: dict[int, object] = {}
 
     def named(self, entry: Entry) -> tuple[Entry, Roles]:
         """Return an entry that tells its columns by names, and the part of each."""

@@ -21,8 +21,12 @@ from fairtransport.space.sample_space import plain_frame
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from altair.typing import ChartType
+    from narwhals.typing import IntoDataFrame
+
     from fairtransport.localise.moves import Prediction
     from fairtransport.settings import Rng
+    from fairtransport.space.columns import Value
     from fairtransport.summary import AuditSummary
 
 PLOTS = ("flows", "law", "budget", "methods")
@@ -76,7 +80,7 @@ class AuditResult(Core):
             self.moved, self.space, feature, alpha=self.alpha, fixed=self.targets_are_fixed
         )
         cells = table.cells
-        columns: dict[str, list[Any]] = {}
+        columns: dict[str, list[Value]] = {}
         if self.space.label is not None:
             columns["label"] = [cell.label for cell in cells]
         columns["level"] = [cell.level for cell in cells]
@@ -111,7 +115,7 @@ class AuditResult(Core):
 
         return render_markdown(self.document(share))
 
-    def plot(self, kind: str = "flows", feature: str | None = None) -> Any:
+    def plot(self, kind: str = "flows", feature: str | None = None) -> ChartType:
         """Return an Altair chart.
 
         Parameters
@@ -146,7 +150,7 @@ class AuditResult(Core):
         """Everything the audit says, as one document."""
         return summarise(self)
 
-    def as_table(self, columns: Mapping[str, Sequence[Any]]) -> Any:
+    def as_table(self, columns: Mapping[str, Sequence[Value]]) -> IntoDataFrame:
         """Return columns as a frame in the library of the audit data."""
         return plain_frame(columns, self.space.library)
 

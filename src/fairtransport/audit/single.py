@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,30 +24,34 @@ from fairtransport.space.overlap import people_also_in
 from fairtransport.transport import AuditProblem
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from fairtransport.access.boxes import Access
     from fairtransport.access.oracle import AnsweredPoints
+    from fairtransport.access.query_log import QueryLog
     from fairtransport.geometry import Geometry
     from fairtransport.settings import LossLike, Rng, SimilarityLike
     from fairtransport.similarity import Similarity
+    from fairtransport.space.reader import ColumnLike, ColumnsLike, TableLike
 
 
 def audit(
-    X: Any,  # noqa: N803
-    y: Any = None,
+    X: TableLike,  # noqa: N803
+    y: ColumnLike | None = None,
     *,
-    model: Any = None,
-    y_pred: Any = None,
-    y_score: Any = None,
-    sensitive_features: Any,
+    model: object = None,
+    y_pred: ColumnLike | None = None,
+    y_score: ColumnLike | ColumnsLike | None = None,
+    sensitive_features: ColumnsLike,
     features: Sequence[str] | None = None,
     counts: str | None = None,
     pos_label: object = None,
     bins: Mapping[str, Sequence[float]] | None = None,
     missing: str = "error",
     levels: Mapping[str, Sequence[object]] | None = None,
-    targets: Any = None,
+    targets: TableLike | None = None,
     similarity: SimilarityLike = "ignore-sensitive",
     loss: LossLike = "zero-one",
     loss_range: Sequence[float] | None = None,
@@ -59,7 +63,7 @@ def audit(
     method: str = "finite-sample",
     n_resamples: int = 2000,
     rng: Rng = None,
-    query_log: Any = None,
+    query_log: str | Path | QueryLog | None = None,
     repeats: int | None = None,
     draws: int | None = None,
     ask_until_sure: bool = False,
@@ -68,10 +72,10 @@ def audit(
     privileged: Mapping[str, object] | None = None,
     moves_limit: int = 500,
     title: str | None = None,
-    date: Any = None,
+    date: str | dt.date | None = None,
     data_name: str | None = None,
     auditor: str | None = None,
-    train: Any = None,
+    train: TableLike | None = None,
 ) -> AuditResult:
     """Audit a model for individual bias.
 
@@ -223,8 +227,9 @@ def audit(
 
 
 def audit_with(
-    settings: AuditSettings, X: Any, y: Any = None, *,  # noqa: N803
-    model: Any = None, y_pred: Any = None, y_score: Any = None, train: Any = None,
+    settings: AuditSettings, X: TableLike, y: ColumnLike | None = None, *,  # noqa: N803
+    model: object = None, y_pred: ColumnLike | None = None,
+    y_score: ColumnLike | ColumnsLike | None = None, train: TableLike | None = None,
 ) -> AuditResult:  # fmt: skip
     """Audit a model as the settings say; the other arguments are those of `audit`."""
     result = _walk(settings, X, y, model, y_pred, y_score)
@@ -233,7 +238,8 @@ def audit_with(
 
 
 def _walk(
-    settings: AuditSettings, X: Any, y: Any, model: Any, y_pred: Any, y_score: Any  # noqa: N803
+    settings: AuditSettings, X: TableLike, y: object, model: object,  # noqa: N803
+    y_pred: object, y_score: object,
 ) -> AuditResult:  # fmt: skip
     """Count the points, ask the black box about them, and solve."""
     access = choose_access(with_log(model, settings), y_pred, y_score, settings.chosen_loss)
@@ -268,7 +274,7 @@ def _solve_in_draws(
     return replace(result, asked=Asked(draws=draws, law=law))
 
 
-def with_log(model: Any, settings: AuditSettings) -> Any:
+def with_log(model: object, settings: AuditSettings) -> object:
     """Return a model with the query log that was asked for."""
     if settings.query_log is None:
         return model
@@ -279,7 +285,7 @@ def with_log(model: Any, settings: AuditSettings) -> Any:
 
 
 def count_people(
-    settings: AuditSettings, X: Any, y: Any, access: Access  # noqa: N803
+    settings: AuditSettings, X: TableLike, y: object, access: Access  # noqa: N803
 ) -> SampleSpace:  # fmt: skip
     """Return the points that are audited, as the settings and the way of access ask for."""
     loss = settings.chosen_loss

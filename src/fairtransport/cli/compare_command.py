@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
 
@@ -21,6 +21,8 @@ from fairtransport.errors import InputError
 from fairtransport.settings import AuditSettings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from fairtransport.audit import Comparison
 
 
@@ -65,13 +67,14 @@ class NamedAnswers:
         """Return the model files."""
         return [Path(path) for path in _by_name("--model", self.model or ()).values()]
 
-    def options(self) -> dict[str, dict[str, Any]]:
+    def options(self) -> dict[str, Mapping[str, object]]:
         """Return them as `compare` takes them; the models are read."""
-        found: dict[str, dict[str, Any]] = {**self.named()}
-        if "models" in found:
+        named = self.named()
+        found: dict[str, Mapping[str, object]] = {**named}
+        if "models" in named:
             found["models"] = {
                 name: self._one(Path(path)).options()["model"]
-                for name, path in found["models"].items()
+                for name, path in named["models"].items()
             }
         return found
 
@@ -190,7 +193,7 @@ class _Together:
     features: tuple[str, ...] | None
 
 
-def _together(asked: dict[str, dict[str, Any]]) -> _Together:
+def _together(asked: dict[str, Mapping[str, object]]) -> _Together:
     known = [getattr(one, "features", None) for one in asked.get("models", {}).values()]
     if not known or None in known:
         return _Together(None)

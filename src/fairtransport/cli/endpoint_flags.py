@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from cyclopts import Group, Parameter
 
 from fairtransport.cli.argument_types import Names, Whole, literal
 from fairtransport.errors import InputError
+
+if TYPE_CHECKING:
+    from fairtransport.access.endpoints.endpoint import Endpoint
 
 ProtocolName: TypeAlias = Literal["mlflow", "open-inference"]
 
@@ -67,7 +70,7 @@ class Reaching:
                 msg = f"`{flag}` must not be given with `--prompt`, whose file says such things"
                 raise InputError(msg)
 
-    def opened(self, model: Path) -> Any:
+    def opened(self, model: Path) -> Endpoint:
         """Return the model behind an address."""
         from fairtransport.access import connect
         from fairtransport.access.prompts import read_prompt

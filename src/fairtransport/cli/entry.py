@@ -6,7 +6,7 @@ import os
 import sys
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cyclopts import CycloptsError
 
@@ -161,5 +161,5 @@ def _leave_stdout() -> None:
         os.dup2(nowhere.fileno(), target)
 
 
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     print_note(str(message), error=True)

@@ -39,10 +39,19 @@ from fairtransport.similarity.base import parameter_names
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from fairtransport.access.boxes import BlackBox
     from fairtransport.audit import AuditResult
+    from fairtransport.cli.options import (
+        AnswerOptions,
+        CaseOptions,
+        ComparisonOptions,
+        PredictionOptions,
+        QuestionOptions,
+    )
     from fairtransport.similarity import Similarity
+    from fairtransport.similarity.base import Parameters
 
-Columns: TypeAlias = Callable[[], dict[str, Any]]
+Columns: TypeAlias = Callable[[], dict[str, list[str]]]
 """Finds out which columns of an audit are sensitive and which others describe a case."""
 
 
@@ -59,7 +68,7 @@ class Cases:
     levels: Annotated[Lists, told("levels")] = None
     missing: Annotated[MissingName, told("missing")] = AuditSettings.missing
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> CaseOptions:
         """Return them as `audit` and `Monitor` take them, but for the label."""
         bins = {name: numbers(f"--bins.{name}", cuts) for name, cuts in (self.bins or {}).items()}
         levels = {
@@ -95,18 +104,18 @@ class Answers:
     prediction: Annotated[str | None, told("y_pred")] = None
     score: Annotated[Names, told("y_score")] = None
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> AnswerOptions:
         """Return them as `audit` and `Monitor` take them; the model is read."""
         return {"model": self._loaded(), **self.given()}
 
-    def given(self) -> dict[str, Any]:
+    def given(self) -> PredictionOptions:
         """Return the predictions that are given, as `audit` and `Monitor` take them."""
         return {
             "y_pred": self.prediction,
             "y_score": None if self.score is None else list(self.score),
         }
 
-    def _loaded(self) -> Any:
+    def _loaded(self) -> BlackBox | None:
         if self.model is None:
             return None
         if is_address(self.model):
@@ -136,7 +145,7 @@ class Questions:
     budget_of_questions: Annotated[Whole | None, told("budget_of_questions")] = None
     price_per_1000: float | None = None
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> QuestionOptions:
         """Return them as `audit` takes them."""
         return {
             "query_log": self.query_log,
@@ -179,7 +188,7 @@ class Comparing:
     budget: Annotated[float, told("budget")] = AuditSettings.budget
     disagreement: Annotated[DisagreementName, told("disagreement")] = AuditSettings.disagreement
 
-    def options(self, columns: Columns) -> dict[str, Any]:
+    def options(self, columns: Columns) -> ComparisonOptions:
         """Return them as `Monitor` takes them; ``columns`` as in `chosen`."""
         return {
             "similarity": self.chosen(columns),
@@ -263,7 +272,7 @@ class Running:
         return nullcontext()
 
 
-def _setting_flags(kind: Any) -> dict[str, str]:
+def _setting_flags(kind: type[Parameters]) -> dict[str, str]:
     """Return the flag of each setting of a similarity, and of what it is fitted on."""
     names = (*parameter_names(kind), "fit", "group", "comparable", "path", "points")
     flags = {name: f"--similarity-settings.{name.replace('_', '-')}" for name in names}
@@ -314,11 +323,11 @@ def audit_file(
 
 
 def columns_of(
-    data: Path, cases: Cases, answers: Answers, model: Any, counts: str | None = None
+    data: Path, cases: Cases, answers: Answers, model: object, counts: str | None = None
 ) -> Columns:
     """Return how to find the columns that a similarity is about, as the audit will choose them."""
 
-    def find() -> dict[str, Any]:
+    def find() -> dict[str, list[str]]:
         from fairtransport.space.file_source import FileSource
 
         sensitive = list(cases.sensitive or ())

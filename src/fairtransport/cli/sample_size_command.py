@@ -17,6 +17,7 @@ from fairtransport.settings import AuditSettings, checked
 
 if TYPE_CHECKING:
     from fairtransport.audit import AuditResult
+    from fairtransport.inference.planning.smallest_sample import SamplePlan
 
 CASES, ANSWERS, COMPARISON, RUNNING = Cases(), Answers(), Comparing(), Running()
 
@@ -114,7 +115,9 @@ def sample_size(
     return RAN
 
 
-def _show(plan: Any, notes: list[str], plot: Path | None, power: float, running: Running) -> None:
+def _show(
+    plan: SamplePlan, notes: list[str], plot: Path | None, power: float, running: Running
+) -> None:
     from fairtransport.report.charts import power_chart, power_table, save_chart
     from fairtransport.report.screen import print_plan, print_written
 

@@ -112,7 +112,7 @@ def _not_converted(error: exceptions.CoercionError, _: str) -> str:
     return f"`{name}`{where} must be {_rule(error.target_type)}, got {shown(token.value)}"
 
 
-def _rule(kind: Any) -> str:
+def _rule(kind: object) -> str:
     kinds = [one for one in (get_args(kind) or (kind,)) if one is not type(None)]
     if get_origin(kind) is Literal:
         return f"one of {', '.join(repr(word) for word in kinds)}"

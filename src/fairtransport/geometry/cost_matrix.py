@@ -26,7 +26,7 @@ class CostMatrix(Cost):
     In a sparse matrix an explicit 0 is a free move. Staying put is always free.
     """
 
-    matrix: FloatArray | csr_array[Any]
+    matrix: FloatArray | csr_array[np.float64]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "matrix", _checked_costs(self.matrix))
@@ -69,7 +69,7 @@ class CostMatrix(Cost):
         return CostMatrix(other)
 
 
-def _checked_costs(value: object) -> FloatArray | csr_array[Any]:
+def _checked_costs(value: object) -> FloatArray | csr_array[np.float64]:
     if is_sparse(value):
         matrix: Any = float_csr("costs", value)
         if matrix.ndim != 2:  # noqa: PLR2004

@@ -19,7 +19,7 @@ def is_sparse(value: object) -> bool:
     return hasattr(value, "tocsr") and not isinstance(value, np.ndarray)
 
 
-def float_csr(name: str, value: Any) -> csr_array[Any]:
+def float_csr(name: str, value: Any) -> csr_array[np.float64]:
     """Return a sparse matrix as compressed rows of floats whose indices lie inside its shape."""
     from scipy.sparse import csr_array
 

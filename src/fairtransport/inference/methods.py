@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -34,7 +34,9 @@ from fairtransport.inference.paper.resampling import (
 from fairtransport.inference.paper.truncated import draw_truncated
 
 if TYPE_CHECKING:
+    from fairtransport.checks import FloatArray
     from fairtransport.inference.laws import SamplingLaw
+    from fairtransport.inference.paper.resampling import Draw
     from fairtransport.transport import AuditProblem
 
 DISTORTION = 0.05
@@ -171,7 +173,7 @@ def limit_at(problem: AuditProblem, f: object) -> MinOfNormals:
     return MinOfNormals(sd_x, sd_y, float(np.clip(xy / (sd_x * sd_y), -1, 1)))
 
 
-def _spread(variance: float, gains: Any) -> float:
+def _spread(variance: float, gains: FloatArray) -> float:
     """Return the standard deviation; rounding errors of a constant gain are no variation."""
     scale = float(np.max(np.abs(gains), initial=0.0))
     return math.sqrt(variance) if variance > (1e-12 * scale) ** 2 else 0.0
@@ -318,7 +320,7 @@ def _check_range(loss_range: object, problem: AuditProblem) -> tuple[float, floa
     return low, high
 
 
-def _resampled(request: Request, method: str, draw: Any, size: int) -> DrawnLaw:
+def _resampled(request: Request, method: str, draw: Draw, size: int) -> DrawnLaw:
     estimate = request.estimate
     values = values_of_resamples(request.problem, draw, request.n_resamples, request.rng)
     draws = math.sqrt(size) * (values - estimate)

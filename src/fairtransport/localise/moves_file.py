@@ -11,6 +11,8 @@ from fairtransport.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import pandas as pd
+
 CSV, PARQUET = ".csv", ".parquet"
 SCORED = ("prediction", "prediction_after")
 
@@ -49,7 +51,7 @@ def _flat(
     return flat
 
 
-def _parquet(table: Any) -> bytes:
+def _parquet(table: pd.DataFrame) -> bytes:
     import duckdb
 
     with TemporaryDirectory() as folder, duckdb.connect() as connection:
@@ -59,7 +61,7 @@ def _parquet(table: Any) -> bytes:
         return place.read_bytes()
 
 
-def _typed(table: Any) -> Any:
+def _typed(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table whose columns of unlike values are text, which Parquet has no other way for.
 
     A column of nothing but missing values is text too.

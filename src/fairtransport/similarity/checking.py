@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fairtransport.geometry import Geometry
     from fairtransport.similarity.base import Similarity
     from fairtransport.space import SampleSpace
+    from fairtransport.space.reader import TableLike
 
 PAIRS = 8
 """So many pairs are told."""
@@ -152,10 +153,10 @@ class SimilarityCheck:
 
 def check(
     similarity: object,
-    X: Any,  # noqa: N803
-    y: Any = None,
+    X: TableLike,  # noqa: N803
+    y: object = None,
     *,
-    sensitive_features: Any = None,
+    sensitive_features: object = None,
     features: Sequence[str] | None = None,
     counts: str | None = None,
     bins: Mapping[str, Sequence[float]] | None = None,

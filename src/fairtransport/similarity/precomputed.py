@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
     from scipy.sparse import csr_array
 
-    from fairtransport.checks import FloatArray, IntArray
+    from fairtransport.checks import FloatArray, IntArray, Values
     from fairtransport.similarity.cost_files import Costs
     from fairtransport.space import SampleSpace
     from fairtransport.space.columns import Value
@@ -85,7 +85,7 @@ class Precomputed(Parameters):
     def settings(self) -> dict[str, object]:
         """Return how large the matrix is, what it is about, and a digest of it."""
         costs = CostMatrix(self.matrix).matrix
-        arrays = (
+        arrays: list[Values] = (
             [costs] if isinstance(costs, np.ndarray) else [costs.indptr, costs.indices, costs.data]
         )
         return {

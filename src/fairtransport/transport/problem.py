@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -287,7 +287,7 @@ class AuditProblem:
         array = float_array("frequencies", value, (self.size,))
         return finite("frequencies", array, nonnegative=True)
 
-    def _many_frequencies(self, value: object) -> FloatArray | csr_array[Any]:
+    def _many_frequencies(self, value: object) -> FloatArray | csr_array[np.float64]:
         if not hasattr(value, "tocsr"):
             array = float_array("frequencies", value, (None, self.size))
             return finite("frequencies", array, nonnegative=True)
@@ -321,7 +321,7 @@ def _gain(frontiers: Frontiers, f: FloatArray, spending: Spending) -> float:
     return float(value)
 
 
-def _plan(frontiers: Frontiers, f: FloatArray, spending: Spending) -> csr_array[Any]:
+def _plan(frontiers: Frontiers, f: FloatArray, spending: Spending) -> csr_array[np.float64]:
     from scipy.sparse import csr_array
 
     target = frontiers.base_target.copy()

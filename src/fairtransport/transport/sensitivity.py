@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -71,7 +71,12 @@ class MetricSensitivity:
 
 
 def metric_sensitivity(
-    problem: AuditProblem, frequencies: Any, *, eta: float = 0.1, draws: int = 20, rng: Any = 0
+    problem: AuditProblem,
+    frequencies: object,
+    *,
+    eta: float = 0.1,
+    draws: int = 20,
+    rng: int | np.random.Generator | None = 0,
 ) -> MetricSensitivity:
     """Bound the change of ψ under an error of the metric, and try random errors.
 

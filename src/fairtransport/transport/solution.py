@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -174,7 +174,7 @@ class Solution:
     value: float
     price: float
     price_interval: tuple[float, float]
-    plan: csr_array[Any]
+    plan: csr_array[np.float64]
 
     @property
     def plan_gain(self) -> float:

@@ -7,7 +7,7 @@ import ssl
 import time
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairtransport.checks import cut, number, said, whole
 from fairtransport.errors import ModelError
@@ -68,7 +68,7 @@ class Client:
     limits: Limits
     token: Token
 
-    def post(self, path: str, document: Any) -> Any:
+    def post(self, path: str, document: object) -> object:
         """Return the document that answers another one; what is no good answer is an error."""
         status, content = self._send("POST", path, json.dumps(document, allow_nan=False))
         if status >= REDIRECT:
@@ -77,7 +77,7 @@ class Client:
             raise RefusedError(msg, is_by_filter=status == REFUSED and FILTERED in content)
         return self._read(content)
 
-    def get(self, path: str) -> Any:
+    def get(self, path: str) -> object:
         """Return the document at a path; None if there is none."""
         status, content = self._send("GET", path)
         try:
@@ -92,7 +92,7 @@ class Client:
     def __str__(self) -> str:
         return f"the endpoint {self.address}"
 
-    def _read(self, content: bytes) -> Any:
+    def _read(self, content: bytes) -> object:
         def refuse(constant: str) -> None:
             msg = f"{self} must give finite numbers, got {constant}"
             raise ModelError(msg)

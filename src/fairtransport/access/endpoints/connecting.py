@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeGuard
 
 from fairtransport.access.boxes import plain_items
 from fairtransport.access.endpoints import invocations
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from fairtransport.access.endpoints.endpoint import Endpoint
+    from fairtransport.access.endpoints.open_inference import Tensor
     from fairtransport.access.opening import Permissions
     from fairtransport.space.columns import Value
 
@@ -146,7 +147,11 @@ def _open_inference(
     )  # fmt: skip
 
 
-def _tensors(told: Any) -> list[dict[str, Any]]:
+def _tensors(told: object) -> list[Tensor]:
     """Return what a server says of its tensors, as far as it can be used."""
     listed = told if isinstance(told, list) else []
-    return [one for one in listed if isinstance(one, dict) and "name" in one]
+    return [one for one in listed if _is_tensor(one)]
+
+
+def _is_tensor(told: object) -> TypeGuard[Tensor]:
+    return isinstance(told, dict) and "name" in told

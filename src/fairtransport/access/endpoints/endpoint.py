@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairtransport.access.endpoints.arriving import as_they_arrive
 from fairtransport.checks import shown
@@ -12,6 +12,8 @@ from fairtransport.errors import ModelError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    import pandas as pd
 
     from fairtransport.access.endpoints.client import Client
     from fairtransport.losses import Answer
@@ -41,7 +43,7 @@ class Endpoint(ABC):
         """What the endpoint speaks."""
 
     @abstractmethod
-    def ask(self, points: Any, kind: Answer) -> list[Any]:
+    def ask(self, points: pd.DataFrame, kind: Answer) -> list[object]:
         """Return the answers to one batch, one a point."""
 
     @property
@@ -69,14 +71,14 @@ class Endpoint(ABC):
         """How many points are best asked about at once."""
         return self.batch_size * self.client.limits.at_a_time
 
-    def arriving(self, points: Any, kind: Answer) -> Iterator[tuple[slice, list[Any]]]:
+    def arriving(self, points: pd.DataFrame, kind: Answer) -> Iterator[tuple[slice, list[object]]]:
         """Yield the answers to some of the points after the other, as they arrive."""
         parts = [
             slice(at, min(at + self.batch_size, len(points)))
             for at in range(0, len(points), self.batch_size)
         ]
 
-        def asked(part: slice) -> list[Any]:
+        def asked(part: slice) -> list[object]:
             size = part.stop - part.start
             answers = self.ask(points.iloc[part], kind)
             if len(answers) != size:
@@ -87,9 +89,9 @@ class Endpoint(ABC):
         for at, answers in as_they_arrive(asked, parts, self.client.limits.at_a_time):
             yield parts[at], answers
 
-    def answer(self, points: Any, kind: Answer) -> list[Any]:
+    def answer(self, points: pd.DataFrame, kind: Answer) -> list[object]:
         """Return the answers to all points, in their order."""
-        said: list[Any] = [None] * len(points)
+        said: list[object] = [None] * len(points)
         for part, answers in self.arriving(points, kind):
             said[part] = answers
         return said

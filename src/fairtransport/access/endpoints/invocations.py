@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairtransport.access.casting import plain_column
 from fairtransport.access.endpoints.endpoint import Endpoint
@@ -11,6 +11,8 @@ from fairtransport.checks import shown
 from fairtransport.errors import ModelError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from fairtransport.losses import Answer
 
 PATH = "/invocations"
@@ -25,7 +27,7 @@ class Invocations(Endpoint):
         """What the endpoint speaks."""
         return "MLflow"
 
-    def ask(self, points: Any, kind: Answer) -> list[Any]:
+    def ask(self, points: pd.DataFrame, kind: Answer) -> list[object]:
         """Return the answers to one batch."""
         columns = [plain_column(points, name) for name in points.columns]
         rows = [list(row) for row in zip(*columns, strict=True)]
@@ -43,10 +45,10 @@ class Invocations(Endpoint):
         return answers
 
 
-def _only_value(said: Any) -> Any:
+def _only_value(said: object) -> object:
     """Return what a prediction with a single name says."""
     return next(iter(said.values())) if isinstance(said, dict) and len(said) == 1 else said
 
 
-def _are_labels(answers: list[Any]) -> bool:
+def _are_labels(answers: list[object]) -> bool:
     return all(not isinstance(one, float | list) for one in answers)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from fairtransport.errors import ModelError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import pandas as pd
     from numpy.typing import NDArray
 
     from fairtransport.losses import Answer
@@ -30,6 +31,16 @@ OF_VALUES = {str: "BYTES", bool: "BOOL", int: "INT64", float: "FP64"}
 """The types of columns of which a server says nothing."""
 USUAL = {"score": "predict_proba"}
 """The output to ask for where a server does not list any."""
+
+
+class Tensor(TypedDict, total=False):
+    """A tensor as the protocol writes it; what a server tells of its own has no data."""
+
+    name: str
+    datatype: str
+    shape: list[int]
+    parameters: dict[str, str]
+    data: list[object]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +58,8 @@ class OpenInference(Endpoint):
     """
 
     path: str = ""
-    inputs: Sequence[Mapping[str, Any]] = ()
-    outputs: Sequence[Mapping[str, Any]] = ()
+    inputs: Sequence[Tensor] = ()
+    outputs: Sequence[Tensor] = ()
     served: str = ""
     chosen: Mapping[str, str] = field(default_factory=dict)
 
@@ -62,9 +73,9 @@ class OpenInference(Endpoint):
         """What tells this model from others, as far as the endpoint says."""
         return f"{super().identity} {self.served} {sorted(self.chosen.items())}"
 
-    def ask(self, points: Any, kind: Answer) -> list[Any]:
+    def ask(self, points: pd.DataFrame, kind: Answer) -> list[object]:
         """Return the answers to one batch."""
-        document: dict[str, Any] = {"inputs": self._table(points) or self._columns(points)}
+        document: dict[str, object] = {"inputs": self._table(points) or self._columns(points)}
         if not self.inputs:
             document["parameters"] = {"content_type": "pd"}
         wanted = self._wanted(kind)
@@ -83,7 +94,7 @@ class OpenInference(Endpoint):
         shape = shapes[0] if len(shapes) == 1 else None
         return isinstance(shape, list) and len(shape) == 2 and shape[1] != 1  # noqa: PLR2004
 
-    def _table(self, points: Any) -> list[dict[str, Any]]:
+    def _table(self, points: pd.DataFrame) -> list[Tensor]:
         if not self.takes_a_table:
             return []
         (tensor,) = self.inputs
@@ -92,9 +103,9 @@ class OpenInference(Endpoint):
         shape = [len(points), len(columns)]
         return [{**_head(tensor["name"], str(tensor.get("datatype")), shape), "data": data}]
 
-    def _columns(self, points: Any) -> list[dict[str, Any]]:
+    def _columns(self, points: pd.DataFrame) -> list[Tensor]:
         told = {str(one.get("name")): one for one in self.inputs}
-        made = []
+        made: list[Tensor] = []
         for name in points.columns:
             known = told.get(name, {})
             kind = str(known.get("datatype") or _type_of(plain_column(points, name)))
@@ -103,7 +114,7 @@ class OpenInference(Endpoint):
             made.append({**_head(name, kind, shape), "data": self._cast(points, name, kind)})
         return made
 
-    def _cast(self, points: Any, name: str, kind: str) -> list[Any]:
+    def _cast(self, points: pd.DataFrame, name: str, kind: str) -> list[object]:
         if kind not in TYPES:
             msg = f"{self.client} must take tensors of {', '.join(TYPES)}, got {shown(kind)}"
             raise ModelError(msg)
@@ -120,12 +131,12 @@ class OpenInference(Endpoint):
         likely = [one for one in fitting if "prob" in str(one.get("name")).lower()]
         return str(((likely if kind == "score" else []) or fitting)[0].get("name"))
 
-    def _answers(self, output: Mapping[str, Any], size: int, kind: Answer) -> list[Any]:
+    def _answers(self, output: Tensor, size: int, kind: Answer) -> list[object]:
         data, shape = output.get("data"), output.get("shape")
         if kind == "score" and not str(output.get("datatype")).startswith(("FP", "BF")):
             raise self.refuse(kind, data)
         try:
-            array: NDArray[Any] = np.array(data, dtype=object).reshape(shape or -1)
+            array: NDArray[np.object_] = np.array(data, dtype=object).reshape(shape or -1)
         except (TypeError, ValueError):
             raise self.refuse(kind, data) from None
         if array.ndim == 0 or len(array) != size or math.prod(array.shape[1:]) == 0:
@@ -135,12 +146,14 @@ class OpenInference(Endpoint):
         return list(flat.tolist())
 
 
-def _head(name: str, kind: str, shape: list[int]) -> dict[str, Any]:
-    head: dict[str, Any] = {"name": name, "datatype": kind, "shape": shape}
-    return head | ({"parameters": {"content_type": "str"}} if kind == "BYTES" else {})
+def _head(name: str, kind: str, shape: list[int]) -> Tensor:
+    head: Tensor = {"name": name, "datatype": kind, "shape": shape}
+    if kind == "BYTES":
+        head["parameters"] = {"content_type": "str"}
+    return head
 
 
-def _type_of(values: Sequence[Any]) -> str:
+def _type_of(values: Sequence[object]) -> str:
     """Return the type of a column by its values; a missing one makes numbers fractions."""
     kinds = {float if value is None else type(value) for value in values}
     for kind in (str, float, int, bool):
@@ -149,18 +162,16 @@ def _type_of(values: Sequence[Any]) -> str:
     return "FP64"
 
 
-def _is_nan(value: Any) -> bool:
+def _is_nan(value: object) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def _holds(output: Mapping[str, Any], kind: Answer) -> bool:
+def _holds(output: Tensor, kind: Answer) -> bool:
     has_fractions = str(output.get("datatype")).startswith(("FP", "BF"))
     return has_fractions if kind == "score" else not has_fractions or kind == "value"
 
 
-def _one(
-    outputs: Sequence[Mapping[str, Any]], wanted: str | None, kind: Answer, who: str
-) -> Mapping[str, Any]:
+def _one(outputs: Sequence[Tensor], wanted: str | None, kind: Answer, who: str) -> Tensor:
     """Return the output that was asked for, or the only one."""
     found = [one for one in outputs if wanted in {None, one.get("name")}]
     if len(found) != 1:

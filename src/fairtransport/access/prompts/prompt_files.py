@@ -15,6 +15,8 @@ from fairtransport.filesystem import is_file
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pandas as pd
+
     from fairtransport.access.prompts.prompting import Prompt
 
 ELSEWHERE = frozenset(
@@ -55,7 +57,7 @@ def read_prompt(path: str | Path, url: str, **limits: Any) -> Prompt:
     return prompt(template, url, **told, **limits)
 
 
-def _table(prompt_file: Path, name: str) -> Any:
+def _table(prompt_file: Path, name: str) -> pd.DataFrame:
     import pandas as pd
 
     file = prompt_file.parent / name

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -18,12 +19,17 @@ from fairtransport.checks import number, shown, whole
 from fairtransport.errors import InputError, ModelError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    import pandas as pd
+
+    from fairtransport.access.prompts.template import Wording
     from fairtransport.losses import Answer
     from fairtransport.space.columns import Value, Values
 
 PATH = "/chat/completions"
+
+Key = TypeVar("Key")
 
 
 @dataclass(frozen=True)
@@ -34,10 +40,10 @@ class Sampling:
     temperature: float = 0.0
     seed: int | None = 0
     max_tokens: int | None = 16
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
 
     @property
-    def request(self) -> dict[str, Any]:
+    def request(self) -> dict[str, object]:
         """What a request says of it."""
         told = {"model": self.model, "temperature": self.temperature, "seed": self.seed,
                 "max_tokens": self.max_tokens, **self.options}  # fmt: skip
@@ -113,7 +119,7 @@ class Prompt(Endpoint):
             what += f"the answers {offered}"
         return (f"{what}; that is counted as the answer {refusal!r}.",) if likely else ()
 
-    def ask(self, points: Any, kind: Answer) -> list[Any]:
+    def ask(self, points: pd.DataFrame, kind: Answer) -> list[object]:
         """Return the answer to one point: a label, or the scores of all labels."""
         (text,) = self.template.prompts(points)
         messages = [{"role": "user", "content": text}]
@@ -137,7 +143,7 @@ class Prompt(Endpoint):
             raise ModelError(msg)
         return [label]
 
-    def _post(self, request: dict[str, Any]) -> Any:
+    def _post(self, request: dict[str, object]) -> object:
         """Return the server's document; None where it refuses because of what was asked."""
         try:
             return self.client.post(self.client.address.path, request)
@@ -150,10 +156,10 @@ class Prompt(Endpoint):
 def prompt(
     template: str, url: str, *, answers: Sequence[Value] | Mapping[str, Value],
     model: str | None = None, system: str | None = None,
-    wording: Mapping[str, Mapping[Any, str]] | None = None, stand_ins: Any = None,
+    wording: Wording | None = None, stand_ins: object = None,
     constrain: str | None = None, refusal: Value = None, temperature: float = 0.0,
     seed: int | None = 0, max_tokens: int | None = 16,
-    options: Mapping[str, Any] | None = None, token_variable: str | None = None,
+    options: Mapping[str, object] | None = None, token_variable: str | None = None,
     at_a_time: int = Limits.at_a_time, timeout: float = Limits.timeout,
     retries: int = Limits.retries, max_answer: int = Limits.max_answer,
 ) -> Prompt:  # fmt: skip
@@ -205,7 +211,7 @@ def prompt(
         whole("seed", seed, at_least=0)
     if max_tokens is not None:
         whole("max_tokens", max_tokens)
-    said: Any = system
+    said: object = system
     if not isinstance(said, str | None):
         msg = f"`system` must be a text, got {shown(said)}"
         raise InputError(msg)
@@ -232,9 +238,9 @@ def _only_model(client: Client, base: str) -> str:
     return names[0]
 
 
-def _listed(table: Mapping[Any, Any]) -> list[Any]:
+def _listed(table: Mapping[Key, object]) -> list[object]:
     """Return a table as a list that is the same for the same table."""
     return [
-        [repr(key), _listed(value) if hasattr(value, "items") else value]
+        [repr(key), _listed(value) if isinstance(value, Mapping) else value]
         for key, value in sorted(table.items(), key=repr)
     ]

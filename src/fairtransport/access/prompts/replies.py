@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairtransport.access.boxes import plain_items
 from fairtransport.checks import choice, shown
@@ -52,7 +52,7 @@ class Answers:
         return [*dict.fromkeys(self.labels.values()), self.refusal]
 
     @property
-    def request(self) -> dict[str, Any]:
+    def request(self) -> dict[str, object]:
         """What a request says of the answers."""
         if self.constrain == "grammar":
             ways = " | ".join(json.dumps(text, ensure_ascii=False) for text in self.labels)
@@ -65,7 +65,7 @@ class Answers:
             return {"response_format": {"type": "json_schema", "json_schema": told}}
         return {}
 
-    def label(self, document: Any, who: str) -> Value:
+    def label(self, document: object, who: str) -> Value:
         """Return the label of a reply: an answer word for word, but for case and signs around."""
         chosen = _choice(document, who)
         told = chosen.get("message")
@@ -78,7 +78,7 @@ class Answers:
             text = _from_json(text)
         return self._by_word.get(_bare(text), self.refusal)
 
-    def scores(self, document: Any, who: str) -> list[float]:
+    def scores(self, document: object, who: str) -> list[float]:
         """Return the probability that a reply begins as each label's answers do.
 
         What is left over, also where the server names too few tokens, is the refusal's; all of
@@ -136,18 +136,16 @@ def _bare(text: str) -> str:
     return text.strip(AROUND).casefold()
 
 
-def _choice(document: Any, who: str) -> Mapping[str, Any]:
-    try:
-        found = document["choices"][0]
-    except (KeyError, IndexError, TypeError):
-        found = None
+def _choice(document: object, who: str) -> Mapping[str, object]:
+    choices = document.get("choices") if isinstance(document, Mapping) else None
+    found = choices[0] if isinstance(choices, list) and choices else None
     if not isinstance(found, Mapping):
         msg = f"{who} must answer with a choice, got {shown(document)}"
         raise ModelError(msg)
     return found
 
 
-def _is_silent(chosen: Mapping[str, Any]) -> bool:
+def _is_silent(chosen: Mapping[str, object]) -> bool:
     """Say whether a reply has nothing in it, or half a character; servers tell no chances then."""
     message = chosen.get("message")
     text = message.get("content") if isinstance(message, Mapping) else None
@@ -161,7 +159,7 @@ def _from_json(text: str) -> str:
         return ""
 
 
-def _first_tokens(document: Any, who: str) -> Sequence[tuple[str, float]]:
+def _first_tokens(document: object, who: str) -> Sequence[tuple[str, float]]:
     """Return the likeliest first tokens and how likely each is."""
     told = _choice(document, who).get("logprobs")
     try:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from string import Formatter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from fairtransport.access.casting import plain_column
 from fairtransport.checks import shown
@@ -16,9 +16,11 @@ from fairtransport.errors import InputError, ModelError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import pandas as pd
+
     from fairtransport.space.columns import Value
 
-Wording = Mapping[str, Mapping[Any, str]]
+Wording: TypeAlias = "Mapping[str, Mapping[Value, str]]"
 """By what stands between braces, the words of each level."""
 
 
@@ -40,7 +42,7 @@ class StandIns:
     keys: tuple[str, ...]
     names: Mapping[tuple[Value, ...], Sequence[str]]
 
-    def of(self, row: Mapping[str, Any]) -> str:
+    def of(self, row: Mapping[str, Value]) -> str:
         """Return the name of a person: that of a twin in another group has the same place.
 
         Which place is decided by the columns that make no groups.
@@ -90,13 +92,13 @@ class Template:
             names += self.stand_ins.keys if self.stand_ins and is_name else [column_of(place)]
         return tuple(dict.fromkeys(names))
 
-    def prompts(self, points: Any) -> list[str]:
+    def prompts(self, points: pd.DataFrame) -> list[str]:
         """Return the prompt for each point."""
         columns = {name: plain_column(points, name) for name in self.columns}
         rows = zip(*columns.values(), strict=True)
         return [self._filled(dict(zip(columns, row, strict=True))) for row in rows]
 
-    def _filled(self, row: Mapping[str, Any]) -> str:
+    def _filled(self, row: Mapping[str, Value]) -> str:
         made = []
         for before, name, form, _ in Formatter().parse(self.text):
             made.append(before)
@@ -104,7 +106,7 @@ class Template:
                 made.append(self._worded(f"{name}:{form}" if form else name, row))
         return "".join(made)
 
-    def _worded(self, place: str, row: Mapping[str, Any]) -> str:
+    def _worded(self, place: str, row: Mapping[str, Value]) -> str:
         if self.stand_ins is not None and place == self.stand_ins.name:
             return self.stand_ins.of(row)
         value = row[column_of(place)]
@@ -151,14 +153,14 @@ def as_template(text: object, wording: object, stand_ins: object) -> Template:
     return found
 
 
-def _as_wording(given: object) -> dict[str, dict[Any, str]]:
+def _as_wording(given: object) -> dict[str, dict[Value, str]]:
     rule = "`wording` must map columns to the words of their levels"
     if given is None:
         return {}
     if not isinstance(given, Mapping):
         msg = f"{rule}, got {shown(given)}"
         raise InputError(msg)
-    made: dict[str, dict[Any, str]] = {}
+    made: dict[str, dict[Value, str]] = {}
     for place, words in given.items():
         if not isinstance(words, Mapping) or not all(isinstance(to, str) for to in words.values()):
             msg = f"{rule}, got {shown(words)} for {shown(place)}"
@@ -182,7 +184,7 @@ def _as_stand_ins(given: object) -> StandIns | None:
     if not keys or not rows:
         msg = f"`stand_ins` must be a table of groups and, last, names, got {shown(given)}"
         raise InputError(msg)
-    names: dict[tuple[Any, ...], list[str]] = {}
+    names: dict[tuple[Value, ...], list[str]] = {}
     for row in rows:
         names.setdefault(tuple(row[:-1]), []).append(str(row[-1]))
     sizes = sorted({len(of) for of in names.values()})

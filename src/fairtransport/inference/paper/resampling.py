@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -14,7 +13,8 @@ from fairtransport.errors import InputError
 from fairtransport.progress import track
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from concurrent.futures import Future
 
     from scipy.sparse import csr_array
 
@@ -34,8 +34,10 @@ MOST_SUBSAMPLED = 10**9
 HEADROOM = 3.0
 """Standard deviations that a Poisson total is aimed below the size of a resample."""
 
-Draw: TypeAlias = Callable[[np.random.Generator, int], Any]
-"""Makes so many frequency vectors, one a row, dense or sparse."""
+Frequencies: TypeAlias = "FloatArray | csr_array[np.float64]"
+"""Frequency vectors, one a row, dense or sparse."""
+Draw: TypeAlias = "Callable[[np.random.Generator, int], Frequencies]"
+"""Makes so many frequency vectors."""
 
 
 def check_resamples_wanted(n_resamples: object) -> int:
@@ -59,12 +61,12 @@ def values_of_resamples(
 
 def _ahead(
     draw: Draw, streams: Sequence[np.random.Generator], sizes: Sequence[int]
-) -> Iterator[Any]:
+) -> Iterator[Frequencies]:
     """Draw the blocks in order, the next two while the one before is being used."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(max_workers=2) as pool:
-        waiting: deque[Any] = deque()
+        waiting: deque[Future[Frequencies]] = deque()
         for stream, size in zip(streams, sizes, strict=True):
             waiting.append(pool.submit(draw, stream, size))
             if len(waiting) > 2:  # noqa: PLR2004
@@ -78,7 +80,7 @@ def with_replacement(counts: IntArray, size: int) -> Draw:
     total = int(counts.sum())
     cell_of = _cells(counts)
 
-    def by_person(rng: np.random.Generator, many: int) -> csr_array[Any]:
+    def by_person(rng: np.random.Generator, many: int) -> csr_array[np.float64]:
         return _frequencies(cell_of(rng.integers(0, total, (many, size))), len(counts))
 
     mean = max(0.0, size - HEADROOM * math.sqrt(size)) / total * counts
@@ -112,7 +114,7 @@ def without_replacement(counts: IntArray, size: int) -> Draw:
         raise InputError(msg)
     cell_of = _cells(counts)
 
-    def by_person(rng: np.random.Generator, many: int) -> csr_array[Any]:
+    def by_person(rng: np.random.Generator, many: int) -> csr_array[np.float64]:
         return _frequencies(cell_of(_distinct(rng, total, size, many)), len(counts))
 
     def by_cell(rng: np.random.Generator, many: int) -> FloatArray:
@@ -131,7 +133,7 @@ def _cells(counts: IntArray) -> Callable[[IntArray], IntArray]:
     return lambda people: np.searchsorted(ends, people, side="right")
 
 
-def _frequencies(cells: IntArray, points: int) -> csr_array[Any]:
+def _frequencies(cells: IntArray, points: int) -> csr_array[np.float64]:
     from scipy.sparse import csr_array
 
     many, size = cells.shape
