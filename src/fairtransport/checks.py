@@ -46,12 +46,16 @@ def said(error: BaseException, width: int = 200) -> str:
     >>> said(SystemExit())
     'SystemExit: no reason given'
     """
+    return cut(f"{type(error).__name__}: {reason(error) or 'no reason given'}", width)
+
+
+def reason(error: BaseException) -> str:
+    """Return all that somebody else's error says, in one line; nothing if it cannot say it."""
     try:
         # halves of characters could not be printed
-        reason = " ".join(str(error).split()).encode(errors="replace").decode()
+        return " ".join(str(error).split()).encode(errors="replace").decode()
     except Exception:  # noqa: BLE001 - it is not ours
-        reason = ""
-    return cut(f"{type(error).__name__}: {reason or 'no reason given'}", width)
+        return ""
 
 
 def number(

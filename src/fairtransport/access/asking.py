@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtransport.checks import FloatArray, is_real, said, shown
+from fairtransport.checks import FloatArray, is_real, reason, said, shown
 from fairtransport.errors import FairtransportError, ModelError
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def ask(
 
 def _about_types(points: IntoDataFrame, error: BaseException) -> str:
     """Return what to do where a model wants its columns of another type, as far as that is told."""
-    if not TYPES.search(str(error)):
+    if not TYPES.search(reason(error)):
         return ""
     import narwhals as nw
 
