@@ -12,9 +12,7 @@ from fairtransport.access.logged import logged
 from fairtransport.access.oracle import Oracle
 from fairtransport.access.repeating import to_repeat
 from fairtransport.audit.asked import Asked, check_asking
-from fairtransport.audit.drawing import answer_in_draws, law_of_draws
 from fairtransport.audit.result import AuditResult
-from fairtransport.audit.until_sure import UntilSure
 from fairtransport.audit.warnings import find_warnings
 from fairtransport.checks import choice, one_of, threshold
 from fairtransport.errors import InputError
@@ -251,6 +249,8 @@ def _walk(
         return _solve_in_draws(settings, space, oracle, geometry)
     asked = Asked()
     if settings.ask_until_sure:
+        from fairtransport.audit.until_sure import UntilSure
+
         everybody, people = UntilSure(settings, space, oracle, geometry(space)), space.n
         space, law, why = everybody.ask()
         asked = Asked(people=people, stopped=why, law=law)
@@ -265,6 +265,8 @@ def _solve_in_draws(
     geometry: Callable[[SampleSpace], Geometry],
 ) -> AuditResult:  # fmt: skip
     """Ask for several answers to each question, and solve for the mean losses."""
+    from fairtransport.audit.drawing import answer_in_draws, law_of_draws
+
     draws = settings.draws or 1
     answers, losses = answer_in_draws(oracle, space, draws)
     made, limits = geometry(space), answers.loss.range

@@ -20,6 +20,7 @@ app = App(
     name="fairtransport",
     help="Audit machine-learning models for individual bias.",
     version=__version__,
+    version_format="plaintext",
     default_parameter=Parameter(negative=()),
     suppress_keyboard_interrupt=False,
 )

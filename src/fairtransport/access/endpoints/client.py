@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import ssl
 import time
 from dataclasses import dataclass
 from functools import cached_property
@@ -188,6 +187,8 @@ class Client:
 
     @cached_property
     def _pool(self) -> PoolManager:
+        import ssl
+
         try:
             from urllib3 import PoolManager, Timeout
         except ImportError as error:
