@@ -7,7 +7,7 @@ NEWEST_PYTHON ?= $(firstword $(foreach version, 3.14 3.13 3.12 3.11, $(shell \
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-lowest test-newest test-install servers slow lint types contracts check bench \
+.PHONY: demo test test-lowest test-newest test-install servers environments slow lint types contracts check bench \
   validity clean
 
 demo: .venv/installed
@@ -23,9 +23,7 @@ ENDS := -n auto -m "not slow and not reproduce
 test-lowest: .venv-lowest/installed
 	NUMBA_NUM_THREADS=1 .venv-lowest/bin/python -m pytest $(ENDS) and not odd"
 
-test-newest:
-	$(NEWEST_PYTHON) -m venv --clear .venv-newest
-	.venv-newest/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+test-newest: .venv-newest/installed
 	NUMBA_NUM_THREADS=1 .venv-newest/bin/python -m pytest $(ENDS)"
 
 # What a user installs: no checkout, no extras. The wheel that pip makes of the sdist, then ours.
@@ -82,6 +80,14 @@ clean:
 .venv/installed-bench: .venv/created pyproject.toml constraints.txt
 	$(PIP) --editable '.[bench]'
 	touch .venv/installed $@
+
+.venv-newest/installed: pyproject.toml
+	$(NEWEST_PYTHON) -m venv --clear .venv-newest
+	.venv-newest/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	touch $@
+
+# What takes minutes to install and little work: beside other tasks.
+environments: servers .venv-lowest/installed .venv-newest/installed
 
 .venv-lowest/installed: pyproject.toml constraints-lowest.txt
 	$(PYTHON) -m venv --clear .venv-lowest

@@ -10,6 +10,7 @@ import pytest
 import fairtransport as ft
 
 TOLD = ["--label", "good", "--prediction", "guess", "--sensitive", "race", "--seed", "1"]
+BIAS = ["--disagreement", "bias"]
 ASKED = ["--label", "good", "--sensitive", "race", "--seed", "1"]
 
 
@@ -82,12 +83,14 @@ def test_a_report_and_json_are_written(run, folder, tmp_path):
 
 def test_markdown_is_written_by_its_ending(run, tmp_path):
     report = tmp_path / "report.md"
-    assert run("audit", "people.csv", *TOLD, "--report", report, "--delta", "0.001").code == 3
+    assert (
+        run("audit", "people.csv", *TOLD, *BIAS, "--report", report, "--delta", "0.001").code == 3
+    )
     assert "δ-fairness rejected" in report.read_text("utf-8")
 
 
 def test_json_on_standard_output_stands_alone(run):
-    done = run("audit", "people.csv", *TOLD, "--json", "-", "--delta", "0.001")
+    done = run("audit", "people.csv", *TOLD, *BIAS, "--json", "-", "--delta", "0.001")
 
     assert (done.code, done.err) == (3, "")
     document = json.loads(done.out)

@@ -24,6 +24,7 @@ bins.age = [22, 25]
 budget = 0
 delta = 0.01
 fail-on = "never"
+disagreement = "bias"
 seed = 3
 
 [sample-size]
@@ -59,7 +60,7 @@ def expected(folder, **options):
 
 def test_the_whole_audit_can_stand_in_the_file(run, config, folder):
     done = run("audit", "--config", config(WHOLE))
-    result = expected(folder, bins={"age": [22, 25]}, rng=3, delta=0.01)
+    result = expected(folder, bins={"age": [22, 25]}, rng=3, delta=0.01, disagreement="bias")
 
     assert done.code == 0
     assert result.verdict == "rejected"
@@ -321,7 +322,7 @@ def test_the_example_of_the_documentation_runs(shell, tmp_path):
     page = Path(__file__).parents[2] / "docs" / "command-line.md"
     (example,) = re.findall(r"```toml\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
     (tmp_path / "fairtransport.toml").write_text(example, encoding="utf-8")
-    rows = ["a,f,20,1,1", "b,f,20,1,0", "a,m,50,0,0", "b,m,50,0,0"] * 5
+    rows = ["a,f,20,1,1", "b,f,20,1,0", "a,m,50,0,0", "b,m,50,0,0"] * 50
     text = "\n".join(["race,sex,age,reoffended,high_risk", *rows, ""])
     (tmp_path / "cases.csv").write_text(text, encoding="utf-8")
 

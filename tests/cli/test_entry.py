@@ -23,7 +23,7 @@ ASKED = ["--label", "good", "--model", "model.skops", "--sensitive", "race", "--
         (["--help"], 0, "Audit machine-learning models for individual bias."),
         (["audit", "--help"], 0, "--sensitive"),
         (["audit", "people.csv", *TOLD], 0, "Errors would go from"),
-        (["audit", "people.csv", *TOLD, "--delta", "0.01"], 3, "δ-fairness rejected at level 5 %"),
+        (["audit", "people.csv", *ASKED, "--delta", "0.01"], 3, "δ-fairness rejected at level 5 %"),
         (["audit", "people.csv", *ASKED, "--delta", "0.3", "--levels.race", "a,b"], 0,
          "δ-fairness certified at level 5 %"),
         (["audit", "people.csv", *TOLD, "--delta", "0.3", "--fail-on", "not-certified"], 4,
@@ -219,7 +219,9 @@ def test_a_full_disk_is_said(folder):
 
 
 def test_a_terminal_without_greek_letters_gets_something_else(shell):
-    done = shell("audit", "people.csv", *TOLD, "--delta", "0.01", env={"PYTHONIOENCODING": "ascii"})
+    done = shell(
+        "audit", "people.csv", *ASKED, "--delta", "0.01", env={"PYTHONIOENCODING": "ascii"}
+    )
 
     assert (done.code, done.err) == (3, "")
     assert "?-fairness rejected at level 5 %" in done.words
