@@ -122,7 +122,7 @@ def test_the_group_that_fares_worse_is_named_as_such(audit):
     """Women are refused whom men of the same income are not."""
     people = PEOPLE.assign(income=PEOPLE["income"] // 5 * 5, good=1)
     people["guess"] = ((people["income"] > 30) | (people["sex"] == "m")).astype(int)
-    code, screen, document, page = audit(people, f"{GIVEN} --delta 0.05")
+    code, screen, document, _ = audit(people, f"{GIVEN} --delta 0.05")
 
     assert (code, document["verdict"], document["rates"]) == (3, "rejected", None)
     first = document["directions"][0]
