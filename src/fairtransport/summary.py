@@ -385,7 +385,8 @@ class AuditSummary:
         Outlook | None,
         Doc(
             "About how many cases would settle an inconclusive verdict; null where it is another, "
-            "or if shared."
+            "about rates, of several draws or of people who were asked about until sure, or if "
+            "shared."
         ),
     ]
     rates: Annotated[

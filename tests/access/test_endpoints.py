@@ -15,6 +15,7 @@ import fairtransport as ft
 from fairtransport.access import connect, load
 from fairtransport.access.endpoints.address import as_address
 from fairtransport.access.endpoints.arriving import as_they_arrive
+from fairtransport.access.repeating import REPEATS, Repeats
 
 PEOPLE = people(120)
 QUICK = dict(retries=2, timeout=2.0)
@@ -57,7 +58,7 @@ def test_points_go_in_batches_so_many_at_a_time_and_each_once(path, batch, at_on
 def test_an_audit_over_the_wire_is_the_audit_in_memory():
     with Faulty(judged) as server:
         box = load(f"{server.url}/invocations")
-        result = audited(box, delta=0.1)
+        result = audited(box, delta=0.1, repeats=0)
     same = audited(said_by, delta=0.1)
 
     for name in ("statistic", "interval", "lower_bound", "upper_bound", "pvalue", "verdict"):
@@ -65,6 +66,16 @@ def test_an_audit_over_the_wire_is_the_audit_in_memory():
     assert result.summary.provenance.model == f"MLflow endpoint at {server.url}/invocations"
     assert box.identity == f"MLflow {server.url}/invocations"
     assert server.most_often == 1
+
+
+def test_of_all_questions_twenty_are_asked_again_unless_told():
+    with Faulty(judged) as server:
+        result = audited(connect(server.url), delta=0.1)
+
+    times = list(server.answered.values())
+    assert len(times) == result.queried > REPEATS
+    assert (times.count(1), times.count(2)) == (result.queried - REPEATS, REPEATS)
+    assert result.asked.repeats == Repeats(REPEATS, 0)
 
 
 def test_scores_and_labels_are_not_mistaken_for_each_other():
@@ -97,7 +108,7 @@ def test_what_can_be_tried_again_is(fault):
     with Faulty(judged, [fault, None, fault]) as server:
         box = connect(server.url, batch_size=40, at_a_time=1, **QUICK)
         started = time.monotonic()
-        assert audited(box).statistic == audited(said_by).statistic
+        assert audited(box, repeats=0).statistic == audited(said_by).statistic
         took = time.monotonic() - started
 
     assert server.most_often == 1

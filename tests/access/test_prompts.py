@@ -55,7 +55,7 @@ def audited(box, **options):
 def test_a_biased_prompt_is_found_and_recorded():
     with Chat(lambda text: "Yes." if text.startswith(("Emily", "Anne")) else "no") as server:
         box = asked(server)
-        result = audited(box, delta=0.1)
+        result = audited(box, delta=0.1, repeats=0)
 
     # half are right about themselves, and wrong about their twins
     assert result.statistic == pytest.approx(0.5, abs=1e-12)

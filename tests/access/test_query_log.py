@@ -1,6 +1,5 @@
 """Every answer is kept as it arrives; no answer of another system is ever taken for it."""
 
-import os
 import sqlite3
 import subprocess
 import sys
@@ -228,11 +227,25 @@ def test_a_file_that_is_no_log_is_refused(tmp_path, content):
     assert log.read_bytes() == content
 
 
-@pytest.mark.skipif(os.getuid() == 0, reason="nothing is read-only to root")
 def test_a_place_that_cannot_be_written_is_refused(tmp_path):
-    tmp_path.chmod(0o500)
-    with pytest.raises(InputError, match="could not be opened for writing"):
-        audited(named(Counted()), tmp_path / "a.sqlite")
+    (tmp_path / "file").touch()
+    box = Counted()
+    with pytest.raises(InputError, match=r"'a\.sqlite' could not be opened for writing: unable"):
+        audited(named(box), tmp_path / "file" / "a.sqlite")
+    assert not box.asked
+
+
+def test_a_log_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
+    log, opened = tmp_path / "a.sqlite", QueryLog._open_file
+    audited(named(Counted()), log)
+    before = log.read_bytes()
+    # permissions are nothing to root: SQLite is told that the file may only be read
+    monkeypatch.setattr(QueryLog, "_open_file", lambda self, **_: opened(self, reading=True))
+    with pytest.raises(
+        InputError, match=r"'a\.sqlite' could not be opened for writing: .*readonly"
+    ):
+        audited(named(Counted(), "box 2"), log)
+    assert log.read_bytes() == before
 
 
 @pytest.mark.parametrize(

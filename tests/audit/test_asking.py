@@ -56,6 +56,8 @@ def test_the_asking_stops_at_the_verdict(wrong, verdict, most):
     # limits for a fixed number of people would not hold here
     assert all(cell.lower is None for table in document.flows for cell in table.cells)
     assert "anytime" in result.to_markdown()
+    # how many people would do is not known where the answers decide when to stop
+    assert result.outlook is document.outlook is None
 
 
 def test_a_statistic_is_that_of_the_people_asked_about():
@@ -111,6 +113,7 @@ def test_each_question_is_asked_so_many_times(draws):
     )
     assert result.statistic == result.law.estimate != result.solution.value
     assert result.document().method == "draws"
+    assert result.outlook is None
     assert any("noise is not counted" in one for one in result.document().warnings)
 
 

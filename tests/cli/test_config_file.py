@@ -163,7 +163,7 @@ def flags_of(command):
 VALUES = {
     "alpha": "0.2", "budget": "0.5", "delta": "0.01", "power": "0.9", "resamples": "50",
     "seed": "3", "share-at-least": "3", "simulations": "3", "value": "0.2",
-    "allow-pickle": "true", "quiet": "true", "share": "true",
+    "allow-pickle": "true", "ask-until-sure": "true", "quiet": "true", "share": "true",
     "fail-on": '"never"', "goal": '"certify"', "loss": '"brier"', "method": '"efron"',
     "similarity": '"mixed-tabular"', "similarity-settings": "{fit = 'people.csv'}",
 }  # fmt: skip
@@ -195,6 +195,8 @@ def test_only_what_describes_cases_can_come_from_a_file_without_a_name():
     assert everything >= WITHOUT_A_NAME
     assert everything - WITHOUT_A_NAME == {
         "allow-pickle", "alpha", "at-a-time", "batch-size", "budget", "classes", "config", "debug",
+        "ask-until-sure", "budget-of-questions", "draws", "price-per-1000", "query-log", "repeats",
+        "auditor", "data-name", "date", "title", "disagreement", "moves", "moves-limit",
         "delta", "fail-on", "goal", "json", "prompt", "protocol", "retries", "served-model",
         "timeout", "token-variable",
         "judge", "loss", "loss-range", "method", "model", "plot", "power", "quiet", "report",

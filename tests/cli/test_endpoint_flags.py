@@ -29,6 +29,7 @@ def test_an_endpoint_is_asked_as_the_flags_say(tmp_path, monkeypatch):
         code, found = audited(
             tmp_path, monkeypatch, "--model", server.url, "--batch-size", "5", "--at-a-time", "1",
             "--features", "group,sex,age", "--timeout", "5", "--retries", "0",
+            "--repeats", "0",
         )  # fmt: skip
 
     assert code == 0

@@ -192,6 +192,7 @@ def test_a_table_may_hold_what_the_command_asks_and_no_outputs():
     assert flags - set(KEYS) == {
         "data", "counts", "alpha", "judge", "fail-on", "report", "json", "moves", "share",
         "share-at-least", "quiet", "config", "debug", "title", "date", "data-name", "auditor",
+        "ask-until-sure", "budget-of-questions", "draws", "price-per-1000", "repeats",
     }  # fmt: skip
 
 
@@ -208,6 +209,25 @@ def test_several_audits_have_no_head_of_one(run, config):
 
     assert (done.code, done.out) == (2, "")
     assert "`--title` must not be given for several audits, got 'Loans'" in done.err
+
+
+@pytest.mark.parametrize(
+    ("flag", "value"),
+    [("--repeats", "3"), ("--draws", "2"), ("--ask-until-sure", None),
+     ("--budget-of-questions", "9")],
+)  # fmt: skip
+def test_several_audits_ask_once_about_everybody(flag, value, run, config):
+    done = run("audit", "--config", config(), *[word for word in (flag, value) if word])
+
+    assert (done.code, done.out) == (2, "")
+    assert f"`{flag}` must not be given for several audits, got {value or True}" in done.err
+
+
+def test_several_audits_have_one_price(run, config):
+    done = run("audit", "--config", config(), "--price-per-1000", "-3")
+
+    assert (done.code, done.out) == (2, "")
+    assert "`--price-per-1000` must be a finite number >= 0" in done.err
 
 
 def test_several_audits_are_judged_by_the_statistic(run, config):

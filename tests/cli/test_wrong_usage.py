@@ -33,7 +33,7 @@ DISJOINT = (
 LINES = [
     # commands and arguments
     ("frobnicate", 2, ("'frobnicate' is no command of `fairtransport`; there are demo, audit, "
-     "combine, compare, monitor, sample-size, reproduce, completion")),
+     "combine, compare, log, monitor, sample-size, reproduce, completion")),
     ("adit cases.csv", 2, "'adit' is no command of `fairtransport`; did you mean audit?"),
     ("reproduce figure9", 2,
      "'figure9' is no command of `fairtransport reproduce`; did you mean figure4?"),

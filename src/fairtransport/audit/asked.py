@@ -43,6 +43,11 @@ class Asked:
     law: SamplingLaw | None = None
 
     @property
+    def once_about_everybody(self) -> bool:
+        """Whether bounds are those of the method, and plans can be made from them."""
+        return self.law is None
+
+    @property
     def answers_at_random(self) -> bool:
         """Whether a model that was to answer the same twice did not."""
         return self.draws is None and self.repeats.differed > 0

@@ -66,7 +66,7 @@ def find_attributable(core: Core) -> Attributable:
             value, same_group, core.lower_bound, core.upper_bound, core.interval, core.pvalue,
             core.tested,
         )  # fmt: skip
-    if not core.fixed_targets or core.loss.range is None or core.asked.law is not None:
+    if not core.fixed_targets or core.loss.range is None or not core.asked.once_about_everybody:
         open_one: Verdict | None = None if core.delta is None else "inconclusive"
         return Attributable(value, same_group, verdict=open_one)
     law = difference_law(

@@ -280,9 +280,12 @@ class Core:
 
     @cached_property
     def outlook(self) -> Outlook | None:
-        """About how many cases would settle an inconclusive verdict; None where it is another."""
-        # a plan is about the statistic
-        if self.verdict != "inconclusive" or self.delta is None or self.rates is not None:
+        """About how many cases would settle an inconclusive verdict; None where it is another.
+
+        A plan is about the statistic of an audit that asks once about everybody: None elsewhere.
+        """
+        planned = self.asked.once_about_everybody and self.rates is None
+        if self.verdict != "inconclusive" or self.delta is None or not planned:
             return None
         return find_outlook(self.as_pilot(), self.price, self.n, self.law, self.delta, self.alpha)
 
@@ -354,7 +357,7 @@ class Core:
     @property
     def targets_are_fixed(self) -> bool:
         """Whether each point's target depends neither on the sample nor on the budget."""
-        return self.fixed_targets and self.problem.budget == 0 and self.asked.law is None
+        return self.fixed_targets and self.problem.budget == 0 and self.asked.once_about_everybody
 
     def as_pilot(self) -> Pilot:
         """Return what `sample_size` has to know to plan an audit like this one.
@@ -362,7 +365,7 @@ class Core:
         An audit takes points from its sample, each with its twins where the model is asked;
         twins have the levels of the sample unless these were declared.
         """
-        if self.asked.law is not None:
+        if not self.asked.once_about_everybody:
             msg = "`pilot` must be an audit that asked once about everybody, got another"
             raise InputError(msg)
         if is_bounded_by_rates(self) and self.answers_differ:

@@ -257,7 +257,7 @@ def omissions(core: Core) -> list[str]:
         for name in unmeasured(core)
     ]
     there = {law.method for law in core.compared_laws}
-    whole = core.asked.law is None and core.rates is None
+    whole = core.asked.once_about_everybody and core.rates is None
     lacking = [name for name in COMPARED if name not in there and whole]
     if lacking:
         notes.append(

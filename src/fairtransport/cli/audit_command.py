@@ -73,7 +73,8 @@ def audit(
             raise InputError(msg)
         outputs.refuse_words_of_one()
         questions.refuse_for_families()
-        return audit_family(data, counts, alpha, seed, fail_on, outputs, running)
+        with questions.counted():
+            return audit_family(data, counts, alpha, seed, fail_on, outputs, running)
     check_fail_on(fail_on, delta)
     log = questions.query_log
     outputs.check(data, targets, train, answers.model, running.config, log)
