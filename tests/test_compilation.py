@@ -1,5 +1,6 @@
 """Compiled code where neither the package's folder nor a home can be written to."""
 
+import json
 import os
 import re
 import shutil
@@ -95,3 +96,38 @@ def test_compiled_functions_lie_in_the_folders_that_are_looked_at():
     }
 
     assert found == set(PACKAGES)
+
+
+FIGURES = """
+import json
+import numpy as np
+import fairtransport as ft
+from fairtransport.inference import difference_law, rate_law
+
+rng = np.random.default_rng(5)
+age, group = rng.integers(0, 3, 40), rng.integers(0, 2, 40)
+rates = rate_law(age, group, rng.random(40) < 0.1 + 0.7 * group, orders=2, rng=0)
+geometry = ft.Geometry(np.zeros(60, np.int64), ft.Embedding(rng.normal(size=(60, 2))))
+old, new = (ft.AuditProblem(rng.random(60) ** power, geometry, budget=0.05) for power in (1, 9))
+counts = rng.multinomial(20, np.full(60, 1 / 60))
+solution = old.solve(counts / 20)
+print(json.dumps([
+    rates.lower_bound(), rates.estimate, rates.permutation_pvalue, solution.value, solution.price,
+    solution.duality_gap, solution.plan_is_unique,
+    difference_law(old, new, counts, rng=0).pvalue(-0.5),
+]))
+"""
+
+
+def test_compiled_or_not_the_figures_are_the_same():
+    def figures(**environment):
+        done = subprocess.run(
+            [sys.executable, "-c", FIGURES], capture_output=True, text=True, check=True,
+            env=os.environ | environment,
+        )  # fmt: skip
+        return json.loads(done.stdout)
+
+    interpreted = figures(NUMBA_DISABLE_JIT="1")
+    assert figures() == pytest.approx(interpreted, rel=1e-12, abs=1e-15)
+    assert all(interpreted[:5])
+    assert 0 < interpreted[-1] < 1
