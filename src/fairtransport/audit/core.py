@@ -284,7 +284,7 @@ class Core:
 
         A plan is about the statistic of an audit that asks once about everybody: None elsewhere.
         """
-        planned = self.asked.once_about_everybody and self.rates is None
+        planned = self.asked.once_about_everybody and not is_bounded_by_rates(self)
         if self.verdict != "inconclusive" or self.delta is None or not planned:
             return None
         return find_outlook(self.as_pilot(), self.price, self.n, self.law, self.delta, self.alpha)
