@@ -65,7 +65,8 @@ def _of_feature(
     people = np.bincount(place, moved.people[change], len(pairs))
     gained = np.bincount(place, (moved.people * moved.gains)[change], len(pairs)) / space.n
     flips = flipped(moved.take(change), place, len(pairs), favoured) / space.n
-    of_level = np.bincount(codes, space.counts, len(space.columns[name].levels) + 1)
+    # what is missing has the code −1
+    of_level = np.bincount(codes + 1, space.counts, len(space.columns[name].levels) + 1)
     levels = [*map(plain, space.columns[name].levels.tolist()), None]
     return [
         Direction(
@@ -76,7 +77,7 @@ def _of_feature(
             float(gained[at]),
             None if favoured is None else float(flips[0, at]),
             None if favoured is None else float(flips[1, at]),
-            float(gained[at] * space.n / of_level[first]),
+            float(gained[at] * space.n / of_level[first + 1]),
         )
         for at, (first, second) in enumerate(pairs)
     ]
