@@ -36,9 +36,11 @@ def test_the_most_affected_are_those_who_are_treated_worse(make):
     result = make()
     moves, names = result.moves, list(result.space.profile)
     ends = [f"to_{name}" for name in names]
-    better = moves.groupby([*ends, "label"], dropna=False)["people"].sum()
+    better = moves.groupby([*ends, "label"], dropna=False, observed=True)["people"].sum()
     people = result.space.frame([*names, result.space.label]).assign(people=result.space.counts)
-    there = people.groupby([*names, result.space.label], dropna=False)["people"].sum()
+    there = people.groupby([*names, result.space.label], dropna=False, observed=True)[
+        "people"
+    ].sum()
 
     assert result.summary.most_affected
     for row in result.summary.most_affected:
