@@ -22,7 +22,7 @@ extensions = [
     "schema_table",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "_ext"]
+exclude_patterns = ["_build", "_ext", "reproduction/table1.md"]
 suppress_warnings = ["myst.header"]
 nitpicky = False
 
@@ -50,9 +50,16 @@ html_theme_options = {
 }
 
 
+SHOWN_ELSEWHERE = {
+    "](../CONTRIBUTING.md)": "](reference/contributing.md)",
+    "](table1.md)": "](../reproduction.md)",
+}
+
+
 def lead_to_the_site(_app, _page, text):
-    """Lead links to files beside this folder to the pages that show these files."""
-    text[0] = text[0].replace("](../CONTRIBUTING.md)", "](reference/contributing.md)")
+    """Lead links to files that are no pages of the site to the pages that show them."""
+    for link, page in SHOWN_ELSEWHERE.items():
+        text[0] = text[0].replace(link, page)
 
 
 def setup(app):

@@ -1,4 +1,4 @@
-"""Runs the code of a page of the docs and writes down what it printed: ``python -m tests.pages PAGE``.
+"""Runs the code of a page and writes down what it printed: ``python -m tests.pages PAGE``.
 
 Blocks run in their order, in one folder and one set of names. In a ``python`` block what follows
 ``>>>`` is run; in a ``console`` block what follows ``$ fairtransport``, and ``$ echo $?`` shows how
@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from fairtransport.cli import main
 
 BLOCK = re.compile(r"^```(\S+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-WIDTH = "100"
+WIDTH = "84"
 
 
 def as_run(page):
@@ -53,7 +53,7 @@ def python_block(text, names):
         with redirect_stdout(io.StringIO()) as shown:
             exec(compile(example.source, "<page>", "single"), names)  # noqa: S102 - our own pages
         parts.append(bare(shown.getvalue()))
-    return "".join(parts) + "\n"
+    return "".join(parts)
 
 
 def console_block(text, codes):

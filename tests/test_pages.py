@@ -22,6 +22,6 @@ def test_a_page_runs_as_shown(name):
 
 
 def test_a_page_that_shows_something_else_is_seen():
-    page = "```python\n>>> 1 + 1\n3\n\n```\n"
+    page = "```python\n>>> 1 + 1\n3\n```\n"
 
     assert as_run(page) == page.replace("3", "2")

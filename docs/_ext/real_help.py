@@ -8,7 +8,7 @@ from docutils.parsers.rst import Directive
 
 
 class RealHelp(Directive):
-    """``real-help`` and a command: the text of its help, in a terminal of 90 columns."""
+    """``real-help`` and a command: the text of its help, in a terminal of 76 columns."""
 
     optional_arguments = 1
     final_argument_whitespace = True
@@ -18,7 +18,7 @@ class RealHelp(Directive):
         done = subprocess.run(  # noqa: S603 - our own command
             [sys.executable, "-m", "fairtransport", *command, "--help"],
             capture_output=True, check=True, encoding="utf-8",
-            env={"COLUMNS": "90", "PYTHONIOENCODING": "utf-8", "PATH": ""},
+            env={"COLUMNS": "76", "PYTHONIOENCODING": "utf-8", "PATH": ""},
         )  # fmt: skip
         return [nodes.literal_block(done.stdout, done.stdout, language="text")]
 
