@@ -3,8 +3,10 @@
 import shutil
 from dataclasses import dataclass, field, replace
 
+import pandas as pd
 import pytest
 
+import fairtransport as ft
 from fairtransport.report import render_comparison_html, render_family_html, render_html
 from tests.report import samples
 
@@ -90,3 +92,14 @@ def visit(browser, reports):
     yield open_report
     for context in contexts:
         context.close()
+
+
+@pytest.fixture(scope="session")
+def biased():
+    """An audit that rejects."""
+    people = pd.DataFrame({"sex": ["f", "m"] * 100, "points": [1, 2, 3, 4, 5] * 40})
+    people["good"] = (people["points"] > 3).astype(int)
+    return ft.audit(
+        people, "good", sensitive_features="sex", delta=0.05, rng=0,
+        model=lambda points: (points["points"] + (points["sex"] == "m") > 3).astype(int),
+    )  # fmt: skip

@@ -115,6 +115,42 @@ class AuditResult(Core):
 
         return render_markdown(self.document(share))
 
+    def add_to_model_card(self, path: str | Path, *, share: int | None = None) -> Path:
+        """Put the short report into a model card, as a section that the next audit replaces.
+
+        Parameters
+        ----------
+        path
+            A Markdown file, such as the README.md of a model on the Hugging Face Hub; it is made
+            where there is none. All else in it stays.
+        share
+            As in `to_html`.
+        """
+        from fairtransport.report.model_cards import with_section
+
+        place = Path(path)
+        card = place.read_text("utf-8") if place.exists() else ""
+        return write_text(place, with_section(card, self.document(share)))
+
+    def log_to_mlflow(self, run_id: str | None = None, *, share: int | None = None) -> str:
+        """Log the audit to a run of MLflow: metrics, settings, verdict, report and document.
+
+        Parameters
+        ----------
+        run_id
+            The run; default: the active one, or one that is started.
+        share
+            As in `to_html`.
+
+        Returns
+        -------
+        str
+            The run's id.
+        """
+        from fairtransport.report.mlflow_runs import log_summary
+
+        return log_summary(self.document(share), run_id)
+
     def plot(self, kind: str = "flows", feature: str | None = None) -> ChartType:
         """Return an Altair chart.
 

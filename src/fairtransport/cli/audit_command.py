@@ -8,7 +8,7 @@ from typing import Annotated
 
 from fairtransport.cli.argument_types import JudgeName, MethodName, Seed, Whole, told
 from fairtransport.cli.configfile import family_entries, settings_taken
-from fairtransport.cli.exits import FailOn, check_fail_on, exit_code
+from fairtransport.cli.exits import RAN, FailOn, check_fail_on, exit_code
 from fairtransport.cli.family_lines import audit_family, report_options
 from fairtransport.cli.flags import (
     Answers,
@@ -89,7 +89,7 @@ def audit(
         result = replace(result, settings_taken=settings_taken()[1])
         # what is written waits for the verdict, so that its errors come before any file
         code = exit_code(result.judged, fail_on)
-        written = outputs.write(result)
+        written = outputs.write(result, failed=code != RAN)
     if not running.quiet and not outputs.fills_stdout:
         from fairtransport.audit.summarise import summarise_headline
         from fairtransport.report.screen import print_note, print_written

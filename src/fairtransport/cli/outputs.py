@@ -45,6 +45,9 @@ class Outputs:
         A file for the report: .html or .md.
     json
         A file for the result as JSON; "-" prints it instead of the screen.
+    junit
+        A file for the verdict as a test's result, in JUnit's XML: failed where the exit code is
+        3, 4 or 5.
     moves
         A .csv or .parquet file for all moves: who is swapped with whom, one a row.
     share
@@ -56,6 +59,7 @@ class Outputs:
 
     report: Path | None = None
     json: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None
+    junit: Path | None = None
     moves: Path | None = None
     moves_limit: Annotated[Whole, told("moves_limit")] = AuditSettings.moves_limit
     title: Annotated[str | None, told("title")] = None
@@ -96,13 +100,14 @@ class Outputs:
         if least is not None:
             whole("--share-at-least", least, at_least=2)
         taken = {real_path(path) for path in inputs if path is not None}
-        files = (("--report", self.report), ("--json", self.json), ("--moves", self.moves))
+        files = (("--report", self.report), ("--json", self.json), ("--junit", self.junit),
+                 ("--moves", self.moves))  # fmt: skip
         for flag, path in files:
             if path is not None and not (flag == "--json" and self.fills_stdout):
                 check_target(flag, path, taken)
                 taken.add(real_path(path))
 
-    def write(self, result: AuditResult) -> list[Path]:
+    def write(self, result: AuditResult, *, failed: bool) -> list[Path]:
         """Write what was asked for and return the paths."""
         share, written = self._share(), []
         if self.report is not None:
@@ -112,6 +117,11 @@ class Outputs:
         elif self.json is not None:
             with naming(path="--json"):
                 written.append(result.to_json(self.json, share=share))
+        if self.junit is not None:
+            from fairtransport.report.junit import render_junit
+
+            text = render_junit(result.document(share), failed=failed)
+            written.append(write_text(self.junit, text, "--junit"))
         if self.moves is not None:
             with naming(path="--moves"):
                 written.append(result.write_moves(self.moves))
@@ -156,8 +166,8 @@ class Outputs:
     def refuse_words_of_one(self) -> None:
         """Refuse what only one audit has: its moves, and the words at the head of its report."""
         given = {
-            "--moves": self.moves, "--title": self.title, "--date": self.date,
-            "--data-name": self.data_name, "--auditor": self.auditor,
+            "--junit": self.junit, "--moves": self.moves, "--title": self.title,
+            "--date": self.date, "--data-name": self.data_name, "--auditor": self.auditor,
         }  # fmt: skip
         for flag, value in given.items():
             if value is not None:
