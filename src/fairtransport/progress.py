@@ -46,8 +46,10 @@ def track(items: Iterable[T], total: int, what: str) -> Iterator[T]:
     return _track(items, total, 0, lambda _: 1, lambda *_: what)
 
 
-def track_questions(batches: Iterable[list[T]], total: int, known: int) -> Iterator[list[T]]:
-    """Yield batches of questions; show how many of all are answered, how fast, at what cost.
+def track_questions(
+    answered: Iterable[tuple[list[int], T]], total: int, known: int
+) -> Iterator[tuple[list[int], T]]:
+    """Yield questions and their answers; show how many there are, how fast, at what cost.
 
     ``known`` of the ``total`` were answered before.
     """
@@ -55,7 +57,7 @@ def track_questions(batches: Iterable[list[T]], total: int, known: int) -> Itera
     def words(done: int, seconds: float) -> str:
         return _asked(done, known, total, seconds, _price.get())
 
-    return _track(batches, total, known, len, words)
+    return _track(answered, total, known, lambda one: len(one[0]), words)
 
 
 def _asked(done: int, known: int, total: int, seconds: float, price: float | None) -> str:

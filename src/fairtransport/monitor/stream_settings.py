@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Required, TypedDict
 
 from fairtransport.access.boxes import Access, choose_access
 from fairtransport.access.labels import all_classes, positive_label, refuse_unlike
-from fairtransport.access.oracle import outcome_range
+from fairtransport.access.truth import outcome_range
 from fairtransport.checks import one_of, shape_of, shown, threshold
 from fairtransport.errors import DataError, InputError
 from fairtransport.settings import AuditSettings, LossLike, SimilarityLike
