@@ -5,7 +5,6 @@ beforehand: how busy the machine is does not matter.
 """
 
 import json
-import random
 import subprocess
 import sys
 from itertools import chain
@@ -101,9 +100,8 @@ def times_asked(posts):
 
 
 def test_an_audit_killed_at_any_moment_goes_on_and_asks_nothing_twice(runner, tmp_path):
-    rng, requests = random.Random(1), QUESTIONS // BATCH
-    phases = [phase for _, phase in zip(range(MOMENTS), list(KILLS) * MOMENTS, strict=False)]
-    rng.shuffle(phases)
+    rng, requests = np.random.default_rng(1), QUESTIONS // BATCH
+    phases = rng.permutation(np.resize(list(KILLS), MOMENTS)).tolist()
     documents, cut_off = {}, 0
     with Faulty(judged) as server, Faulty(server.url) as proxy:
         for way in ("python", "command"):
@@ -111,8 +109,8 @@ def test_an_audit_killed_at_any_moment_goes_on_and_asks_nothing_twice(runner, tm
             documents[way] = (tmp_path / f"whole {way}.json").read_bytes()
         for kill, phase in enumerate(phases):
             way = "command" if kill < BY_COMMAND else "python"
-            at_a_time, name = rng.choice([1, 1, 3]), f"killed {kill}"
-            before = rng.randrange(requests)
+            at_a_time, name = int(rng.choice([1, 1, 3])), f"killed {kill}"
+            before = int(rng.integers(requests))
             proxy.posts.clear()
             server.posts.clear()
             proxy.faults = [None] * before + [phase]

@@ -326,7 +326,7 @@ def test_two_who_write_at_the_same_time_agree(tmp_path):
     for one in writers:
         one.join()
     with log.opened(reading=True) as store:
-        final = store.answers(system)
+        final = dict(store.entries(system))
 
     assert len(final) == 40
     assert all(final[f"[{at}]", 0] == kept[who, at] for who in range(4) for at in range(40))

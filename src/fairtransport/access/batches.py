@@ -86,7 +86,7 @@ def _from_log(
     asked: Asked, check: Callable[[str, list[object]], None], system: System, draw: int,
 ) -> tuple[list[object], int]:  # fmt: skip
     keys: list[Key] = [(written(one), draw) for one in questions]
-    there = store.answers(system)
+    there = store.answers(system, keys)
     said = {key: there[key] for key in keys if key in there}
     known = len(said)
     check(log.name, list(said.values()))

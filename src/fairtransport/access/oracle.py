@@ -27,8 +27,9 @@ from fairtransport.access.labels import (
 from fairtransport.access.logged import about
 from fairtransport.access.query_log import System
 from fairtransport.access.questions import Question, asked_columns, distinct, questions_at
-from fairtransport.access.repeating import Repeats, same_answer
+from fairtransport.access.repeating import Repeats, same_answer, to_ask_again
 from fairtransport.access.truth import labels_in, outcome_range, truth_at
+from fairtransport.access.wrapping import layers
 from fairtransport.checks import FloatArray, IntArray, is_among, shown
 from fairtransport.errors import InputError
 from fairtransport.losses import Answer, Loss, evaluate
@@ -136,6 +137,13 @@ class Oracle:
         told = tuple(classes) if predictions.ndim > 1 else ()
         return AnsweredPoints(loss, losses, predictions, self.queried, notes, told)
 
+    def notes(self) -> tuple[str, ...]:
+        """Return what readers of all answers so far should know."""
+        *_, inner = layers(self.access.box)
+        if not hasattr(inner, "notes_on"):
+            return ()
+        return self.access.notes_on(as_array(list(self.said.values())), self._order)
+
     def known_loss(self) -> Loss:
         """Return the loss, with its range as far as it is known before anything is asked."""
         if self.loss.uses_truth:
@@ -208,9 +216,9 @@ class Oracle:
 
     def ask_again(self, space: SampleSpace, many: int, rng: np.random.Generator) -> Repeats:
         """Ask some questions a second time, chosen at random, and count what differs."""
-        box = self.access.box
-        if box is None or many == 0:
+        if self.access.box is None or many == 0:
             return Repeats()
+        box = to_ask_again(self.access.box)
         first, _, questions = self.questions(space)
         chosen = np.sort(rng.permutation(len(questions))[:many])
         classes = self.classes(space)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
@@ -58,6 +59,11 @@ class Remembering:
     def box(self) -> BlackBox:
         """The model itself."""
         return self._box
+
+    @cached_property
+    def second(self) -> Remembering:
+        """The same model, asked a second time about a point, whichever audit asks first."""
+        return Remembering(self._box)
 
     @property
     def name(self) -> str:

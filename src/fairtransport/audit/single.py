@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtransport.access.boxes import choose_access
-from fairtransport.access.logged import logged
+from fairtransport.access.logged import with_log
 from fairtransport.access.oracle import Oracle
 from fairtransport.access.repeating import to_repeat
 from fairtransport.audit.asked import Asked, check_asking
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from fairtransport.access.boxes import Access
     from fairtransport.access.oracle import AnsweredPoints
     from fairtransport.access.query_log import QueryLog
+    from fairtransport.access.repeating import Repeats
     from fairtransport.geometry import Geometry
     from fairtransport.settings import LossLike, Rng, SimilarityLike
     from fairtransport.similarity import Similarity
@@ -240,7 +241,9 @@ def _walk(
     y_pred: object, y_score: object,
 ) -> AuditResult:  # fmt: skip
     """Count the points, ask the black box about them, and solve."""
-    access = choose_access(with_log(model, settings), y_pred, y_score, settings.chosen_loss)
+    access = choose_access(
+        with_log(model, settings.query_log), y_pred, y_score, settings.chosen_loss
+    )
     space = count_people(settings, X, y, access)
     oracle = Oracle(access, settings.chosen_loss, settings.pos_label)
     check_asking(settings, space, access, oracle.known_loss())
@@ -255,9 +258,13 @@ def _walk(
         space, law, why = everybody.ask()
         asked = Asked(people=people, stopped=why, law=law)
     result = solve(settings, space, oracle, geometry)
+    return replace(result, asked=replace(asked, repeats=repeated(settings, space, oracle)))
+
+
+def repeated(settings: AuditSettings, space: SampleSpace, oracle: Oracle) -> Repeats:
+    """Ask as many questions a second time as the settings say, chosen by their seed."""
     rng = np.random.default_rng([settings.seed, 13])
-    repeats = oracle.ask_again(space, to_repeat(access.box, settings.repeats), rng)
-    return replace(result, asked=replace(asked, repeats=repeats))
+    return oracle.ask_again(space, to_repeat(oracle.access.box, settings.repeats), rng)
 
 
 def _solve_in_draws(
@@ -274,16 +281,6 @@ def _solve_in_draws(
     law = law_of_draws(settings, space, oracle, made, losses, limits)
     result = solve(settings, space, oracle, lambda _: made, answers)
     return replace(result, asked=Asked(draws=draws, law=law))
-
-
-def with_log(model: object, settings: AuditSettings) -> object:
-    """Return a model with the query log that was asked for."""
-    if settings.query_log is None:
-        return model
-    if model is None:
-        msg = "`query_log` must be given with a `model`, as nobody is asked about predictions"
-        raise InputError(msg)
-    return logged(model, settings.query_log)
 
 
 def count_people(
