@@ -65,7 +65,8 @@ def rejections(name, draws, delta, runs, n=200, seed=0):
     for run in range(runs):
         rng = np.random.default_rng([seed, run, draws])
         found = ft.audit(
-            people(n, rng, FEW), "y", model=ft.access.Function(RandomBox(errs, rng), [0, 1]),
+            people(n, rng, FEW), "y",
+            model=ft.access.Function(RandomBox(errs, rng), [0, 1], answers_at_random=True),
             sensitive_features="g", levels={"g": [0, 1]}, delta=delta, draws=draws, rng=run,
         )  # fmt: skip
         rejected += found.verdict == "rejected"

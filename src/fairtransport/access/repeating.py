@@ -10,7 +10,8 @@ import numpy as np
 from fairtransport.access.boxes import batches_of, described
 from fairtransport.access.logged import Recorded
 from fairtransport.access.remembering import Remembering
-from fairtransport.access.wrapping import layers
+from fairtransport.access.wrapping import answers_at_random, layers
+from fairtransport.errors import InputError
 
 if TYPE_CHECKING:
     from fairtransport.access.boxes import BlackBox
@@ -40,6 +41,13 @@ def to_repeat(box: object, wanted: int | None) -> int:
     if wanted is not None:
         return wanted
     return 0 if batches_of(box) is None else REPEATS
+
+
+def refuse_random(name: str, box: object) -> None:
+    """Refuse a model that says it answers at random where nothing but one answer is looked at."""
+    if answers_at_random(box):
+        msg = f"`{name}` must not answer at random, and a model says that it does; `audit` takes it"
+        raise InputError(msg)
 
 
 def to_ask_again(box: BlackBox) -> BlackBox:

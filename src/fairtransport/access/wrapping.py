@@ -95,6 +95,12 @@ def arriving_of(box: object) -> Arriving | None:
     return getattr(inner, "arriving", None)
 
 
+def answers_at_random(box: object) -> bool | None:
+    """Return whether a box says that its answers are random, or fixed; None: it says neither."""
+    told = (getattr(one, "answers_at_random", None) for one in layers(box))
+    return next((bool(one) for one in told if one is not None), None)
+
+
 def layers(box: object) -> Iterator[object]:
     """Yield a black box and those inside it, from the outside in."""
     inner: object = box

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from fairtransport.access.boxes import Access, choose_access, described, plain_items
 from fairtransport.access.logged import with_log
 from fairtransport.access.oracle import Oracle
+from fairtransport.access.repeating import refuse_random
 from fairtransport.audit.asked import Asked
 from fairtransport.audit.comparison import Comparison
 from fairtransport.audit.single import count_people, repeated, solve
@@ -161,6 +162,8 @@ def compare_with(
     """Compare models as the settings say; the other arguments are those of `compare`."""
     within = threshold(tolerance, settings.chosen_loss.range, "tolerance")
     accesses = _accesses(settings, {"models": models, "y_pred": y_pred, "y_score": y_score})
+    for access in accesses.values():
+        refuse_random("models", access.box)
     space = count_people(settings, X, y, _together(list(accesses.values())))
     geometry = cache(settings.chosen_similarity.geometry)
 

@@ -11,7 +11,7 @@ from fairtransport.access.boxes import choose_access
 from fairtransport.access.logged import with_log
 from fairtransport.access.oracle import Oracle
 from fairtransport.access.repeating import to_repeat
-from fairtransport.audit.asked import Asked, check_asking
+from fairtransport.audit.asked import Asked, check_asking, is_random
 from fairtransport.audit.result import AuditResult
 from fairtransport.audit.warnings import find_warnings
 from fairtransport.checks import choice, one_of, threshold
@@ -64,7 +64,7 @@ def audit(
     rng: Rng = None,
     query_log: str | Path | QueryLog | None = None,
     repeats: int | None = None,
-    draws: int | None = None,
+    draws: int = 1,
     ask_until_sure: bool = False,
     budget_of_questions: int | None = None,
     favourable: object = None,
@@ -153,9 +153,10 @@ def audit(
         default: 20 of a model behind an endpoint or a prompt, else none. If answers differ there
         is no verdict without ``draws``.
     draws
-        How many answers to each question are asked for, where the model answers at random. The
-        statistic is then about mean losses; choosing the worst twin and measuring it use
-        different draws.
+        How many answers to each question are asked for, where the model answers at random. With
+        several the statistic is about mean losses; choosing the worst twin and measuring it use
+        different draws. One answer is taken for good, unless the model says that it answers at
+        random.
     ask_until_sure
         Whether people are asked about in random order until there is a verdict. Bounds hold at
         the moment the asking stops.
@@ -248,7 +249,7 @@ def _walk(
     oracle = Oracle(access, settings.chosen_loss, settings.pos_label)
     check_asking(settings, space, access, oracle.known_loss())
     geometry = settings.chosen_similarity.geometry
-    if settings.draws is not None:
+    if is_random(settings, access):
         return _solve_in_draws(settings, space, oracle, geometry)
     asked = Asked()
     if settings.ask_until_sure:
@@ -274,13 +275,12 @@ def _solve_in_draws(
     """Ask for several answers to each question, and solve for the mean losses."""
     from fairtransport.audit.drawing import answer_in_draws, law_of_draws
 
-    draws = settings.draws or 1
-    answers, losses = answer_in_draws(oracle, space, draws)
+    answers, losses = answer_in_draws(oracle, space, settings.draws)
     made, limits = geometry(space), answers.loss.range
     assert limits is not None  # noqa: S101 - it was checked before anything was asked
     law = law_of_draws(settings, space, oracle, made, losses, limits)
     result = solve(settings, space, oracle, lambda _: made, answers)
-    return replace(result, asked=Asked(draws=draws, law=law))
+    return replace(result, asked=Asked(draws=settings.draws, law=law))
 
 
 def count_people(

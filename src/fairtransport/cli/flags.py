@@ -151,7 +151,7 @@ class Questions(Keeping):
     """How the model is asked."""
 
     repeats: Annotated[Whole | None, told("repeats")] = None
-    draws: Annotated[Whole | None, told("draws")] = None
+    draws: Annotated[Whole, told("draws")] = AuditSettings.draws
     ask_until_sure: Annotated[Switch, told("ask_until_sure")] = AuditSettings.ask_until_sure
     budget_of_questions: Annotated[Whole | None, told("budget_of_questions")] = None
 

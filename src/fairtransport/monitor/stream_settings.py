@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Required, TypedDict
 from fairtransport.access.boxes import Access, choose_access
 from fairtransport.access.labels import all_classes, positive_label, refuse_unlike
 from fairtransport.access.logged import with_log
+from fairtransport.access.repeating import refuse_random
 from fairtransport.access.truth import outcome_range
 from fairtransport.checks import one_of, shape_of, shown, threshold
 from fairtransport.errors import DataError, InputError
@@ -131,6 +132,7 @@ def check_settings(told: Told) -> Settings:
     chosen, likeness = asked.chosen_loss, asked.chosen_similarity
     model = with_log(told["model"], checked("query_log", told["query_log"]))
     access = choose_access(model, told["y_pred"], told["y_score"], chosen)
+    refuse_random("model", access.box)
     if chosen.uses_truth and y is None:
         msg = f"`y` must be given for the loss {chosen.name!r}, got None"
         raise InputError(msg)
