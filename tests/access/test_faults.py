@@ -134,7 +134,7 @@ def test_families_lose_nothing_either(tmp_path):
     def family(box):
         return ft.audit_many(
             PEOPLE, "good", audits=audits, model=box, features=FEATURES, rng=0,
-            sensitive_features=["race"], query_log=log,
+            sensitive_features=["race"], query_log=log, repeats=0,
         )  # fmt: skip
 
     with Faulty(judged, [None, None, None, "500"]) as server:
