@@ -24,9 +24,8 @@ from fairtransport.inference.rates.model import Seen, fit
 if TYPE_CHECKING:
     from fairtransport.checks import FloatArray, IntArray
 
-PILOTS = (2, 4, 8)
-"""For each random order of the clusters, of how many draws one chooses targets beforehand; evidence
-is averaged over the orders."""
+ORDERS = 2
+"""Random orders of the clusters; evidence is averaged over them."""
 VARIANCES = (0.25, 0.05, 0.01)
 """Guesses of a gain's variance, a λ for each; evidence is averaged over them."""
 FITS = 8
@@ -128,11 +127,11 @@ def random_answers_law(
     drawn: DrawnLosses, *, alpha: float, seed: int, width: float, notes: tuple[str, ...] = ()
 ) -> RandomAnswersLaw:
     """Return what draws of losses say about ψ of mean losses."""
-    games = [_Game(drawn, drawn.draws // one) for one in PILOTS]
+    game = _Game(drawn)
     stakes = np.array([_stake(drawn.n, alpha, variance) for variance in VARIANCES])
     rng = np.random.default_rng([seed, 15])
-    orders = [(game, rng.permutation(game.many)) for game in games]
-    played = [[game.play(order, float(stake)) for game, order in orders] for stake in stakes]
+    orders = [rng.permutation(game.many) for _ in range(ORDERS)]
+    played = [[game.play(order, float(stake)) for order in orders] for stake in stakes]
     wealths = np.array([[one[0] for one in row] for row in played])
     moved = np.array([[one[1] for one in row] for row in played])
     estimate = float(moved.mean()) / drawn.n * width
@@ -149,14 +148,15 @@ def _stake(n: int, alpha: float, variance: float) -> float:
 class _Game:
     """The tuples, cluster by cluster, and the bets on them."""
 
-    def __init__(self, drawn: DrawnLosses, pilot: int) -> None:
-        # so many draws choose targets; of a single one nothing is left for that
-        self.drawn, self.pilot = drawn, pilot
+    def __init__(self, drawn: DrawnLosses) -> None:
+        self.drawn = drawn
         self.many = int(drawn.clusters.max()) + 1
         order = np.argsort(drawn.clusters, kind="stable")
         ends = np.cumsum(np.bincount(drawn.clusters, minlength=self.many))
         self.points = np.split(order, ends[:-1])
         self.shape = (int(drawn.blocks.max()) + 1, int(drawn.groups.max()) + 1)
+        # the first half of the draws chooses targets; of a single one nothing is left for that
+        self.pilot = drawn.draws // 2
 
     @cached_property
     def strata(self) -> IntArray:
