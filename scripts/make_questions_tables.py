@@ -44,7 +44,11 @@ def stops_table(rows: list[dict[str, Any]]) -> str:
 def page(text: str) -> str:
     """Return the page with its tables made anew."""
     found = json.loads((DOCS / "questions.json").read_text("utf-8"))
-    tables = {"draws": draws_table(found["draws"]), "stops": stops_table(found["stops"])}
+    tables = {
+        "draws": draws_table(found["draws"]),
+        "stops": stops_table(found["stops"]),
+        "many": stops_table(found["many"]),
+    }
     for name, table in tables.items():
         text = re.sub(
             rf"<!-- {name} -->\n.*?<!-- end -->",

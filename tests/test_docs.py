@@ -102,6 +102,10 @@ def test_the_tables_on_questions_are_those_of_the_simulation():
     # either verdict is an error there, each of probability .05 at most: three standard errors
     for word in ("rejected", "certified"):
         assert at_delta[word] <= 50 + 3 * (1000 * 0.05 * 0.95) ** 0.5
+    for row in found["many"]:
+        assert row["rejected" if row["psi"] else "certified"] == row["runs"]
+    (easy,) = [row for row in found["many"] if row["psi"] == 4 * row["delta"]]
+    assert f"{easy['questions']:.0f} of {easy['all questions']:,} questions did" in page
     for draws in (1, 2, 5, 20):
         rows = [row for row in found["draws"] if row["draws"] == draws]
         runs, alarms = (sum(row[name] for row in rows) for name in ("runs", "false alarms"))

@@ -33,6 +33,17 @@ def test_long_work_shows_how_far_it_is(monkeypatch):
     assert "Work" in screen.getvalue()
 
 
+def test_questions_say_which_draw_they_are_of(monkeypatch):
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    with progress.drawing(2, 5), progress.priced(100):
+        answered = list(progress.track_questions(iter([([0, 1], "yes")]), 4, 1))
+    assert answered == [([0, 1], "yes")]
+    assert "draw 3 of 5: asked 3 of 4 (" in " ".join(screen.getvalue().split())
+    assert "cost 0.20 of 0.30" in " ".join(screen.getvalue().split())
+
+
 def test_silence_shows_no_bar_however_long_it_takes(monkeypatch):
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)

@@ -19,6 +19,7 @@ PATIENCE = 1.0
 
 _silent: ContextVar[bool] = ContextVar("silent", default=False)
 _price: ContextVar[float | None] = ContextVar("price", default=None)
+_draw: ContextVar[str] = ContextVar("draw", default="")
 
 
 @contextmanager
@@ -41,21 +42,33 @@ def priced(per_1000: float | None) -> Iterator[None]:
         _price.reset(token)
 
 
+@contextmanager
+def drawing(draw: int, draws: int) -> Iterator[None]:
+    """Say inside which of several answers to each question is asked for, from 0 on."""
+    token = _draw.set(f"draw {draw + 1} of {draws}: ")
+    try:
+        yield
+    finally:
+        _draw.reset(token)
+
+
 def track(items: Iterable[T], total: int, what: str) -> Iterator[T]:
     """Yield the items; if they take long and a person watches, show how far they are."""
     return _track(items, total, 0, lambda _: 1, lambda *_: what)
 
 
-def track_questions(batches: Iterable[list[T]], total: int, known: int) -> Iterator[list[T]]:
-    """Yield batches of questions; show how many of all are answered, how fast, at what cost.
+def track_questions(
+    answered: Iterable[tuple[list[int], T]], total: int, known: int
+) -> Iterator[tuple[list[int], T]]:
+    """Yield questions and their answers; show how many there are, how fast, at what cost.
 
     ``known`` of the ``total`` were answered before.
     """
 
     def words(done: int, seconds: float) -> str:
-        return _asked(done, known, total, seconds, _price.get())
+        return _draw.get() + _asked(done, known, total, seconds, _price.get())
 
-    return _track(batches, total, known, len, words)
+    return _track(answered, total, known, lambda one: len(one[0]), words)
 
 
 def _asked(done: int, known: int, total: int, seconds: float, price: float | None) -> str:

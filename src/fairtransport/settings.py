@@ -295,9 +295,10 @@ class AuditSettings:
         "default: 20 of a model behind an endpoint or a prompt, else none.",
         check=partial(_if_given, partial(whole, at_least=0)),
     )
-    draws: int | None = _asked(
+    draws: int = _asked(
         "How many answers to each question are asked for, where the model answers at random.",
-        check=partial(_if_given, partial(whole, at_most=MOST_DRAWS)),
+        1,
+        check=partial(whole, at_most=MOST_DRAWS),
     )
     ask_until_sure: bool = _asked(
         "Whether people are asked about in random order until there is a verdict.",
@@ -360,7 +361,7 @@ class AuditSettings:
         if self.ask_until_sure and self.delta is None:
             msg = "`delta` must be given with `ask_until_sure`: there is no verdict without it"
             raise InputError(msg)
-        if self.ask_until_sure and self.draws is not None:
+        if self.ask_until_sure and self.draws > 1:
             msg = "`draws` and `ask_until_sure` must not be given together, got both"
             raise InputError(msg)
         if self.budget_of_questions is not None and not self.ask_until_sure:

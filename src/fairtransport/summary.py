@@ -58,8 +58,13 @@ SCHEMA = "fairtransport-audit/1"
 """The name and version of the JSON document's schema."""
 VERDICTS = ("rejected", "certified", "inconclusive", "not-applicable")
 """What an audit can say of δ-fairness."""
-WHY_STOPPED = ("rejected", "certified", "budget", "everybody")
-"""Why the asking stopped: at a verdict, out of questions, or out of people."""
+WHY_STOPPED = {
+    "rejected": "δ-fairness was rejected",
+    "certified": "δ-fairness was certified",
+    "budget": "`budget_of_questions` was spent",
+    "everybody": "everybody had been asked about",
+}
+"""Why the asking stopped, and in words: at a verdict, out of questions, or out of people."""
 JUDGED = ("statistic", "attributable")
 """What the verdict that counts can be on."""
 DISAGREEMENTS = ("rates", "bias")
@@ -252,7 +257,10 @@ class QuestionsAsked:
     ]
     stopped: Annotated[
         str | None,
-        Doc("Why the asking stopped; null where everybody was asked about.", one_of=WHY_STOPPED),
+        Doc(
+            "Why the asking stopped; null where everybody was asked about.",
+            one_of=tuple(WHY_STOPPED),
+        ),
     ]
 
 

@@ -5,15 +5,20 @@ It speaks what it is spoken to in: MLflow's /invocations, the Open Inference Pro
 """
 
 import json
+import os
+import signal
 import threading
 import time
 from collections import Counter
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from queue import Queue
 from urllib.request import Request, urlopen
 
-NO_ANSWER = ("500", "503", "429", "hang-up", "redirect")
+NO_ANSWER = ("500", "503", "429", "hang-up", "redirect", "killed before")
 """Faults at which the server behind is not even asked."""
+PATIENCE = 60
+"""Seconds to wait for whom to kill."""
 
 
 class Faulty:
@@ -36,6 +41,10 @@ class Faulty:
     ----------
     asked, answered
         How often each question arrived, and how often a right and whole reply to it was sent.
+    posts
+        The questions of every post, in the order in which these arrived.
+    victims
+        The ids of the processes that the next faults "killed …" kill.
     requests, most_at_once
         How many posts arrived, and how many of them were in hand at the same time.
     headers
@@ -47,7 +56,8 @@ class Faulty:
         self.elsewhere = elsewhere or "http://192.0.2.1/invocations"
         self.asked, self.answered = Counter(), Counter()
         self.requests = self.most_at_once = self._in_hand = 0
-        self.headers, self.times = [], []
+        self.headers, self.times, self.posts = [], [], []
+        self.victims = Queue()
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.faulty = self
@@ -74,10 +84,8 @@ class Faulty:
             self.headers.append(dict(handler.headers))
         if handler.command == "GET":
             return handler.reply(*self._handed_on(handler, body))
-        with self._in_turn() as fault:
-            questions = questions_in(body)
-            with self._lock:
-                self.asked.update(questions)
+        questions = questions_in(body)
+        with self._in_turn(questions) as fault:
             time.sleep(self.pause)
             status, reply = (0, b"") if fault in NO_ANSWER else self._handed_on(handler, body)
             if fault is not None:
@@ -89,9 +97,11 @@ class Faulty:
         return None
 
     @contextmanager
-    def _in_turn(self):
+    def _in_turn(self, questions):
         """Say what goes wrong with this request, and count it."""
         with self._lock:
+            self.asked.update(questions)
+            self.posts.append(questions)
             self.requests += 1
             self.times.append(time.monotonic())
             self._in_hand += 1
@@ -102,6 +112,10 @@ class Faulty:
         finally:
             with self._lock:
                 self._in_hand -= 1
+
+    def kill(self):
+        """End the process that asks, as nothing can be caught."""
+        os.kill(self.victims.get(timeout=PATIENCE), signal.SIGKILL)
 
     def _handed_on(self, handler, body):
         """Return the status and the reply of what stands behind."""
@@ -142,7 +156,33 @@ def _redirect(handler, *_):
     handler.reply(307, b"", {"Location": handler.server.faulty.elsewhere})
 
 
-FAULTS = {
+def _killed(handler, *_):
+    handler.server.faulty.kill()
+    handler.hang_up()
+
+
+def _killed_half_way(handler, status, reply):
+    handler.begin(status, len(reply), {})
+    handler.wfile.write(reply[: len(reply) // 2])
+    handler.wfile.flush()
+    _killed(handler)
+
+
+def _killed_after(handler, status, reply):
+    handler.reply(status, reply)
+    handler.wfile.flush()
+    handler.server.faulty.kill()
+
+
+KILLS = {
+    "killed before": _killed,
+    "killed while asked": _killed,
+    "killed half way": _killed_half_way,
+    "killed after": _killed_after,
+}
+"""When whoever asks is killed: before the server behind is asked, when that has answered, when
+half of the answer is sent, when all of it is."""
+FAULTS = KILLS | {
     "500": lambda handler, *_: handler.reply(500, b"something broke"),
     "503": lambda handler, *_: handler.reply(503, b"something broke"),
     "429": lambda handler, *_: handler.reply(429, b"slower, please", {"Retry-After": "1"}),

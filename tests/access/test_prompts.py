@@ -99,6 +99,33 @@ def test_refusals_are_a_level_of_their_own_and_counted():
     )
 
 
+def test_a_monitor_counts_refusals_over_all_records():
+    with Chat(lambda text: "maybe" if text.startswith("Emily") else "yes") as server:
+        monitor = ft.Monitor(
+            y="good", model=asked(server), sensitive_features=["group"], delta=0.5,
+            levels={"group": ["a", "b"]}, features=["group", "sex", "age"],
+        )  # fmt: skip
+        for record in PEOPLE.to_dict("records"):
+            state = monitor.update(record)
+
+    said = list(monitor._points.oracle.said.values())
+    assert 0 < (refused := said.count("refusal")) < len(said) == monitor.queried
+    assert state.warnings[0].startswith(f"At {refused} of {len(said)} points the language model")
+
+
+def test_a_prompt_says_whether_it_answers_at_random():
+    with Chat(lambda _: "yes") as server:
+        says = [
+            asked(server, temperature=temperature, seed=seed).answers_at_random
+            for temperature, seed in ((0, 0), (1, 0), (0, None), (1, None))
+        ]
+        with pytest.raises(ft.InputError, match="`draws` needs a model that answers at random, go"):
+            audited(asked(server, temperature=1), draws=3)
+        result = audited(asked(server, temperature=1, seed=None), draws=3)
+    assert says == [False, False, None, True]
+    assert result.asked.draws == 3
+
+
 def test_a_filter_on_the_question_is_a_refusal_and_other_errors_are_not():
     told = json.dumps({"error": {"code": "content_filter"}}).encode()
     with Chat(lambda _: (400, told)) as server:

@@ -326,7 +326,7 @@ def test_two_who_write_at_the_same_time_agree(tmp_path):
     for one in writers:
         one.join()
     with log.opened(reading=True) as store:
-        final = store.answers(system)
+        final = dict(store.entries(system))
 
     assert len(final) == 40
     assert all(final[f"[{at}]", 0] == kept[who, at] for who in range(4) for at in range(40))
@@ -376,3 +376,48 @@ def test_another_process_reads_what_this_one_wrote(tmp_path):
         [sys.executable, "-c", LATER], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert float(done.stdout) == result.statistic
+
+
+def test_a_comparison_keeps_the_answers_of_all_models(tmp_path):
+    log = tmp_path / "a.sqlite"
+
+    def compared(*models, **more):
+        old, new = (named(model, f"box {at}") for at, model in enumerate(models))
+        return ft.compare(
+            PEOPLE, "good", models={"old": old, "new": new}, sensitive_features="g", rng=0, **more
+        )
+
+    with pytest.raises(ModelError, match=r"gone; 64 of 120 answers are in"):
+        compared(Counted(), Counted(fails_at=64, shift=1), query_log=log)
+    rest = Counted(), Counted(shift=1)
+    found = compared(*rest, query_log=log)
+
+    assert [len(model.asked) for model in rest] == [0, 56]
+    expected = compared(Counted(), Counted(shift=1))
+    assert found.summary.differences == expected.summary.differences
+
+
+def test_a_monitor_keeps_answers_and_asks_nothing_twice(tmp_path):
+    def watched(model, log=tmp_path / "a.sqlite"):
+        return ft.Monitor(
+            y="good", model=named(model), sensitive_features="g", levels={"g": ["a", "b"]},
+            delta=0.1, query_log=log,
+        )  # fmt: skip
+
+    first, again = Counted(), Counted()
+    seen = watched(first)
+    for record in PEOPLE.head(40).to_dict("records"):
+        seen.update(record)
+    seen.save(tmp_path / "state")
+    assert set(first.asked.values()) == {1}
+    assert watched(again).update(PEOPLE.head(40)) == seen.state
+    assert not again.asked
+
+    resumed = ft.Monitor.resume(
+        tmp_path / "state", model=named(again), query_log=tmp_path / "a.sqlite"
+    )
+    assert resumed.update(PEOPLE.tail(80)) == watched(Counted(), None).update(PEOPLE)
+    # a few earlier questions go along when a resumed monitor first asks
+    assert len(again.asked) == 80 + 8
+    with pytest.raises(InputError, match="`query_log` must be given with a `model`"):
+        ft.Monitor(y="good", y_pred="x", sensitive_features="g", delta=0.1, query_log="a.sqlite")

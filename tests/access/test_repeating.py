@@ -99,11 +99,29 @@ def test_rounding_is_no_difference(before, now, same):
     assert same_answer(before, now) is same
 
 
-def test_a_family_asks_nothing_again():
-    box = Box(batches=7)
-    ft.audit_many(
+@pytest.mark.parametrize("moody", [False, True])
+@pytest.mark.parametrize("repeats", [None, 60, 0])
+def test_the_audits_of_a_family_share_second_answers_too(moody, repeats):
+    box = Box(batches=7, moody=moody)
+    found = ft.audit_many(
         PEOPLE, "good", audits={"a": {"delta": 0.1}, "b": {"delta": 0.2}}, model=box,
-        sensitive_features="g", rng=0,
+        sensitive_features="g", rng=0, repeats=repeats,
     )  # fmt: skip
-    assert set(box.asked.values()) == {1}
+    again = REPEATS if repeats is None else repeats
+    alone = audited(Box(batches=7, moody=moody), repeats=repeats)
+
+    assert sum(box.asked.values()) == 60 + again
+    assert found.queried == 60
+    assert {one.asked.repeats for one in found.values()} == {alone.asked.repeats}
+    assert (found.verdicts["a"] == "not-applicable") == (moody and again > 0)
     assert to_repeat(ft.access.as_black_box(len), None) == 0
+
+
+@pytest.mark.parametrize("moody", [False, True])
+def test_models_that_are_compared_are_asked_again(moody):
+    boxes = {"old": Box(batches=7), "new": Box(batches=7, moody=moody)}
+    found = ft.compare(PEOPLE, "good", models=boxes, sensitive_features="g", rng=0)
+
+    assert [sum(box.asked.values()) for box in boxes.values()] == [60 + REPEATS] * 2
+    assert (found.verdict == "not-applicable") == moody
+    assert set(found.obstacles) == ({"new"} if moody else set())

@@ -5,11 +5,13 @@ import logging
 import pickle
 import traceback
 
+import numpy as np
 import pytest
 from tests.access.faulty import Faulty
 from tests.access.models_of_people import FEATURES, people
 
 import fairtransport as ft
+from fairtransport import progress
 from fairtransport.access import connect, prompt
 from fairtransport.cli import main
 
@@ -45,6 +47,12 @@ def is_hushed(text):
     return "sesame" not in text and "0123456789-abc" not in text
 
 
+def files_in(folder):
+    """Return all files and what they hold, whatever that is."""
+    found = [path for path in folder.rglob("*") if path.is_file()]
+    return {path.name: path.read_bytes().decode("latin-1") for path in found}
+
+
 @pytest.mark.parametrize("status", [200, 400, 401, 500])
 def test_files_screens_logs_and_errors_of_the_command_line(
     status, tmp_path, monkeypatch, capfd, caplog
@@ -64,11 +72,54 @@ def test_files_screens_logs_and_errors_of_the_command_line(
     assert is_hushed(out + err)
     assert is_hushed(caplog.text)
     assert "urllib3" in caplog.text
-    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    files = files_in(tmp_path)
     assert len(files) == (3 if status == 200 else 1)
-    for path in files:
-        assert is_hushed(path.read_text())
+    assert all(map(is_hushed, files.values()))
     assert all(one.get("Authorization") == f"Bearer {TOKEN}" for one in server.headers)
+
+
+class Searching(Parrot):
+    """A parrot that reads all files of a folder whenever it is asked."""
+
+    def __init__(self, says, folder):
+        super().__init__(says)
+        self.folder, self.read = folder, {}
+
+    def _handed_on(self, handler, body):
+        for name, text in files_in(self.folder).items():
+            self.read[name] = self.read.get(name, "") + text
+        return super()._handed_on(handler, body)
+
+
+@pytest.mark.parametrize(
+    ("says", "labels"), [(good, [0, 1]), (lambda rows: [TOKEN] * len(rows), ["no", "-"])],
+    ids=["well-behaved", "repeats the token"],
+)  # fmt: skip
+def test_query_logs_and_what_is_made_of_them(says, labels, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    cases = PEOPLE.assign(good=np.array(labels)[PEOPLE["good"]])
+    with Searching(says, tmp_path) as server:
+        result = ft.audit(
+            cases, "good", model=connect(server.url, batch_size=20, at_a_time=1),
+            features=FEATURES, sensitive_features=["race"], query_log="a.sqlite", rng=0,
+        )  # fmt: skip
+    # the log was open then, with its journal
+    assert {"a.sqlite", "a.sqlite-wal", "a.sqlite-shm"} <= server.read.keys()
+    assert all(map(is_hushed, server.read.values()))
+
+    result.to_html("report.html")
+    result.to_json("audit.json")
+    assert main(["log", "show", "a.sqlite"]) == 0
+    for name in ("b.csv", "b.jsonl", "b.sqlite"):
+        assert main(["log", "export", "a.sqlite", name]) == 0
+    made = files_in(tmp_path)
+    assert {"a.sqlite", "b.csv", "b.jsonl", "b.sqlite", "report.html", "audit.json"} == made.keys()
+    assert all(map(is_hushed, made.values()))
+    out, err = capfd.readouterr()
+    assert "asked" in err
+    assert is_hushed(out + err)
 
 
 @pytest.mark.parametrize("fault", ["shape", "text", "cut", "redirect", "huge"])

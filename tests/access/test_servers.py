@@ -1,6 +1,8 @@
 """The same audit through every door, with real servers behind two of them; a real llama.cpp."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import pandas as pd
 import pytest
@@ -49,6 +51,28 @@ def folder(tmp_path_factory):
     return made
 
 
+@pytest.fixture(scope="module")
+def served(request, tmp_path_factory):
+    """All servers by name, with their addresses and process ids, started at the same time."""
+    place, starting = tmp_path_factory.mktemp("servers"), {}
+    if not servers.missing("mlflow"):
+        made = request.getfixturevalue("folder")
+        for method in ("predict", "predict_proba"):
+            starting[method] = servers.mlflow(made / method, place / f"{method}.log")
+    if not servers.missing("mlserver"):
+        starting["mlserver"] = servers.mlserver(place)
+    with ExitStack() as stack, ThreadPoolExecutor() as pool:
+        there = list(pool.map(stack.enter_context, starting.values()))
+        yield dict(zip(starting, there, strict=True))
+    assert not any(is_alive(pid) for _, pid in there)
+
+
+def address(served, name):
+    if name not in served:
+        pytest.skip("`make servers` makes the environments of MLflow and MLServer")
+    return served[name][0]
+
+
 def test_files_and_folders(pipeline, folder, tmp_path):
     skops.dump(pipeline, tmp_path / "model.skops")
     (tmp_path / "model.onnx").write_bytes(as_onnx(pipeline).SerializeToString())
@@ -63,32 +87,27 @@ def test_files_and_folders(pipeline, folder, tmp_path):
 
 
 @pytest.mark.parametrize(("method", "loss"), [("predict", "zero-one"), ("predict_proba", "brier")])
-def test_mlflow_serves_the_same_audit(method, loss, pipeline, folder, tmp_path):
-    with servers.mlflow(folder / method, tmp_path / "log") as (url, pid):
-        assert figures(connect(url), loss=loss) == figures(pipeline, loss=loss)
-        with Faulty(url, ["500", None, "cut", "429", "hang-up"]) as between:
-            box = connect(f"{between.url}/invocations", batch_size=50)
-            assert figures(box, loss=loss) == figures(pipeline, loss=loss)
-        assert between.most_often == 1
-        assert not between.faults
-        with pytest.raises(ft.ModelError, match="answered with status 400: "):
-            connect(url).answer(PEOPLE[["race"]], "label")
-    assert not is_alive(pid)
+def test_mlflow_serves_the_same_audit(method, loss, pipeline, served):
+    url = address(served, method)
+    assert figures(connect(url), loss=loss) == figures(pipeline, loss=loss)
+    with Faulty(url, ["500", None, "cut", "429", "hang-up"]) as between:
+        box = connect(f"{between.url}/invocations", batch_size=50)
+        assert figures(box, loss=loss) == figures(pipeline, loss=loss)
+    assert between.most_often == 1
+    assert not between.faults
+    with pytest.raises(ft.ModelError, match="answered with status 400: "):
+        connect(url).answer(PEOPLE[["race"]], "label")
 
 
-def test_mlserver_serves_the_same_audit(pipeline, tmp_path):
-    if servers.missing("mlserver"):
-        pytest.skip("`make servers` makes the environment of MLServer")
-    with servers.mlserver(tmp_path) as (url, pid):
-        for loss in ("zero-one", "brier"):
-            expected = figures(pipeline, loss=loss)
-            assert figures(connect(f"{url}/v2/models/people"), loss=loss) == expected
-            with Faulty(url, ["503", None, "cut", "429", "hang-up"]) as between:
-                box = connect(between.url, model="people", batch_size=50)
-                assert box.protocol == "Open Inference v2"
-                assert figures(box, loss=loss) == expected
-            assert between.most_often == 1
-    assert not is_alive(pid)
+@pytest.mark.parametrize("loss", ["zero-one", "brier"])
+def test_mlserver_serves_the_same_audit(loss, pipeline, served):
+    url, expected = address(served, "mlserver"), figures(pipeline, loss=loss)
+    assert figures(connect(f"{url}/v2/models/people"), loss=loss) == expected
+    with Faulty(url, ["503", None, "cut", "429", "hang-up"]) as between:
+        box = connect(between.url, model="people", batch_size=50)
+        assert box.protocol == "Open Inference v2"
+        assert figures(box, loss=loss) == expected
+    assert between.most_often == 1
 
 
 NAMES = pd.DataFrame({"race": ["a", "a", "b", "b"], "name": ["Emily", "Anne", "Jamal", "Aisha"]})

@@ -25,8 +25,8 @@ class Box:
         return (~(errs & (self.rng.random(len(points)) < self.chance))).astype(int).to_numpy()
 
 
-def audited(box, **more):
-    model = ft.access.Function(box, [0, 1])
+def audited(box, *, says=None, **more):
+    model = ft.access.Function(box, [0, 1], answers_at_random=says)
     return ft.audit(PEOPLE, "y", model=model, **SETTINGS | {"delta": 0.1} | more)
 
 
@@ -56,6 +56,8 @@ def test_the_asking_stops_at_the_verdict(wrong, verdict, most):
     # limits for a fixed number of people would not hold here
     assert all(cell.lower is None for table in document.flows for cell in table.cells)
     assert "anytime" in result.to_markdown()
+    assert f"Among the {result.n} people asked about, errors would" in result.to_markdown()
+    assert f"questions, about {result.n} of 500 people, until " in result.to_markdown()
     # how many people would do is not known where the answers decide when to stop
     assert result.outlook is document.outlook is None
 
@@ -100,7 +102,7 @@ def test_stopped_audits_go_on_from_their_log(tmp_path):
 @pytest.mark.parametrize("draws", [1, 2, 7])
 def test_each_question_is_asked_so_many_times(draws):
     box = Box(24, 0.6)
-    result = audited(box, draws=draws)
+    result = audited(box, draws=draws, says=True)
     times = pd.Series(box.asked).value_counts()
 
     assert set(times) == {draws}
@@ -115,6 +117,23 @@ def test_each_question_is_asked_so_many_times(draws):
     assert result.document().method == "draws"
     assert result.outlook is None
     assert any("noise is not counted" in one for one in result.document().warnings)
+    # a question has several answers, and accuracy is none of the most frequent one's
+    assert result.document().group_metrics == ()
+    assert any("Group metrics are left out" in one for one in result.document().warnings)
+
+
+def test_one_answer_is_for_good_unless_the_model_says_otherwise():
+    plain, told = audited(Box(24)), audited(Box(24), draws=1, says=False)
+
+    assert plain.asked.draws is told.asked.draws is None
+    assert plain.document().to_json() == told.document().to_json()
+    assert audited(Box(24), says=True).document().method == "draws"
+    random = ft.access.Function(Box(24), [0, 1], answers_at_random=True)
+    more = {"sensitive_features": "g"}
+    with pytest.raises(InputError, match="`models` must not answer at random"):
+        ft.compare(PEOPLE, "y", models={"a": random, "b": random}, **more)
+    with pytest.raises(InputError, match="`model` must not answer at random"):
+        ft.Monitor(y="y", model=random, levels={"g": [0, 1]}, delta=0.1, **more)
 
 
 def test_draws_are_kept_apart_in_a_log(tmp_path):
@@ -160,6 +179,9 @@ def test_many_draws_of_a_biased_box_reject_where_noise_alone_does_not():
         ({"draws": 2.5}, "`draws` must be a whole number >= 1, got 2.5"),
         ({"repeats": -1}, "`repeats` must be a whole number >= 0, got -1"),
         ({"draws": 2, "budget": 0.1}, "`draws` needs a `budget` of 0, got 0.1"),
+        ({"says": True, "budget": 0.1}, "a model that answers at random needs a `budget` of 0"),
+        ({"says": True, "ask_until_sure": True}, "a model that does not answer at random"),
+        ({"says": False, "draws": 2}, "`draws` needs a model that answers at random, got one that"),
         ({"draws": 2, "method": "efron"}, "needs the `method` 'finite-sample', got 'efron'"),
         ({"ask_until_sure": True, "loss": "squared"}, "a `loss_range` for the loss 'squared'"),
         ({"ask_until_sure": True, "targets": PEOPLE[:9]}, "compared with their twins alone"),

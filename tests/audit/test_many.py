@@ -275,6 +275,11 @@ REFUSED = [
     (of_one(where={"site": "q"}), "audit 'a': `where['site']` must be values"),
     (of_one(model=None), "audit 'a': exactly one of `model`, `y_pred`"),
     ({"alpha": 0.6}, "`alpha` must be a finite number > 0 and < 0.5, got 0.6"),
+    ({"draws": 2}, "`draws` is for `audit` alone: the models of a family give one answer to a"),
+    (
+        of_one(ask_until_sure=True),
+        "audit 'a': `ask_until_sure` is for `audit` alone: a family asks",
+    ),
     ({"alphas": 0.6}, "'alphas' is no setting of `audit_many`; did you mean alpha?"),
     ({"sensitive_features": None}, "audit 'a': `sensitive_features` must be given"),
     ({"method": "efron", "n_resamples": 79}, "audit 'a': `n_resamples` must be at least 80 for"),

@@ -192,7 +192,7 @@ def test_a_table_may_hold_what_the_command_asks_and_no_outputs():
     assert flags - set(KEYS) == {
         "data", "counts", "alpha", "judge", "fail-on", "report", "json", "moves", "share",
         "share-at-least", "quiet", "config", "debug", "title", "date", "data-name", "auditor",
-        "ask-until-sure", "budget-of-questions", "draws", "price-per-1000", "repeats",
+        "ask-until-sure", "budget-of-questions", "draws", "price-per-1000",
     }  # fmt: skip
 
 
@@ -213,9 +213,8 @@ def test_several_audits_have_no_head_of_one(run, config):
 
 @pytest.mark.parametrize(
     ("flag", "value"),
-    [("--repeats", "3"), ("--draws", "2"), ("--ask-until-sure", None),
-     ("--budget-of-questions", "9")],
-)  # fmt: skip
+    [("--draws", "2"), ("--ask-until-sure", None), ("--budget-of-questions", "9")],
+)
 def test_several_audits_ask_once_about_everybody(flag, value, run, config):
     done = run("audit", "--config", config(), *[word for word in (flag, value) if word])
 

@@ -65,7 +65,8 @@ def rejections(name, draws, delta, runs, n=200, seed=0):
     for run in range(runs):
         rng = np.random.default_rng([seed, run, draws])
         found = ft.audit(
-            people(n, rng, FEW), "y", model=ft.access.Function(RandomBox(errs, rng), [0, 1]),
+            people(n, rng, FEW), "y",
+            model=ft.access.Function(RandomBox(errs, rng), [0, 1], answers_at_random=True),
             sensitive_features="g", levels={"g": [0, 1]}, delta=delta, draws=draws, rng=run,
         )  # fmt: skip
         rejected += found.verdict == "rejected"
@@ -75,14 +76,14 @@ def rejections(name, draws, delta, runs, n=200, seed=0):
 class FixedBox:
     """Errs on one group of some profiles, always."""
 
-    def __init__(self, share):
-        self.wrong = round(2 * share * CELLS)
+    def __init__(self, share, cells=CELLS):
+        self.wrong = round(2 * share * cells)
 
     def __call__(self, points):
         return (~((points["x"] < self.wrong) & (points["g"] == 1))).astype(int).to_numpy()
 
 
-def until_sure(share, delta, runs, n=1000, seed=0):
+def until_sure(share, delta, runs, n=1000, seed=0, cells=CELLS):
     """Return the verdicts and the questions of audits that ask until they are sure.
 
     ``share`` of the people have a twin on whom the box errs: it is ψ.
@@ -91,7 +92,7 @@ def until_sure(share, delta, runs, n=1000, seed=0):
     for run in range(runs):
         rng = np.random.default_rng([seed, run])
         found = ft.audit(
-            people(n, rng), "y", model=ft.access.Function(FixedBox(share), [0, 1]),
+            people(n, rng, cells), "y", model=ft.access.Function(FixedBox(share, cells), [0, 1]),
             sensitive_features="g", levels={"g": [0, 1]}, delta=delta, ask_until_sure=True, rng=run,
         )  # fmt: skip
         verdicts.append(found.verdict)
@@ -104,6 +105,9 @@ RUNS, FALSE_RUNS = 80, 1000
 SHARES = (0.0125, 0.05, 0.1, 0.2, 0.4)
 """True ψ of fixed boxes, against δ = .1."""
 DELTA = 0.1
+MANY, MANY_PEOPLE, MANY_RUNS = 636, 5000, 20
+"""Profiles, people and audits where there are many questions: 1,272 in all."""
+EASY_SHARES, EASY_DELTA = (0.0, 0.1, 0.2, 0.3, 0.5), 0.05
 
 
 def measured_draws(runs=RUNS):
@@ -121,16 +125,25 @@ def measured_draws(runs=RUNS):
 
 def measured_stops():
     """Return verdicts, people and questions of audits that ask until sure."""
-    rows = []
-    for share in SHARES:
-        runs = FALSE_RUNS if share == DELTA else RUNS // 2
-        verdicts, asked = until_sure(share, DELTA, runs)
-        rows.append({
-            "psi": share, "delta": DELTA, "runs": runs, "people": float(asked[:, 0].mean()),
-            "questions": float(asked[:, 1].mean()), "all questions": 2 * CELLS,
-            **{word: verdicts.count(word) for word in ("rejected", "certified", "inconclusive")},
-        })  # fmt: skip
-    return rows
+    return [stopped(share, DELTA, FALSE_RUNS if share == DELTA else RUNS // 2) for share in SHARES]
+
+
+def measured_many():
+    """Return the same where there are many questions and most cases are easy."""
+    return [
+        stopped(share, EASY_DELTA, MANY_RUNS, n=MANY_PEOPLE, cells=MANY) for share in EASY_SHARES
+    ]
+
+
+def stopped(share, delta, runs, cells=CELLS, **more):
+    """Return what audits of one system found, and how much they asked for that."""
+    verdicts, asked = until_sure(share, delta, runs, cells=cells, **more)
+    return {
+        "psi": share, "delta": delta, "runs": runs, "people": float(asked[:, 0].mean()),
+        "questions": float(asked[:, 1].mean()), "most questions": int(asked[:, 1].max()),
+        "all questions": 2 * cells,
+        **{word: verdicts.count(word) for word in ("rejected", "certified", "inconclusive")},
+    }  # fmt: skip
 
 
 def write(**found):
@@ -141,7 +154,6 @@ def write(**found):
 
 
 if __name__ == "__main__":
-    if "draws" not in sys.argv:
-        write(stops=measured_stops())
-    if "stops" not in sys.argv:
-        write(draws=measured_draws())
+    measures = {"stops": measured_stops, "many": measured_many, "draws": measured_draws}
+    for name in sys.argv[1:] or measures:
+        write(**{name: measures[name]()})

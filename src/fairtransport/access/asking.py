@@ -1,19 +1,22 @@
-"""One question to the black box, its answer checked."""
+"""Questions to the black box, all at once or in parts, every answer checked."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Hashable
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtransport.access.wrapping import arriving_of
 from fairtransport.checks import FloatArray, is_real, reason, said, shown
 from fairtransport.errors import FairtransportError, ModelError
+from fairtransport.space.columns import object_array
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from narwhals.typing import IntoDataFrame
     from numpy.typing import NDArray
@@ -51,16 +54,49 @@ def ask(
     -------
     Labels (size,), numbers (size,) or scores (size, number of classes).
     """
-    who = f"the model {box.name}"
+    with _telling(box, points, size, bins):
+        return _checked(box, box.answer(points, kind), size, kind, classes, positive)
+
+
+def ask_in_parts(
+    box: BlackBox, points: IntoDataFrame, size: int, kind: Answer, classes: Sequence[Value] | None,
+    positive: Value, bins: Mapping[str, object] | None = None,
+) -> Iterator[tuple[Sequence[int], Values]]:  # fmt: skip
+    """Ask as `ask` does, and yield places and answers as they come, each checked."""
+    arriving = arriving_of(box)
+    if arriving is None:
+        yield range(size), ask(box, points, size, kind, classes, positive, bins)
+        return
+
+    def read(answer: object, many: int) -> Values:
+        return _checked(box, answer, many, kind, classes, positive)
+
+    with _telling(box, points, size, bins):
+        yield from arriving(points, kind, read)
+
+
+@contextmanager
+def _telling(
+    box: BlackBox, points: IntoDataFrame, size: int, bins: Mapping[str, object] | None
+) -> Iterator[None]:
+    """Say of a model that fails what it failed with."""
     try:
-        answer = box.answer(points, kind)
-        array = np.asarray(answer)
-    except (FairtransportError, KeyboardInterrupt):
+        yield
+    except (FairtransportError, KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:  # a model that ends the program has not answered either
         cut = f"; it receives the names of the bins of {', '.join(bins)}, as text" if bins else ""
-        msg = f"{who} failed on {size} points: {said(error)}{cut}{_about_types(points, error)}"
+        failed = f"the model {box.name} failed on {size} points: {said(error)}"
+        msg = f"{failed}{cut}{_about_types(points, error)}"
         raise ModelError(msg) from error
+
+
+def _checked(
+    box: BlackBox, answer: object, size: int, kind: Answer, classes: Sequence[Value] | None,
+    positive: Value,
+) -> Values:  # fmt: skip
+    """Return what a model gave if it can be used."""
+    who, array = f"the model {box.name}", np.asarray(answer)
     if np.ma.is_masked(answer):
         masked = np.ma.getmaskarray(np.ma.asanyarray(answer))
         msg = f"{who} must not give masked answers, got {int(masked.sum())}"
@@ -189,3 +225,30 @@ def _refuse_unusable(who: str, values: FloatArray, good: NDArray[np.bool_], rule
         bad = values[~good]
         msg = f"{who} must give {rule}, got {bad.flat[0]:g} for {len(bad)} of {good.size}"
         raise ModelError(msg)
+
+
+def check_kept(
+    who: str, answers: list[object], kind: Answer, expected: Sequence[Value] | None, positive: Value
+) -> None:
+    """Refuse answers of a log that a model could not have given, and so are none of its."""
+    if not answers:
+        return
+    if kind == "score":
+        classes = expected or ()
+        check_scores(who, np.asarray(answers), len(answers), classes, classes, positive)
+    elif kind == "value":
+        check_values(who, as_array(answers))
+    elif kind == "label":
+        check_labels(who, object_array(answers), expected)
+
+
+def as_list(values: Values | list[object]) -> list[object]:
+    """Return answers as plain Python values."""
+    return values if isinstance(values, list) else list(values.tolist())
+
+
+def as_array(values: Sequence[object]) -> Values:
+    """Return an array of numbers if all values are, else one of objects."""
+    if all(type(value) in (bool, int, float, list) for value in values):
+        return np.array(values)
+    return object_array(values)

@@ -1,24 +1,29 @@
-"""Asks many questions: those that a log knows are read, the others asked in batches and kept."""
+"""Asks many questions: those that a log knows are read, the others asked, kept as they arrive."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from fairtransport.access.boxes import batches_of
 from fairtransport.access.logged import is_recorded, log_of
 from fairtransport.access.query_log import written
+from fairtransport.access.wrapping import arriving_of
 from fairtransport.checks import shown, whole
 from fairtransport.errors import ModelError
 from fairtransport.progress import track_questions
+from fairtransport.space.columns import Values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence, Sized
 
     from fairtransport.access.boxes import BlackBox
-    from fairtransport.access.query_log import Asked, QueryLog, Store, System
-    from fairtransport.space.columns import Values
+    from fairtransport.access.query_log import Asked as Key
+    from fairtransport.access.query_log import QueryLog, Store, System
 
+Asked: TypeAlias = Callable[[list[int]], Iterator[tuple[list[int], Values]]]
+"""Asks about questions by their places, and yields some places and answers after the other."""
 BATCH = 64
 """Questions in a batch where a log is kept, unless the box says how many it takes at once.
 
@@ -26,16 +31,24 @@ A batch is written down when it is there: whoever is killed loses the one that i
 """
 
 
-def batch_of(box: BlackBox) -> int | None:
-    """Return how many questions a box takes at once; None: however many there are."""
+def parts_of(box: BlackBox, places: list[int]) -> list[list[int]]:
+    """Return what a box is asked about at once.
+
+    That is everything, where its answers come some after the other or all are to come together;
+    else a batch.
+    """
     size = batches_of(box)
     if size is not None:
-        return whole(f"the batches of the model {box.name}", size)
-    return BATCH if log_of(box) is not None else None
+        whole(f"the batches of the model {box.name}", size)
+    elif log_of(box) is not None:
+        size = BATCH
+    if size is None or arriving_of(box) is not None:
+        return [places] if places else []
+    return [places[at : at + size] for at in range(0, len(places), size)]
 
 
 def ask_all(
-    box: BlackBox, questions: Sequence[tuple[object, ...]], asked: Callable[[list[int]], Values],
+    box: BlackBox, questions: Sequence[tuple[object, ...]], asked: Asked,
     check: Callable[[str, list[object]], None], system: Callable[[], System], draw: int = 0,
 ) -> tuple[Values | list[object], int]:  # fmt: skip
     """Return the answers to some questions, and how many of them were known before.
@@ -47,7 +60,7 @@ def ask_all(
     questions
         What about.
     asked
-        Asks the box about some of them, by their places, and checks what comes back.
+        Asks the box about some of them, by their places, and yields what comes back, checked.
     check
         Refuses answers of a log that could not have come back so.
     system
@@ -55,26 +68,25 @@ def ask_all(
     draw
         Which of several answers to each question these are.
     """
-    size, everything = batch_of(box), list(range(len(questions)))
-    if size is None:
-        return asked(everything), 0
-    log = log_of(box)
-    if log is None:
-        said = [
-            one for part in _batches(everything, size, 0) for one in asked(part).tolist()
-        ]  # fmt: skip
-        return said, 0
-    with log.opened(reading=is_recorded(box)) as store:
-        return _from_log(box, log, store, questions, asked, check, system(), draw, size)
+    everything, log = list(range(len(questions))), log_of(box)
+    if log is not None:
+        with log.opened(reading=is_recorded(box)) as store:
+            return _from_log(box, log, store, questions, asked, check, system(), draw)
+    if batches_of(box) is None:
+        ((_, at_once),) = asked(everything)
+        return at_once, 0
+    said: dict[int, object] = {}
+    for places, came in _arriving(box, everything, asked, 0):
+        said.update(zip(places, came.tolist(), strict=True))
+    return [said[at] for at in everything], 0
 
 
 def _from_log(
     box: BlackBox, log: QueryLog, store: Store, questions: Sequence[tuple[object, ...]],
-    asked: Callable[[list[int]], Values], check: Callable[[str, list[object]], None],
-    system: System, draw: int, size: int,
+    asked: Asked, check: Callable[[str, list[object]], None], system: System, draw: int,
 ) -> tuple[list[object], int]:  # fmt: skip
-    keys: list[Asked] = [(written(one), draw) for one in questions]
-    there = store.answers(system)
+    keys: list[Key] = [(written(one), draw) for one in questions]
+    there = store.answers(system, keys)
     said = {key: there[key] for key in keys if key in there}
     known = len(said)
     check(log.name, list(said.values()))
@@ -85,27 +97,32 @@ def _from_log(
             f"as {shown(questions[left[0]])}, and the model is not here to be asked"
         )
         raise ModelError(msg)
-    for part in _batches(left, size, known):
-        with _telling(log, len(said), len(keys)):
-            answers = asked(part).tolist()
-            came = zip([keys[at] for at in part], answers, strict=True)
-            said.update(store.keep(system, came))
+    with _telling(log, said, len(keys)):
+        for places, came in _arriving(box, left, asked, known):
+            now = zip([keys[at] for at in places], came.tolist(), strict=True)
+            said.update(store.keep(system, now))
     return [said[key] for key in keys], known
 
 
-def _batches(places: list[int], size: int, known: int) -> Iterator[list[int]]:
-    parts = [places[at : at + size] for at in range(0, len(places), size)]
-    return track_questions(parts, len(places) + known, known)
+def _arriving(
+    box: BlackBox, places: list[int], asked: Asked, known: int
+) -> Iterator[tuple[list[int], Values]]:
+    """Yield answers as they come, while whoever watches sees how many there are."""
+    came = (one for part in parts_of(box, places) for one in asked(part))
+    return track_questions(came, len(places) + known, known)
 
 
 @contextmanager
-def _telling(log: QueryLog, done: int, total: int) -> Iterator[None]:
+def _telling(log: QueryLog, said: Sized, total: int) -> Iterator[None]:
     """Say to whoever is stopped or let down where the answers so far are."""
-    where = f"{done} of {total} answers are in {log.name}: run the same audit again to go on"
     try:
         yield
     except ModelError as error:
-        msg = f"{error}; {where}"
+        msg = f"{error}; {_where(log, said, total)}"
         raise ModelError(msg) from error
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(where) from None
+        raise KeyboardInterrupt(_where(log, said, total)) from None
+
+
+def _where(log: QueryLog, said: Sized, total: int) -> str:
+    return f"{len(said)} of {total} answers are in {log.name}: run the same audit again to go on"

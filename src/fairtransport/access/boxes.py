@@ -156,13 +156,15 @@ class Function:
 
     That is one label or number a point, or class scores with one column a class in the
     order of ``classes`` (default: the labels of the audit data, sorted), or one score a point,
-    that of the positive label.
+    that of the positive label. ``answers_at_random`` says whether the same question gets other
+    answers when it is asked again; None: nothing.
     """
 
     function: Callable[[Any], object]
     classes: Sequence[Value] | None = None
     features: tuple[str, ...] | None = None
     library: str | None = None
+    answers_at_random: bool | None = None
 
     @property
     def name(self) -> str:

@@ -75,6 +75,16 @@ def logged(model: object, query_log: str | Path | QueryLog) -> Logged:
     return Logged(box, known_by(box), as_query_log("query_log", query_log))
 
 
+def with_log(model: object, query_log: str | Path | QueryLog | None) -> object:
+    """Return a model with the query log that was asked for, if one was."""
+    if query_log is None:
+        return model
+    if model is None:
+        msg = "`query_log` must be given with a `model`, as nobody is asked about predictions"
+        raise InputError(msg)
+    return logged(model, query_log)
+
+
 def read_answers(path: str, _: Permissions) -> Recorded:
     """Return the one system whose answers are in a query log."""
     return recorded(path)

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtransport.access.asking import ask, check_labels, check_scores, check_values
-from fairtransport.access.batches import ask_all, batch_of
+from fairtransport.access.asking import (
+    as_array,
+    as_list,
+    ask_in_parts,
+    check_kept,
+    check_scores,
+    check_values,
+)
+from fairtransport.access.batches import Asked, ask_all, parts_of
 from fairtransport.access.identity import known_by
 from fairtransport.access.labels import (
     all_classes,
@@ -19,22 +26,20 @@ from fairtransport.access.labels import (
 )
 from fairtransport.access.logged import about
 from fairtransport.access.query_log import System
-from fairtransport.access.repeating import Repeats, same_answer
+from fairtransport.access.questions import Question, asked_columns, distinct, questions_at
+from fairtransport.access.repeating import Repeats, same_answer, to_ask_again
+from fairtransport.access.truth import labels_in, outcome_range, truth_at
+from fairtransport.access.wrapping import layers
 from fairtransport.checks import FloatArray, IntArray, is_among, shown
-from fairtransport.errors import DataError, InputError
+from fairtransport.errors import InputError
 from fairtransport.losses import Answer, Loss, evaluate
-from fairtransport.space.columns import Value, Values, object_array, sorted_levels
+from fairtransport.space.columns import Value, Values, sorted_levels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from narwhals.typing import IntoDataFrame
+    from collections.abc import Iterator, Sequence
 
     from fairtransport.access.boxes import Access, BlackBox
     from fairtransport.space import SampleSpace
-
-Question: TypeAlias = tuple[Value, ...]
-"""What a model is asked about: the values of the features, in their order."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,9 +133,16 @@ class Oracle:
         if not loss.uses_truth:
             self.check_positive(predictions)
             loss, predictions = self._as_outcome(predictions)
-        losses = evaluate(loss, _truth(space, loss, classes), predictions)
+        losses = evaluate(loss, truth_at(space, loss, classes), predictions)
         told = tuple(classes) if predictions.ndim > 1 else ()
         return AnsweredPoints(loss, losses, predictions, self.queried, notes, told)
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what readers of all answers so far should know."""
+        *_, inner = layers(self.access.box)
+        if not hasattr(inner, "notes_on"):
+            return ()
+        return self.access.notes_on(as_array(list(self.said.values())), self._order)
 
     def known_loss(self) -> Loss:
         """Return the loss, with its range as far as it is known before anything is asked."""
@@ -140,11 +152,11 @@ class Oracle:
 
     def classes(self, space: SampleSpace) -> list[Value]:
         """Return all labels that can occur."""
-        return all_classes(_labels(space), self.access, self.loss)
+        return all_classes(labels_in(space), self.access, self.loss)
 
     def positive(self, space: SampleSpace, classes: Sequence[Value]) -> Value:
         """Return the label that a single score belongs to."""
-        return positive_label(classes, self.pos_label, _labels(space))
+        return positive_label(classes, self.pos_label, labels_in(space))
 
     def expected(self, classes: list[Value]) -> list[Value] | None:
         """Return what the model may answer; None: whatever could be a label."""
@@ -199,25 +211,24 @@ class Oracle:
         assert self.access.box is not None  # noqa: S101
         names = asked_columns(self.access.box, space, partial=self.partial)
         asked = [name for name in space.features if name in names]
-        first, group = _distinct(space, asked)
-        return first, group, _questions(space, first, asked)
+        first, group = distinct(space, asked)
+        return first, group, questions_at(space, first, asked)
 
     def ask_again(self, space: SampleSpace, many: int, rng: np.random.Generator) -> Repeats:
         """Ask some questions a second time, chosen at random, and count what differs."""
-        box = self.access.box
-        if box is None or many == 0:
+        if self.access.box is None or many == 0:
             return Repeats()
+        box = to_ask_again(self.access.box)
         first, _, questions = self.questions(space)
         chosen = np.sort(rng.permutation(len(questions))[:many])
-        size = batch_of(box) or len(chosen)
         classes = self.classes(space)
         asked = self._asker(space, box, first[chosen], classes, self.positive(space, classes))
-        now = [
-            one for at in range(0, len(chosen), size)
-            for one in asked(list(range(at, min(at + size, len(chosen))))).tolist()
-        ]  # fmt: skip
-        before = [self.said[questions[at]] for at in chosen]
-        differed = sum(not same_answer(*pair) for pair in zip(before, now, strict=True))
+        differed = 0
+        for part in parts_of(box, list(range(len(chosen)))):
+            for places, now in asked(part):
+                before = [self.said[questions[chosen[at]]] for at in places]
+                pairs = zip(before, as_list(now), strict=True)
+                differed += sum(not same_answer(*pair) for pair in pairs)
         return Repeats(len(chosen), differed)
 
     def _known(self, draw: int) -> dict[Question, object]:
@@ -255,15 +266,17 @@ class Oracle:
     def _asker(
         self, space: SampleSpace, box: BlackBox, rows: IntArray, classes: list[Value],
         positive: Value,
-    ) -> Callable[[list[int]], Values]:  # fmt: skip
+    ) -> Asked:  # fmt: skip
         """Return how the model is asked about some of the rows, by their places."""
         names = asked_columns(box, space, partial=self.partial)
         bins = {name: edges for name, edges in space.bins.items() if name in names}
 
-        def asked(places: list[int]) -> Values:
+        def asked(places: list[int]) -> Iterator[tuple[list[int], Values]]:
             points = space.frame(names, rows[places], box.library or space.library)
             kind, expected = self.kind, self.expected(classes)
-            return ask(box, points, len(places), kind, expected, positive, bins)
+            came = ask_in_parts(box, points, len(places), kind, expected, positive, bins)
+            for part, said in came:
+                yield [places[at] for at in part], said
 
         return asked
 
@@ -288,95 +301,3 @@ class Oracle:
             return replace(self.loss, range=(0.0, 1.0)), outcome
         outcome = check_values(f"`{self.access.parameter}`", predictions)
         return self.known_loss(), outcome
-
-
-def outcome_range(loss: Loss, access: Access, pos_label: Value) -> tuple[float, float] | None:
-    """Return the limits of a loss that is the prediction itself, where they are known."""
-    if loss.range is not None:
-        return loss.range
-    if pos_label is not None or access.parameter == "y_score":
-        return 0.0, 1.0
-    own = access.classes or ()
-    numbers = [label for label in own if isinstance(label, int | float)]
-    if not numbers or len(numbers) < len(own):
-        return None
-    return float(min(numbers)), float(max(numbers))
-
-
-def asked_columns(box: BlackBox, space: SampleSpace, *, partial: bool = False) -> tuple[str, ...]:
-    """Return the columns that a model receives, in its order."""
-    names = space.features if box.features is None else box.features
-    if not set(names) <= set(space.features) or not (partial or len(names) == len(space.features)):
-        msg = (
-            f"`features` must be the columns that the model was fitted on "
-            f"({', '.join(names)}), got {', '.join(space.features)}"
-        )
-        raise InputError(msg)
-    return tuple(names)
-
-
-def asked_frame(box: BlackBox, space: SampleSpace) -> IntoDataFrame:
-    """Return all points as a model receives them: its columns in its order, in its library."""
-    return space.frame(asked_columns(box, space), None, box.library or space.library)
-
-
-def _distinct(space: SampleSpace, asked: Sequence[str]) -> tuple[IntArray, IntArray]:
-    """Return the points that are questions of their own, in order, and which each point asks.
-
-    People who look the same to the model are one question, whatever else they differ in.
-    """
-    _, first, group = np.unique(space.groups(asked), return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    return first[order], np.argsort(order)[group.reshape(-1)]
-
-
-def _questions(space: SampleSpace, rows: IntArray, asked: Sequence[str]) -> list[Question]:
-    columns = [space.columns[name].take(rows).to_list() for name in asked]
-    return list(zip(*columns, strict=True))
-
-
-def check_kept(
-    who: str, answers: list[object], kind: Answer, expected: Sequence[Value] | None, positive: Value
-) -> None:
-    """Refuse answers of a log that a model could not have given, and so are none of its."""
-    if not answers:
-        return
-    if kind == "score":
-        classes = expected or ()
-        check_scores(who, np.asarray(answers), len(answers), classes, classes, positive)
-    elif kind == "value":
-        check_values(who, as_array(answers))
-    elif kind == "label":
-        check_labels(who, object_array(answers), expected)
-
-
-def as_list(values: Values | list[object]) -> list[object]:
-    """Return answers as plain Python values."""
-    return values if isinstance(values, list) else list(values.tolist())
-
-
-def as_array(values: Sequence[object]) -> Values:
-    """Return an array of numbers if all values are, else one of objects."""
-    if all(type(value) in (bool, int, float, list) for value in values):
-        return np.array(values)
-    return object_array(values)
-
-
-def _labels(space: SampleSpace) -> list[Value]:
-    return [] if space.label is None else list(space.columns[space.label].levels.tolist())
-
-
-def _truth(space: SampleSpace, loss: Loss, classes: Sequence[Value]) -> Values:
-    if space.label is None:
-        return np.zeros(space.size)
-    column = space.columns[space.label]
-    if loss.needs == "score":
-        place = {label: at for at, label in enumerate(classes)}
-        return np.array([place[label] for label in column.levels.tolist()])[column.codes]
-    if loss.needs == "value":
-        try:
-            return column.values().astype(np.float64)
-        except (TypeError, ValueError, OverflowError):
-            msg = f"`y` must be numeric for the loss {loss.name!r}, got {shown(column.levels[0])}"
-            raise DataError(msg) from None
-    return column.values()

@@ -23,6 +23,8 @@ APPLICATION = 0x66745131
 """What SQLite's header says of a file that is a query log: "ftQ1" in its application_id."""
 SCHEMA = 1
 """The version of the tables; a log of a later one is refused."""
+FEW = 32
+"""Questions that are looked up one by one; of more the whole log is read."""
 PATIENCE = 30.0
 """Seconds to wait for another process that writes to the same log."""
 
@@ -34,6 +36,12 @@ CREATE TABLE answers (
     draw INTEGER NOT NULL, answer TEXT NOT NULL, digest BLOB NOT NULL,
     PRIMARY KEY (system, question, draw)) WITHOUT ROWID;
 """
+
+OF_SYSTEM = (
+    "SELECT question, draw, answer, digest FROM answers WHERE system = "
+    "(SELECT id FROM systems WHERE key = ?) "
+)
+ALL, ONE = OF_SYSTEM + "ORDER BY question, draw", OF_SYSTEM + "AND question = ? AND draw = ?"
 
 Asked: TypeAlias = tuple[str, int]
 """A question as the log writes it, and which of its draws this is; 0 is the first."""
@@ -211,16 +219,24 @@ class Store:
             found.append((number, system))
         return found
 
-    def answers(self, system: System) -> dict[Asked, object]:
-        """Return everything that a system said, by question and draw."""
-        return dict(self.entries(system))
+    def answers(self, system: System, among: Collection[Asked]) -> dict[Asked, object]:
+        """Return what a system said to some questions, by question and draw.
+
+        A few are looked up, so that streams do not read the whole log at every record.
+        """
+        if len(among) > FEW:
+            return dict(self.entries(system))
+        found = [self._checked(system, ONE, *asked) for asked in among]
+        return dict(pair for pairs in found for pair in pairs)
 
     def entries(self, system: System) -> Iterator[tuple[Asked, object]]:
         """Yield questions, draws and answers, each checked against what was written."""
-        rows = self.connection.execute(
-            "SELECT question, draw, answer, digest FROM answers WHERE system = "
-            "(SELECT id FROM systems WHERE key = ?) ORDER BY question, draw", (system.key,)
-        )  # fmt: skip
+        return self._checked(system, ALL)
+
+    def _checked(
+        self, system: System, statement: str, *values: object
+    ) -> Iterator[tuple[Asked, object]]:
+        rows = self.connection.execute(statement, (system.key, *values))
         for question, draw, answer, digest in rows:
             if digest != _digest(system.key, question, draw, answer):
                 msg = f"{self.log.name} was changed: an answer to {question} is not what came"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -14,16 +15,22 @@ from fairtransport.access.boxes import (
     identity_of,
     notes_on,
 )
+from fairtransport.access.wrapping import arriving_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from narwhals.typing import IntoDataFrame
 
     from fairtransport.access.boxes import BlackBox
-    from fairtransport.access.oracle import Question
+    from fairtransport.access.questions import Question
+    from fairtransport.access.wrapping import Arriving
     from fairtransport.losses import Answer
     from fairtransport.space.columns import Value, Values
+
+T = TypeVar("T")
+_Key: TypeAlias = tuple[object, ...]
+"""What tells answers apart: the kind that was asked for, and the columns."""
 
 
 class Remembering:
@@ -44,14 +51,19 @@ class Remembering:
 
     def __init__(self, model: object) -> None:
         self._box: BlackBox = as_black_box(model)
-        self._places: dict[tuple[object, ...], dict[Question, int]] = {}
-        self._said: dict[tuple[object, ...], Values] = {}
+        self._places: dict[_Key, dict[Question, int]] = {}
+        self._said: dict[_Key, Values] = {}
         self.queried = 0
 
     @property
     def box(self) -> BlackBox:
         """The model itself."""
         return self._box
+
+    @cached_property
+    def second(self) -> Remembering:
+        """The same model, asked a second time about a point, whichever audit asks first."""
+        return Remembering(self._box)
 
     @property
     def name(self) -> str:
@@ -92,26 +104,75 @@ class Remembering:
         """The labels that the model knows."""
         return self._box.classes
 
+    @property
+    def arriving(self) -> Arriving | None:
+        """How the answers come as they arrive; None where the model gives all at once."""
+        return None if arriving_of(self._box) is None else self._arriving
+
     def answer(self, points: IntoDataFrame, kind: Answer) -> object:
         """Return the model's answers, asking it about those points alone that are new."""
+        key, questions = self._read(points, kind)
+        new = self._new(key, questions)
+        if new:
+            answer = self._box.answer(_taken(points, new, len(questions)), kind)
+            said = np.asarray(answer)
+            if said.ndim == 0 or len(said) != len(new) or np.ma.is_masked(answer):
+                return answer  # to be refused by whoever asked
+            self._keep(key, [questions[at] for at in new], said)
+        return self._kept(key, questions)
+
+    def _arriving(
+        self, points: IntoDataFrame, kind: Answer, read: Callable[[object, int], T]
+    ) -> Iterator[tuple[Sequence[int], T]]:
+        """Yield what is known, and then what is new as it arrives."""
+        key, questions = self._read(points, kind)
+        new = self._new(key, questions)
+        known = sorted({*range(len(questions))} - {*new})
+        if known:
+            yield known, read(self._kept(key, [questions[at] for at in known]), len(known))
+
+        def both(answer: object, many: int) -> tuple[T, Values]:
+            return read(answer, many), np.asarray(answer)
+
+        arriving = arriving_of(self._box)
+        if arriving is None or not new:
+            return
+        for part, (made, said) in arriving(_taken(points, new, len(questions)), kind, both):
+            places = [new[at] for at in part]
+            self._keep(key, [questions[at] for at in places], said)
+            yield places, made
+
+    def _read(self, points: IntoDataFrame, kind: Answer) -> tuple[_Key, list[Question]]:
+        """Return what tells the answers apart, and the questions that the points are."""
         import narwhals as nw
 
         frame = nw.from_native(points, eager_only=True)
         questions = [tuple(map(_known, row)) for row in frame.rows()]
-        key = (_asked_as(self._box, kind), *frame.columns)
+        return (_asked_as(self._box, kind), *frame.columns), questions
+
+    def _new(self, key: _Key, questions: list[Question]) -> list[int]:
         places = self._places.setdefault(key, {})
-        new = [at for at, one in enumerate(questions) if one not in places]
-        if new:
-            asked = points if len(new) == len(questions) else frame[new].to_native()
-            answer = self._box.answer(asked, kind)
-            said = np.asarray(answer)
-            if said.ndim == 0 or len(said) != len(new) or np.ma.is_masked(answer):
-                return answer  # to be refused by whoever asked
-            self.queried += len(new)
-            before = len(places)
-            self._said[key] = _joined(self._said[key], said) if before else said
-            places.update({questions[at]: before + more for more, at in enumerate(new)})
+        return [at for at, one in enumerate(questions) if one not in places]
+
+    def _keep(self, key: _Key, questions: list[Question], said: Values) -> None:
+        places = self._places[key]
+        before = len(places)
+        self.queried += len(questions)
+        self._said[key] = _joined(self._said[key], said) if before else said
+        places.update({one: before + more for more, one in enumerate(questions)})
+
+    def _kept(self, key: _Key, questions: list[Question]) -> Values:
+        places = self._places[key]
         return self._said[key][[places[one] for one in questions]]
+
+
+def _taken(points: IntoDataFrame, new: list[int], size: int) -> IntoDataFrame:
+    """Return some of the points, or all as they are."""
+    import narwhals as nw
+
+    if len(new) == size:
+        return points
+    return nw.from_native(points, eager_only=True)[new].to_native()
 
 
 def _known(value: Value) -> Value:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtransport.access.boxes import batches_of
+from fairtransport.access.boxes import batches_of, described
 from fairtransport.access.logged import Recorded
 from fairtransport.access.remembering import Remembering
-from fairtransport.access.wrapping import layers
+from fairtransport.access.wrapping import answers_at_random, layers
+from fairtransport.errors import InputError
+
+if TYPE_CHECKING:
+    from fairtransport.access.boxes import BlackBox
 
 REPEATS = 20
 """Questions that a model behind an endpoint or a prompt is asked a second time, unless told."""
@@ -29,13 +34,26 @@ def to_repeat(box: object, wanted: int | None) -> int:
     """Return how many questions to ask again.
 
     Models in this process are asked once unless told: they cost nothing and rarely answer at
-    random. What only remembers cannot be asked again.
+    random. Of a log alone nobody can be asked again.
     """
-    if any(isinstance(one, Remembering | Recorded) for one in layers(box)):
+    if any(isinstance(one, Recorded) for one in layers(box)):
         return 0
     if wanted is not None:
         return wanted
     return 0 if batches_of(box) is None else REPEATS
+
+
+def refuse_random(name: str, box: object) -> None:
+    """Refuse a model that says it answers at random where nothing but one answer is looked at."""
+    if answers_at_random(box):
+        msg = f"`{name}` must not answer at random, and a model says that it does; `audit` takes it"
+        raise InputError(msg)
+
+
+def to_ask_again(box: BlackBox) -> BlackBox:
+    """Return whom to ask again: what remembers first answers remembers the second ones apart."""
+    remembering = next((one for one in layers(box) if isinstance(one, Remembering)), None)
+    return box if remembering is None else described(remembering.second)
 
 
 def same_answer(before: object, now: object) -> bool:

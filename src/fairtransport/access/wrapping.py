@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from fairtransport.access.boxes import batches_of, identity_of, notes_on
+from fairtransport.access.boxes import Described, batches_of, identity_of, notes_on
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from narwhals.typing import IntoDataFrame
 
     from fairtransport.access.boxes import BlackBox
     from fairtransport.losses import Answer
     from fairtransport.space.columns import Value, Values
+
+T = TypeVar("T")
+
+
+class Arriving(Protocol):
+    """How a box gives its answers some after the other, as they come.
+
+    It yields which of the points were answered, and what ``read`` makes of the answers and of
+    their number. What ``read`` refuses is a failure as any other: nothing more is asked, what
+    is under way still comes, and then the error.
+    """
+
+    def __call__(
+        self, points: Any, kind: Answer, read: Callable[[object, int], T]
+    ) -> Iterator[tuple[Sequence[int], T]]:
+        """Yield places and answers."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +82,23 @@ class Wrapped:
     def answer(self, points: IntoDataFrame, kind: Answer) -> object:
         """Return what the model returns."""
         return self.box.answer(points, kind)
+
+
+def arriving_of(box: object) -> Arriving | None:
+    """Return how a box gives its answers as they come; None where they come all at once.
+
+    Looked through is what passes everything on, and nothing else.
+    """
+    inner = box
+    while isinstance(inner, Wrapped | Described):
+        inner = inner.box
+    return getattr(inner, "arriving", None)
+
+
+def answers_at_random(box: object) -> bool | None:
+    """Return whether a box says that its answers are random, or fixed; None: it says neither."""
+    told = (getattr(one, "answers_at_random", None) for one in layers(box))
+    return next((bool(one) for one in told if one is not None), None)
 
 
 def layers(box: object) -> Iterator[object]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fairtransport.access.repeating import Repeats
+from fairtransport.access.wrapping import answers_at_random
 from fairtransport.errors import InputError
 from fairtransport.inference.finite.clopper_pearson import share_at_most
 
@@ -68,14 +69,30 @@ class Asked:
         return share_at_most(self.repeats.differed, self.repeats.asked, alpha)
 
 
+def is_random(settings: AuditSettings, access: Access) -> bool:
+    """Say whether answers are taken for random: several are asked for, or the model says so."""
+    return settings.draws > 1 or answers_at_random(access.box) is True
+
+
 def check_asking(settings: AuditSettings, space: SampleSpace, access: Access, loss: Loss) -> None:
     """Refuse, before anything is asked, ways of asking whose bounds are not proved."""
-    if settings.draws is None and not settings.ask_until_sure:
+    random, fixed = is_random(settings, access), answers_at_random(access.box) is False
+    if not random and not settings.ask_until_sure:
         return
-    name = "draws" if settings.draws is not None else "ask_until_sure"
+    name = "`draws`" if settings.draws > 1 else "a model that answers at random"
+    if settings.ask_until_sure:
+        name = "`ask_until_sure`"
     twins = space.has_twins and settings.chosen_similarity.moves_only_to_twins
     rules = (
         (access.box is not None, "a `model` to ask, got predictions"),
+        (not (random and settings.ask_until_sure), "a model that does not answer at random"),
+        (
+            not (random and fixed),
+            (
+                "a model that answers at random, got one that says it does not, as a prompt with "
+                "a `seed` does"
+            ),
+        ),
         (
             twins and space.targets is None,
             (
@@ -92,5 +109,5 @@ def check_asking(settings: AuditSettings, space: SampleSpace, access: Access, lo
     )
     for keeps, needed in rules:
         if not keeps:
-            msg = f"`{name}` needs {needed}"
+            msg = f"{name} needs {needed}"
             raise InputError(msg)

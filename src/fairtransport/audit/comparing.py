@@ -8,9 +8,12 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from fairtransport.access.boxes import Access, choose_access, described, plain_items
+from fairtransport.access.logged import with_log
 from fairtransport.access.oracle import Oracle
+from fairtransport.access.repeating import refuse_random
+from fairtransport.audit.asked import Asked
 from fairtransport.audit.comparison import Comparison
-from fairtransport.audit.single import count_people, solve
+from fairtransport.audit.single import count_people, repeated, solve
 from fairtransport.audit.warnings import find_warnings
 from fairtransport.checks import shown, threshold
 from fairtransport.errors import InputError
@@ -18,7 +21,9 @@ from fairtransport.settings import AuditSettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
+    from fairtransport.access.query_log import QueryLog
     from fairtransport.audit.result import AuditResult
     from fairtransport.settings import LossLike, Rng, SimilarityLike
     from fairtransport.space import SampleSpace
@@ -50,6 +55,8 @@ def compare(
     alpha: float = 0.05,
     disagreement: str = "rates",
     rng: Rng = None,
+    query_log: str | Path | QueryLog | None = None,
+    repeats: int | None = None,
 ) -> Comparison:
     """Compare models for individual bias on one sample of people.
 
@@ -104,6 +111,10 @@ def compare(
         As in `audit`.
     rng
         As in `audit`.
+    query_log
+        As in `audit`; one file for all models.
+    repeats
+        As in `audit`, of each model. One that gives other answers then is compared with none.
 
     Examples
     --------
@@ -136,6 +147,8 @@ def compare(
         alpha=alpha,
         disagreement=disagreement,
         rng=rng,
+        query_log=query_log,
+        repeats=repeats,
     )
     return compare_with(
         settings, X, y, models=models, y_pred=y_pred, y_score=y_score, tolerance=tolerance
@@ -149,6 +162,8 @@ def compare_with(
     """Compare models as the settings say; the other arguments are those of `compare`."""
     within = threshold(tolerance, settings.chosen_loss.range, "tolerance")
     accesses = _accesses(settings, {"models": models, "y_pred": y_pred, "y_score": y_score})
+    for access in accesses.values():
+        refuse_random("models", access.box)
     space = count_people(settings, X, y, _together(list(accesses.values())))
     geometry = cache(settings.chosen_similarity.geometry)
 
@@ -159,6 +174,8 @@ def compare_with(
         # people are told apart by what any of the models said; the oracle reads its own
         seen = space if access.box is not None else _with_predictions(space, access)
         result = solve(settings, seen, oracle, lambda _: geometry(space))
+        asked = Asked(repeats=repeated(settings, seen, oracle))
+        result = replace(result, asked=asked)
         obstacle = result.applicability or _blind(result, access)
         if obstacle is not None:
             obstacles[name] = obstacle
@@ -188,7 +205,7 @@ def _accesses(settings: AuditSettings, ways: dict[str, object]) -> dict[str, Acc
             _check_columns(parameter, value)
     return {
         name: choose_access(
-            value if parameter == "models" else None,
+            with_log(value if parameter == "models" else None, settings.query_log),
             value if parameter == "y_pred" else None,
             value if parameter == "y_score" else None,
             settings.chosen_loss,

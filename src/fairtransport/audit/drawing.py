@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtransport.inference.rates.random_answers import DrawnLosses, random_answers_law
+from fairtransport.progress import drawing
 from fairtransport.similarity.base import label_columns
 from fairtransport.space.columns import object_array
 
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 NOTE = (
     "Answers are random: the statistic and its bounds are about mean losses, the worst twin chosen "
     "on some draws and measured on others, so that noise is not counted. The tables of swaps use "
-    "the means of all draws, whose noise they contain. Nothing can be certified from draws."
+    "the means of all draws, whose noise they contain, and the most frequent answer to a question "
+    "as its prediction. Nothing can be certified from draws."
 )
 
 
@@ -31,7 +33,10 @@ def answer_in_draws(
     oracle: Oracle, space: SampleSpace, draws: int
 ) -> tuple[AnsweredPoints, FloatArray]:
     """Return the answers with their mean losses, and (K, draws) the loss in each draw."""
-    said = [oracle.answer(space, draw) for draw in range(draws)]
+    said = []
+    for draw in range(draws):
+        with drawing(draw, draws):
+            said.append(oracle.answer(space, draw))
     losses = np.column_stack([one.losses for one in said])
     together = replace(
         said[0], losses=losses.mean(axis=1),

@@ -22,12 +22,14 @@ SHARED = ("X", "alpha", "counts")
 """What a family has one of."""
 WHERE = "where"
 """An entry's slice of the cases, as in ``{"site": ["a", "b"]}``."""
-OF_ONE = (
-    "judge", "title", "date", "data_name", "auditor", "repeats", "draws", "ask_until_sure",
-    "budget_of_questions",
-)  # fmt: skip
-"""What a family is not asked: its verdicts are all on the statistic, it has one report, and its
-models are asked once."""
+OF_ONE = {
+    "judge": "the verdicts of a family are all on the statistic",
+    **dict.fromkeys(("title", "date", "data_name", "auditor"), "a family has one report"),
+    "draws": "the models of a family give one answer to a question, which its audits share",
+    "ask_until_sure": "a family asks about everybody, as its audits share the answers",
+    "budget_of_questions": "a family asks about everybody, as its audits share the answers",
+}
+"""What a family is not asked, and why."""
 OWN = (*(name for name in SETTINGS if name not in {*SHARED, *OF_ONE}), WHERE)
 """What an entry may say for itself."""
 ACCESS = ("model", "y_pred", "y_score")
@@ -92,6 +94,9 @@ def naming_entry(name: str) -> Iterator[None]:
 def refuse_unknown(given: Iterable[object], known: Sequence[str], what: str) -> None:
     """Refuse keywords that mean nothing."""
     for name in given:
+        if name in OF_ONE and name in SETTINGS:
+            msg = f"`{name}` is for `audit` alone: {OF_ONE[name]}"
+            raise InputError(msg)
         if name not in known:
             near = get_close_matches(str(name), known, n=1)
             hint = f"; did you mean {near[0]}?" if near else ""

@@ -29,9 +29,12 @@ class Compared(NamedTuple):
 
 
 def compare_groups(core: Core) -> tuple[Compared, ...]:
-    """Return the metrics by each sensitive feature; none where predictions are no labels."""
+    """Return the metrics by each sensitive feature; none where predictions are no labels.
+
+    Nor are there any of random answers: each question has several.
+    """
     space = core.space
-    if core.loss.needs != "label" or space.label is None:
+    if core.loss.needs != "label" or space.label is None or core.asked.draws is not None:
         return ()
     rows = np.flatnonzero(space.observed)
     truth, said = space.values(space.label)[rows], core.answers.predictions[rows]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtransport.access.boxes import choose_access
-from fairtransport.access.logged import logged
+from fairtransport.access.logged import with_log
 from fairtransport.access.oracle import Oracle
 from fairtransport.access.repeating import to_repeat
-from fairtransport.audit.asked import Asked, check_asking
+from fairtransport.audit.asked import Asked, check_asking, is_random
 from fairtransport.audit.result import AuditResult
 from fairtransport.audit.warnings import find_warnings
 from fairtransport.checks import choice, one_of, threshold
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from fairtransport.access.boxes import Access
     from fairtransport.access.oracle import AnsweredPoints
     from fairtransport.access.query_log import QueryLog
+    from fairtransport.access.repeating import Repeats
     from fairtransport.geometry import Geometry
     from fairtransport.settings import LossLike, Rng, SimilarityLike
     from fairtransport.similarity import Similarity
@@ -63,7 +64,7 @@ def audit(
     rng: Rng = None,
     query_log: str | Path | QueryLog | None = None,
     repeats: int | None = None,
-    draws: int | None = None,
+    draws: int = 1,
     ask_until_sure: bool = False,
     budget_of_questions: int | None = None,
     favourable: object = None,
@@ -152,9 +153,10 @@ def audit(
         default: 20 of a model behind an endpoint or a prompt, else none. If answers differ there
         is no verdict without ``draws``.
     draws
-        How many answers to each question are asked for, where the model answers at random. The
-        statistic is then about mean losses; choosing the worst twin and measuring it use
-        different draws.
+        How many answers to each question are asked for, where the model answers at random. With
+        several the statistic is about mean losses; choosing the worst twin and measuring it use
+        different draws. One answer is taken for good, unless the model says that it answers at
+        random.
     ask_until_sure
         Whether people are asked about in random order until there is a verdict. Bounds hold at
         the moment the asking stops.
@@ -240,12 +242,14 @@ def _walk(
     y_pred: object, y_score: object,
 ) -> AuditResult:  # fmt: skip
     """Count the points, ask the black box about them, and solve."""
-    access = choose_access(with_log(model, settings), y_pred, y_score, settings.chosen_loss)
+    access = choose_access(
+        with_log(model, settings.query_log), y_pred, y_score, settings.chosen_loss
+    )
     space = count_people(settings, X, y, access)
     oracle = Oracle(access, settings.chosen_loss, settings.pos_label)
     check_asking(settings, space, access, oracle.known_loss())
     geometry = settings.chosen_similarity.geometry
-    if settings.draws is not None:
+    if is_random(settings, access):
         return _solve_in_draws(settings, space, oracle, geometry)
     asked = Asked()
     if settings.ask_until_sure:
@@ -255,9 +259,13 @@ def _walk(
         space, law, why = everybody.ask()
         asked = Asked(people=people, stopped=why, law=law)
     result = solve(settings, space, oracle, geometry)
+    return replace(result, asked=replace(asked, repeats=repeated(settings, space, oracle)))
+
+
+def repeated(settings: AuditSettings, space: SampleSpace, oracle: Oracle) -> Repeats:
+    """Ask as many questions a second time as the settings say, chosen by their seed."""
     rng = np.random.default_rng([settings.seed, 13])
-    repeats = oracle.ask_again(space, to_repeat(access.box, settings.repeats), rng)
-    return replace(result, asked=replace(asked, repeats=repeats))
+    return oracle.ask_again(space, to_repeat(oracle.access.box, settings.repeats), rng)
 
 
 def _solve_in_draws(
@@ -267,23 +275,12 @@ def _solve_in_draws(
     """Ask for several answers to each question, and solve for the mean losses."""
     from fairtransport.audit.drawing import answer_in_draws, law_of_draws
 
-    draws = settings.draws or 1
-    answers, losses = answer_in_draws(oracle, space, draws)
+    answers, losses = answer_in_draws(oracle, space, settings.draws)
     made, limits = geometry(space), answers.loss.range
     assert limits is not None  # noqa: S101 - it was checked before anything was asked
     law = law_of_draws(settings, space, oracle, made, losses, limits)
     result = solve(settings, space, oracle, lambda _: made, answers)
-    return replace(result, asked=Asked(draws=draws, law=law))
-
-
-def with_log(model: object, settings: AuditSettings) -> object:
-    """Return a model with the query log that was asked for."""
-    if settings.query_log is None:
-        return model
-    if model is None:
-        msg = "`query_log` must be given with a `model`, as nobody is asked about predictions"
-        raise InputError(msg)
-    return logged(model, settings.query_log)
+    return replace(result, asked=Asked(draws=settings.draws, law=law))
 
 
 def count_people(

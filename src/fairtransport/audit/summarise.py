@@ -256,6 +256,8 @@ def omissions(core: Core) -> list[str]:
         f"Group metrics by {name} are left out here: it has more than {MOST_METRICS} levels."
         for name in unmeasured(core)
     ]
+    if core.asked.draws is not None and core.loss.needs == "label":
+        notes.append("Group metrics are left out here, as each question has several answers.")
     there = {law.method for law in core.compared_laws}
     whole = core.asked.once_about_everybody and core.rates is None
     lacking = [name for name in COMPARED if name not in there and whole]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairtransport.audit.rates import is_bounded_by_rates
 from fairtransport.similarity.base import Parameters, is_numeric
+from fairtransport.summary import WHY_STOPPED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,14 +69,9 @@ def _asking(core: Core) -> Iterator[str]:
             f"({100 * (1 - core.alpha):g} % confidence)."
         )
     if asked.stopped is not None:
-        why = {
-            "rejected": "δ-fairness was rejected", "certified": "δ-fairness was certified",
-            "budget": "`budget_of_questions` was spent",
-            "everybody": "everybody had been asked about",
-        }[asked.stopped]  # fmt: skip
         yield (
             f"The asking stopped after {core.n} of {asked.people} people and {core.queried} "
-            f"questions, when {why}."
+            f"questions, when {WHY_STOPPED[asked.stopped]}."
         )
 
 

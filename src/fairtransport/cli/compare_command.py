@@ -9,11 +9,19 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Group, Parameter
 
 from fairtransport.checks import number
-from fairtransport.cli.argument_types import Names, Seed, Switch, told
+from fairtransport.cli.argument_types import Names, Seed, Switch, Whole, told
 from fairtransport.cli.configfile import settings_taken
 from fairtransport.cli.endpoint_flags import REACHING, Reaching
 from fairtransport.cli.exits import FailOn, exit_code
-from fairtransport.cli.flags import Answers, Cases, Comparing, Running, asked_before, columns_of
+from fairtransport.cli.flags import (
+    Answers,
+    Cases,
+    Comparing,
+    Keeping,
+    Running,
+    asked_before,
+    columns_of,
+)
 from fairtransport.cli.outputs import Outputs
 from fairtransport.cli.stdout import stdout_aside
 from fairtransport.cli.wording import naming
@@ -99,6 +107,7 @@ class NamedAnswers:
 
 FLAGS = {"models": "--model", "y_pred": "--prediction", "y_score": "--score"}
 CASES, ANSWERS, COMPARING, RUNNING = Cases(), NamedAnswers(), Comparing(), Running()
+KEEPING = Keeping()
 
 
 def _by_name(flag: str, pairs: tuple[str, ...]) -> dict[str, str]:
@@ -123,6 +132,8 @@ def compare(
     counts: Annotated[str | None, told("counts")] = None,
     targets: Annotated[Path | None, told("targets")] = None,
     answers: NamedAnswers = ANSWERS,
+    keeping: Keeping = KEEPING,
+    repeats: Annotated[Whole | None, told("repeats")] = None,
     comparison: Comparing = COMPARING,
     tolerance: float = 0.0,
     alpha: Annotated[float, told("alpha")] = AuditSettings.alpha,
@@ -154,12 +165,12 @@ def compare(
     outputs = Outputs(report=report, json=json)
     # before a similarity's setting of the same name could be meant
     number("--tolerance", tolerance, at_least=0)
-    with naming(models="--model", **comparison.settings_flags), running.hushed():
-        outputs.check(data, targets, *answers.files(), running.config)
+    with naming(models="--model", **comparison.settings_flags), running.hushed(), keeping.counted():
+        outputs.check(data, targets, *answers.files(), running.config, keeping.query_log)
         with stdout_aside():
             settings = asked_before(
                 data, cases, answers.first(), comparison, counts=counts, targets=targets,
-                alpha=alpha, rng=seed,
+                alpha=alpha, rng=seed, query_log=keeping.query_log, repeats=repeats,
             )  # fmt: skip
             asked = answers.options()
             columns = columns_of(data, cases, answers.first(), _together(asked), counts)

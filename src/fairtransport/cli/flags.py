@@ -127,23 +127,33 @@ class Answers:
             return load(self.model, allow_pickle=self.allow_pickle, trusted=self.trust or ())
 
 
+PRICE = "What a thousand questions cost, for the line that shows how far the asking is."
+
+
 @Parameter(name="*", group=Group("Questions", sort_key=2))
 @dataclass(frozen=True, kw_only=True)
-class Questions:
-    """How the model is asked.
-
-    Parameters
-    ----------
-    price_per_1000
-        What a thousand questions cost, for the line that shows how far the asking is.
-    """
+class Keeping:
+    """How answers are kept and counted."""
 
     query_log: Annotated[Path | None, told("query_log")] = None
+    price_per_1000: Annotated[float | None, Parameter(help=PRICE)] = None
+
+    def counted(self) -> AbstractContextManager[None]:
+        """Show inside what the asking costs."""
+        if self.price_per_1000 is not None:
+            number("--price-per-1000", self.price_per_1000, at_least=0)
+        return priced(self.price_per_1000)
+
+
+@Parameter(name="*", group=Group("Questions", sort_key=2))
+@dataclass(frozen=True, kw_only=True)
+class Questions(Keeping):
+    """How the model is asked."""
+
     repeats: Annotated[Whole | None, told("repeats")] = None
-    draws: Annotated[Whole | None, told("draws")] = None
+    draws: Annotated[Whole, told("draws")] = AuditSettings.draws
     ask_until_sure: Annotated[Switch, told("ask_until_sure")] = AuditSettings.ask_until_sure
     budget_of_questions: Annotated[Whole | None, told("budget_of_questions")] = None
-    price_per_1000: float | None = None
 
     def options(self) -> QuestionOptions:
         """Return them as `audit` takes them."""
@@ -156,17 +166,11 @@ class Questions:
         }
 
     def refuse_for_families(self) -> None:
-        """Refuse what several audits are not asked; a query log they may have."""
+        """Refuse what several audits are not asked; a query log and repeats they may have."""
         for name, value in self.options().items():
-            if name != "query_log" and value != getattr(Questions, name):
+            if name not in {"query_log", "repeats"} and value != getattr(Questions, name):
                 msg = f"`{name}` must not be given for several audits, got {value}"
                 raise InputError(msg)
-
-    def counted(self) -> AbstractContextManager[None]:
-        """Show inside what the asking costs."""
-        if self.price_per_1000 is not None:
-            number("--price-per-1000", self.price_per_1000, at_least=0)
-        return priced(self.price_per_1000)
 
 
 @Parameter(name="*", group=Group("Comparison", sort_key=3))

@@ -7,13 +7,22 @@ from typing import Annotated
 
 from fairtransport.cli.argument_types import Names, literal, told
 from fairtransport.cli.exits import FailOn, exit_code
-from fairtransport.cli.flags import Answers, Cases, Comparing, Running, asked_before, columns_of
+from fairtransport.cli.flags import (
+    Answers,
+    Cases,
+    Comparing,
+    Keeping,
+    Running,
+    asked_before,
+    columns_of,
+)
 from fairtransport.cli.outputs import check_target, real_path
 from fairtransport.cli.stdout import stdout_aside
 from fairtransport.cli.wording import naming
 from fairtransport.settings import MONITOR, AuditSettings
 
 CASES, ANSWERS, COMPARISON, RUNNING = Cases(), Answers(), Comparing(), Running()
+KEEPING = Keeping()
 
 
 def monitor(
@@ -25,6 +34,7 @@ def monitor(
     cases: Cases = CASES,
     labels: Annotated[Names, told("labels", MONITOR)] = None,
     answers: Answers = ANSWERS,
+    keeping: Keeping = KEEPING,
     comparison: Comparing = COMPARISON,
     fail_on: FailOn = "rejected",
     plot: Path | None = None,
@@ -53,7 +63,7 @@ def monitor(
     if plot is not None:
         check_ending(plot)
         check_target("--plot", plot, {real_path(data), real_path(state)})
-    with naming(path="--state", FILE="DATA"), running.hushed(), stdout_aside():
+    with naming(path="--state", FILE="DATA"), running.hushed(), stdout_aside(), keeping.counted():
         GrowingFile(data)  # checks ending and existence
         asked_before(None, cases, answers, comparison, delta=delta, alpha=alpha)
         asked = answers.options()
@@ -68,6 +78,7 @@ def monitor(
             labels=None if labels is None else [literal(one) for one in labels],
             delta=delta,
             alpha=alpha,
+            query_log=keeping.query_log,
         )
     written = [] if plot is None else [save_chart(found.plot(), plot)]
     if not running.quiet:

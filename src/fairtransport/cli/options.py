@@ -42,7 +42,7 @@ class QuestionOptions(TypedDict):
 
     query_log: Path | None
     repeats: int | None
-    draws: int | None
+    draws: int
     ask_until_sure: bool
     budget_of_questions: int | None
 

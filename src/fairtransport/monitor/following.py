@@ -86,6 +86,7 @@ def _resumed(
         model=options.get("model"),
         similarity=None if isinstance(likeness, str) else likeness,
         targets=options.get("targets"),
+        query_log=options.get("query_log"),
     )
     place = saved.position
     if not _is_place(place):

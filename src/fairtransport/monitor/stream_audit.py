@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from altair.typing import ChartType
 
+    from fairtransport.access.query_log import QueryLog
     from fairtransport.monitor.points import Key, Records
     from fairtransport.settings import LossLike, SimilarityLike
     from fairtransport.space.columns import Value
@@ -123,6 +124,8 @@ class Monitor:
         sequence.
     disagreement
         As in `audit`; with "rates" there is no verdict once answers differ inside a profile.
+    query_log
+        As in `audit`.
 
     Notes
     -----
@@ -168,13 +171,14 @@ class Monitor:
         delta: float,
         alpha: float = 0.05,
         disagreement: str = "rates",
+        query_log: str | Path | QueryLog | None = None,
     ) -> None:
         self.settings: Settings = check_settings(Told(
             y=y, model=model, y_pred=y_pred, y_score=y_score,
             sensitive_features=sensitive_features, features=features, labels=labels,
             pos_label=pos_label, bins=bins, missing=missing, levels=levels, targets=targets,
             similarity=similarity, loss=loss, loss_range=loss_range, budget=budget, delta=delta,
-            alpha=alpha, disagreement=disagreement,
+            alpha=alpha, disagreement=disagreement, query_log=query_log,
         ))  # fmt: skip
         self.position: object = None
         self._points = Points(self.settings)
@@ -237,6 +241,8 @@ class Monitor:
                 f"People are compared only with people seen so far{twins}, so comparisons with "
                 "others may be missed; nothing can be certified from it."
             )
+        if self.settings.box is not None:
+            warnings.extend(self._points.oracle.notes())
         return MonitorState(
             n=now.n, statistic=now.statistic, e_value=now.e_value,
             e_value_certificate=now.e_value_certificate, lower=now.lower, upper=now.upper,
@@ -292,12 +298,14 @@ class Monitor:
     def resume(
         cls, path: str | Path, *, model: object = None, similarity: SimilarityLike | None = None,
         loss: LossLike | None = None, targets: TableLike | None = None,
+        query_log: str | Path | QueryLog | None = None,
     ) -> Monitor:  # fmt: skip
         """Return the monitor that was saved.
 
-        A model, a similarity or loss that was not given by name, and a reference frame are not in
-        the file: pass the same ones again. When the model is next asked, a few earlier questions
-        go along, and other answers than before are an error. So is a file that was changed.
+        A model and its query log, a similarity or loss that was not given by name, and a reference
+        frame are not in the file: pass the same ones again. When the model is next asked, a few
+        earlier questions go along, and other answers than before are an error. So is a file that
+        was changed.
         """
         saved = load_state(Path(path))
         plain = saved["settings"]
@@ -307,6 +315,7 @@ class Monitor:
             "loss": _same("loss", plain["loss"], loss),
             "model": model,
             "targets": targets,
+            "query_log": query_log,
         }
         monitor = cls(**cast("Told", told))
         if monitor.settings.target_scope != saved["target_scope"]:

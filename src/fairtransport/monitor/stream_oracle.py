@@ -13,7 +13,8 @@ from fairtransport.access.labels import (
     refuse_unlike,
     tells_labels,
 )
-from fairtransport.access.oracle import AnsweredPoints, Oracle, Question, asked_frame
+from fairtransport.access.oracle import AnsweredPoints, Oracle
+from fairtransport.access.questions import Question, asked_frame
 from fairtransport.access.repeating import same_answer
 from fairtransport.checks import shown
 from fairtransport.errors import DataError, InputError, ModelError

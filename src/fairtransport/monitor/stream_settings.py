@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Required, TypedDict
 
 from fairtransport.access.boxes import Access, choose_access
 from fairtransport.access.labels import all_classes, positive_label, refuse_unlike
-from fairtransport.access.oracle import outcome_range
+from fairtransport.access.logged import with_log
+from fairtransport.access.repeating import refuse_random
+from fairtransport.access.truth import outcome_range
 from fairtransport.checks import one_of, shape_of, shown, threshold
 from fairtransport.errors import DataError, InputError
-from fairtransport.settings import AuditSettings, LossLike, SimilarityLike
+from fairtransport.settings import AuditSettings, LossLike, SimilarityLike, checked
 from fairtransport.space.binning import Bins, bin_names, check_bins
 from fairtransport.space.columns import plain_list, sorted_levels
 from fairtransport.space.roles import refuse_taken
@@ -19,7 +21,10 @@ from fairtransport.space.single_values import plain_values
 from fairtransport.space.twins import check_declared, check_twins
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from fairtransport.access import BlackBox
+    from fairtransport.access.query_log import QueryLog
     from fairtransport.losses import Loss
     from fairtransport.similarity import Similarity
     from fairtransport.space.columns import Value
@@ -60,6 +65,7 @@ class Told(Words, total=False):
     targets: TableLike | None
     similarity: SimilarityLike
     loss: LossLike
+    query_log: str | Path | QueryLog | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +130,9 @@ def check_settings(told: Told) -> Settings:
     y, features, bins, levels = told["y"], told["features"], told["bins"], told["levels"]
     labels, pos_label, targets = told["labels"], told["pos_label"], told["targets"]
     chosen, likeness = asked.chosen_loss, asked.chosen_similarity
-    access = choose_access(told["model"], told["y_pred"], told["y_score"], chosen)
+    model = with_log(told["model"], checked("query_log", told["query_log"]))
+    access = choose_access(model, told["y_pred"], told["y_score"], chosen)
+    refuse_random("model", access.box)
     if chosen.uses_truth and y is None:
         msg = f"`y` must be given for the loss {chosen.name!r}, got None"
         raise InputError(msg)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from itertools import islice
 from queue import Queue
 from threading import Thread
 from typing import TYPE_CHECKING, TypeVar
@@ -19,52 +19,51 @@ def as_they_arrive(
 ) -> Iterator[tuple[int, Said]]:
     """Yield which part was answered and how, at most so many of them in hand at once.
 
-    When one fails nothing more is asked; what was in hand still arrives, and then the error is
-    raised, so that no answer is lost that was paid for.
+    A part is in hand until whoever is waiting has taken its answer and comes back for more: so
+    many can be lost at most when the program is killed. When one fails nothing more is asked;
+    what was in hand still arrives, and then the error is raised, so that no answer is lost that
+    was paid for.
     """
     if min(len(parts), at_a_time) == 1:
         yield from ((at, ask(part)) for at, part in enumerate(parts))
         return
-    waiting = deque(enumerate(parts))
-    done: Queue[tuple[int, Said] | BaseException | None] = Queue()
+    waiting = iter(enumerate(parts))
+    to_do: Queue[tuple[int, Part] | None] = Queue()
+    done: Queue[tuple[int, Said] | BaseException] = Queue()
+    in_hand = min(at_a_time, len(parts))
+    for one in islice(waiting, in_hand):
+        to_do.put(one)
     # threads that wait for an answer must not keep an interrupted program from ending
-    workers = [
-        Thread(target=_work, args=(ask, waiting, done), daemon=True)
-        for _ in range(min(at_a_time, len(parts)))
-    ]
+    workers = [Thread(target=_work, args=(ask, to_do, done), daemon=True) for _ in range(in_hand)]
     for worker in workers:
         worker.start()
     failed: BaseException | None = None
-    working = len(workers)
     try:
-        while working:
+        while in_hand:
             arrived = done.get()
-            if arrived is None:
-                working -= 1
-            elif isinstance(arrived, BaseException):
+            if isinstance(arrived, BaseException):
                 failed = failed or arrived
             else:
                 yield arrived
+            following = None if failed else next(waiting, None)
+            if following is None:
+                in_hand -= 1
+            else:
+                to_do.put(following)
     finally:
-        waiting.clear()
+        for _ in workers:
+            to_do.put(None)
     if failed is not None:
         raise failed
 
 
 def _work(
-    ask: Callable[[Part], Said], waiting: deque[tuple[int, Part]],
-    done: Queue[tuple[int, Said] | BaseException | None],
+    ask: Callable[[Part], Said], to_do: Queue[tuple[int, Part] | None],
+    done: Queue[tuple[int, Said] | BaseException],
 ) -> None:  # fmt: skip
-    """Ask about one part after the other, until none is left or one fails."""
-    try:
-        while waiting:
-            try:
-                at, part = waiting.popleft()
-            except IndexError:  # another one took the last
-                break
-            done.put((at, ask(part)))
-    except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
-        waiting.clear()
-        done.put(error)
-    finally:
-        done.put(None)
+    """Ask about one part after the other, until there is none."""
+    while (one := to_do.get()) is not None:
+        try:
+            done.put((one[0], ask(one[1])))
+        except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
+            done.put(error)

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from fairtransport.access.endpoints.arriving import as_they_arrive
 from fairtransport.checks import shown
 from fairtransport.errors import ModelError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import pandas as pd
 
     from fairtransport.access.endpoints.client import Client
     from fairtransport.losses import Answer
     from fairtransport.space.columns import Value
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,20 +73,23 @@ class Endpoint(ABC):
         """How many points are best asked about at once."""
         return self.batch_size * self.client.limits.at_a_time
 
-    def arriving(self, points: pd.DataFrame, kind: Answer) -> Iterator[tuple[slice, list[object]]]:
-        """Yield the answers to some of the points after the other, as they arrive."""
+    def arriving(
+        self, points: pd.DataFrame, kind: Answer, read: Callable[[list[object], int], T]
+    ) -> Iterator[tuple[range, T]]:
+        """Yield what is read of the answers to some points after the other, as they arrive."""
         parts = [
-            slice(at, min(at + self.batch_size, len(points)))
+            range(at, min(at + self.batch_size, len(points)))
             for at in range(0, len(points), self.batch_size)
         ]
 
-        def asked(part: slice) -> list[object]:
-            size = part.stop - part.start
-            answers = self.ask(points.iloc[part], kind)
-            if len(answers) != size:
-                msg = f"{self.client} must give one answer a point ({size}), got {len(answers)}"
+        def asked(part: range) -> T:
+            answers = self.ask(points.iloc[part.start : part.stop], kind)
+            if len(answers) != len(part):
+                msg = (
+                    f"{self.client} must give one answer a point ({len(part)}), got {len(answers)}"
+                )
                 raise ModelError(msg)
-            return answers
+            return read(answers, len(part))
 
         for at, answers in as_they_arrive(asked, parts, self.client.limits.at_a_time):
             yield parts[at], answers
@@ -92,8 +97,8 @@ class Endpoint(ABC):
     def answer(self, points: pd.DataFrame, kind: Answer) -> list[object]:
         """Return the answers to all points, in their order."""
         said: list[object] = [None] * len(points)
-        for part, answers in self.arriving(points, kind):
-            said[part] = answers
+        for part, answers in self.arriving(points, kind, lambda answers, _: answers):
+            said[part.start : part.stop] = answers
         return said
 
     def refuse(self, kind: Answer, got: object) -> ModelError:

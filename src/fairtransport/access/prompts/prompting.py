@@ -84,6 +84,13 @@ class Prompt(Endpoint):
         )
 
     @property
+    def answers_at_random(self) -> bool | None:
+        """Whether a question gets other answers when it is asked again; None: not known."""
+        if self.sampling.seed is not None:
+            return False
+        return True if self.sampling.temperature > 0 else None
+
+    @property
     def identity(self) -> str:
         """What tells this model and prompt from others."""
         return f"{self.protocol} {self.client.address} {self.sampling.model} {self.digest}"

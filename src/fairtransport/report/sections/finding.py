@@ -224,6 +224,8 @@ def worst_case(summary: AuditSummary) -> str:
     """Return what swapping people with the worst-treated of those similar does."""
     before, after = _risks(summary)
     what, near = _mean_loss(summary), about(summary)
+    if summary.questions is not None and summary.questions.stopped is not None:
+        what = f"Among the {summary.n:,} people asked about, {what[0].lower()}{what[1:]}"
     if summary.statistic > 0:
         go, most = ("rise", "at most") if is_outcome(summary) else ("go", "at worst")
         return (

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from fairtransport.report.sections import Section
 from fairtransport.report.sections.finding import caution
 from fairtransport.report.strings import loss_name, visible
+from fairtransport.summary import WHY_STOPPED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,8 +25,12 @@ def facts(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
     asked = "none (predictions only)"
     if summary.queried != 0:
         asked = LEFT_OUT if summary.queried is None else f"{summary.queried:,} questions"
-    if summary.questions is not None and summary.questions.draws is not None:
-        asked += f", {summary.questions.draws:,} times each"
+    questions = summary.questions
+    if questions is not None and questions.draws is not None:
+        asked += f", {questions.draws:,} times each"
+    if questions is not None and questions.stopped is not None and summary.queried is not None:
+        about = f"{summary.n:,} of {questions.people:,} people"
+        asked += f", about {about}, until {WHY_STOPPED[questions.stopped]}"
     points = LEFT_OUT
     if summary.points is not None:
         points = f"{summary.points:,}, {summary.observed_points:,} of them observed"
