@@ -14,7 +14,7 @@ from fairtransport.cli.exits import RAN
 from fairtransport.cli.wording import naming
 from fairtransport.progress import silence
 
-reproduce = App(name="reproduce", help="Remake the paper's figures and tables.")
+reproduce = App(name="reproduce", help="Remake the papers' figures and tables.")
 
 
 FIGURES = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -47,7 +48,10 @@ def reduction(training: People, seed: int, settings: ReductionSettings) -> LogOd
         eps=settings.slack,
     )
     groups = training.groups[:, 0] + 2 * training.groups[:, 1]
-    fitted.fit(training.points, training.labels, sensitive_features=groups)
+    with warnings.catch_warnings():
+        # of pandas and scikit-learn, about how fairlearn calls them
+        warnings.simplefilter("ignore")
+        fitted.fit(training.points, training.labels, sensitive_features=groups)
     used = [at for at, weight in fitted.weights_.items() if weight > 0]
     return mixture(
         np.array([fitted.weights_[at] for at in used]),

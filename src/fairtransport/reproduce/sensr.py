@@ -26,7 +26,7 @@ class SenSRSettings:
     """How SenSR is trained.
 
     The follow-up trained for 20 000 steps of 1e-5 on batches of 1000, with 50 full attacks of
-    1e-4: forty times the work. The way that parameters and attacks can go is the same here.
+    1e-4: hundreds of times the work. Parameters and attacks can go as far here.
     """
 
     hidden: int = 100
