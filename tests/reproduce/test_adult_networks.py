@@ -128,9 +128,17 @@ def test_lines_show_published_and_ours_and_mark_what_differs():
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, True])
-def test_the_number_of_seeds_is_checked(value):
+def test_numbers_of_seeds_and_people_are_checked(value):
     with pytest.raises(InputError, match="`seeds` must be a whole number >= 1"):
         study.adult_networks(value)
+    with pytest.raises(InputError, match="`people` must be a whole number >= 1"):
+        study.adult_networks(1, settings=study.StudySettings(people=value))
+
+
+@pytest.mark.parametrize("flag", ["--seeds", "--people"])
+def test_the_command_names_the_flag_that_is_wrong(flag, capsys):
+    assert main(["reproduce", "adult-networks", flag, "0"]) in {1, 2}
+    assert f"`{flag}` must be a whole number >= 1, got 0" in capsys.readouterr().err
 
 
 def test_the_published_table_is_that_of_its_runs():

@@ -135,7 +135,8 @@ def adult_networks(
         write_adult_networks,
     )
 
-    with naming(), silence() if quiet else nullcontext():
+    flags = naming(seeds="--seeds", people="--people")
+    with flags, silence() if quiet else nullcontext():
         found = run(seeds, seed=seed, settings=StudySettings(people=people))
     written = write_adult_networks(found, output)
     if not quiet:

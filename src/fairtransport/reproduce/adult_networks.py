@@ -99,12 +99,14 @@ def adult_networks(
     audit_settings
         Further settings of `audit`, for the audits beside the test.
     """
-    if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 1:
-        msg = f"`seeds` must be a whole number >= 1, got {shown(seeds)}"
-        raise InputError(msg)
+    chosen, further = settings or StudySettings(), dict(audit_settings or {})
+    numbers = {"seeds": seeds} | ({} if chosen.people is None else {"people": chosen.people})
+    for name, value in numbers.items():
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            msg = f"`{name}` must be a whole number >= 1, got {shown(value)}"
+            raise InputError(msg)
     for module in ("torch", "fairlearn"):
         needed(module)
-    chosen, further = settings or StudySettings(), dict(audit_settings or {})
     runs = list(track(_runs(range(seed, seed + seeds), chosen, further), seeds, "Seeds"))
     record = {**chosen.as_dict(), "audit_settings": further}
     return AdultNetworks(tuple(runs), summarise(runs), record)
