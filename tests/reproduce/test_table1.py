@@ -178,7 +178,8 @@ def test_a_missing_extra_is_said_in_a_sentence(monkeypatch, tmp_path, capsys):
     assert main(["reproduce", "table1", "--splits", "1", "--output", str(tmp_path)]) == 1
     words = " ".join(capsys.readouterr().err.split())
     sentence = (
-        "Table 1 needs aif360, which is not installed: pip install 'fairtransport[reproduce]'"
+        "This reproduction needs aif360, which is not installed: "
+        "pip install 'fairtransport[reproduce]'"
     )
     assert words == f"Error: {sentence}"
     assert list(tmp_path.iterdir()) == []

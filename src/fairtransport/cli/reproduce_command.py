@@ -1,4 +1,4 @@
-"""fairtransport reproduce: the paper's figures and tables, one command each."""
+"""fairtransport reproduce: figures and tables of the papers, one command each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fairtransport.cli.exits import RAN
 from fairtransport.cli.wording import naming
 from fairtransport.progress import silence
 
-reproduce = App(name="reproduce", help="Remake the paper's figures and tables.")
+reproduce = App(name="reproduce", help="Remake the papers' figures and tables.")
 
 
 FIGURES = {
@@ -99,5 +99,47 @@ def table1(
     written = write_table1(found, output)
     if not quiet:
         print_table1(found)
+        print_written(written)
+    return RAN
+
+
+@reproduce.command
+def adult_networks(
+    *,
+    seeds: Whole = 10,
+    people: Whole | None = None,
+    output: Path = Path(),
+    seed: Seed = 0,
+    quiet: Switch = False,
+) -> int:
+    """Remake the follow-up's Adult study: four models, its test and an audit side by side.
+
+    Parameters
+    ----------
+    seeds
+        The number of random splits and trainings; 1 gives a quick look.
+    people
+        At most how many people are audited; default: a fifth of all.
+    output
+        The folder for adult-networks.md, adult-networks.csv and adult-networks.json.
+    seed
+        The first seed.
+    quiet
+        Print nothing but errors.
+    """
+    from fairtransport.report.screen import print_written
+    from fairtransport.reproduce.adult_networks import StudySettings
+    from fairtransport.reproduce.adult_networks import adult_networks as run
+    from fairtransport.reproduce.adult_networks_files import (
+        print_adult_networks,
+        write_adult_networks,
+    )
+
+    flags = naming(seeds="--seeds", people="--people")
+    with flags, silence() if quiet else nullcontext():
+        found = run(seeds, seed=seed, settings=StudySettings(people=people))
+    written = write_adult_networks(found, output)
+    if not quiet:
+        print_adult_networks(found)
         print_written(written)
     return RAN

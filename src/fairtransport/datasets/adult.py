@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 SENSITIVE = ("race", "sex")
 FEATURES = ("sex", "race", "age", "education", "marital", "occupation", "hours")
 LABEL = "over_50k"
+PEOPLE_NUMBERS = ("age", "education_years", "capital_gain", "capital_loss", "hours")
+PEOPLE_LEVELS = ("workclass", "marital", "occupation", "relationship")
+"""The columns of `load_adult_people` that are neither sensitive nor the label."""
 LEVELS = {
     "race": ("Amer-Indian-Eskimo", "Asian-Pac-Islander", "Black", "Other", "White"),
     "sex": ("Female", "Male"),
@@ -52,3 +55,25 @@ def load_adult() -> pd.DataFrame:
 
     with files("fairtransport.datasets").joinpath("adult.csv").open(encoding="utf-8") as table:
         return pd.read_csv(table, dtype={"hours": str})
+
+
+def load_adult_people() -> pd.DataFrame:
+    """Return the Adult people whose occupation and country are known, columns as in the files.
+
+    Returns
+    -------
+    A frame with one row a cell, of 45 222 people: numbers (``PEOPLE_NUMBERS``), levels
+    (``PEOPLE_LEVELS``), ``sex``, ``race``, ``over_50k`` and ``count``. Nothing is banded or
+    grouped, so that few people are alike. For studies of networks; source and known problems
+    are those of `load_adult`.
+
+    Examples
+    --------
+    >>> int(load_adult_people()["count"].sum())
+    45222
+    """
+    import pandas as pd
+
+    table = files("fairtransport.datasets").joinpath("adult_people.csv.gz")
+    with table.open("rb") as content:
+        return pd.read_csv(content, compression="gzip")

@@ -10,6 +10,7 @@ import numpy as np
 from fairtransport.datasets.compas import LABEL
 from fairtransport.reproduce.coding import FAVOURABLE, PROTECTED, coded
 from fairtransport.reproduce.extras import needed
+from fairtransport.reproduce.torch_state import seeded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,15 +60,8 @@ class AdversarialDebiasing:
         good = (training[LABEL] == FAVOURABLE).to_numpy(np.float32)
         race = coded(training, (PROTECTED,)).to_numpy(np.float32)
         labels, races = torch.tensor(good[:, None]), torch.tensor(race)
-        threads = torch.get_num_threads()
-        # such small products are slower on several threads, and sums then depend on how many
-        torch.set_num_threads(1)
-        try:
-            with torch.random.fork_rng(devices=[]):
-                torch.manual_seed(self.seed)
-                self._classifier = self._trained(features, labels, races)
-        finally:
-            torch.set_num_threads(threads)
+        with seeded(self.seed):
+            self._classifier = self._trained(features, labels, races)
         return self
 
     def __call__(self, people: pd.DataFrame) -> IntArray:

@@ -30,7 +30,7 @@ def needed(module: str) -> ModuleType:
         if error.name is None or error.name.partition(".")[0] != package:
             raise
         msg = (
-            f"Table 1 needs {package}, which is not installed: "
+            f"This reproduction needs {package}, which is not installed: "
             "pip install 'fairtransport[reproduce]'"
         )
         raise FairtransportError(msg) from None

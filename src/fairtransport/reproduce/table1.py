@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairtransport.checks import shown
 from fairtransport.errors import InputError
+from fairtransport.reproduce.agreement import beside
 from fairtransport.reproduce.baselines import BASELINES
 from fairtransport.reproduce.claims import path_claims, race_coefficient_claims
 from fairtransport.reproduce.evaluation import COLUMNS
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PAPER_SPLITS = 50
-TOLERANCE = 0.01
-"""The paper's figures have two decimals, so that a difference of one in the last is none."""
 
 PAPER_MEANS = {
     "LR": (0.06, 0.05, 0.07, 0.05, 0.67, -0.23, -0.19, -0.26),
@@ -93,14 +91,7 @@ def table1(
 
 
 def summarise(found: Sequence[dict[str, Any]], methods: Sequence[str]) -> pd.DataFrame:
-    """Return the paper's and our mean ± sd, a row for each method and column.
-
-    Notes
-    -----
-    They agree if the means differ by at most two standard errors of their difference,
-    √(s₁²/50 + s₂²/n), or by at most .01. A figure that is undefined in a split is left out of
-    its mean and counted in ``undefined``.
-    """
+    """Return the paper's and our mean ± sd, a row for each method and column."""
     import pandas as pd
 
     rows = []
@@ -108,28 +99,6 @@ def summarise(found: Sequence[dict[str, Any]], methods: Sequence[str]) -> pd.Dat
         paper = zip(COLUMNS, PAPER_MEANS[method], PAPER_SDS[method], strict=True)
         for column, mean, spread in paper:
             values = pd.Series([one[method]["figures"][column] for one in found], dtype=float)
-            cell = _beside(mean, spread, values)
+            cell = beside(mean, spread, PAPER_SPLITS, values)
             rows.append({"method": method, "column": column, **cell})
     return pd.DataFrame(rows)
-
-
-def _beside(paper_mean: float, paper_sd: float, values: pd.Series) -> dict[str, float]:
-    """Compare the splits' values of one column with the paper's mean ± sd."""
-    known = values.dropna()
-    mean, sd = float(known.mean()), float(known.std())
-    # one split has no spread of its own
-    own = paper_sd if math.isnan(sd) else sd
-    error = math.sqrt(paper_sd**2 / PAPER_SPLITS + own**2 / max(len(known), 1))
-    allowed = max(2 * error, TOLERANCE)
-    return {
-        "paper_mean": paper_mean,
-        "paper_sd": paper_sd,
-        "mean": mean,
-        "sd": sd,
-        "difference": mean - paper_mean,
-        "allowed": allowed,
-        # a difference of .01 itself agrees, also when it is a bit more in binary
-        "agrees": abs(mean - paper_mean) <= allowed + 1e-12,
-        "splits": len(known),
-        "undefined": len(values) - len(known),
-    }

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from fairtransport.filesystem import write_text
+from fairtransport.reproduce.agreement import MISS, markdown_table, mean_and_sd
 from fairtransport.reproduce.evaluation import COLUMNS
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
     from fairtransport.reproduce.table1 import Table1
 
-MISS = "✗"
 FEW = 20
 """Fewer splits than this say little of agreement."""
 HEADER = ("Method", "", *COLUMNS.values(), "Agrees")
@@ -27,8 +27,8 @@ def comparison(table: Table1) -> dict[str, list[tuple[str, str, str, bool]]]:
         method: [
             (
                 title,
-                _words(cell["paper_mean"], cell["paper_sd"], 2),
-                _words(cell["mean"], cell["sd"], 3),
+                mean_and_sd(cell["paper_mean"], cell["paper_sd"], 2),
+                mean_and_sd(cell["mean"], cell["sd"], 3),
                 bool(cell["agrees"]),
             )
             for title, cell in (
@@ -78,16 +78,14 @@ def notes(table: Table1) -> list[str]:
 
 def as_markdown(table: Table1) -> str:
     """Return the table with its notes, as Markdown."""
-    rows = [HEADER, ("---",) * len(HEADER), *lines(table)]
-    drawn = "\n".join("| " + " | ".join(row) + " |" for row in rows)
-    return drawn + "\n\n" + "\n".join(f"* {note}" for note in notes(table)) + "\n"
+    return markdown_table(HEADER, lines(table), notes(table))
 
 
 def as_json(table: Table1) -> str:
     """Return the summary, the claims, the settings and each split's figures, as JSON."""
     document = {
         "settings": table.settings,
-        "summary": _plain(table.summary),
+        "summary": plain(table.summary),
         "claims": table.claims,
         "splits": list(table.splits),
     }
@@ -110,21 +108,10 @@ def _all_agree(table: Table1, method: str) -> bool:
     return bool(table.summary.loc[rows, "agrees"].all())
 
 
-def _plain(summary: pd.DataFrame) -> list[dict[str, object]]:
+def plain(summary: pd.DataFrame) -> list[dict[str, object]]:
+    """Return a table as plain records; undefined figures are null."""
     # through pandas' own JSON, which writes undefined figures as null
     return list(json.loads(summary.to_json(orient="records", double_precision=10)))
-
-
-def _words(mean: float, sd: float, decimals: int) -> str:
-    return f"{_short(mean, decimals)} ± {_short(sd, decimals)}"
-
-
-def _short(value: float, decimals: int) -> str:
-    """Write a number without its leading zero, as the paper does."""
-    if value != value:  # noqa: PLR0124
-        return "–"
-    text = f"{abs(value):.{decimals}f}".removeprefix("0")
-    return f"−{text}" if value < 0 and text.strip(".0") else text
 
 
 def print_table1(table: Table1) -> None:
