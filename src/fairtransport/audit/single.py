@@ -12,11 +12,13 @@ from fairtransport.access.logged import logged
 from fairtransport.access.oracle import Oracle
 from fairtransport.access.repeating import to_repeat
 from fairtransport.audit.asked import Asked, check_asking
+from fairtransport.audit.making_up import asked_twins, make_up
 from fairtransport.audit.result import AuditResult
 from fairtransport.audit.warnings import find_warnings
 from fairtransport.checks import choice, one_of, threshold
 from fairtransport.errors import InputError
 from fairtransport.settings import AuditSettings
+from fairtransport.similarity.twins import steps_for
 from fairtransport.space import SampleSpace, build_space
 from fairtransport.space.overlap import people_also_in
 from fairtransport.transport import AuditProblem
@@ -29,8 +31,9 @@ if TYPE_CHECKING:
     from fairtransport.access.boxes import Access
     from fairtransport.access.oracle import AnsweredPoints
     from fairtransport.access.query_log import QueryLog
+    from fairtransport.audit.making_up import MakingUp
     from fairtransport.geometry import Geometry
-    from fairtransport.settings import LossLike, Rng, SimilarityLike
+    from fairtransport.settings import LossLike, Rng, SimilarityLike, TwinsLike
     from fairtransport.similarity import Similarity
     from fairtransport.space.reader import ColumnLike, ColumnsLike, TableLike
 
@@ -51,6 +54,7 @@ def audit(
     levels: Mapping[str, Sequence[object]] | None = None,
     targets: TableLike | None = None,
     similarity: SimilarityLike = "ignore-sensitive",
+    twins: TwinsLike = None,
     loss: LossLike = "zero-one",
     loss_range: Sequence[float] | None = None,
     budget: float = 0.0,
@@ -114,6 +118,12 @@ def audit(
         is a part of the audit data, or mostly made of them, nothing is certified.
     similarity
         Who is comparable. A name or a similarity object.
+    twins
+        Whom people are compared with under a learned or stated distance: people of the audit
+        data ("observed"), twins that are made up ("generate"), or made up where the model was
+        found to do worse ("search"); default: made up where that is possible. A
+        ``ft.similarity.Twins`` also says how many, which are plausible and how many questions a
+        search may ask.
     loss
         What an error costs. "zero-one", "log", "brier", "absolute", "squared", "outcome", a
         `Loss`, or a callable ``loss(y, prediction)``.
@@ -198,6 +208,7 @@ def audit(
         levels=levels,
         targets=targets,
         similarity=similarity,
+        twins=twins,
         loss=loss,
         loss_range=loss_range,
         budget=budget,
@@ -244,6 +255,7 @@ def _walk(
     space = count_people(settings, X, y, access)
     oracle = Oracle(access, settings.chosen_loss, settings.pos_label)
     check_asking(settings, space, access, oracle.known_loss())
+    space, made = with_twins(settings, space, oracle)
     geometry = settings.chosen_similarity.geometry
     if settings.draws is not None:
         return _solve_in_draws(settings, space, oracle, geometry)
@@ -257,7 +269,7 @@ def _walk(
     result = solve(settings, space, oracle, geometry)
     rng = np.random.default_rng([settings.seed, 13])
     repeats = oracle.ask_again(space, to_repeat(access.box, settings.repeats), rng)
-    return replace(result, asked=replace(asked, repeats=repeats))
+    return replace(result, made=made, asked=replace(asked, repeats=repeats))
 
 
 def _solve_in_draws(
@@ -274,6 +286,18 @@ def _solve_in_draws(
     law = law_of_draws(settings, space, oracle, made, losses, limits)
     result = solve(settings, space, oracle, lambda _: made, answers)
     return replace(result, asked=Asked(draws=draws, law=law))
+
+
+def with_twins(
+    settings: AuditSettings, space: SampleSpace, oracle: Oracle
+) -> tuple[SampleSpace, MakingUp | None]:
+    """Return the space with made-up twins, where there are to be any, and an account of them."""
+    asked = asked_twins(settings, space, oracle.access)
+    if asked is None:
+        return space, None
+    twins, making = asked
+    steps = steps_for(making, twins, settings.budget, settings.seed)
+    return make_up(settings, space, twins, making, steps)
 
 
 def with_log(model: object, settings: AuditSettings) -> object:
@@ -343,6 +367,6 @@ def _check_groups(settings: AuditSettings, space: SampleSpace) -> None:
 
 
 def _target_scope(space: SampleSpace, similarity: Similarity) -> str:
-    if space.has_twins and similarity.moves_only_to_twins:
+    if space.made_up is not None or (space.has_twins and similarity.moves_only_to_twins):
         return "twins"
     return "observed" if space.targets is None else "reference"

@@ -242,9 +242,13 @@ def check_space(
 def comparable_share(space: SampleSpace, geometry: Geometry, budget: float) -> float:
     """Return the share of people with somebody comparable of another sensitive group.
 
-    Without a budget only those count to whom moving is free.
+    Without a budget only those count to whom moving is free. A made-up twin is somebody else
+    whatever it differs in.
     """
-    reached = reaches_other(geometry, space.groups(space.sensitive), freely=budget == 0)
+    kinds = space.groups(space.sensitive)
+    if space.made_up is not None:
+        kinds = np.arange(space.size)
+    reached = reaches_other(geometry, kinds, freely=budget == 0)
     return float(space.counts[reached].sum() / space.n)
 
 

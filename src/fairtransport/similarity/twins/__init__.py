@@ -1,0 +1,8 @@
+"""Made-up twins: people whom nobody observed, along what tells the sensitive features."""
+
+from fairtransport.similarity.twins.asked import KINDS, Twins, as_twins
+from fairtransport.similarity.twins.displacements import Steps
+from fairtransport.similarity.twins.proposing import Maker, Proposals, propose, steps_for
+from fairtransport.similarity.twins.support import Making
+
+__all__ = ["KINDS", "Maker", "Making", "Proposals", "Steps", "Twins", "as_twins", "propose", "steps_for"]
