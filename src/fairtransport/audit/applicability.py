@@ -151,6 +151,8 @@ def _lonely(core: Core) -> Obstacle | None:
     space, share = core.space, core.comparable_share
     if share > FEW or core.tested == "rejected":
         return None
+    if space.made_up is not None:
+        return _without_twins(core)
     people = round(share * space.n)
     who = f"Only {people} of {space.n} people have" if people else "Nobody has"
     freely = "" if core.problem.budget > 0 else ", to whom a move is free"
@@ -159,6 +161,20 @@ def _lonely(core: Core) -> Obstacle | None:
         f"{' or '.join(space.sensitive)}{freely}."
     )
     return Obstacle(reason, _more_company(core))
+
+
+def _without_twins(core: Core) -> Obstacle:
+    """Say that hardly anybody has a made-up twin, and which setting gives them one."""
+    people = round(core.comparable_share * core.space.n)
+    who = f"Only {people} of {core.space.n} people have" if people else "Nobody has"
+    made = core.made
+    if core.problem.budget == 0 and made is not None and made.costly:
+        why = ": in whole numbers and levels nobody else is at distance 0, and the budget is 0"
+        instead = "Take a `budget` above 0, which allows for that."
+    else:
+        why = ": those that were proposed are nobody new or not plausible"
+        instead = 'Let less plausible twins count (`plausibility` of `twins`), or take others ("observed").'
+    return Obstacle(f"{who} a made-up twin to be compared with{why}.", instead)
 
 
 def _more_company(core: Core) -> str:

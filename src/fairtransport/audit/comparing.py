@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from fairtransport.access.boxes import Access, choose_access, described, plain_items
 from fairtransport.access.oracle import Oracle
 from fairtransport.audit.comparison import Comparison
-from fairtransport.audit.single import count_people, solve
+from fairtransport.audit.single import count_people, solve, with_twins
 from fairtransport.audit.warnings import find_warnings
 from fairtransport.checks import shown, threshold
 from fairtransport.errors import InputError
@@ -149,7 +149,8 @@ def compare_with(
     """Compare models as the settings say; the other arguments are those of `compare`."""
     within = threshold(tolerance, settings.chosen_loss.range, "tolerance")
     accesses = _accesses(settings, {"models": models, "y_pred": y_pred, "y_score": y_score})
-    space = count_people(settings, X, y, _together(list(accesses.values())))
+    together = _together(list(accesses.values()))
+    space, made = with_twins(settings, count_people(settings, X, y, together), together)
     geometry = cache(settings.chosen_similarity.geometry)
 
     obstacles: dict[str, str] = {}
@@ -162,6 +163,7 @@ def compare_with(
         obstacle = result.applicability or _blind(result, access)
         if obstacle is not None:
             obstacles[name] = obstacle
+        result = replace(result, made=made)
         return replace(result, warnings=tuple(find_warnings(result)))
 
     audits = {name: audited(name, one) for name, one in accesses.items()}
@@ -229,7 +231,7 @@ def _blind(result: AuditResult, access: Access) -> str | None:
     """Say of a model that receives fewer columns than others if it cannot tell twins apart."""
     known = result.space.features if access.features is None else access.features
     seen = set(result.space.sensitive) & set(known)
-    if result.target_scope != "twins" or seen:
+    if not result.similarity.moves_only_to_twins or result.target_scope != "twins" or seen:
         return None
     return (
         "The model receives no sensitive feature, and people who differ only in these count as "

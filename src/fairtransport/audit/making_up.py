@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtransport.errors import InputError
+from fairtransport.similarity.checking import SimilarPair, profile_of
 from fairtransport.similarity.twins import Maker, Proposals, Twins, propose, steps_for
 from fairtransport.space.made_up import with_made_up
 
 if TYPE_CHECKING:
     from fairtransport.access.boxes import Access
+    from fairtransport.geometry import Geometry
     from fairtransport.settings import AuditSettings
     from fairtransport.similarity.twins import Making, Steps
     from fairtransport.space import SampleSpace
@@ -98,6 +100,22 @@ def make_up(
         twins, len(steps.rows), found.proposed, found.equal, found.costly, found.implausible
     )
     return with_made_up(space, found.person, columns, steps.along[found.step]), account
+
+
+def some_twins(
+    space: SampleSpace, geometry: Geometry, rng: np.random.Generator, most: int = 5
+) -> tuple[SimilarPair, ...]:
+    """Return some people at random, each beside a twin at random."""
+    made = space.made_up
+    if made is None or not len(made.person):
+        return ()
+    people = rng.permutation(np.unique(made.person))[:most]
+    found = []
+    for person in people.tolist():
+        twin = int(rng.choice(made.twin[made.person == person]))
+        cost = float(geometry.costs(np.array([person]), np.array([twin]))[0, 0])
+        found.append(SimilarPair(profile_of(space, person), profile_of(space, twin), cost))
+    return tuple(found)
 
 
 def _other_levels(space: SampleSpace, found: Proposals) -> dict[str, CodedColumn]:

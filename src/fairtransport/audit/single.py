@@ -255,7 +255,7 @@ def _walk(
     space = count_people(settings, X, y, access)
     oracle = Oracle(access, settings.chosen_loss, settings.pos_label)
     check_asking(settings, space, access, oracle.known_loss())
-    space, made = with_twins(settings, space, oracle)
+    space, made = with_twins(settings, space, access)
     geometry = settings.chosen_similarity.geometry
     if settings.draws is not None:
         return _solve_in_draws(settings, space, oracle, geometry)
@@ -289,10 +289,10 @@ def _solve_in_draws(
 
 
 def with_twins(
-    settings: AuditSettings, space: SampleSpace, oracle: Oracle
+    settings: AuditSettings, space: SampleSpace, access: Access
 ) -> tuple[SampleSpace, MakingUp | None]:
     """Return the space with made-up twins, where there are to be any, and an account of them."""
-    asked = asked_twins(settings, space, oracle.access)
+    asked = asked_twins(settings, space, access)
     if asked is None:
         return space, None
     twins, making = asked

@@ -19,6 +19,7 @@ from fairtransport.cli.argument_types import (
     Names,
     SimilarityName,
     Switch,
+    TwinsName,
     Whole,
     literal,
     numbers,
@@ -134,10 +135,15 @@ class Questions:
 
     Parameters
     ----------
+    twins_settings
+        What else is to be said of made-up twins, as in --twins-settings.per-person 20 (also
+        plausibility, questions, share).
     price_per_1000
         What a thousand questions cost, for the line that shows how far the asking is.
     """
 
+    twins: Annotated[TwinsName | None, told("twins")] = None
+    twins_settings: Lists = None
     query_log: Annotated[Path | None, told("query_log")] = None
     repeats: Annotated[Whole | None, told("repeats")] = None
     draws: Annotated[Whole | None, told("draws")] = None
@@ -153,7 +159,16 @@ class Questions:
             "draws": self.draws,
             "ask_until_sure": self.ask_until_sure,
             "budget_of_questions": self.budget_of_questions,
+            "twins": self._described(),
         }
+
+    def _described(self) -> str | dict[str, object] | None:
+        """Return which twins are asked about, as `audit` takes it."""
+        if self.twins_settings is None:
+            return self.twins
+        given = one_or_many(self.twins_settings)
+        told = {name.replace("-", "_"): value for name, value in given.items()}
+        return told if self.twins is None else {**told, "kind": self.twins}
 
     def refuse_for_families(self) -> None:
         """Refuse what several audits are not asked; a query log they may have."""
