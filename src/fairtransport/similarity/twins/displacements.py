@@ -16,6 +16,7 @@ REACH = (1.0, 4.0, 0.25, 16.0)
 """What steps that are not free cost, in budgets: those who move far are few."""
 GRID_SHARE, SINGLE_SHARE = 0.5, 0.25
 """The most that steps along the grid, and steps of one coordinate, are of all steps."""
+DUST = 1e-12
 FREE = 1e-9
 """A step is free whose squared length under the metric, or its part off the free directions,
 is no more than this."""
@@ -67,6 +68,8 @@ def fixed_steps(
     left = many - len(grid) - len(single)
     drawn = _drawn(people, metric, free, budget, left, rng)
     rows = np.vstack([grid, single, drawn])
+    # what rounding leaves of a coordinate is no change
+    rows[np.abs(rows) < DUST] = 0.0
     rows = rows[np.abs(rows).max(axis=1, initial=0) > 0]
     return Steps(rows, goes_along(rows, free))
 

@@ -13,7 +13,7 @@ from fairtransport.space.columns import CodedColumn, encode, sorted_levels
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fairtransport.checks import BoolArray, FloatArray
+    from fairtransport.checks import FloatArray
 
 STAYS = 1e-9
 """A level must be this much nearer than a person's own to take its place."""
@@ -26,6 +26,10 @@ class Span:
     low: float
     high: float
     whole: bool
+
+    def around(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return between what numbers a twin may go: who is outside goes no farther out."""
+        return np.minimum(values, self.low), np.maximum(values, self.high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +65,8 @@ class Support:
         step
             (coordinates,) where everybody goes.
         exactly
-            Whether a step is shortened for those whom it would lead out of a range; else the
-            columns concerned stop there.
+            Whether a step is shortened for those whom it would lead out of a range, or farther
+            out; else the columns concerned stop there.
 
         Notes
         -----
@@ -98,13 +102,13 @@ class Support:
             if by == 0:
                 continue
             values = _numbers(columns[name])
-            room = ((span.high if by > 0 else span.low) - values) / by
-            length = np.where(_inside(values, span), np.minimum(length, room), length)
-        return np.maximum(length, 0.0)
+            low, high = span.around(values)
+            length = np.minimum(length, ((high if by > 0 else low) - values) / by)
+        return length
 
     def _number(self, name: str, own: CodedColumn, by: FloatArray) -> CodedColumn:
         values, span = _numbers(own), self.spans[name]
-        new = np.clip(values + by, span.low, span.high)
+        new = np.clip(values + by, *span.around(values))
         new = np.where(by == 0, values, np.rint(new) if span.whole else new)
         if np.issubdtype(own.levels.dtype, np.integer) and np.all(new == np.rint(new)):
             return encode(new.astype(np.int64), np.zeros(len(new), bool))
@@ -195,10 +199,6 @@ def _scale(encoding: Encoding, name: str) -> float:
     part = encoding.parts[name]
     assert isinstance(part, Standardised)  # noqa: S101 - spans are those of numbers
     return part.scale
-
-
-def _inside(values: FloatArray, span: Span) -> BoolArray:
-    return (span.low <= values) & (values <= span.high)
 
 
 def _people(columns: Mapping[str, CodedColumn]) -> int:
