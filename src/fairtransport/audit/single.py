@@ -14,6 +14,7 @@ from fairtransport.access.repeating import to_repeat
 from fairtransport.audit.asked import Asked, check_asking
 from fairtransport.audit.making_up import asked_twins, make_up
 from fairtransport.audit.result import AuditResult
+from fairtransport.audit.setting_aside import fit_on_some
 from fairtransport.audit.warnings import find_warnings
 from fairtransport.checks import choice, one_of, threshold
 from fairtransport.errors import InputError
@@ -252,7 +253,7 @@ def _walk(
 ) -> AuditResult:  # fmt: skip
     """Count the points, ask the black box about them, and solve."""
     access = choose_access(with_log(model, settings), y_pred, y_score, settings.chosen_loss)
-    space = count_people(settings, X, y, access)
+    settings, space = fit_on_some(settings, count_people(settings, X, y, access))
     oracle = Oracle(access, settings.chosen_loss, settings.pos_label)
     check_asking(settings, space, access, oracle.known_loss())
     space, made = with_twins(settings, space, access)

@@ -13,6 +13,7 @@ from fairtransport.similarity.base import (
     column_names,
     distances_between,
     label_columns,
+    parameter_names,
 )
 from fairtransport.similarity.encoding import Encoding, fingerprint, rows_among
 from fairtransport.similarity.twins.support import Making, Support, fit_support
@@ -51,12 +52,15 @@ class Learned(Parameters):
         What the people of `fit` look like: ranges, kinds, levels, and the distinct ones encoded.
     fingerprint_
         A digest of the data of `fit`; None where it is not a sample of people.
+    set_aside_
+        How many people of an audit were set aside for `fit`; None where it had data of its own.
     """
 
     encoding_: Encoding = field(init=False, repr=False)
     matrix_: FloatArray = field(init=False, repr=False)
     support_: Support = field(init=False, repr=False)
     fingerprint_: str | None = field(init=False, repr=False, default=None)
+    set_aside_: int | None = field(init=False, repr=False, default=None)
 
     @property
     def moves_only_to_twins(self) -> bool:
@@ -147,6 +151,11 @@ class Learned(Parameters):
 
     def warnings(self, space: SampleSpace) -> tuple[str, ...]:
         """Say how many people of the audit data the similarity could have been fitted on."""
+        if self.set_aside_ is not None:
+            return (
+                f"{self.set_aside_} people, drawn at random, were set aside to fit the similarity "
+                f"and are not audited; the audit is of the other {space.n}.",
+            )
         seen = space.observed
         coordinates, counts = self.encoding_.coordinates(space.columns)[seen], space.counts[seen]
         if fingerprint(coordinates, counts) == self.fingerprint_:
@@ -174,6 +183,9 @@ class Learned(Parameters):
     def from_settings(cls, settings: Mapping[str, object], folder: Path) -> Self:
         """Make and fit the similarity; the setting ``fit`` is the file to fit on."""
         file = settings.get("fit")
+        if isinstance(file, float) and "fit_share" in parameter_names(cls):
+            rest = {name: value for name, value in settings.items() if name != "fit"}
+            return super().from_settings({**rest, "fit_share": file}, folder)
         if not isinstance(file, str):
             msg = f"`fit` must be the file that the similarity {cls.name!r} is fitted on"
             raise InputError(msg)
