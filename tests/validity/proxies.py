@@ -56,8 +56,8 @@ def model(x: pd.DataFrame) -> np.ndarray:
 
 def share_between(low: float, high: float) -> float:
     """Return the share of people whose height is between two."""
-    ends = [np.mean([norm.cdf(end, mean, SPREAD) for mean in MEANS.values()]) for end in (low, high)]
-    return float(ends[1] - ends[0])
+    means = np.array([*MEANS.values()])
+    return float((norm.cdf(high, means, SPREAD) - norm.cdf(low, means, SPREAD)).mean())
 
 
 def value_of_all_twins() -> float:

@@ -181,7 +181,10 @@ def _without_twins(core: Core) -> Obstacle:
         instead = "Take a `budget` above 0, which allows for that."
     else:
         why = ": those that were proposed are nobody new or not plausible"
-        instead = 'Let less plausible twins count (`plausibility` of `twins`), or take others ("observed").'
+        instead = (
+            "Let less plausible twins count (`plausibility` of `twins`), or compare with people "
+            'of the audit data (`twins="observed"`).'
+        )
     return Obstacle(f"{who} a made-up twin to be compared with{why}.", instead)
 
 
@@ -214,11 +217,8 @@ def _accompanied(space: SampleSpace, matched: Sequence[str]) -> int:
 def made_up_settings(space: SampleSpace) -> tuple[str, str]:
     """Return settings of an audit that makes up twins, in Python and as flags."""
     like = f"ft.similarity.SensitiveSubspace({[*space.sensitive]!r}, fit_share={FIT_SHARE})"
-    return (
-        f"similarity={like}, budget={FIRST_BUDGET}",
-        "--similarity sensitive-subspace --similarity-settings.fit "
-        f"{FIT_SHARE} --budget {FIRST_BUDGET}",
-    )
+    flags = f"--similarity sensitive-subspace --similarity-settings.fit {FIT_SHARE}"
+    return f"similarity={like}, budget={FIRST_BUDGET}", f"{flags} --budget {FIRST_BUDGET}"
 
 
 def proxy_settings(space: SampleSpace) -> tuple[str, str]:

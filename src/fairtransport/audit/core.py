@@ -62,8 +62,9 @@ class Core:
         The model's name.
     target_scope
         "twins": mass moves to a person's twins, all of them asked about: people who differ in
-        sensitive features alone, or who were made up; "reference": to the points of a reference frame; "observed": to
-        points of the audit sample, so that the value may miss people who are not in it.
+        sensitive features alone, or who were made up; "reference": to the points of a
+        reference frame; "observed": to points of the audit sample, so that the value may miss
+        people who are not in it.
     warnings
         What a reader of the numbers should know.
     settings_taken

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from fairtransport.space.columns import CodedColumn
 
 
+CAN = "'sensitive-subspace', 'comparable-groups', 'comparable-pairs', 'mixed-tabular'"
+
+
 @dataclass(frozen=True)
 class MakingUp:
     """How the twins of an audit were made up.
@@ -69,8 +72,7 @@ def asked_twins(
         (space.targets is not None, "no `targets`, which say whom people are compared with"),
         (
             not isinstance(similarity, Maker),
-            "a similarity that can make them up ('sensitive-subspace', 'comparable-groups', "
-            "'comparable-pairs', 'mixed-tabular')",
+            f"a similarity that can make them up ({CAN})",
         ),
         (
             making is None,

@@ -29,7 +29,9 @@ def set_aside(
     first = rng.binomial(space.counts, share)
     parts = [_with_counts(space, counts) for counts in (first, space.counts - first)]
     if not all(part.n for part in parts):
-        msg = f"`share` of people set aside must leave some on each side, got {share:g} of {space.n}"
+        msg = (
+            f"`share` of people set aside must leave some on each side, got {share:g} of {space.n}"
+        )
         raise InputError(msg)
     return parts[0], parts[1]
 

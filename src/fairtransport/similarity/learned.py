@@ -152,10 +152,10 @@ class Learned(Parameters):
     def warnings(self, space: SampleSpace) -> tuple[str, ...]:
         """Say how many people of the audit data the similarity could have been fitted on."""
         if self.set_aside_ is not None:
-            return (
-                f"{self.set_aside_} people, drawn at random, were set aside to fit the similarity "
-                f"and are not audited; the audit is of the other {space.n}.",
+            aside = (
+                f"{self.set_aside_} people, drawn at random, were set aside to fit the similarity"
             )
+            return (f"{aside} and are not audited; the audit is of the other {space.n}.",)
         seen = space.observed
         coordinates, counts = self.encoding_.coordinates(space.columns)[seen], space.counts[seen]
         if fingerprint(coordinates, counts) == self.fingerprint_:

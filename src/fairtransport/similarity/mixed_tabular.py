@@ -141,8 +141,10 @@ class MixedTabular(Parameters):
         encoding = fit_encoding(columns)
         roots: list[float] = []
         for name, part in encoding.parts.items():
-            numeric = isinstance(part, Standardised)
-            unit = part.scale / scales[name] if numeric else mismatch[name] ** 0.5
+            if isinstance(part, Standardised) and name in scales:
+                unit = part.scale / scales[name]
+            else:
+                unit = mismatch[name] ** 0.5
             roots += [unit] * len(part.names(name))
         return Making(fit_support(encoding, columns), np.diag(roots))
 

@@ -30,7 +30,6 @@ class MadeUp:
         (M,) whether the twin differs in what tells the sensitive features, or in these.
     """
 
-
     person: IntArray
     twin: IntArray
     along: BoolArray

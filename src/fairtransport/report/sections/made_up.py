@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 FOUND = {
     "generate": (
         "They were made up by {steps} steps, the same for everybody, that were fixed before any "
-        "case was looked at: on a grid and at random along the directions that cost nothing under "
-        "the similarity{reach}."
+        "audited case was looked at: on a grid and at random along the directions that cost "
+        "nothing under the similarity{reach}."
     ),
     "search": (
         "They were made up by {steps} steps, the same for everybody, that were found by asking "
@@ -29,7 +29,7 @@ FOUND = {
 WITHIN = ", and in others as far as the budget reaches"
 VALID = (
     "Numbers stay in the range, and levels among those, of the people whom the similarity was "
-    "fitted on; whole numbers stay whole."
+    "fitted on (who is outside goes no farther out); whole numbers stay whole."
 )
 MEANING = (
     "All that is said with confidence is about these twins. Other steps would make others, and "
@@ -52,7 +52,9 @@ def count_sentence(made: TwinsMade) -> str | None:
         return None
     why = [f"{made.equal:,} were nobody new"] if made.equal else []
     if made.costly:
-        why.append(f"{made.costly:,} were no longer at distance 0, which a budget of 0 allows alone")
+        why.append(
+            f"{made.costly:,} were no longer at distance 0, which a budget of 0 allows alone"
+        )
     if made.implausible:
         why.append(f"{made.implausible:,} were not plausible")
     left_out = f" Of {made.proposed:,} proposals {', '.join(why)}." if why else ""

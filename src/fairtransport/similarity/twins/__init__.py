@@ -5,4 +5,14 @@ from fairtransport.similarity.twins.displacements import Steps
 from fairtransport.similarity.twins.proposing import Maker, Proposals, propose, steps_for
 from fairtransport.similarity.twins.support import Making
 
-__all__ = ["KINDS", "Maker", "Making", "Proposals", "Steps", "Twins", "as_twins", "propose", "steps_for"]
+__all__ = [
+    "KINDS",
+    "Maker",
+    "Making",
+    "Proposals",
+    "Steps",
+    "Twins",
+    "as_twins",
+    "propose",
+    "steps_for",
+]

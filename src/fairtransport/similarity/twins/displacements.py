@@ -29,10 +29,6 @@ class Steps:
     rows: FloatArray
     along: BoolArray
 
-    def take(self, which: object) -> Steps:
-        """Return some of the steps."""
-        return Steps(self.rows[which], self.along[which])
-
 
 def fixed_steps(
     people: FloatArray, metric: FloatArray, budget: float, many: int, rng: np.random.Generator
@@ -83,7 +79,7 @@ def free_directions(metric: FloatArray) -> FloatArray:
     [[0.0], [1.0]]
     """
     full = np.linalg.svd(metric, full_matrices=True)
-    rank = int((full.S > 1e-8 * max(1.0, float(full.S.max(initial=0.0)))).sum())
+    rank = int((1e-8 * max(1.0, float(full.S.max(initial=0.0))) < full.S).sum())
     return np.asarray(full.U[:, rank:])
 
 
@@ -117,4 +113,4 @@ def _drawn(
     cost = ((rest @ metric) ** 2).sum(axis=1)
     allowed = budget * np.resize(REACH, len(steps))
     factor = np.sqrt(np.minimum(1.0, allowed / np.maximum(cost, FREE)))
-    return along + (factor * (cost > FREE))[:, None] * rest
+    return np.asarray(along + (factor * (cost > FREE))[:, None] * rest)

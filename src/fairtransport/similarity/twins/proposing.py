@@ -108,7 +108,7 @@ class _Screen:
     def passes(self, columns: Mapping[str, CodedColumn]) -> BoolArray:
         """Say which twins of one step count, each person having one."""
         there = self.support.encoding.coordinates(columns)
-        new = (there != self.own).any(axis=1)
+        new: BoolArray = (there != self.own).any(axis=1)
         self.equal += int((~new).sum())
         if self.budget == 0:
             free = (np.round(there @ self.metric, DECIMALS) == self.place).all(axis=1)
@@ -120,4 +120,3 @@ class _Screen:
         likely[new] = self.neighbourhood.accepts(there[new], self.far[new])
         self.implausible += int((new & ~likely).sum())
         return likely
-

@@ -158,7 +158,9 @@ def fit_support(encoding: Encoding, columns: Mapping[str, CodedColumn]) -> Suppo
     return Support(encoding, spans, tuple(_exclusive(columns, spans)), rows)
 
 
-def _exclusive(columns: Mapping[str, CodedColumn], spans: Mapping[str, Span]) -> list[tuple[str, ...]]:
+def _exclusive(
+    columns: Mapping[str, CodedColumn], spans: Mapping[str, Span]
+) -> list[tuple[str, ...]]:
     """Return neighbouring columns of 0 and 1 of which every row has exactly one 1."""
     names, found, at = [*columns], [], 0
     flags = {
