@@ -24,10 +24,14 @@ from fairtransport import similarity
 from fairtransport.similarity.twins import Twins, steps_for
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fairtransport.audit import AuditResult
 
 MEANS, SPREAD, LEAST = {"f": 170.0, "m": 180.0}, 5.0, 165.0
 FEATURES = ["height", "grade"]
+OTHERS = [f"answer_{at}" for at in range(6)]
+"""Further columns, which tell nothing and set people apart."""
 DELTA = 0.3
 
 
@@ -41,12 +45,13 @@ def history() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["sex", *FEATURES])
 
 
-def draw(n: int, rng: np.random.Generator) -> pd.DataFrame:
+def draw(n: int, rng: np.random.Generator, others: Sequence[str] = ()) -> pd.DataFrame:
     """Return people of the population."""
     sex, grade = rng.choice([*MEANS], n), rng.normal(size=n)
     height = rng.normal([MEANS[one] for one in sex], SPREAD)
     good = (grade > 0).astype(int)
-    return pd.DataFrame({"sex": sex, "height": height, "grade": grade, "good": good})
+    people = pd.DataFrame({"sex": sex, "height": height, "grade": grade, "good": good})
+    return people.assign(**{name: rng.normal(size=n) for name in others})
 
 
 def model(x: pd.DataFrame) -> np.ndarray:
@@ -76,8 +81,9 @@ def value_of_twins(like: similarity.SensitiveSubspace, twins: Twins, seed: int =
 def audited(cases: pd.DataFrame, like: object, **settings: object) -> AuditResult:
     """Audit the model as a user does."""
     return ft.audit(
-        cases, "good", model=model, features=FEATURES, sensitive_features=["sex"],
-        similarity=like, **{"rng": 0, "delta": DELTA, **settings},
+        cases, "good", model=model, sensitive_features=["sex"], similarity=like,
+        features=[name for name in cases if name not in ("sex", "good")],
+        **{"rng": 0, "delta": DELTA, **settings},
     )  # fmt: skip
 
 
@@ -97,12 +103,13 @@ def coverage(runs: int = 500, n: int = 150, alpha: float = 0.05) -> dict[str, fl
     }  # fmt: skip
 
 
-def power(runs: dict[int, int], budget: float = 0.01) -> list[dict[str, float | str]]:
+def power(runs: dict[int, int], budget: float = 0.05) -> list[dict[str, float | str]]:
     """Return how often δ-fairness is rejected with observed people and with made-up twins."""
-    like, rows = similarity.SensitiveSubspace(["sex"]).fit(history()), []
+    first = draw(2000, np.random.default_rng(15), OTHERS).drop(columns="good")
+    like, rows = similarity.SensitiveSubspace(["sex"]).fit(first), []
     for n, many in runs.items():
         rng = np.random.default_rng([16, n])
-        samples = [draw(n, rng) for _ in range(many)]
+        samples = [draw(n, rng, OTHERS) for _ in range(many)]
         for kind in ("observed", "generate"):
             twins = Twins(kind, per_person=20)
             found = [audited(cases, like, twins=twins, budget=budget) for cases in samples]

@@ -250,6 +250,10 @@ def _risks(summary: AuditSummary) -> tuple[str, str]:
 
 def worst_swap(summary: AuditSummary | ComparisonSummary) -> str:
     """Return which swaps the worst case is about."""
+    if getattr(summary, "made_twins", None) is not None:
+        whom = "who gets the largest" if is_outcome(summary) else "for whom the model does worst"
+        within = "" if summary.budget == 0 else ", within the budget,"
+        return f"if everybody were swapped{within} with the made-up twin of theirs {whom}"
     if summary.budget == 0:
         whom = "who gets the largest" if is_outcome(summary) else "for whom the model does worst"
         return f"if everybody were swapped with the similar person {whom}"

@@ -90,8 +90,8 @@ def goes_along(rows: FloatArray, free: FloatArray) -> BoolArray:
 
 def _grid(people: FloatArray, free: FloatArray) -> FloatArray:
     spread = (people @ free).std(axis=0)
-    steps = [size * length * axis for size in GRID for axis, length in zip(free.T, spread)]
-    return np.array(steps).reshape(-1, people.shape[1])
+    lengths = np.outer(GRID, spread)[:, :, None]
+    return np.asarray(lengths * free.T[None]).reshape(-1, people.shape[1])
 
 
 def _single(metric: FloatArray, budget: float) -> FloatArray:

@@ -9,7 +9,6 @@ import numpy as np
 
 from fairtransport.similarity.twins.displacements import Steps, fixed_steps
 from fairtransport.similarity.twins.plausibility import Neighbourhood
-from fairtransport.similarity.twins.support import Making
 from fairtransport.space.columns import merge_columns
 
 if TYPE_CHECKING:
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
 
     from fairtransport.checks import BoolArray, IntArray
     from fairtransport.similarity.twins.asked import Twins
+    from fairtransport.similarity.twins.support import Making
     from fairtransport.space import SampleSpace
     from fairtransport.space.columns import CodedColumn
 
