@@ -21,7 +21,7 @@ from scipy.stats import norm
 
 import fairtransport as ft
 from fairtransport import similarity
-from fairtransport.similarity.twins import Twins, steps_for
+from fairtransport.similarity.twins import Steps, Twins, steps_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,9 +72,12 @@ def value_of_all_twins() -> float:
 
 def value_of_twins(like: similarity.SensitiveSubspace, twins: Twins, seed: int = 0) -> float:
     """Return ψ of the twins that are made up without a budget, all of them counting."""
-    making = like.making(None)
-    steps = steps_for(making, twins, 0.0, seed).rows[:, 0]
-    lowers = -steps.min() * like.encoding_.parts["height"].scale
+    return value_of_steps(like, steps_for(like.making(None), twins, 0.0, seed))
+
+
+def value_of_steps(like: similarity.SensitiveSubspace, steps: Steps) -> float:
+    """Return ψ of the twins that some steps make."""
+    lowers = max(0.0, -steps.rows[:, 0].min()) * like.encoding_.parts["height"].scale
     return 0.5 * share_between(LEAST, LEAST + lowers)
 
 

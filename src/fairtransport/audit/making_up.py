@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 CAN = "'sensitive-subspace', 'comparable-groups', 'comparable-pairs', 'mixed-tabular'"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MakingUp:
     """How the twins of an audit were made up.
 
@@ -33,7 +33,7 @@ class MakingUp:
     twins
         What was asked for.
     steps
-        By how many steps, the same for everybody, twins were proposed.
+        The steps, the same for everybody, by which twins were proposed.
     proposed
         How many twins they proposed, for all points of people.
     equal, costly, implausible
@@ -46,7 +46,7 @@ class MakingUp:
     """
 
     twins: Twins
-    steps: int
+    steps: Steps
     proposed: int
     equal: int
     costly: int
@@ -98,9 +98,7 @@ def make_up(
     """Return a space with the twins that steps make, and an account of that."""
     found = propose(making, space, steps, twins, settings.budget, settings.seed)
     columns = found.columns | _other_levels(space, found)
-    account = MakingUp(
-        twins, len(steps.rows), found.proposed, found.equal, found.costly, found.implausible
-    )
+    account = MakingUp(twins, steps, found.proposed, found.equal, found.costly, found.implausible)
     return with_made_up(space, found.person, columns, steps.along[found.step]), account
 
 

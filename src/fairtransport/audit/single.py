@@ -14,7 +14,7 @@ from fairtransport.access.repeating import to_repeat
 from fairtransport.audit.asked import Asked, check_asking
 from fairtransport.audit.making_up import asked_twins, make_up
 from fairtransport.audit.result import AuditResult
-from fairtransport.audit.setting_aside import fit_on_some
+from fairtransport.audit.setting_aside import fit_on_some, set_aside
 from fairtransport.audit.warnings import find_warnings
 from fairtransport.checks import choice, one_of, threshold
 from fairtransport.errors import InputError
@@ -256,7 +256,7 @@ def _walk(
     settings, space = fit_on_some(settings, count_people(settings, X, y, access))
     oracle = Oracle(access, settings.chosen_loss, settings.pos_label)
     check_asking(settings, space, access, oracle.known_loss())
-    space, made = with_twins(settings, space, access)
+    space, made = with_twins(settings, space, access, oracle)
     geometry = settings.chosen_similarity.geometry
     if settings.draws is not None:
         return _solve_in_draws(settings, space, oracle, geometry)
@@ -290,15 +290,25 @@ def _solve_in_draws(
 
 
 def with_twins(
-    settings: AuditSettings, space: SampleSpace, access: Access
+    settings: AuditSettings, space: SampleSpace, access: Access, oracle: Oracle | None = None
 ) -> tuple[SampleSpace, MakingUp | None]:
-    """Return the space with made-up twins, where there are to be any, and an account of them."""
+    """Return the space with made-up twins, where there are to be any, and an account of them.
+
+    A search asks the oracle about people who are then no longer in the space.
+    """
     asked = asked_twins(settings, space, access)
     if asked is None:
         return space, None
     twins, making = asked
-    steps = steps_for(making, twins, settings.budget, settings.seed)
-    return make_up(settings, space, twins, making, steps)
+    if twins.kind != "search" or oracle is None:
+        steps = steps_for(making, twins, settings.budget, settings.seed)
+        return make_up(settings, space, twins, making, steps)
+    from fairtransport.audit.searching import Search
+
+    aside, rest = set_aside(space, twins.share, np.random.default_rng([settings.seed, 21]))
+    steps, asked_of_it = Search(settings, aside, oracle, twins, making).steps()
+    made, account = make_up(settings, rest, twins, making, steps)
+    return made, replace(account, aside=aside.n, searched=asked_of_it)
 
 
 def with_log(model: object, settings: AuditSettings) -> object:

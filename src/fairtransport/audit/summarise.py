@@ -174,7 +174,7 @@ def _made_twins(core: Core) -> TwinsMade | None:
     rng = np.random.default_rng([core.seed, 18])
     return TwinsMade(
         kind=made.twins.kind,
-        steps=made.steps,
+        steps=len(made.steps.rows),
         plausibility=made.twins.plausibility,
         twins=len(listed.person),
         proposed=made.proposed,
