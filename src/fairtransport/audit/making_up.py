@@ -11,6 +11,7 @@ from fairtransport.errors import InputError
 from fairtransport.similarity.checking import SimilarPair, profile_of
 from fairtransport.similarity.twins import Maker, Proposals, Twins, propose, steps_for
 from fairtransport.space.made_up import with_made_up
+from fairtransport.space.twins import MOST_POINTS
 
 if TYPE_CHECKING:
     from fairtransport.access.boxes import Access
@@ -61,7 +62,8 @@ def asked_twins(
     """Return which twins are to be made up and how; None where people meet observed ones.
 
     Unless told otherwise they are made up where that is possible: where the model can be asked,
-    no reference frame says whom to compare with, and the similarity can propose somebody.
+    no reference frame says whom to compare with, and the similarity can propose somebody. Of very
+    many people there are then fewer of each, which depends on their number alone.
     """
     similarity, twins = settings.chosen_similarity, settings.chosen_twins
     if twins is not None and twins.kind == "observed":
@@ -86,10 +88,21 @@ def asked_twins(
             msg = f'`twins="{twins.kind}"` needs {needed}'
             raise InputError(msg)
     assert making is not None  # noqa: S101
-    chosen = twins or Twins()
+    chosen = twins or Twins(per_person=min(Twins.per_person, max(1, MOST_POINTS // space.n)))
+    _refuse_too_many(space, chosen)
     if twins is None and not len(steps_for(making, chosen, settings.budget, settings.seed).rows):
         return None
     return chosen, making
+
+
+def _refuse_too_many(space: SampleSpace, twins: Twins) -> None:
+    most = int(space.observed.sum()) * twins.per_person
+    if most > MOST_POINTS:
+        msg = (
+            f"`per_person` of `twins` must make at most {MOST_POINTS:,} twins in all, got "
+            f"{twins.per_person:,} for each of {int(space.observed.sum()):,} distinct people"
+        )
+        raise InputError(msg)
 
 
 def make_up(

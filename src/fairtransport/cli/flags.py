@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -36,6 +36,7 @@ from fairtransport.progress import priced, silence
 from fairtransport.settings import AuditSettings
 from fairtransport.similarity import registry
 from fairtransport.similarity.base import parameter_names
+from fairtransport.similarity.twins import Twins, as_twins
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -167,8 +168,15 @@ class Questions:
         if self.twins_settings is None:
             return self.twins
         given = one_or_many(self.twins_settings)
-        told = {name.replace("-", "_"): value for name, value in given.items()}
-        return told if self.twins is None else {**told, "kind": self.twins}
+        said = {name.replace("-", "_"): value for name, value in given.items()}
+        if self.twins is not None:
+            said["kind"] = self.twins
+        flags = {
+            one.name: f"--twins-settings.{one.name.replace('_', '-')}" for one in fields(Twins)
+        }
+        with naming(**flags):
+            as_twins(said)
+        return said
 
     def refuse_for_families(self) -> None:
         """Refuse what several audits are not asked; a query log they may have."""
