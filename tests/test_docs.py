@@ -29,6 +29,7 @@ def test_the_readmes_python_runs_as_shown():
         "datasets.md",
         "families.md",
         "models.md",
+        "proxies.md",
         "questions.md",
         "rates.md",
         "selection.md",

@@ -22,6 +22,7 @@ from fairtransport.inference.methods import METHODS, check_level
 from fairtransport.inference.paper.resampling import MOST_RESAMPLES
 from fairtransport.losses import LOSSES, Loss, as_loss
 from fairtransport.similarity import SIMILARITIES, Similarity, as_similarity
+from fairtransport.similarity.twins import KINDS, Twins, as_twins
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 LossLike: TypeAlias = str | Loss | Callable[..., object]
 """A loss as a user gives it: its name, a `Loss`, or a function of labels and predictions."""
 SimilarityLike: TypeAlias = str | Similarity
+TwinsLike: TypeAlias = str | Twins | Mapping[str, object] | None
+"""Which twins are asked about: the kind, or all that is to be said of them."""
 Rng: TypeAlias = int | np.random.Generator | None
 
 Check: TypeAlias = Callable[[str, Any], Any]
@@ -211,6 +214,16 @@ class AuditSettings:
         choices=SIMILARITIES,
         recorded="provenance.similarity",
     )
+    twins: TwinsLike = _asked(
+        "Whom people are compared with under a learned or stated distance: people of the audit "
+        'data ("observed"), twins that are made up ("generate"), or made up where the model was '
+        'found to do worse ("search"); default: made up where that is possible.',
+        check=_valid(as_twins),
+        choices=KINDS,
+        line="Whom people are compared with under a learned or stated distance: observed people, "
+        "twins that are made up (generate), or made up where the model was found to do worse "
+        "(search); default: made up where that is possible.",
+    )
     loss: LossLike = _asked(
         "What an error costs.",
         "zero-one",
@@ -377,6 +390,11 @@ class AuditSettings:
     def chosen_similarity(self) -> Similarity:
         """The similarity that was named or given."""
         return as_similarity(self.similarity)
+
+    @property
+    def chosen_twins(self) -> Twins | None:
+        """The twins that were named or described; None where nothing was said of them."""
+        return as_twins(self.twins)
 
     @property
     def seed(self) -> int:

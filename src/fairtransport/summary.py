@@ -49,6 +49,7 @@ __all__ = [
     "SimilarPair",
     "SimilarityCheck",
     "Suppression",
+    "TwinsMade",
     "Value",
     "WorstPair",
     "audit_schema",
@@ -265,6 +266,32 @@ class QuestionsAsked:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TwinsMade:
+    """How twins were made up whom nobody observed; the bounds are about these."""
+
+    kind: Annotated[str, Doc("How their directions were found.", one_of=("generate", "search"))]
+    steps: Annotated[int, Doc("By how many steps, the same for everybody, they were proposed.")]
+    plausibility: Annotated[
+        float, Doc("The share of the fitting data that passes as plausible; 0: all twins count.")
+    ]
+    twins: Annotated[
+        int | None, Doc("How many twins there are, each person's own counted; null if shared.")
+    ]
+    proposed: Annotated[int | None, Doc("How many the steps proposed; null if shared.")]
+    equal: Annotated[int | None, Doc("How many of these were nobody new; null if shared.")]
+    costly: Annotated[
+        int | None,
+        Doc("How many were not at distance 0, where the budget is 0; null if shared."),
+    ]
+    implausible: Annotated[int | None, Doc("How many were not plausible; null if shared.")]
+    aside: Annotated[int, Doc("How many people were set aside, who are not audited.")]
+    searched: Annotated[int, Doc("How many questions a search asked about them.")]
+    examples: Annotated[
+        tuple[SimilarPair, ...], Doc("Some people at random beside a twin; none if shared.")
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Provenance:
     """How the audit was done.
 
@@ -414,6 +441,10 @@ class AuditSummary:
     comparable_share: Annotated[
         float, Doc("The share of people with somebody comparable of another sensitive group.")
     ]
+    made_twins: Annotated[
+        TwinsMade | None,
+        Doc("How twins were made up whom nobody observed; null where nobody was made up."),
+    ] = None
     certificate_pvalue: Annotated[
         float | None,
         Doc("The p-value of a value of delta or more; null without delta or if shared."),

@@ -144,6 +144,26 @@ def test_the_flags_to_paste_run(run_line, tmp_path):
     assert code == 0
 
 
+def test_the_flags_to_paste_run_with_a_model(run_line, tmp_path):
+    from sklearn.linear_model import LogisticRegression
+
+    numbers = PEOPLE.assign(job=(PEOPLE["job"] == "nurse").astype(int))
+    model = LogisticRegression().fit(numbers[["income", "job"]], numbers["good"])
+    pd.to_pickle(model, tmp_path / "model.pkl")
+    numbers.to_csv(tmp_path / "people.csv", index=False)
+    line = (
+        "audit", tmp_path / "people.csv", "--label", "good", "--model", tmp_path / "model.pkl",
+        "--allow-pickle", "--sensitive", "sex", "--seed", "0", "--json", tmp_path / "audit.json",
+    )  # fmt: skip
+    assert run_line(*line) == 5
+    flags = json.loads((tmp_path / "audit.json").read_text("utf-8"))["ready"][1]
+    assert run_line(*line, *shlex.split(flags)) == 0
+    found = json.loads((tmp_path / "audit.json").read_text("utf-8"))
+    assert found["target_scope"] == "twins"
+    assert found["made_twins"]["kind"] == "generate"
+    assert found["n"] < len(PEOPLE)
+
+
 @pytest.fixture
 def run_line():
     from fairtransport.cli.entry import main
@@ -268,7 +288,7 @@ def test_names_of_columns_are_not_alive(tmp_path):
     )  # fmt: skip
     page = result.to_html(tmp_path / "report.html").read_text("utf-8")
 
-    assert evil in result.ready[0]
+    assert "<b>sex" in result.ready[0]
     for text in (page, result.to_markdown(), result._repr_html_()):
         assert "<img src=x" not in text
         assert "<b>sex" not in text

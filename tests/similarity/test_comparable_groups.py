@@ -60,13 +60,14 @@ def test_an_audit_runs_on_it():
     rng = np.random.default_rng(9)
     frame = pd.DataFrame(rng.normal(size=(40, 3)), columns=list("xyz"))
     similarity = ComparableGroups().fit(SMALL, GROUPS)
-    result = ft.audit(
-        frame.assign(g=rng.choice(["a", "b"], 40)), loss="outcome", sensitive_features="g",
-        model=lambda x: (x["x"] > 0.5).astype(int), similarity=similarity, budget=0.02,
-    )  # fmt: skip
-
-    assert result.statistic > 0
-    assert result.target_scope == "observed"
+    people = frame.assign(g=rng.choice(["a", "b"], 40))
+    for twins, scope in (("observed", "observed"), (None, "twins")):
+        result = ft.audit(
+            people, loss="outcome", sensitive_features="g", similarity=similarity, budget=0.02,
+            model=lambda x: (x["x"] > 0.5).astype(int), twins=twins, rng=0,
+        )  # fmt: skip
+        assert result.statistic > 0
+        assert result.target_scope == scope
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,13 @@ LITTLE = 0.01
 FIRST_BUDGET = 0.05
 """The budget of the audit that is proposed for proxies: .22 standard deviations."""
 
+FIT_SHARE = 0.3
+"""The share of people on whom that audit's similarity is fitted, if there are no other data."""
+MADE_UP = (
+    "audit with twins that are made up along what tells the sensitive features, as below (in "
+    f"Python or as flags; {100 * FIT_SHARE:g} % of the people are set aside at random to learn "
+    "what tells them: name other people's data in `fit` if you have any)."
+)
 STATED_OR_LEARNED = (
     "audit with a distance between people, stated as below (in Python or as flags; scales are "
     "standard deviations) or learned by 'sensitive-subspace'."
@@ -65,8 +72,8 @@ def _blind(core: Core) -> Obstacle | None:
     return Obstacle(
         f"The model receives no sensitive feature ({named}), and people who differ only in "
         "these count as equal: the statistic is 0 by construction.",
-        f"Bias can still come through other columns: {STATED_OR_LEARNED}",
-        proxy_settings(space),
+        f"Bias can still come through other columns: {MADE_UP}",
+        made_up_settings(space),
     )
 
 
@@ -76,7 +83,8 @@ def _one_place(core: Core) -> Obstacle | None:
     space = core.space
     measure = getattr(core.similarity, "kept_variance", None)
     kept = 1.0 if measure is None else float(measure(space))
-    if are_all_alike(core.problem.geometry, space.groups(label_columns(space))):
+    alike = are_all_alike(core.problem.geometry, space.groups(label_columns(space)))
+    if alike or (space.made_up is not None and kept == 0):
         reason = (
             "The similarity puts all people of one label at distance 0: anybody may be swapped "
             "with anybody for nothing, so that the statistic says nothing of similar people."
@@ -151,6 +159,8 @@ def _lonely(core: Core) -> Obstacle | None:
     space, share = core.space, core.comparable_share
     if share > FEW or core.tested == "rejected":
         return None
+    if space.made_up is not None:
+        return _without_twins(core)
     people = round(share * space.n)
     who = f"Only {people} of {space.n} people have" if people else "Nobody has"
     freely = "" if core.problem.budget > 0 else ", to whom a move is free"
@@ -159,6 +169,23 @@ def _lonely(core: Core) -> Obstacle | None:
         f"{' or '.join(space.sensitive)}{freely}."
     )
     return Obstacle(reason, _more_company(core))
+
+
+def _without_twins(core: Core) -> Obstacle:
+    """Say that hardly anybody has a made-up twin, and which setting gives them one."""
+    people = round(core.comparable_share * core.space.n)
+    who = f"Only {people} of {core.space.n} people have" if people else "Nobody has"
+    made = core.made
+    if core.problem.budget == 0 and made is not None and made.costly:
+        why = ": in whole numbers and levels nobody else is at distance 0, and the budget is 0"
+        instead = "Take a `budget` above 0, which allows for that."
+    else:
+        why = ": those that were proposed are nobody new or not plausible"
+        instead = (
+            "Let less plausible twins count (`plausibility` of `twins`), or compare with people "
+            'of the audit data (`twins="observed"`).'
+        )
+    return Obstacle(f"{who} a made-up twin to be compared with{why}.", instead)
 
 
 def _more_company(core: Core) -> str:
@@ -185,6 +212,13 @@ def _accompanied(space: SampleSpace, matched: Sequence[str]) -> int:
     block = space.groups((*matched, *label_columns(space)))[seen]
     kinds = np.unique(np.column_stack([block, space.groups(space.sensitive)[seen]]), axis=0)
     return int(space.counts[seen][np.bincount(kinds[:, 0])[block] > 1].sum())
+
+
+def made_up_settings(space: SampleSpace) -> tuple[str, str]:
+    """Return settings of an audit that makes up twins, in Python and as flags."""
+    like = f"ft.similarity.SensitiveSubspace({[*space.sensitive]!r}, fit_share={FIT_SHARE})"
+    flags = f"--similarity sensitive-subspace --similarity-settings.fit {FIT_SHARE}"
+    return f"similarity={like}, budget={FIRST_BUDGET}", f"{flags} --budget {FIRST_BUDGET}"
 
 
 def proxy_settings(space: SampleSpace) -> tuple[str, str]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from fairtransport.audit.core import Core
     from fairtransport.geometry import Geometry
     from fairtransport.inference.finite.difference import DifferenceLaw
+    from fairtransport.space.made_up import MadeUp
 
 NOTHING_KNOWN = Interval(-math.inf, math.inf)
 
@@ -102,11 +103,24 @@ def held_fixed(core: Core, *names: str) -> AuditProblem:
     columns = [space.columns[name].codes for name in names or space.sensitive]
     keys = np.column_stack([geometry.blocks, *columns])
     blocks = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
-    return AuditProblem(
-        core.problem.losses, replace(geometry, blocks=blocks), budget=core.problem.budget
-    )
+    held = replace(geometry, blocks=blocks)
+    if space.made_up is not None:
+        held = _without_telling(held, space.made_up)
+    return AuditProblem(core.problem.losses, held, budget=core.problem.budget)
+
+
+def _without_telling(geometry: Geometry, made: MadeUp) -> Geometry:
+    """Forbid moves to twins who differ in what tells the sensitive features."""
+    from scipy.sparse import csr_array
+
+    along = (made.person[made.along], made.twin[made.along])
+    shape = (geometry.size, geometry.size)
+    return replace(geometry, forbidden=csr_array((np.ones(len(along[0]), bool), along), shape))
 
 
 def _are_apart(geometry: Geometry) -> bool:
     """Whether no two points are comparable."""
+    moves = geometry.listed_moves()
+    if moves is not None:
+        return bool(np.all(moves.row == moves.col))
     return len(np.unique(geometry.blocks)) == geometry.size

@@ -13,7 +13,7 @@ from fairtransport.access.oracle import Oracle
 from fairtransport.access.repeating import refuse_random
 from fairtransport.audit.asked import Asked
 from fairtransport.audit.comparison import Comparison
-from fairtransport.audit.single import count_people, repeated, solve
+from fairtransport.audit.single import count_people, repeated, solve, with_twins
 from fairtransport.audit.warnings import find_warnings
 from fairtransport.checks import shown, threshold
 from fairtransport.errors import InputError
@@ -164,7 +164,8 @@ def compare_with(
     accesses = _accesses(settings, {"models": models, "y_pred": y_pred, "y_score": y_score})
     for access in accesses.values():
         refuse_random("models", access.box)
-    space = count_people(settings, X, y, _together(list(accesses.values())))
+    together = _together(list(accesses.values()))
+    space, made = with_twins(settings, count_people(settings, X, y, together), together)
     geometry = cache(settings.chosen_similarity.geometry)
 
     obstacles: dict[str, str] = {}
@@ -179,6 +180,7 @@ def compare_with(
         obstacle = result.applicability or _blind(result, access)
         if obstacle is not None:
             obstacles[name] = obstacle
+        result = replace(result, made=made)
         return replace(result, warnings=tuple(find_warnings(result)))
 
     audits = {name: audited(name, one) for name, one in accesses.items()}
@@ -246,7 +248,7 @@ def _blind(result: AuditResult, access: Access) -> str | None:
     """Say of a model that receives fewer columns than others if it cannot tell twins apart."""
     known = result.space.features if access.features is None else access.features
     seen = set(result.space.sensitive) & set(known)
-    if result.target_scope != "twins" or seen:
+    if not result.similarity.moves_only_to_twins or result.target_scope != "twins" or seen:
         return None
     return (
         "The model receives no sensitive feature, and people who differ only in these count as "

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from fairtransport.access.oracle import AnsweredPoints
+    from fairtransport.audit.making_up import MakingUp
     from fairtransport.losses import Loss
     from fairtransport.settings import AuditSettings
     from fairtransport.similarity import Similarity
@@ -60,15 +61,18 @@ class Core:
     model
         The model's name.
     target_scope
-        "twins": mass moves between people who differ in sensitive features alone, all of
-        them asked about; "reference": to the points of a reference frame; "observed": to
-        points of the audit sample, so that the value may miss people who are not in it.
+        "twins": mass moves to a person's twins, all of them asked about: people who differ in
+        sensitive features alone, or who were made up; "reference": to the points of a
+        reference frame; "observed": to points of the audit sample, so that the value may miss
+        people who are not in it.
     warnings
         What a reader of the numbers should know.
     settings_taken
         The flags whose values came from a settings file, for the provenance.
     asked
         How the model was asked, beyond once about everybody.
+    made
+        How twins were made up; None where nobody was.
     """
 
     settings: AuditSettings
@@ -81,6 +85,7 @@ class Core:
     warnings: tuple[str, ...] = ()
     settings_taken: tuple[str, ...] = ()
     asked: Asked = field(default_factory=Asked)
+    made: MakingUp | None = None
 
     @property
     def delta(self) -> float | None:
@@ -377,7 +382,9 @@ class Core:
             raise InputError(msg)
         space = self.space
         # else all points that matter will be there, whoever is sampled
-        varies = not self.fixed_targets or (self.target_scope == "twins" and space.open_levels)
+        varies = space.made_up is None and (
+            not self.fixed_targets or (self.target_scope == "twins" and bool(space.open_levels))
+        )
         asked = varies and space.has_twins
         return Pilot(
             self.problem, space.frequencies, **self._known_beforehand,

@@ -99,7 +99,10 @@ def find_sensitivity(core: Core, eta: float, draws: int) -> Sensitivity:
 
 def without_each_feature(core: Core) -> tuple[FeatureRole, ...]:
     """Return the statistic with each sensitive feature in turn held fixed."""
-    roles = []
+    roles: list[FeatureRole] = []
+    if core.space.made_up is not None and len(core.space.sensitive) > 1:
+        # a made-up twin differs in what tells any of them
+        return ()
     for name in core.space.sensitive:
         value = held_fixed(core, name).value(core.space.frequencies)
         share = 1 - value / core.statistic if core.statistic > 0 else None

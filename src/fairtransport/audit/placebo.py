@@ -9,6 +9,7 @@ import numpy as np
 
 from fairtransport.audit.attributable import held_fixed
 from fairtransport.checks import generator, whole
+from fairtransport.errors import InputError
 from fairtransport.localise import find_directions, find_moved
 from fairtransport.transport import AuditProblem
 
@@ -62,6 +63,10 @@ class Placebo:
 
 def find_placebo(core: Core, draws: int, rng: object) -> Placebo:
     """Audit again with the answers shuffled; see `AuditResult.placebo`."""
+    if core.space.made_up is not None:
+        msg = "`placebo` shuffles answers among twins, and made-up ones have their own: it needs "
+        msg += 'an audit with `twins="observed"`'
+        raise InputError(msg)
     source = generator("rng", core.seed if rng is None else rng)
     shuffle = _shuffled_answers if core.space.has_twins else _shuffled_people
     found = [_figures(shuffle(core, source)) for _ in range(whole("draws", draws))]

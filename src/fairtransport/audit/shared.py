@@ -42,7 +42,14 @@ if TYPE_CHECKING:
     from fairtransport.audit.grouping import Compared
     from fairtransport.checks import FloatArray
     from fairtransport.localise import Moved
-    from fairtransport.summary import AttributablePart, AuditSummary, Flow, FlowTable, GroupFlow
+    from fairtransport.summary import (
+        AttributablePart,
+        AuditSummary,
+        Flow,
+        FlowTable,
+        GroupFlow,
+        TwinsMade,
+    )
 
 COARSEST_METRIC = 0.1
 """Group metrics that would have to be rounded more are left out."""
@@ -81,6 +88,7 @@ def shared_summary(core: Core, whole: AuditSummary, at_least: int) -> AuditSumma
         attributable=_rounded_part(whole.attributable, grain),
         # how many cases are lacking would tell how far bound and estimate are from δ
         outlook=None,
+        made_twins=_without_numbers(whole.made_twins),
         rates=_rounded_rates(whole, grain),
         # it has scales that were taken from the data
         ready=(),
@@ -160,6 +168,15 @@ def _headline(whole: AuditSummary, grain: Grain) -> dict[str, Any]:
 
 def _nearest(mean: float | None, grain: Grain) -> float | None:
     return None if mean is None else grain.nearest(mean)
+
+
+def _without_numbers(made: TwinsMade | None) -> TwinsMade | None:
+    """Return how twins were made up, but not how many: that tells of points."""
+    if made is None:
+        return None
+    return replace(
+        made, twins=None, proposed=None, equal=None, costly=None, implausible=None, examples=()
+    )
 
 
 def _rounded_part(part: AttributablePart, grain: Grain) -> AttributablePart:

@@ -12,11 +12,14 @@ from fairtransport.access.logged import with_log
 from fairtransport.access.oracle import Oracle
 from fairtransport.access.repeating import to_repeat
 from fairtransport.audit.asked import Asked, check_asking, is_random
+from fairtransport.audit.making_up import asked_twins, make_up
 from fairtransport.audit.result import AuditResult
+from fairtransport.audit.setting_aside import fit_on_some, set_aside
 from fairtransport.audit.warnings import find_warnings
 from fairtransport.checks import choice, one_of, threshold
 from fairtransport.errors import InputError
 from fairtransport.settings import AuditSettings
+from fairtransport.similarity.twins import steps_for
 from fairtransport.space import SampleSpace, build_space
 from fairtransport.space.overlap import people_also_in
 from fairtransport.transport import AuditProblem
@@ -30,8 +33,9 @@ if TYPE_CHECKING:
     from fairtransport.access.oracle import AnsweredPoints
     from fairtransport.access.query_log import QueryLog
     from fairtransport.access.repeating import Repeats
+    from fairtransport.audit.making_up import MakingUp
     from fairtransport.geometry import Geometry
-    from fairtransport.settings import LossLike, Rng, SimilarityLike
+    from fairtransport.settings import LossLike, Rng, SimilarityLike, TwinsLike
     from fairtransport.similarity import Similarity
     from fairtransport.space.reader import ColumnLike, ColumnsLike, TableLike
 
@@ -52,6 +56,7 @@ def audit(
     levels: Mapping[str, Sequence[object]] | None = None,
     targets: TableLike | None = None,
     similarity: SimilarityLike = "ignore-sensitive",
+    twins: TwinsLike = None,
     loss: LossLike = "zero-one",
     loss_range: Sequence[float] | None = None,
     budget: float = 0.0,
@@ -115,6 +120,12 @@ def audit(
         is a part of the audit data, or mostly made of them, nothing is certified.
     similarity
         Who is comparable. A name or a similarity object.
+    twins
+        Whom people are compared with under a learned or stated distance: people of the audit
+        data ("observed"), twins that are made up ("generate"), or made up where the model was
+        found to do worse ("search"); default: made up where that is possible. A
+        ``ft.similarity.Twins`` also says how many, which are plausible and how many questions a
+        search may ask.
     loss
         What an error costs. "zero-one", "log", "brier", "absolute", "squared", "outcome", a
         `Loss`, or a callable ``loss(y, prediction)``.
@@ -200,6 +211,7 @@ def audit(
         levels=levels,
         targets=targets,
         similarity=similarity,
+        twins=twins,
         loss=loss,
         loss_range=loss_range,
         budget=budget,
@@ -245,12 +257,13 @@ def _walk(
     access = choose_access(
         with_log(model, settings.query_log), y_pred, y_score, settings.chosen_loss
     )
-    space = count_people(settings, X, y, access)
+    settings, space = fit_on_some(settings, count_people(settings, X, y, access))
     oracle = Oracle(access, settings.chosen_loss, settings.pos_label)
     check_asking(settings, space, access, oracle.known_loss())
+    space, made = with_twins(settings, space, access, oracle)
     geometry = settings.chosen_similarity.geometry
     if is_random(settings, access):
-        return _solve_in_draws(settings, space, oracle, geometry)
+        return replace(_solve_in_draws(settings, space, oracle, geometry), made=made)
     asked = Asked()
     if settings.ask_until_sure:
         from fairtransport.audit.until_sure import UntilSure
@@ -259,7 +272,8 @@ def _walk(
         space, law, why = everybody.ask()
         asked = Asked(people=people, stopped=why, law=law)
     result = solve(settings, space, oracle, geometry)
-    return replace(result, asked=replace(asked, repeats=repeated(settings, space, oracle)))
+    asked = replace(asked, repeats=repeated(settings, space, oracle))
+    return replace(result, made=made, asked=asked)
 
 
 def repeated(settings: AuditSettings, space: SampleSpace, oracle: Oracle) -> Repeats:
@@ -281,6 +295,28 @@ def _solve_in_draws(
     law = law_of_draws(settings, space, oracle, made, losses, limits)
     result = solve(settings, space, oracle, lambda _: made, answers)
     return replace(result, asked=Asked(draws=settings.draws, law=law))
+
+
+def with_twins(
+    settings: AuditSettings, space: SampleSpace, access: Access, oracle: Oracle | None = None
+) -> tuple[SampleSpace, MakingUp | None]:
+    """Return the space with made-up twins, where there are to be any, and an account of them.
+
+    A search asks the oracle about people who are then no longer in the space.
+    """
+    asked = asked_twins(settings, space, access)
+    if asked is None:
+        return space, None
+    twins, making = asked
+    if twins.kind != "search" or oracle is None:
+        steps = steps_for(making, twins, settings.budget, settings.seed)
+        return make_up(settings, space, twins, making, steps)
+    from fairtransport.audit.searching import Search
+
+    aside, rest = set_aside(space, twins.share, np.random.default_rng([settings.seed, 21]))
+    steps, asked_of_it = Search(settings, aside, oracle, twins, making).steps()
+    made, account = make_up(settings, rest, twins, making, steps)
+    return made, replace(account, aside=aside.n, searched=asked_of_it)
 
 
 def count_people(
@@ -340,6 +376,6 @@ def _check_groups(settings: AuditSettings, space: SampleSpace) -> None:
 
 
 def _target_scope(space: SampleSpace, similarity: Similarity) -> str:
-    if space.has_twins and similarity.moves_only_to_twins:
+    if space.made_up is not None or (space.has_twins and similarity.moves_only_to_twins):
         return "twins"
     return "observed" if space.targets is None else "reference"

@@ -11,6 +11,7 @@ import numpy as np
 from fairtransport.audit.core import COMPARED
 from fairtransport.audit.dependence import without_each_feature
 from fairtransport.audit.grouping import MOST_METRICS, compare_groups, favoured, unmeasured
+from fairtransport.audit.making_up import some_twins
 from fairtransport.inference import DrawnLaw
 from fairtransport.localise import (
     describe_moves,
@@ -39,6 +40,7 @@ from fairtransport.summary import (
     Provenance,
     QuestionsAsked,
     RatesFound,
+    TwinsMade,
 )
 
 if TYPE_CHECKING:
@@ -145,6 +147,7 @@ def summarise_headline(core: Core) -> AuditSummary:
         rates=_rates(core),
         random_swap_risk=core.random_swap_risk,
         comparable_share=core.comparable_share,
+        made_twins=_made_twins(core),
         questions=_questions(core),
         plan_is_unique=solution.plan_is_unique,
         duality_gap=solution.duality_gap,
@@ -162,6 +165,26 @@ def summarise_headline(core: Core) -> AuditSummary:
 def finite(value: float) -> float | None:
     """Return a number, or None for one that is infinite."""
     return float(value) if math.isfinite(value) else None
+
+
+def _made_twins(core: Core) -> TwinsMade | None:
+    made, listed = core.made, core.space.made_up
+    if made is None or listed is None:
+        return None
+    rng = np.random.default_rng([core.seed, 18])
+    return TwinsMade(
+        kind=made.twins.kind,
+        steps=len(made.steps.rows),
+        plausibility=made.twins.plausibility,
+        twins=len(listed.person),
+        proposed=made.proposed,
+        equal=made.equal,
+        costly=made.costly,
+        implausible=made.implausible,
+        aside=made.aside,
+        searched=made.searched,
+        examples=some_twins(core.space, core.problem.geometry, rng),
+    )
 
 
 def _attributable(core: Core) -> AttributablePart:

@@ -23,7 +23,9 @@ def find_warnings(core: Core, shared: int | None = None) -> Iterator[str]:
     yield from core.answers.notes
     if isinstance(core.similarity, Parameters):
         yield from core.similarity.warnings(space)
-    if space.has_twins and core.fixed_targets and core.delta is not None and space.open_levels:
+    seen = space.made_up is None or set(space.sensitive) & set(space.features)
+    open_levels = space.has_twins and seen and bool(space.open_levels)
+    if open_levels and core.fixed_targets and core.delta is not None:
         there = "the data" if core.target_scope == "twins" else "the data and in `targets`"
         yield (
             f"Twins take the levels of {', '.join(space.open_levels)} that occur in {there}, and a "
@@ -39,6 +41,11 @@ def find_warnings(core: Core, shared: int | None = None) -> Iterator[str]:
                 f"own; `bins[{name!r}]` makes fewer groups of them."
             )
     yield from _answers(core)
+    if space.made_up is not None:
+        yield (
+            "People are compared with twins that were made up for them. Bounds and verdict are "
+            "about these twins and hold for no others."
+        )
     if core.target_scope == "observed":
         twins = " and with their twins" if space.has_twins else ""
         yield (

@@ -26,11 +26,12 @@ if TYPE_CHECKING:
     MethodName: TypeAlias = str
     MissingName: TypeAlias = str
     SimilarityName: TypeAlias = str
+    TwinsName: TypeAlias = str
 else:
     # the names there are in the registries, which the help lists and a line is held to
-    DisagreementName, JudgeName, LossName, MethodName, MissingName, SimilarityName = (
+    DisagreementName, JudgeName, LossName, MethodName, MissingName, SimilarityName, TwinsName = (
         Literal[tuple(SETTINGS[name].choices)]
-        for name in ("disagreement", "judge", "loss", "method", "missing", "similarity")
+        for name in ("disagreement", "judge", "loss", "method", "missing", "similarity", "twins")
     )
 
 

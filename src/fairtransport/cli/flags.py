@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -19,6 +19,7 @@ from fairtransport.cli.argument_types import (
     Names,
     SimilarityName,
     Switch,
+    TwinsName,
     Whole,
     literal,
     numbers,
@@ -35,6 +36,7 @@ from fairtransport.progress import priced, silence
 from fairtransport.settings import AuditSettings
 from fairtransport.similarity import registry
 from fairtransport.similarity.base import parameter_names
+from fairtransport.similarity.twins import Twins, as_twins
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -148,8 +150,17 @@ class Keeping:
 @Parameter(name="*", group=Group("Questions", sort_key=2))
 @dataclass(frozen=True, kw_only=True)
 class Questions(Keeping):
-    """How the model is asked."""
+    """How the model is asked.
 
+    Parameters
+    ----------
+    twins_settings
+        What else is to be said of made-up twins, as in --twins-settings.per-person 20 (also
+        plausibility, questions, share).
+    """
+
+    twins: Annotated[TwinsName | None, told("twins")] = None
+    twins_settings: Lists = None
     repeats: Annotated[Whole | None, told("repeats")] = None
     draws: Annotated[Whole, told("draws")] = AuditSettings.draws
     ask_until_sure: Annotated[Switch, told("ask_until_sure")] = AuditSettings.ask_until_sure
@@ -163,7 +174,23 @@ class Questions(Keeping):
             "draws": self.draws,
             "ask_until_sure": self.ask_until_sure,
             "budget_of_questions": self.budget_of_questions,
+            "twins": self._described(),
         }
+
+    def _described(self) -> str | dict[str, object] | None:
+        """Return which twins are asked about, as `audit` takes it."""
+        if self.twins_settings is None:
+            return self.twins
+        given = one_or_many(self.twins_settings)
+        said = {name.replace("-", "_"): value for name, value in given.items()}
+        if self.twins is not None:
+            said["kind"] = self.twins
+        flags = {
+            one.name: f"--twins-settings.{one.name.replace('_', '-')}" for one in fields(Twins)
+        }
+        with naming(**flags):
+            as_twins(said)
+        return said
 
     def refuse_for_families(self) -> None:
         """Refuse what several audits are not asked; a query log and repeats they may have."""

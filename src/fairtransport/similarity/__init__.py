@@ -20,6 +20,7 @@ from fairtransport.similarity.registry import (
 )
 from fairtransport.similarity.scales import suggest_scales
 from fairtransport.similarity.sensitive_subspace import SensitiveSubspace
+from fairtransport.similarity.twins import Twins
 
 __all__ = [
     "SIMILARITIES",
@@ -34,6 +35,7 @@ __all__ = [
     "SimilarPair",
     "Similarity",
     "SimilarityCheck",
+    "Twins",
     "as_similarity",
     "check",
     "load_precomputed",

@@ -10,14 +10,16 @@ import numpy as np
 
 from fairtransport.checks import shown
 from fairtransport.errors import InputError
+from fairtransport.geometry import CostMatrix, Embedding, Geometry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from fairtransport.checks import FloatArray, IntArray, Values
-    from fairtransport.geometry import Geometry
+    from fairtransport.geometry import Cost
     from fairtransport.space import SampleSpace
+    from fairtransport.space.made_up import MadeUp
 
 
 @runtime_checkable
@@ -126,6 +128,33 @@ def tie_breaking_codes(space: SampleSpace) -> IntArray:
 def label_columns(space: SampleSpace) -> tuple[str, ...]:
     """Return the columns in which comparable points always agree: the true label."""
     return () if space.label is None else (space.label,)
+
+
+def distances_between(
+    space: SampleSpace, coordinates: FloatArray, agreeing: Sequence[str]
+) -> Geometry:
+    """Return squared distances between points that agree in some columns.
+
+    Where twins were made up, people move to their own ones alone.
+    """
+    return Geometry(
+        blocks=space.groups(agreeing),
+        cost=_to_own_twins(space.made_up, Embedding(coordinates)),
+        targets=space.targets,
+        profiles=tie_breaking_codes(space),
+    )
+
+
+def _to_own_twins(made: MadeUp | None, distances: Embedding) -> Cost:
+    """Return the distances of people to their made-up twins, where there are any."""
+    if made is None:
+        return distances
+    from scipy.sparse import csr_array
+
+    steps = distances.coordinates[made.person] - distances.coordinates[made.twin]
+    costs = (steps**2).sum(axis=1)
+    listed = csr_array((costs, (made.person, made.twin)), (distances.size, distances.size))
+    return CostMatrix(listed)
 
 
 def known_columns(parameter: str, names: Iterable[str], space: SampleSpace) -> None:

@@ -242,9 +242,13 @@ def check_space(
 def comparable_share(space: SampleSpace, geometry: Geometry, budget: float) -> float:
     """Return the share of people with somebody comparable of another sensitive group.
 
-    Without a budget only those count to whom moving is free.
+    Without a budget only those count to whom moving is free. A made-up twin is somebody else
+    whatever it differs in.
     """
-    reached = reaches_other(geometry, space.groups(space.sensitive), freely=budget == 0)
+    kinds = space.groups(space.sensitive)
+    if space.made_up is not None:
+        kinds = np.arange(space.size)
+    reached = reaches_other(geometry, kinds, freely=budget == 0)
     return float(space.counts[reached].sum() / space.n)
 
 
@@ -265,12 +269,13 @@ def _pairs(
         if np.isfinite(costs.min()):
             other = int(others[costs.argmin()])
             found.append(
-                SimilarPair(_profile(space, person), _profile(space, other), float(costs.min()))
+                SimilarPair(profile_of(space, person), profile_of(space, other), float(costs.min()))
             )
     return found
 
 
-def _profile(space: SampleSpace, point: int) -> dict[str, Any]:
+def profile_of(space: SampleSpace, point: int) -> dict[str, Any]:
+    """Return what a point's person looks like, column by column."""
     rows = np.array([point])
     return {name: plain(space.columns[name].take(rows).to_list()[0]) for name in space.profile}
 
@@ -306,7 +311,7 @@ def _changed(space: SampleSpace, name: str, people: IntArray, donors: IntArray) 
     columns[name] = space.columns[name].take(np.r_[people, donors])
     return replace(
         space, columns=columns, counts=np.ones(len(twice), np.int64), targets=None, reference=None,
-        has_twins=False,
+        has_twins=False, made_up=None,
     )  # fmt: skip
 
 

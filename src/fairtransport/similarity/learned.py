@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from fairtransport.errors import InputError
-from fairtransport.geometry import Embedding, Geometry
 from fairtransport.similarity.base import (
     Parameters,
     column_names,
+    distances_between,
     label_columns,
-    tie_breaking_codes,
+    parameter_names,
 )
 from fairtransport.similarity.encoding import Encoding, fingerprint, rows_among
+from fairtransport.similarity.twins.support import Making, Support, fit_support
 from fairtransport.space.file_source import FileSource
 from fairtransport.space.reader import coded_columns, read_table
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fairtransport.checks import FloatArray
+    from fairtransport.geometry import Geometry
     from fairtransport.space import SampleSpace
     from fairtransport.space.columns import CodedColumn
 
@@ -46,16 +48,19 @@ class Learned(Parameters):
         How columns become coordinates.
     matrix_
         (coordinates, dimensions) A.
-    rows_
-        (any, coordinates) the distinct people of `fit`, encoded.
+    support_
+        What the people of `fit` look like: ranges, kinds, levels, and the distinct ones encoded.
     fingerprint_
         A digest of the data of `fit`; None where it is not a sample of people.
+    set_aside_
+        How many people of an audit were set aside for `fit`; None where it had data of its own.
     """
 
     encoding_: Encoding = field(init=False, repr=False)
     matrix_: FloatArray = field(init=False, repr=False)
-    rows_: FloatArray = field(init=False, repr=False)
+    support_: Support = field(init=False, repr=False)
     fingerprint_: str | None = field(init=False, repr=False, default=None)
+    set_aside_: int | None = field(init=False, repr=False, default=None)
 
     @property
     def moves_only_to_twins(self) -> bool:
@@ -77,9 +82,15 @@ class Learned(Parameters):
         """Return the columns that may change for free without having been fitted on."""
         return space.sensitive
 
-    def _remember(self, points: FloatArray, *, are_a_sample: bool = True) -> None:
+    def making(self, space: SampleSpace) -> Making | None:  # noqa: ARG002
+        """Return how twins are made up: under A, as people of `fit` look."""
+        return Making(self.support_, self.matrix_) if self.is_fitted else None
+
+    def _remember(
+        self, columns: Mapping[str, CodedColumn], points: FloatArray, *, are_a_sample: bool = True
+    ) -> None:
         """Keep whom the similarity was fitted on, to find them in audit data."""
-        self.rows_ = np.unique(points, axis=0)
+        self.support_ = fit_support(self.encoding_, columns)
         if are_a_sample:
             self.fingerprint_ = fingerprint(points, np.ones(len(points), np.int64))
 
@@ -118,12 +129,7 @@ class Learned(Parameters):
 
     def geometry(self, space: SampleSpace) -> Geometry:
         """Return squared distances between points of equal label."""
-        return Geometry(
-            blocks=space.groups(label_columns(space)),
-            cost=Embedding(self.embed(space)),
-            targets=space.targets,
-            profiles=tie_breaking_codes(space),
-        )
+        return distances_between(space, self.embed(space), label_columns(space))
 
     def kept_variance(self, space: SampleSpace) -> float:
         """Return the share of the features' variance that the distance still counts.
@@ -145,12 +151,17 @@ class Learned(Parameters):
 
     def warnings(self, space: SampleSpace) -> tuple[str, ...]:
         """Say how many people of the audit data the similarity could have been fitted on."""
+        if self.set_aside_ is not None:
+            aside = (
+                f"{self.set_aside_} people, drawn at random, were set aside to fit the similarity"
+            )
+            return (f"{aside} and are not audited; the audit is of the other {space.n}.",)
         seen = space.observed
         coordinates, counts = self.encoding_.coordinates(space.columns)[seen], space.counts[seen]
         if fingerprint(coordinates, counts) == self.fingerprint_:
             who = f"The similarity was fitted on the audit data, all {space.n} people of them."
             return (f"{who} {FIT_ON_OTHERS}",)
-        shared = int(counts[rows_among(coordinates, self.rows_)].sum())
+        shared = int(counts[rows_among(coordinates, self.support_.rows)].sum())
         same = f"have the same {', '.join(self.encoding_.columns)} as someone in the data"
         note = (
             f"{shared} of {space.n} people {same} that the similarity was fitted on. The bounds "
@@ -172,6 +183,9 @@ class Learned(Parameters):
     def from_settings(cls, settings: Mapping[str, object], folder: Path) -> Self:
         """Make and fit the similarity; the setting ``fit`` is the file to fit on."""
         file = settings.get("fit")
+        if isinstance(file, float) and "fit_share" in parameter_names(cls):
+            rest = {name: value for name, value in settings.items() if name != "fit"}
+            return super().from_settings({**rest, "fit_share": file}, folder)
         if not isinstance(file, str):
             msg = f"`fit` must be the file that the similarity {cls.name!r} is fitted on"
             raise InputError(msg)

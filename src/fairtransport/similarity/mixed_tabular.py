@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
 from fairtransport.checks import number
 from fairtransport.errors import InputError
-from fairtransport.geometry import Embedding, Geometry, check_coordinates
+from fairtransport.geometry import check_coordinates
 from fairtransport.similarity.base import (
     Parameters,
     check_mapping,
     column_names,
+    distances_between,
     is_numeric,
     known_columns,
     label_columns,
     numeric_values,
-    tie_breaking_codes,
 )
-from fairtransport.similarity.encoding import one_hot
+from fairtransport.similarity.encoding import Standardised, fit_encoding, one_hot
+from fairtransport.similarity.twins.support import Making, fit_support
+from fairtransport.space.file_source import FileSource
+from fairtransport.space.reader import coded_columns, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from fairtransport.checks import FloatArray
+    from fairtransport.geometry import Geometry
     from fairtransport.space import SampleSpace
+    from fairtransport.space.columns import CodedColumn
 
 
 @dataclass(eq=False)
@@ -46,6 +52,11 @@ class MixedTabular(Parameters):
     default_scale, default_mismatch
         The same for numeric and other columns that are not named. Sensitive columns are free
         unless they are named.
+
+    Attributes
+    ----------
+    people_
+        The columns of the people of `fit`, as whom twins may look; None: nobody can be made up.
 
     Notes
     -----
@@ -67,6 +78,7 @@ class MixedTabular(Parameters):
     exact: Sequence[str] = ()
     default_scale: float | None = None
     default_mismatch: float | None = None
+    people_: dict[str, CodedColumn] | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         for parameter in ("scales", "mismatch"):
@@ -88,6 +100,54 @@ class MixedTabular(Parameters):
         if self.default_mismatch is not None:
             number("default_mismatch", self.default_mismatch, at_least=0)
 
+    def fit(self, X: object, y: object = None) -> Self:  # noqa: ARG002, N803
+        """See from people who are not in the audit data what made-up twins may look like.
+
+        Costs stay as they are stated.
+
+        Parameters
+        ----------
+        X
+            A data frame or a file of people, with the columns that have a cost.
+        y
+            Not used; there for scikit-learn's sake.
+        """
+        frame = read_table(X, "X")
+        self.people_ = coded_columns(frame, frame.columns, "X")
+        return self
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, object], folder: Path) -> Self:
+        """Make the similarity; the setting ``fit`` is the file that shows what people look like."""
+        rest = {name: value for name, value in settings.items() if name != "fit"}
+        made = super().from_settings(rest, folder)
+        if "fit" not in settings:
+            return made
+        path = folder / str(settings["fit"])
+        FileSource(path, "fit")  # checks ending and existence
+        return made.fit(path)
+
+    def making(self, space: SampleSpace) -> Making | None:
+        """Return how twins are made up: by the stated costs, as people of `fit` look."""
+        if self.people_ is None:
+            return None
+        scales, mismatch, _ = self._rules(space)
+        for name in (*scales, *mismatch):
+            if name not in self.people_:
+                msg = f"`similarity` must be fitted on the column {name!r}, which `fit` did not get"
+                raise InputError(msg)
+        named = [name for name in space.profile if name in (*scales, *mismatch)]
+        columns = {name: self.people_[name] for name in named}
+        encoding = fit_encoding(columns)
+        roots: list[float] = []
+        for name, part in encoding.parts.items():
+            if isinstance(part, Standardised) and name in scales:
+                unit = part.scale / scales[name]
+            else:
+                unit = mismatch[name] ** 0.5
+            roots += [unit] * len(part.names(name))
+        return Making(fit_support(encoding, columns), np.diag(roots))
+
     @property
     def moves_only_to_twins(self) -> bool:
         """At a price, anyone may be moved."""
@@ -106,13 +166,9 @@ class MixedTabular(Parameters):
             values = _indicators(space, column) * np.sqrt(cost / 2)
             parts.append(check_coordinates(f"mismatch[{column!r}]", values))
         coordinates = np.hstack(parts)
-        return Geometry(
-            blocks=space.groups((*exact, *label_columns(space))),
-            # without any priced column all moves inside a block are free
-            cost=Embedding(coordinates if coordinates.shape[1] else np.zeros((space.size, 1))),
-            targets=space.targets,
-            profiles=tie_breaking_codes(space),
-        )
+        # without any priced column all moves inside a block are free
+        placed = coordinates if coordinates.shape[1] else np.zeros((space.size, 1))
+        return distances_between(space, placed, (*exact, *label_columns(space)))
 
     def cost_table(self, space: SampleSpace | None = None) -> list[dict[str, str]]:
         """Return what costs what, a row a column; with a space also by the defaults."""

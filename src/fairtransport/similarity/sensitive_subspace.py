@@ -35,6 +35,9 @@ class SensitiveSubspace(Learned):
         The columns that the distance is about; default: all others.
     penalty
         The weight of the squared coefficients in both kinds of regression.
+    fit_share
+        Instead of `fit`: the share of the people of an audit, drawn at random, on whom the audit
+        fits the similarity. They are then not audited.
 
     Attributes
     ----------
@@ -69,6 +72,7 @@ class SensitiveSubspace(Learned):
     sensitive_features: Sequence[str] = ()
     features: Sequence[str] | None = None
     penalty: float = 1.0
+    fit_share: float | None = None
     directions_: FloatArray = field(init=False, repr=False)
     coefficients_: dict[str, FloatArray] = field(init=False, repr=False)
 
@@ -80,6 +84,8 @@ class SensitiveSubspace(Learned):
                     msg = f"`features` must not hold sensitive features, got {name!r}"
                     raise InputError(msg)
         number("penalty", self.penalty, above=0)
+        if self.fit_share is not None:
+            number("fit_share", self.fit_share, above=0, below=1)
 
     def fit(self, X: object, y: object = None) -> Self:  # noqa: ARG002, N803
         """Find the directions from people who are not in the audit data.
@@ -108,7 +114,7 @@ class SensitiveSubspace(Learned):
         }
         self.encoding_, self.coefficients_ = encoding, found
         self.directions_, self.matrix_ = complement(np.vstack([*found.values()]), points.shape[1])
-        self._remember(points)
+        self._remember(columns, points)
         return self
 
     def fit_file(self, path: Path, **words: object) -> Self:

@@ -146,14 +146,29 @@ def encode_series(series: nw.Series[IntoSeries]) -> CodedColumn:
     return encode(object_array(series.to_list()), mask, categories)
 
 
-def merge_columns(first: CodedColumn, second: CodedColumn) -> CodedColumn:
-    """Return one column over the points of both."""
+def merge_columns(first: CodedColumn, *others: CodedColumn) -> CodedColumn:
+    """Return one column over the points of all."""
+    columns = [first, *others]
+    if all(one.levels.dtype.kind in "if" and len(one.levels) for one in columns):
+        return _merged_numbers(columns)
     levels = first.levels
     # equal levels may be bins, which have an order of their own
-    if levels.tolist() != second.levels.tolist():
-        levels = sorted_levels([*levels.tolist(), *second.levels.tolist()])
-    codes = np.r_[first.with_levels(levels).codes, second.with_levels(levels).codes]
+    if any(levels.tolist() != one.levels.tolist() for one in others):
+        levels = sorted_levels([level for one in columns for level in one.levels.tolist()])
+    codes = np.concatenate([one.with_levels(levels).codes for one in columns])
     return CodedColumn(levels, codes, first.categories)
+
+
+def _merged_numbers(columns: Sequence[CodedColumn]) -> CodedColumn:
+    """Return columns of numbers as one, by sorting them once."""
+    each = [one.levels for one in columns]
+    together = np.concatenate(each)
+    together = together.astype(np.float64 if together.dtype.kind == "f" else np.int64)
+    levels, place = np.unique(together, return_inverse=True)
+    places = np.split(place.reshape(-1), np.cumsum([len(one) for one in each])[:-1])
+    # the missing value has the code -1, which is the last place
+    codes = [np.r_[at, MISSING][one.codes] for at, one in zip(places, columns, strict=True)]
+    return CodedColumn(levels, np.concatenate(codes).astype(np.int64), columns[0].categories)
 
 
 def sorted_levels(values: list[Value]) -> Values:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from fairtransport.checks import BoolArray, FloatArray, IntArray
     from fairtransport.space.binning import Bins
     from fairtransport.space.columns import CodedColumn, Rows, Value, Values
+    from fairtransport.space.made_up import MadeUp
     from fairtransport.space.overlap import SharedRows
 
 
@@ -45,6 +46,8 @@ class SampleSpace:
         (K,) where mass may arrive, when a reference frame says so; None: at all points.
     reference
         What the reference frame has in common with the audit data; None without one.
+    made_up
+        Who may be swapped with which made-up twin; None where nobody was made up.
     bins
         The edges of the columns that were binned.
     library
@@ -61,6 +64,7 @@ class SampleSpace:
     declared: tuple[str, ...] = ()
     targets: BoolArray | None = None
     reference: SharedRows | None = None
+    made_up: MadeUp | None = None
     bins: Bins = field(default_factory=dict)
     library: str = "pandas"
 

@@ -123,7 +123,9 @@ def _numbers(summary: AuditSummary) -> Table:
         "Features": shorten(", ".join(made.features), MOST_NAMES) or "none",
         "Points": f"{summary.points} distinct, {summary.observed_points} of them observed",
         "Questions asked": f"{summary.queried}" if summary.queried else "none (predictions only)",
-        "Compared with": compared_with(summary.target_scope, asked=bool(summary.queried)),
+        "Compared with": "made-up twins"
+        if summary.made_twins is not None
+        else compared_with(summary.target_scope, asked=bool(summary.queried)),
         "Similarity": made.similarity,
         "Loss": made.loss,
         "Budget": f"{summary.budget:g}, price {summary.price:g}",

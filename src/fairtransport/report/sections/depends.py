@@ -12,6 +12,8 @@ from fairtransport.report.sections.finding import about
 from fairtransport.report.strings import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from fairtransport.report.sections import Output
     from fairtransport.summary import AuditSummary, SimilarPair
 
@@ -94,6 +96,12 @@ def costs_table(summary: AuditSummary) -> Table:
 def pairs_table(summary: AuditSummary) -> Table:
     """Return people at random with the nearest comparable person of another group."""
     found = () if summary.similarity_check is None else summary.similarity_check.pairs
+    columns = columns_of(["Who they are", "Comparable with", "Squared distance"], [])
+    return Table("pairs", "Who counts as comparable", columns, rows_of_pairs(found))
+
+
+def rows_of_pairs(pairs: Iterable[SimilarPair]) -> tuple[tuple[Cell, ...], ...]:
+    """Return two people a row: what they have in common, what differs, how far apart they are."""
 
     def row(pair: SimilarPair) -> tuple[Cell, ...]:
         differ = tuple(name for name, value in pair.first.items() if pair.second[name] != value)
@@ -103,8 +111,7 @@ def pairs_table(summary: AuditSummary) -> Table:
             Cell(f"{far:.4g}" if far else "free", far),
         )  # fmt: skip
 
-    columns = columns_of(["Who they are", "Comparable with", "Squared distance"], [])
-    return Table("pairs", "Who counts as comparable", columns, tuple(map(row, found)))
+    return tuple(map(row, pairs))
 
 
 def distances_table(summary: AuditSummary) -> Table:

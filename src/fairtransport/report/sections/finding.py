@@ -252,6 +252,10 @@ def _risks(summary: AuditSummary) -> tuple[str, str]:
 
 def worst_swap(summary: AuditSummary | ComparisonSummary) -> str:
     """Return which swaps the worst case is about."""
+    if getattr(summary, "made_twins", None) is not None:
+        whom = "who gets the largest" if is_outcome(summary) else "for whom the model does worst"
+        within = "" if summary.budget == 0 else ", within the budget,"
+        return f"if everybody were swapped{within} with the made-up twin of theirs {whom}"
     if summary.budget == 0:
         whom = "who gets the largest" if is_outcome(summary) else "for whom the model does worst"
         return f"if everybody were swapped with the similar person {whom}"
@@ -277,7 +281,11 @@ def parts_sentence(summary: AuditSummary) -> str | None:
     near = about(summary)
     told = math.isclose(part.same_group, summary.disagreement)
     of = "of the statistic" if told else "of it"
-    rest = f"{near}{decimal(part.value)} {of} needs people of another {groups}"
+    other, same_ones = f"people of another {groups}", f"people of the same {groups} already"
+    if summary.made_twins is not None:
+        other = f"a change of {groups} or of what tells it"
+        same_ones = f"twins who differ in nothing that tells {groups}"
+    rest = f"{near}{decimal(part.value)} {of} needs {other}"
     if part.lower_bound is not None or part.upper_bound is not None:
         known = _bounds(part.lower_bound, part.upper_bound)
         rest += f"; in the population it is, with {_confidence(summary)} confidence, {known}"
@@ -286,8 +294,8 @@ def parts_sentence(summary: AuditSummary) -> str | None:
     if told:
         # another sentence tells the other part
         return f"{rest[:1].upper()}{rest[1:]}."
-    same = f"{near}{decimal(part.same_group)} of the statistic comes from people of the same"
-    return f"{same[:1].upper()}{same[1:]} {groups} already; {rest}."
+    same = f"{near}{decimal(part.same_group)} of the statistic comes from {same_ones}"
+    return f"{same[:1].upper()}{same[1:]}; {rest}."
 
 
 def judged_sentence(summary: AuditSummary) -> str | None:
@@ -297,8 +305,9 @@ def judged_sentence(summary: AuditSummary) -> str | None:
         return None
     if summary.rates is not None:
         return "All of R needs sensitive features to change: the verdict on it is what counts."
+    tell = "" if summary.made_twins is None else ", or what tells them,"
     return (
-        "What counts here is the part that needs sensitive features to change: "
+        f"What counts here is the part that needs sensitive features{tell} to change: "
         f"{PART_VERDICTS[verdict]} at level {level(summary.alpha)}."
     )
 
@@ -312,6 +321,8 @@ def comparable_sentence(summary: AuditSummary) -> str | None:
     if summary.comparable_share >= MOST or summary.applicability is not None:
         return None
     share = percent(summary.comparable_share, 0 if summary.suppression else 1)
+    if summary.made_twins is not None:
+        return f"{about(summary).capitalize()}{share} of the people have a made-up twin."
     groups = " or ".join(visible(name) for name in summary.provenance.sensitive)
     return (
         f"{about(summary).capitalize()}{share} of the people have somebody comparable with another "

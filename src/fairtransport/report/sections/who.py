@@ -79,6 +79,11 @@ SCOPES = {
         "comparisons with others, so there is no upper bound and nothing can be certified."
     ),
 }
+MADE_UP = (
+    "Everybody is compared with twins of their own alone, made up for them: nobody in the audit "
+    "data need look like that. The model was asked about each of them. The statistic and its "
+    "bounds are about these twins, and say nothing of others."
+)
 TWINS_TOO = " and with the twins of these, about whom the model was asked"
 METRICS = {
     "statistical_parity_difference": "Statistical parity difference",
@@ -108,6 +113,8 @@ def moved_sentence(summary: AuditSummary) -> str:
 
 def scope_meaning(summary: AuditSummary) -> str:
     """Return whom people are compared with."""
+    if summary.made_twins is not None:
+        return MADE_UP
     more = TWINS_TOO if _has_twins(summary) else ""
     return SCOPES.get(summary.target_scope, visible(summary.target_scope)).replace("{more}", more)
 
@@ -432,6 +439,12 @@ def affected_meaning(summary: AuditSummary) -> str:
         "data is one of them"
     )
     last = ", as all are."
+    if summary.made_twins is not None:
+        return (
+            "Those in this table are made up: what is said of them is what the model answered "
+            "when it was asked about them. The people whose twins they are, all of them in the "
+            f"data, {how}: that is a fact.{_whose_favour(summary)}"
+        )
     if _has_twins(summary):
         last = (
             "; where nobody is, it is a counterfactual: what the model says of somebody who "

@@ -1,0 +1,63 @@
+"""People set aside at random: what is learned from them is used on the others alone."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtransport.errors import InputError
+from fairtransport.similarity.sensitive_subspace import SensitiveSubspace
+
+if TYPE_CHECKING:
+    from fairtransport.settings import AuditSettings
+    from fairtransport.space import SampleSpace
+
+
+def set_aside(
+    space: SampleSpace, share: float, rng: np.random.Generator
+) -> tuple[SampleSpace, SampleSpace]:
+    """Return the people who are set aside, each with the same chance, and the others.
+
+    Notes
+    -----
+    Who is set aside depends on nothing about anybody: given that, and how many there are, the
+    others are independent draws from the population as before, whatever is learned from the first.
+    """
+    first = rng.binomial(space.counts, share)
+    parts = [_with_counts(space, counts) for counts in (first, space.counts - first)]
+    if not all(part.n for part in parts):
+        msg = (
+            f"`share` of people set aside must leave some on each side, got {share:g} of {space.n}"
+        )
+        raise InputError(msg)
+    return parts[0], parts[1]
+
+
+def fit_on_some(settings: AuditSettings, space: SampleSpace) -> tuple[AuditSettings, SampleSpace]:
+    """Fit a similarity that asks for a share of the people on them, and return the others."""
+    similarity = settings.chosen_similarity
+    if not isinstance(similarity, SensitiveSubspace) or similarity.is_fitted:
+        return settings, space
+    if similarity.fit_share is None:
+        return settings, space
+    rng = np.random.default_rng([settings.seed, 19])
+    aside, rest = set_aside(space, similarity.fit_share, rng)
+    people = np.repeat(np.arange(aside.size), aside.counts)
+    fitted = copy.copy(similarity).fit(aside.frame(aside.profile, people))
+    fitted.set_aside_ = aside.n
+    return replace(settings, similarity=fitted), rest
+
+
+def _with_counts(space: SampleSpace, counts: np.ndarray) -> SampleSpace:
+    """Return the points of the people counted, and of those who come in with them."""
+    family = space.families
+    kept = np.bincount(family, counts)[family] > 0
+    return replace(
+        space,
+        columns={name: column.take(kept) for name, column in space.columns.items()},
+        counts=counts[kept],
+        targets=None if space.targets is None else space.targets[kept],
+    )

@@ -1,0 +1,207 @@
+"""Support: the ranges, kinds and levels of the fitting data, inside which twins are made up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtransport.similarity.encoding import Encoding, OneHot, Standardised
+from fairtransport.space.columns import CodedColumn, encode, sorted_levels
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairtransport.checks import FloatArray
+
+STAYS = 1e-9
+"""A level must be this much nearer than a person's own to take its place."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """What a numeric column of the fitting data holds: from, to, and whether whole numbers."""
+
+    low: float
+    high: float
+    whole: bool
+
+    def around(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return between what numbers a twin may go: who is outside goes no farther out."""
+        return np.minimum(values, self.low), np.maximum(values, self.high)
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """What made-up people may look like.
+
+    Attributes
+    ----------
+    encoding
+        How columns become coordinates.
+    spans
+        The range of every numeric column.
+    exclusive
+        Numeric columns of which each person has exactly one at 1 and the others at 0, together.
+    rows
+        (any, coordinates) the distinct people of the fitting data, encoded.
+    """
+
+    encoding: Encoding
+    spans: Mapping[str, Span]
+    exclusive: tuple[tuple[str, ...], ...]
+    rows: FloatArray
+
+    def moved(
+        self, columns: Mapping[str, CodedColumn], step: FloatArray, *, exactly: bool
+    ) -> dict[str, CodedColumn]:
+        """Return people after a step in the coordinates, as they could occur.
+
+        Parameters
+        ----------
+        columns
+            The columns of the people.
+        step
+            (coordinates,) where everybody goes.
+        exactly
+            Whether a step is shortened for those whom it would lead out of a range, or farther
+            out; else the columns concerned stop there.
+
+        Notes
+        -----
+        Numbers are taken to the range of the fitting data, whole ones are rounded; of levels, and
+        of columns that exclude each other, the one whose coordinate is then largest.
+        """
+        parts = self._steps(step)
+        length = self._lengths(columns, parts) if exactly else np.ones(_people(columns))
+        made = {}
+        for name, part in self.encoding.parts.items():
+            own, by = columns[name], parts[name]
+            if isinstance(part, Standardised):
+                made[name] = self._number(name, own, by[0] * part.scale * length)
+            else:
+                made[name] = _level(own, part, by[None, :] * length[:, None])
+        for group in self.exclusive:
+            made |= self._one_of(group, columns, parts, length)
+        return made
+
+    def _steps(self, step: FloatArray) -> dict[str, FloatArray]:
+        """Return the part of a step that belongs to each column."""
+        sizes = [len(part.names(name)) for name, part in self.encoding.parts.items()]
+        cuts = np.split(step, np.cumsum(sizes)[:-1])
+        return dict(zip(self.encoding.parts, cuts, strict=True))
+
+    def _lengths(
+        self, columns: Mapping[str, CodedColumn], parts: Mapping[str, FloatArray]
+    ) -> FloatArray:
+        """Return how much of a step keeps each person inside the ranges that they are in."""
+        length = np.ones(_people(columns))
+        for name, span in self.spans.items():
+            by = float(parts[name][0] * _scale(self.encoding, name))
+            if by == 0:
+                continue
+            values = _numbers(columns[name])
+            low, high = span.around(values)
+            length = np.minimum(length, ((high if by > 0 else low) - values) / by)
+        return length
+
+    def _number(self, name: str, own: CodedColumn, by: FloatArray) -> CodedColumn:
+        values, span = _numbers(own), self.spans[name]
+        new = np.clip(values + by, *span.around(values))
+        new = np.where(by == 0, values, np.rint(new) if span.whole else new)
+        if np.issubdtype(own.levels.dtype, np.integer) and np.all(new == np.rint(new)):
+            return encode(new.astype(np.int64), np.zeros(len(new), bool))
+        return encode(new, np.zeros(len(new), bool))
+
+    def _one_of(
+        self, group: tuple[str, ...], columns: Mapping[str, CodedColumn],
+        parts: Mapping[str, FloatArray], length: FloatArray,
+    ) -> dict[str, CodedColumn]:  # fmt: skip
+        """Return columns of which exactly one is 1: where the step leads farthest."""
+        own = np.column_stack([_numbers(columns[name]) for name in group])
+        by = np.array([parts[name][0] * _scale(self.encoding, name) for name in group])
+        best = np.argmax(own * (1 + STAYS) + by[None, :] * length[:, None], axis=1)
+        valid = ((own == 0) | (own == 1)).all(axis=1) & (own.sum(axis=1) == 1)
+        taken = np.where(valid[:, None], np.arange(len(group)) == best[:, None], own)
+        return {
+            name: encode(taken[:, at].astype(columns[name].levels.dtype), np.zeros(len(own), bool))
+            for at, name in enumerate(group)
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Making:
+    """How a similarity makes up twins: what people look like, and what changes cost.
+
+    Attributes
+    ----------
+    support
+        What made-up people may look like.
+    metric
+        (coordinates, dimensions) A: between people d² = |A'z − A'z'|².
+    """
+
+    support: Support
+    metric: FloatArray
+
+
+def fit_support(encoding: Encoding, columns: Mapping[str, CodedColumn]) -> Support:
+    """Return what people of the fitting data look like."""
+    spans = {}
+    for name, part in encoding.parts.items():
+        if isinstance(part, Standardised):
+            values = columns[name].levels[np.unique(columns[name].codes)].astype(np.float64)
+            whole = bool(np.all(values == np.rint(values)))
+            spans[name] = Span(float(values.min()), float(values.max()), whole)
+    rows = np.unique(encoding.coordinates(columns), axis=0)
+    return Support(encoding, spans, tuple(_exclusive(columns, spans)), rows)
+
+
+def _exclusive(
+    columns: Mapping[str, CodedColumn], spans: Mapping[str, Span]
+) -> list[tuple[str, ...]]:
+    """Return neighbouring columns of 0 and 1 of which every row has exactly one 1."""
+    names, found, at = [*columns], [], 0
+    flags = {
+        name: _numbers(columns[name])
+        for name, span in spans.items()
+        if span.whole and (span.low, span.high) == (0.0, 1.0)
+    }
+    while at < len(names):
+        total, end = np.zeros(_people(columns)), at
+        while end < len(names) and names[end] in flags and (total + flags[names[end]]).max() <= 1:
+            total += flags[names[end]]
+            end += 1
+        if end > at + 1 and total.min() == 1:
+            found.append(tuple(names[at:end]))
+            at = end
+        else:
+            at += 1
+    return found
+
+
+def _level(own: CodedColumn, part: OneHot, by: FloatArray) -> CodedColumn:
+    """Return the level whose coordinate is largest after a step; one's own where none is larger."""
+    coordinates = part.coordinates("", own)
+    best = np.argmax(coordinates * (1 + STAYS) + by, axis=1)
+    known = {level: at for at, level in enumerate(own.levels.tolist())}
+    extra = [level for level in part.levels if level is not None and level not in known]
+    levels = sorted_levels([*known, *extra]) if extra else own.levels
+    place = {level: at for at, level in enumerate(levels.tolist())}
+    codes = np.array([-1 if level is None else place[level] for level in part.levels], np.int64)
+    return replace(own, levels=levels, codes=codes[best])
+
+
+def _numbers(column: CodedColumn) -> FloatArray:
+    return column.levels.astype(np.float64)[column.codes]
+
+
+def _scale(encoding: Encoding, name: str) -> float:
+    part = encoding.parts[name]
+    assert isinstance(part, Standardised)  # noqa: S101 - spans are those of numbers
+    return part.scale
+
+
+def _people(columns: Mapping[str, CodedColumn]) -> int:
+    return len(next(iter(columns.values())).codes)

@@ -1,0 +1,47 @@
+"""A search finds steps on people who are set aside; what it finds is measured on the others."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+from tests.validity import proxies
+
+from fairtransport import similarity
+from fairtransport.similarity.twins import Twins
+
+LIKE = similarity.SensitiveSubspace(["sex"]).fit(proxies.history())
+FEW = Twins("search", per_person=4, plausibility=0, questions=3000)
+
+
+@pytest.mark.parametrize("budget", [0.0, 0.02])
+def test_few_searched_twins_show_more_than_few_fixed_ones(budget):
+    cases = proxies.draw(500, np.random.default_rng(0))
+    fixed = proxies.audited(cases, LIKE, budget=budget, twins=Twins(per_person=4, plausibility=0))
+    found = proxies.audited(cases, LIKE, budget=budget, twins=FEW)
+
+    assert found.statistic > 1.3 * fixed.statistic
+    assert found.n + found.made.aside == 500
+    assert 0 < found.made.searched <= FEW.questions
+    assert found.summary.made_twins.kind == "search"
+    assert f"{found.made.aside} people who were set aside" in found.to_markdown()
+
+
+def test_what_is_found_depends_on_the_set_aside_alone():
+    cases = proxies.draw(300, np.random.default_rng(1))
+    found = proxies.audited(cases, LIKE, twins=FEW)
+    again = proxies.audited(cases, LIKE, twins=FEW)
+    assert np.array_equal(found.made.steps.rows, again.made.steps.rows)
+    assert found.statistic == again.statistic
+
+
+@pytest.mark.slow
+def test_bounds_cover_the_value_of_the_twins_that_were_found():
+    rng, runs, above, below = np.random.default_rng(17), 100, 0, 0
+    twins = Twins("search", per_person=3, plausibility=0, questions=800)
+    for _ in range(runs):
+        result = proxies.audited(proxies.draw(150, rng), LIKE, twins=twins)
+        truth = proxies.value_of_steps(LIKE, result.made.steps)
+        above += result.lower_bound > truth
+        below += result.upper_bound < truth
+    most = binom.ppf(0.999, runs, 0.05)
+    assert above <= most
+    assert below <= most
