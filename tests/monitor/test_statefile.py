@@ -62,6 +62,7 @@ while (at := monitor.position or 0) < len(frame):
 """
 
 
+@pytest.mark.slow
 def test_killed_in_the_middle_nothing_is_lost_or_counted_twice(tmp_path):
     frame = with_guess(people(3000, seed=9))
     frame.to_csv(tmp_path / "people.csv", index=False)
