@@ -12,7 +12,7 @@ pytest = NUMBA_NUM_THREADS=1 NUMBA_CACHE_DIR=$(CURDIR)/$(1)/compiled \
   $(1)/bin/python -m pytest -n auto --dist worksteal
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test coverage test-lowest test-newest test-install servers environments slow lint types \
+.PHONY: demo test coverage test-lowest test-newest test-install servers environments slow docs lint types \
   contracts check bench validity clean
 
 demo: .venv/installed
@@ -52,6 +52,10 @@ servers: .venv-mlflow/installed .venv-mlserver/installed
 
 slow: .venv/installed-dev servers
 	$(call pytest,.venv) -m slow
+
+# The site, into docs/_build/html; it opens from the disk.
+docs: .venv/installed-dev
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs docs/_build/html
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .
