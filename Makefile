@@ -5,26 +5,35 @@ NEWEST_PYTHON ?= $(firstword $(foreach version, 3.14 3.13 3.12 3.11, $(shell \
   PYENV_VERSION=$$(pyenv latest $(version) 2>/dev/null) \
   python$(version) -c 'import sys; print(sys.executable)' 2>/dev/null)) $(PYTHON))
 BIN := .venv/bin
+# Processes that the tests start would compile the whole package again, each of them.
+unexport PYTHONDONTWRITEBYTECODE
+# In an environment: a worker a core, and compiled loops kept where no other version looks.
+pytest = NUMBA_NUM_THREADS=1 NUMBA_CACHE_DIR=$(CURDIR)/$(1)/compiled \
+  $(1)/bin/python -m pytest -n auto --dist worksteal
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-lowest test-newest test-install servers environments slow docs lint types contracts check bench \
-  validity clean
+.PHONY: demo test coverage test-lowest test-newest test-install servers environments slow docs lint types \
+  contracts check bench validity clean
 
 demo: .venv/installed
 	$(BIN)/fairtransport demo
 
 test: .venv/installed-dev
-	NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m "not slow" --cov --cov-report=term
+	$(call pytest,.venv) -m "not slow"
+
+# The same tests, and which lines they run; watching every line takes half as long again.
+coverage: .venv/installed-dev
+	$(call pytest,.venv) -m "not slow" --cov --cov-report=term
 
 # The two ends of what pyproject.toml allows: all fast tests but those of the extra `reproduce`,
 # which `make test` runs; torch is large, and nothing but the reproduction of the paper uses it.
-ENDS := -n auto -m "not slow and not reproduce
+ENDS := (not slow or versions) and not reproduce
 
 test-lowest: .venv-lowest/installed
-	NUMBA_NUM_THREADS=1 .venv-lowest/bin/python -m pytest $(ENDS) and not odd"
+	$(call pytest,.venv-lowest) -m "$(ENDS) and not odd"
 
 test-newest: .venv-newest/installed
-	NUMBA_NUM_THREADS=1 .venv-newest/bin/python -m pytest $(ENDS)"
+	$(call pytest,.venv-newest) -m "$(ENDS)"
 
 # What a user installs: no checkout, no extras. The wheel that pip makes of the sdist, then ours.
 test-install: .venv/installed-dev
@@ -42,7 +51,7 @@ test-install: .venv/installed-dev
 servers: .venv-mlflow/installed .venv-mlserver/installed
 
 slow: .venv/installed-dev servers
-	NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m slow
+	$(call pytest,.venv) -m slow
 
 # The site, into docs/_build/html; it opens from the disk.
 docs: .venv/installed-dev
@@ -58,7 +67,7 @@ types: .venv/installed-dev
 contracts: .venv/installed-dev
 	$(BIN)/lint-imports
 
-check: lint types contracts test slow
+check: lint types contracts coverage slow
 
 bench: .venv/installed-bench
 	$(BIN)/python benchmarks/run.py

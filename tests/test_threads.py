@@ -62,6 +62,8 @@ def alone():
     return value
 
 
+@pytest.mark.versions
+@pytest.mark.slow
 @pytest.mark.parametrize("layer", ["workqueue", "omp"])
 @pytest.mark.parametrize("code", [THREADS, FORKS], ids=["threads", "forked processes"])
 def test_audits_at_the_same_time_find_what_one_alone_finds(code, layer, alone):

@@ -88,11 +88,14 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def run(folder, monkeypatch, capsys):
-    """Run a line in the folder through the installed entry point, in this process."""
+    """Run a line in the folder through the installed entry point, in this process.
+
+    What a process of its own cannot change is tried so: it starts a hundred times as fast.
+    """
     (script,) = entry_points(group="console_scripts", name="fairtransport")
 
-    def once(*arguments):
-        monkeypatch.chdir(folder)
+    def once(*arguments, cwd=folder):
+        monkeypatch.chdir(cwd)
         monkeypatch.setenv("COLUMNS", "100")
         code = script.load()([str(argument) for argument in arguments])
         return Done(code, *capsys.readouterr())

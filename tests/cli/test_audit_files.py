@@ -188,10 +188,10 @@ def test_group_metrics_learn_the_favourable_label_and_the_privileged_group(run):
     assert "must be one of 'a', 'b', got 'z'" in done.err
 
 
-def test_the_same_audit_writes_the_same_bytes(shell, tmp_path):
-    pages = []
-    for seed in ("1", "2"):
-        report = tmp_path / f"{seed}.html"
-        shell("audit", "people.csv", *TOLD, "--report", report, env={"PYTHONHASHSEED": seed})
-        pages.append(report.read_bytes())
-    assert pages[0] == pages[1]
+def test_the_same_audit_writes_the_same_bytes_in_another_process(run, shell, tmp_path):
+    seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
+    line = ["audit", "people.csv", *TOLD, "--report"]
+
+    assert run(*line, tmp_path / "own.html").code == 0
+    assert shell(*line, tmp_path / "other.html", env={"PYTHONHASHSEED": seed}).code == 0
+    assert (tmp_path / "own.html").read_bytes() == (tmp_path / "other.html").read_bytes()

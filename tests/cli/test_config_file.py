@@ -214,7 +214,7 @@ def test_a_flag_on_the_line_stands_in_for_what_the_file_may_not_set(run, found):
     assert "must be named to set fail-on, as" in refused.err
 
 
-def test_no_code_runs_from_a_file_that_was_found(shell, tmp_path, folder):
+def test_no_code_runs_from_a_file_that_was_found(run, tmp_path, folder):
     class Surprise:
         def __reduce__(self):
             return os.mkdir, (str(tmp_path / "ran"),)
@@ -226,7 +226,7 @@ def test_no_code_runs_from_a_file_that_was_found(shell, tmp_path, folder):
     line = ["audit", folder / "people.csv", "--label", "good", "--sensitive", "race"]
 
     for more in ([], ["--allow-pickle"], ["--model", "m.pkl"]):
-        done = shell(*line, *more, cwd=tmp_path)
+        done = run(*line, *more, cwd=tmp_path)
         assert (done.code, done.out) == (2, "")
         assert "must be named to set" in done.err
     assert not (tmp_path / "ran").exists()
@@ -320,7 +320,7 @@ def test_a_similarity_is_made_from_its_settings(run, config, folder):
     assert "`scale` must be a setting of the similarity 'mixed-tabular'" in wrong.err
 
 
-def test_the_example_of_the_documentation_runs(shell, tmp_path):
+def test_the_example_of_the_documentation_runs(run, tmp_path):
     page = Path(__file__).parents[2] / "docs" / "command-line.md"
     (example,) = re.findall(r"```toml\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
     (tmp_path / "fairtransport.toml").write_text(example, encoding="utf-8")
@@ -329,8 +329,8 @@ def test_the_example_of_the_documentation_runs(shell, tmp_path):
     (tmp_path / "cases.csv").write_text(text, encoding="utf-8")
 
     named = ["--config", "fairtransport.toml"]
-    assert shell("audit", *named, cwd=tmp_path).code == 3
-    assert shell("monitor", "cases.csv", *named, cwd=tmp_path).code in {0, 3}
+    assert run("audit", *named, cwd=tmp_path).code == 3
+    assert run("monitor", "cases.csv", *named, cwd=tmp_path).code in {0, 3}
     assert (tmp_path / "audit.state").exists()
 
 

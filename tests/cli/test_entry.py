@@ -34,8 +34,8 @@ ASKED = ["--label", "good", "--model", "model.skops", "--sensitive", "race", "--
     ],
     ids=lambda value: " ".join(value[:2]) if isinstance(value, list) else None,
 )  # fmt: skip
-def test_commands_and_their_exit_codes(line, code, words, shell):
-    done = shell(*line)
+def test_commands_and_their_exit_codes(line, code, words, run):
+    done = run(*line)
 
     assert (done.code, done.err) == (code, "")
     assert words in done.words
@@ -50,18 +50,35 @@ def test_commands_and_their_exit_codes(line, code, words, shell):
         (["audti"], 2, "'audti' is no command of `fairtransport`"),
     ],
 )
-def test_errors_and_their_exit_codes(line, code, message, shell):
-    done = shell(*line)
+def test_errors_and_their_exit_codes(line, code, message, run):
+    done = run(*line)
 
     assert (done.code, done.out) == (code, "")
     assert done.err.startswith(f"Error: {message}")
     assert done.err.count("\n") == 1
 
 
-def test_the_monitor_and_its_exit_codes(shell, tmp_path):
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["--version"],
+        ["audit", "people.csv", *TOLD, "--disagreement", "bias", "--seed", "1", "--delta", "0.01"],
+        ["audit", "people.csv", *TOLD, "--alpha", "2"],
+        ["audti"],
+    ],
+    ids=lambda line: " ".join([*line[:1], *line[-2:]]),
+)
+def test_the_script_is_the_entry_point_in_a_process_of_its_own(line, shell, run):
+    alone = shell(*line)
+
+    assert alone == run(*line)
+    assert alone.code == {"--version": 0, "0.01": 3, "2": 2, "audti": 2}[line[-1]]
+
+
+def test_the_monitor_and_its_exit_codes(run, tmp_path):
     line = ["monitor", "people.csv", *TOLD, "--delta", "0.001", "--state", tmp_path / "s"]
 
-    first, again = shell(*line), shell(*line, "--quiet", "--fail-on", "never")
+    first, again = run(*line), run(*line, "--quiet", "--fail-on", "never")
 
     assert (first.code, first.err) == (3, "")
     assert "δ = 0.001: δ-fairness rejected at level 5 % at case" in first.words
@@ -219,9 +236,8 @@ def test_a_full_disk_is_said(folder):
 
 
 def test_a_terminal_without_greek_letters_gets_something_else(shell):
-    done = shell(
-        "audit", "people.csv", *ASKED, "--delta", "0.01", env={"PYTHONIOENCODING": "ascii"}
-    )
+    line = ["audit", "people.csv", *TOLD, "--disagreement", "bias", "--delta", "0.01"]
+    done = shell(*line, env={"PYTHONIOENCODING": "ascii"})
 
     assert (done.code, done.err) == (3, "")
     assert "?-fairness rejected at level 5 %" in done.words

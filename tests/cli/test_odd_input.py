@@ -164,6 +164,8 @@ def closed(streams, *line, cwd):
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.slow
+@pytest.mark.versions
 def test_a_closed_standard_output_is_an_error_only_where_it_is_needed(folder, tmp_path):
     broken = "Error: the output could not be read or written: Bad file descriptor\n"
     line = ["audit", "people.csv", *TOLD]
@@ -175,6 +177,8 @@ def test_a_closed_standard_output_is_an_error_only_where_it_is_needed(folder, tm
     assert closed("012", *line, "--seed", "x", cwd=folder) == (2, "", "")
 
 
+@pytest.mark.slow
+@pytest.mark.versions
 def test_a_reader_that_has_gone_is_no_error_of_ours(folder):
     for more in ([], ["--json", "-"]):
         read, write = os.pipe()

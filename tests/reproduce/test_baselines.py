@@ -96,6 +96,7 @@ def test_path_claims_count_what_holds():
     assert found["strength_quartiles"][1] == 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.reproduce
 def test_a_representation_answers_and_leaves_the_global_seed_alone(split):
     few = split.training.iloc[:200]

@@ -7,6 +7,7 @@ from tests.conftest import problems
 from fairtransport import InputError
 
 
+@pytest.mark.slow
 @given(problems(decimals=2), st.randoms(use_true_random=False))
 @settings(max_examples=300)
 def test_the_derivative_is_the_limit_of_difference_quotients(case, random):

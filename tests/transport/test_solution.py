@@ -33,6 +33,7 @@ def optimal_plans_differ(problem, f):
     return False
 
 
+@pytest.mark.slow
 @given(problems(largest=4, decimals=2))
 @settings(max_examples=150)
 def test_uniqueness_of_the_plan_is_honest(case):

@@ -20,8 +20,10 @@ def test_bounds_hold_as_often_as_promised_and_are_narrower_than_apart(row):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("row", "case"), list(zip(ROWS, cases(), strict=True)))
-def test_what_is_measured_is_what_the_docs_say(row, case):
+@pytest.mark.parametrize("place", range(len(ROWS)), ids=[row["case"] for row in ROWS])
+def test_what_is_measured_is_what_the_docs_say(place):
+    # made here, as the corner of a curve takes an audit, which no collection of tests needs
+    row, case = list(zip(ROWS, cases(), strict=True))[place]
     here = measure(case, 3, seed=1)
 
     assert (row["case"], row["part"]) == (case.name, pytest.approx(here.part))

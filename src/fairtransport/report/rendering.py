@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from fairtransport.comparison_summary import ComparisonSummary
@@ -40,18 +41,21 @@ def environment(finalize: Callable[[object], object], code: Callable[[str], Mark
     code
         Escapes text in which words between backticks are code.
     """
+    places = (place for one in PACKAGES.values() for place in one.__path__)
+    return _environment(finalize, code, tuple(places))
+
+
+@cache  # templates are compiled once, whatever number of documents they are filled in for
+def _environment(
+    finalize: Callable[[object], object], code: Callable[[str], Markup], places: tuple[str, ...]
+) -> Environment:
     from pathlib import Path
 
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
     made = Environment(
-        loader=FileSystemLoader(
-            [
-                Path(__file__).parent / "templates",
-                *(place for one in PACKAGES.values() for place in one.__path__),
-            ]
-        ),
+        loader=FileSystemLoader([Path(__file__).parent / "templates", *places]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -157,6 +157,7 @@ def test_exchanging_the_audits_turns_the_bounds_round():
     assert turned.lower_bound() == pytest.approx(-law.upper_bound(), abs=0.1 * width)
 
 
+@pytest.mark.slow
 def test_bounds_and_tests_at_a_declared_difference_never_contradict_each_other():
     first, second, f = twins()
     rng, both = np.random.default_rng(1), set()

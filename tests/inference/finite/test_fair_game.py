@@ -164,6 +164,7 @@ def test_a_mixture_of_fixed_stakes_is_a_fair_game_with_targets_from_the_sample()
         assert max(totals.values()) <= 1 + ROUNDING
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fewest", [1, 2])
 def test_the_best_mean_of_the_first_orders_errs_with_at_most_its_level(fewest):
     """All samples, and all triples of random orders of each: exchangeable, not independent."""

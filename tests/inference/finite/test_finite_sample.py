@@ -124,6 +124,7 @@ def test_wealth_at_a_fixed_price_is_that_of_another_package(side):
     assert ours[0, 0] == pytest.approx(other.log_e_values_[-1], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_bounds_at_known_n_are_narrower_than_a_confidence_sequence_and_agree_with_it():
     case = fractional()
     counts = np.random.default_rng(4).multinomial(1000, case.frequencies)
@@ -219,6 +220,7 @@ def test_bounds_p_values_and_verdicts_never_contradict_each_other(
         assert 0 <= law.pvalue(other) <= 1
 
 
+@pytest.mark.slow
 def test_the_seed_hardly_moves_the_bounds():
     case = cases.regular()
     counts = np.random.default_rng(0).multinomial(1000, case.frequencies)
@@ -306,6 +308,7 @@ def test_rare_large_gains_are_rejected_and_the_bound_agrees():
     assert 0.025 < law.lower_bound() < law.estimate
 
 
+@pytest.mark.slow
 def test_rare_large_gains_are_found_as_often_as_the_test_at_the_threshold_finds_them():
     problem, f = rare_gains(), np.array([128, 17, 5, 0, 0]) / 150
     rng = np.random.default_rng(0)

@@ -205,6 +205,7 @@ def test_a_pilot_whose_audit_is_clopper_pearsons_is_planned_exactly():
     assert plan.n == sample_size(value=value, delta=0.03).n
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "goal", "delta"), [("limit-law", "reject", 0.035), ("limit-law", "certify", 0.07)]
 )

@@ -64,6 +64,7 @@ def test_without_differences_the_mean_wealth_is_exactly_one():
     assert played >= 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_over_all_samples_of_five_people_the_evidence_has_a_mean_of_at_most_one(seed):
     """All sequences of people, the pilot with its choice of length included, at δ = R."""
