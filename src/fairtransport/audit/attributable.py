@@ -10,6 +10,7 @@ import numpy as np
 
 from fairtransport.inference import Interval, difference_law
 from fairtransport.inference.verdict import Verdict, reach_verdict
+from fairtransport.space.row_numbers import row_numbers
 from fairtransport.transport import AuditProblem
 
 if TYPE_CHECKING:
@@ -99,12 +100,14 @@ def _tested(law: DifferenceLaw, core: Core) -> tuple[float | None, Verdict | Non
 def held_fixed(core: Core, *names: str) -> AuditProblem:
     """Return the audit's problem with some sensitive features held fixed; all if none is named."""
     geometry, space = core.problem.geometry, core.space
-    columns = [space.columns[name].codes for name in names or space.sensitive]
-    keys = np.column_stack([geometry.blocks, *columns])
-    blocks = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
-    return AuditProblem(
-        core.problem.losses, replace(geometry, blocks=blocks), budget=core.problem.budget
-    )
+    held = frozenset(names or space.sensitive)
+    if held not in core.held_problems:
+        columns = [space.columns[name].codes for name in space.sensitive if name in held]
+        blocks = row_numbers([geometry.blocks, *columns])
+        core.held_problems[held] = AuditProblem(
+            core.problem.losses, replace(geometry, blocks=blocks), budget=core.problem.budget
+        )
+    return core.held_problems[held]
 
 
 def _are_apart(geometry: Geometry) -> bool:

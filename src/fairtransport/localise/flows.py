@@ -11,7 +11,14 @@ import numpy as np
 from fairtransport.documents import Doc
 from fairtransport.inference.finite.clopper_pearson import share_at_least, share_at_most
 from fairtransport.inference.multiplicity import holm
-from fairtransport.localise.profiles import Profile, Profiles, Value, first_points, plain
+from fairtransport.localise.profiles import (
+    Profile,
+    Profiles,
+    Value,
+    first_points,
+    plain,
+    plain_levels,
+)
 from fairtransport.space.columns import MISSING
 
 if TYPE_CHECKING:
@@ -146,14 +153,15 @@ def _axis(space: SampleSpace, name: str | None) -> _Axis:
     if name is None:
         return _Axis([None], np.zeros(space.size, np.int64))
     column = space.columns[name]
-    values: list[Value] = [plain(value) for value in column.levels.tolist()]
     codes = column.codes
-    is_cut = np.issubdtype(column.levels.dtype, np.number) and len(values) > MOST_NUMBERS
+    is_cut = np.issubdtype(column.levels.dtype, np.number) and len(column.levels) > MOST_NUMBERS
     if is_cut:
         values, quarter = _quarters(column.levels.astype(np.float64), codes, space.counts)
         codes = np.where(codes == MISSING, MISSING, quarter[codes])
-    elif column.categories:
-        values, codes = _in_declared_order(values, codes, column.categories)
+    else:
+        values = plain_levels(column.levels)
+        if column.categories:
+            values, codes = _in_declared_order(values, codes, column.categories)
     if column.has_missing:
         codes = np.where(codes == MISSING, len(values), codes)
         values = [*values, None]

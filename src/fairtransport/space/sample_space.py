@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from fairtransport.space.row_numbers import row_numbers
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -110,7 +112,7 @@ class SampleSpace:
         """Return (K,) numbers that are equal exactly where the points agree in all of ``names``."""
         if not names:
             return np.zeros(self.size, np.int64)
-        return np.unique(self.codes(names), axis=0, return_inverse=True)[1].reshape(-1)
+        return row_numbers([self.columns[name].codes for name in names])
 
     def values(self, name: str) -> Values:
         """Return a column's values, one a point."""
