@@ -125,6 +125,43 @@ def log_wealths(
         result[y, s] = total + math.log(product)
 
 
+@njit(cache=True, parallel=True)
+def log_wealths_of_mixture(
+    number: FloatArray, stakes: FloatArray, outcomes: FloatArray, over: FloatArray,
+    result: FloatArray,
+) -> None:  # fmt: skip
+    """Fill (outcomes, stakes) with the log-wealth of stakes that never change.
+
+    The same numbers as `log_wealths`, ``number`` records of each cell in their order. All stakes
+    are bet on a record at once: their products do not wait for each other.
+    """
+    many = len(stakes)
+    for y in prange(outcomes.shape[0]):
+        totals, products = np.zeros(many), np.ones(many)
+        for a in range(len(number)):
+            gain = outcomes[y, a] - over[a]
+            if number[a] != 1.0:
+                for s in range(many):
+                    x = stakes[s] * gain
+                    if x <= -1.0:
+                        totals[s] = -np.inf
+                    else:
+                        totals[s], products[s] = multiplied(totals[s], products[s], x, number[a])
+                continue
+            inside = True
+            for s in range(many):
+                products[s] *= 1.0 + stakes[s] * gain
+                inside &= (products[s] > TINY) & (products[s] < HUGE)
+            if not inside:
+                for s in range(many):
+                    if products[s] <= 0.0:
+                        totals[s], products[s] = -np.inf, 1.0
+                    elif not TINY < products[s] < HUGE:
+                        totals[s], products[s] = totals[s] + math.log(products[s]), 1.0
+        for s in range(many):
+            result[y, s] = totals[s] + math.log(products[s])
+
+
 @njit(cache=True)
 def net_gain(
     i: int, price: float, first: IntArray, far_cost: FloatArray, far_gain: FloatArray,
