@@ -32,7 +32,9 @@ def test_it_is_made_once(made, tmp_path):
     assert len(list((tmp_path / "fairtransport").iterdir())) == 1
 
 
-@pytest.mark.parametrize("spoil", [lambda old: old[:-3], lambda old: old + b"evil()", lambda _: b""])
+@pytest.mark.parametrize(
+    "spoil", [lambda old: old[:-3], lambda old: old + b"evil()", lambda _: b""]
+)
 def test_a_file_that_was_cut_or_changed_is_made_anew(made, tmp_path, spoil):
     asked_by_another_process()
     (file,) = (tmp_path / "fairtransport").iterdir()

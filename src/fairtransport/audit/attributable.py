@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from fairtransport.inference import Interval, difference_law
 from fairtransport.inference.verdict import Verdict, reach_verdict
 from fairtransport.space.row_numbers import row_numbers
@@ -60,9 +58,10 @@ class Attributable:
 def find_attributable(core: Core) -> Attributable:
     """Return the part of an audit's statistic that needs sensitive features to change."""
     held = held_fixed(core)
-    same_group = held.value(core.space.frequencies)
+    apart = _are_apart(held.geometry)
+    same_group = 0.0 if apart else held.value(core.space.frequencies)
     value = max(core.statistic - same_group, 0.0)
-    if core.target_scope == "twins" and _are_apart(held.geometry):
+    if core.target_scope == "twins" and apart:
         return Attributable(
             value, same_group, core.lower_bound, core.upper_bound, core.interval, core.pvalue,
             core.tested,
@@ -111,5 +110,5 @@ def held_fixed(core: Core, *names: str) -> AuditProblem:
 
 
 def _are_apart(geometry: Geometry) -> bool:
-    """Whether no two points are comparable."""
-    return len(np.unique(geometry.blocks)) == geometry.size
+    """Whether no two points are comparable; blocks are numbered from 0 on."""
+    return int(geometry.blocks.max()) + 1 == geometry.size

@@ -249,7 +249,7 @@ def omissions(core: Core) -> list[str]:
     notes = [
         f"Flows by {name} are left out here: {reason}." for name, reason in _too_long(core).items()
     ]
-    groups = len(np.unique(core.space.groups(core.space.sensitive)))
+    groups = len(core.space.first_of_groups)
     if groups > MOST_GROUPS:
         notes.append(f"{MOST_GROUPS} of {groups} groups are listed here, those that add most.")
     notes += [

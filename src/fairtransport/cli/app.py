@@ -28,7 +28,8 @@ COMMANDS = {
         "audit_command:audit", "Audit a model, or the predictions in a file.", configured=True
     ),
     "combine": Command(
-        "combine_command:combine", "Put earlier audits together: verdicts that hold for all of them."
+        "combine_command:combine",
+        "Put earlier audits together: verdicts that hold for all of them.",
     ),
     "compare": Command(
         "compare_command:compare",
@@ -47,9 +48,7 @@ COMMANDS = {
         "Tell how many cases an audit needs to reject δ-fairness, or to certify it.",
         configured=True,
     ),
-    "reproduce": Command(
-        "reproduce_command:reproduce", "Remake the paper's figures and tables."
-    ),
+    "reproduce": Command("reproduce_command:reproduce", "Remake the paper's figures and tables."),
     "completion": Command(
         "completion_command:completion", "Print the completion script of a shell."
     ),

@@ -11,14 +11,7 @@ import numpy as np
 from fairtransport.documents import Doc
 from fairtransport.inference.finite.clopper_pearson import share_at_least, share_at_most
 from fairtransport.inference.multiplicity import holm
-from fairtransport.localise.profiles import (
-    Profile,
-    Profiles,
-    Value,
-    first_points,
-    plain,
-    plain_levels,
-)
+from fairtransport.localise.profiles import Profile, Profiles, Value, plain, plain_levels
 from fairtransport.space.columns import MISSING
 
 if TYPE_CHECKING:
@@ -101,7 +94,7 @@ def flow_table(
     p-values of this test are Holm's.
     """
     label, level = _axis(space, space.label), _axis(space, feature)
-    firsts, group_of = first_points(space.groups(space.sensitive))
+    firsts, group_of = space.first_of_groups, space.sensitive_groups
     shape = (len(label.values), len(level.values), len(firsts))
     cell_of = np.ravel_multi_index((label.places, level.places, group_of), shape)
     people, out, into = _counts(moved, space, cell_of, int(np.prod(shape)))
@@ -118,7 +111,7 @@ def flow_table(
 def flow_shapes(space: SampleSpace, features: list[str]) -> dict[str, tuple[int, int, int]]:
     """Return how many labels, levels and groups the flows by each feature have."""
     labels = len(_axis(space, space.label).values)
-    groups = len(np.unique(space.groups(space.sensitive)))
+    groups = len(space.first_of_groups)
     return {name: (labels, len(_axis(space, name).values), groups) for name in features}
 
 

@@ -52,8 +52,7 @@ def worst_pair(
     their difference, scores by total variation. Only people with the same true label are
     comparable.
     """
-    pairs = sum(len(members) ** 2 for members in geometry.members)
-    if geometry.is_free or pairs > MOST_PAIRS:
+    if geometry.is_free or sum(len(members) ** 2 for members in geometry.members) > MOST_PAIRS:
         return None
     best, found = 0.0, (0, 0)
     for members in geometry.members:

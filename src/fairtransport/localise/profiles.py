@@ -51,9 +51,7 @@ class Profiles:
 
     def _value(self, name: str, point: int) -> Value:
         # looked up one by one: few of the levels of a continuous feature are ever shown
-        column = self._space.columns[name]
-        code = column.codes[point]
-        return None if code < 0 else plain(column.levels[code])
+        return plain(self._space.columns[name].at(point))
 
     def profile(self, point: int) -> Profile:
         """Return the columns that describe a person."""
@@ -67,12 +65,6 @@ class Profiles:
         """Return the true label of a point; None where the loss does without."""
         name = self._space.label
         return None if name is None else self.part(point, (name,))[name]
-
-
-def first_points(numbers: IntArray) -> tuple[IntArray, IntArray]:
-    """Return one point of each group, and the place of each point's group among them."""
-    _, first, place = np.unique(numbers, return_index=True, return_inverse=True)
-    return first.astype(np.int64), place.reshape(-1).astype(np.int64)
 
 
 def name_of(group: Profile) -> str:

@@ -78,9 +78,7 @@ def _charts(summary: AuditSummary) -> dict[str, tuple[Write, Draw]]:
         drawn["methods"] = partial(methods_chart, rows, estimate=found, delta=delta)
     if len(summary.budget_curve) >= FEWEST_CORNERS:
         here = {"budget": summary.budget, "statistic": found, "price": summary.price}
-        drawn["curve"] = partial(
-            budget_curve_chart, list(map(vars, summary.budget_curve)), **here
-        )
+        drawn["curve"] = partial(budget_curve_chart, list(map(vars, summary.budget_curve)), **here)
     return charts | {key: (partial(_as_document, draw), draw) for key, draw in drawn.items()}
 
 

@@ -244,14 +244,14 @@ def comparable_share(space: SampleSpace, geometry: Geometry, budget: float) -> f
 
     Without a budget only those count to whom moving is free.
     """
-    reached = reaches_other(geometry, space.groups(space.sensitive), freely=budget == 0)
+    reached = reaches_other(geometry, space.sensitive_groups, freely=budget == 0)
     return float(space.counts[reached].sum() / space.n)
 
 
 def _pairs(
     space: SampleSpace, geometry: Geometry, most: int, rng: np.random.Generator
 ) -> list[SimilarPair]:
-    kinds = space.groups(space.sensitive)
+    kinds = space.sensitive_groups
     tries = min(TRIES * most, int(space.observed.sum()))
     found: list[SimilarPair] = []
     for person in rng.choice(space.size, tries, replace=False, p=space.frequencies):
@@ -271,8 +271,7 @@ def _pairs(
 
 
 def _profile(space: SampleSpace, point: int) -> dict[str, Any]:
-    rows = np.array([point])
-    return {name: plain(space.columns[name].take(rows).to_list()[0]) for name in space.profile}
+    return {name: plain(space.columns[name].at(point)) for name in space.profile}
 
 
 def _distance_of(

@@ -41,7 +41,9 @@ def _texts(column: CodedColumn) -> list[str]:
     plain = levels.tolist()
     # numbers have no comma in them, so that one call does for all
     numeric = plain and levels.dtype.kind in "biuf"
-    texts = _ENCODER.encode(plain)[1:-1].split(", ") if numeric else list(map(_ENCODER.encode, plain))
+    texts = (
+        _ENCODER.encode(plain)[1:-1].split(", ") if numeric else list(map(_ENCODER.encode, plain))
+    )
     if MISSING in used:
         texts.insert(0, _ENCODER.encode(None))
     return [texts[at] for at in place.reshape(-1).tolist()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -71,7 +72,7 @@ class SampleSpace:
         """The number of points, K."""
         return len(self.counts)
 
-    @property
+    @cached_property
     def n(self) -> int:
         """The number of people."""
         return int(self.counts.sum())
@@ -101,6 +102,16 @@ class SampleSpace:
         """(K,) numbers of the sets of points that come in together: with twins, all twins."""
         given = self.sensitive if self.has_twins else ()
         return self.groups([name for name in self.columns if name not in given])
+
+    @cached_property
+    def sensitive_groups(self) -> IntArray:
+        """(K,) numbers, from 0 on, of the combinations of sensitive levels that occur."""
+        return self.groups(self.sensitive)
+
+    @cached_property
+    def first_of_groups(self) -> IntArray:
+        """The first point of each combination of sensitive levels."""
+        return np.unique(self.sensitive_groups, return_index=True)[1].astype(np.int64)
 
     def codes(self, names: Sequence[str]) -> IntArray:
         """Return the (K, columns) codes of some columns."""
