@@ -39,11 +39,11 @@ def _texts(column: CodedColumn) -> list[str]:
     used, place = np.unique(column.codes, return_inverse=True)
     levels = column.levels[used[used != MISSING]]
     plain = levels.tolist()
-    # numbers have no comma in them, so that one call does for all
-    numeric = plain and levels.dtype.kind in "biuf"
-    texts = (
-        _ENCODER.encode(plain)[1:-1].split(", ") if numeric else list(map(_ENCODER.encode, plain))
-    )
+    if plain and levels.dtype.kind in "biuf":
+        # numbers have no comma in them, so that one call does for all
+        texts = _ENCODER.encode(plain)[1:-1].split(", ")
+    else:
+        texts = list(map(_ENCODER.encode, plain))
     if MISSING in used:
         texts.insert(0, _ENCODER.encode(None))
     return [texts[at] for at in place.reshape(-1).tolist()]
