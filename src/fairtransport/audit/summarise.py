@@ -70,9 +70,9 @@ ROUNDING = 1e-9
 LIBRARIES = ("numpy", "scipy", "narwhals", "pandas", "duckdb")
 
 
-def summarise(core: Core) -> AuditSummary:
-    """Return everything an audit says."""
-    moved, headline = core.moved, summarise_headline(core)
+def summarise(core: Core, headline: AuditSummary) -> AuditSummary:
+    """Return everything an audit says; ``headline`` is what `summarise_headline` returns."""
+    moved = core.moved
     compared = compare_groups(core)
     notes = [note for one in compared for note in one.notes]
     return replace(
