@@ -7,7 +7,7 @@ NEWEST_PYTHON ?= $(firstword $(foreach version, 3.14 3.13 3.12 3.11, $(shell \
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-lowest test-newest test-install servers environments slow lint types contracts check bench \
+.PHONY: demo test test-lowest test-newest test-install servers environments slow docs lint types contracts check bench \
   validity clean
 
 demo: .venv/installed
@@ -43,6 +43,10 @@ servers: .venv-mlflow/installed .venv-mlserver/installed
 
 slow: .venv/installed-dev servers
 	NUMBA_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m slow
+
+# The site, into docs/_build/html; it opens from the disk.
+docs: .venv/installed-dev
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs docs/_build/html
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .

@@ -19,8 +19,9 @@ FLAGS = ["--label", "good", "--prediction", "guess", "--sensitive", "group", "--
 
 
 def rows(count, rng):
-    drawn = rng.integers(0, (2, 300, 2, 2), (count, 4)).tolist()
-    return "".join(f"{'ab'[group]},{x},{good},{guess}\n" for group, x, good, guess in drawn)
+    """Cases of a system that answers the same to the same: other monitors do not apply."""
+    drawn = rng.integers(0, (2, 300, 2), (count, 3)).tolist()
+    return "".join(f"{'ab'[group]},{x},{good},{(group + x // 7) % 2}\n" for group, x, good in drawn)
 
 
 def written(path, text="old"):
@@ -161,18 +162,20 @@ def test_killed_at_a_hundred_moments_nothing_is_lost_counted_twice_or_left(tmp_p
     with Server() as server:
         server.start(*line)
         server.wait()
-        kills, total, progress, n = 0, 300, set(), 300
+        kills, total, progress, n, patience = 0, 300, set(), 300, 0.7
         while kills < 100:
             text = rows(count := int(rng.integers(800)), rng)
             with cases.open("a") as file:
                 file.write(text)
             total += count
             child = server.start(*line)
-            if not server.ends_within(rng.uniform(0, 0.7)):
+            if not server.ends_within(rng.uniform(0, patience)):
                 os.kill(child, signal.SIGKILL)
             kills += server.wait() == -signal.SIGKILL
             before, n = n, ft.Monitor.resume(state).state.n
             progress.add(n > before)
+            # on a busy machine a kill must wait longer to find something saved
+            patience *= 0.98 if n > before else 1.02
             assert before <= n <= total
         server.start(*line)
         assert server.wait() in {0, 3}

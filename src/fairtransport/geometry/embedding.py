@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Embedding(Cost):
     """Squared Euclidean distance between the rows of ``coordinates``.
 
-    Every Mahalanobis-like metric is of this form: d(x, y)² = |Ax − Ay|².
+    Every Mahalanobis-like metric is of this form: ``d(x, y)² = |Ax − Ay|²``.
     """
 
     coordinates: FloatArray

@@ -42,7 +42,7 @@ class IgnoreSensitive(Parameters):
     Notes
     -----
     d(x, x') = 0 when x and x' differ in sensitive features alone, infinity otherwise
-    (Section 5 of the paper). With a tolerance t of column k, |x_k − x'_k| <= t is enough
+    (Section 5 of the paper). With a tolerance t of column k, ``|x_k − x'_k| <= t`` is enough
     there. That is no longer an equivalence: chains of free moves are not free.
     """
 

@@ -48,9 +48,9 @@ class SensitiveSubspace(Learned):
     Yurochkin, Bower and Sun (2020). Features are encoded (numbers standardised, levels
     one-hot with any two at squared distance 1); each sensitive feature is predicted from
     them, one with levels or with two values by logistic regression, a numeric one by ridge
-    regression. With Q an orthonormal basis of the coefficients' span,
+    regression. With Q an orthonormal basis of the coefficients' span::
 
-        d²(x, x') = |(I − QQ')(z(x) − z(x'))|².
+        d²(x, x') = |(I − QQ')(z(x) − z(x'))|²
 
     The sensitive features' own coordinates are taken out too, so they change for free.
 
