@@ -63,19 +63,19 @@ def _charts(summary: AuditSummary) -> dict[str, tuple[Write, Draw]]:
     charts: dict[str, tuple[Write, Draw]] = {}
     for number, table in enumerate(summary.flows, 1):
         if table.cells:
-            ways = (heatmaps_document, flow_heatmaps)
-            write, draw = (
-                partial(way, flow_rows(table), feature=table.feature, label=label) for way in ways
-            )
-            charts[f"flows-{number}"] = write, draw
+            told = {"feature": table.feature, "label": label}
+            rows = flow_rows(table)
+            charts[f"flows-{number}"] = (
+                partial(heatmaps_document, rows, **told), partial(flow_heatmaps, rows, **told)
+            )  # fmt: skip
     drawn: dict[str, Draw] = {}
     if summary.law is not None and summary.law.bins:
         ends = {"lower": summary.lower_bound, "upper": summary.upper_bound}
         bins = list(map(vars, summary.law.bins))
         drawn["law"] = partial(law_chart, bins, estimate=found, delta=delta, **ends)
     if summary.methods:
-        rows = list(map(vars, summary.methods))
-        drawn["methods"] = partial(methods_chart, rows, estimate=found, delta=delta)
+        methods = list(map(vars, summary.methods))
+        drawn["methods"] = partial(methods_chart, methods, estimate=found, delta=delta)
     if len(summary.budget_curve) >= FEWEST_CORNERS:
         here = {"budget": summary.budget, "statistic": found, "price": summary.price}
         drawn["curve"] = partial(budget_curve_chart, list(map(vars, summary.budget_curve)), **here)
