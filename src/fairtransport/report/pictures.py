@@ -63,11 +63,11 @@ def _charts(summary: AuditSummary) -> dict[str, tuple[Write, Draw]]:
     charts: dict[str, tuple[Write, Draw]] = {}
     for number, table in enumerate(summary.flows, 1):
         if table.cells:
-            told = {"feature": table.feature, "label": label}
-            rows = flow_rows(table)
+            rows, feature = flow_rows(table), table.feature
             charts[f"flows-{number}"] = (
-                partial(heatmaps_document, rows, **told), partial(flow_heatmaps, rows, **told)
-            )  # fmt: skip
+                partial(heatmaps_document, rows, feature=feature, label=label),
+                partial(flow_heatmaps, rows, feature=feature, label=label),
+            )
     drawn: dict[str, Draw] = {}
     if summary.law is not None and summary.law.bins:
         ends = {"lower": summary.lower_bound, "upper": summary.upper_bound}
