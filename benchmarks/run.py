@@ -11,6 +11,7 @@ import os
 import sys
 from typing import Any
 
+import afterwards
 import frontiers
 import lp
 from measure import Neighbours, provenance, shown_seconds, write_result
@@ -25,17 +26,19 @@ def main() -> int:
     console = Console(width=None if sys.stdout.isatty() else 130, highlight=False)
     context = {**provenance(), "quick": options.quick}
     right = True
-    if options.only != "frontiers":
+    if options.only in {None, "lp"}:
         right = _run_lp(console, context)
-    if options.only != "lp":
+    if options.only in {None, "frontiers"}:
         _run_frontiers(console, context)
+    if options.only in {None, "afterwards"}:
+        _run_afterwards(console, context)
     return 0 if right else 1
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--quick", action="store_true", help="small sizes only")
-    parser.add_argument("--only", choices=("lp", "frontiers"), help="one part only")
+    parser.add_argument("--only", choices=("lp", "frontiers", "afterwards"), help="one part only")
     return parser.parse_args()
 
 
@@ -80,6 +83,18 @@ def _run_frontiers(console: Console, context: dict[str, Any]) -> None:
         growths.append(growth)
     content = frontiers.as_json(growths)
     path = write_result("frontiers", {**context, **_shared(console, neighbours), **content})
+    console.print(f"Written: {path.name}")
+
+
+def _run_afterwards(console: Console, context: dict[str, Any]) -> None:
+    """Measure what comes after the value."""
+    neighbours, quick = Neighbours(), context["quick"]
+    sizes = afterwards.QUICK_SIZES if quick else afterwards.SIZES
+    with console.status("") as status:
+        rows = afterwards.QUICK_ROWS if quick else afterwards.ROWS
+        found = afterwards.measure(sizes, rows, status.update)
+    console.print(afterwards.table(found), *afterwards.lines(found), "", sep="\n")
+    path = write_result("afterwards", {**context, **_shared(console, neighbours), **found})
     console.print(f"Written: {path.name}")
 
 

@@ -10,6 +10,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from fairtransport.lazy import lazily
+
 if TYPE_CHECKING:
     from fairtransport import access, datasets, inference, selection, similarity
     from fairtransport.audit import AuditResult, Audits, Comparison, audit, audit_many, compare
@@ -75,13 +77,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return import_module(f"{__name__}.{name}")
-    if name in _HOMES:
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    msg = f"module {__name__!r} has no attribute {name!r}"
-    raise AttributeError(msg)
+__getattr__ = lazily(__name__, _HOMES, _MODULES)
 
 
 def __dir__() -> list[str]:

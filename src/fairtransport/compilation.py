@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 from tempfile import mkdtemp
 
+from fairtransport.caches import users_cache
 from fairtransport.errors import FairtransportError
 
 PACKAGES = ("inference/anytime", "inference/finite", "inference/rates", "transport")
@@ -27,23 +28,13 @@ def _can_be_written(folder: Path) -> bool:
     return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
 
 
-def _users_cache() -> Path:
-    """Return the folder of the user's that numba would take."""
-    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path.expanduser fails without a home
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", home), "numba", "Cache")
-    if sys.platform == "darwin":
-        return home / "Library" / "Caches" / "numba"
-    return Path(os.environ.get("XDG_CACHE_HOME", home / ".cache"), "numba")
-
-
 def _is_kept() -> bool:
     """Say whether one of numba's own places for compiled code can be used."""
     named = os.environ.get("NUMBA_CACHE_DIR")
     places = [Path(named)] if named else []
     here = Path(__file__).parent
     beside = all(_can_be_written(here / package / "__pycache__") for package in PACKAGES)
-    return beside or any(map(_can_be_written, [*places, _users_cache()]))
+    return beside or any(map(_can_be_written, [*places, users_cache("numba")]))
 
 
 def _remove(folder: str, owner: int) -> None:

@@ -286,3 +286,10 @@ def test_the_demo_and_the_figures_are_written_by_the_script(shell, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {
         "report.html", "figure4.png", "figure4.svg", "figure4.csv",
     }  # fmt: skip
+
+
+def test_the_list_of_commands_says_what_each_says_of_itself():
+    from fairtransport.cli.app import COMMANDS, app
+
+    for name, command in COMMANDS.items():
+        assert " ".join(app[name].help.split("\n\n")[0].split()) == command.sentence

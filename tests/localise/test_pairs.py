@@ -5,6 +5,10 @@ import pytest
 from tests.localise.audits import compas_audit, priced_audit, random_people
 
 import fairtransport as ft
+from fairtransport.geometry import Embedding, Geometry
+from fairtransport.localise import pairs, worst_pair
+from fairtransport.space import SampleSpace
+from fairtransport.space.columns import CodedColumn
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -39,3 +43,28 @@ def test_labels_that_are_stored_as_numbers_are_one_apart():
 
     assert {pair.prediction, pair.prediction_of_second} == {0.0, 100.0}
     assert pair.ratio == pytest.approx(1 / pair.distance)
+
+
+@pytest.mark.parametrize("kind", ["score", "label", "words", "scores"])
+@pytest.mark.parametrize("reference", [False, True])
+def test_a_compiled_look_finds_the_same_pair(kind, reference, monkeypatch):
+    rng = np.random.default_rng(5)
+    size = 120
+    said = {
+        "score": rng.random(size), "label": rng.integers(0, 3, size) * 50.0,
+        "words": np.array(["no", "yes"], object)[rng.integers(0, 2, size)],
+        "scores": rng.dirichlet(np.ones(3), size),
+    }[kind]  # fmt: skip
+    # a third of the people share their place with another
+    places = rng.normal(size=(size, 4))[rng.integers(0, size, size)]
+    targets = rng.random(size) < 0.5 if reference else None
+    geometry = Geometry(rng.integers(0, 3, size), Embedding(places), targets=targets)
+    column = CodedColumn(np.arange(size), np.arange(size))
+    space = SampleSpace({"x": column}, np.ones(size, int), ("x",), ())
+
+    def found(many):
+        monkeypatch.setattr(pairs, "MANY_PAIRS", many)
+        return worst_pair(space, geometry, said, are_labels=kind in {"label", "words"})
+
+    assert found(0) is not None
+    assert found(0) == found(10**9)

@@ -210,7 +210,7 @@ def _accompanied(space: SampleSpace, matched: Sequence[str]) -> int:
     """Return how many people have someone who differs from them in sensitive features alone."""
     seen = space.observed
     block = space.groups((*matched, *label_columns(space)))[seen]
-    kinds = np.unique(np.column_stack([block, space.groups(space.sensitive)[seen]]), axis=0)
+    kinds = np.unique(np.column_stack([block, space.sensitive_groups[seen]]), axis=0)
     return int(space.counts[seen][np.bincount(kinds[:, 0])[block] > 1].sum())
 
 

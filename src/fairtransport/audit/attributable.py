@@ -10,6 +10,7 @@ import numpy as np
 
 from fairtransport.inference import Interval, difference_law
 from fairtransport.inference.verdict import Verdict, reach_verdict
+from fairtransport.space.row_numbers import row_numbers
 from fairtransport.transport import AuditProblem
 
 if TYPE_CHECKING:
@@ -60,9 +61,10 @@ class Attributable:
 def find_attributable(core: Core) -> Attributable:
     """Return the part of an audit's statistic that needs sensitive features to change."""
     held = held_fixed(core)
-    same_group = held.value(core.space.frequencies)
+    apart = _are_apart(held.geometry)
+    same_group = 0.0 if apart else held.value(core.space.frequencies)
     value = max(core.statistic - same_group, 0.0)
-    if core.target_scope == "twins" and _are_apart(held.geometry):
+    if core.target_scope == "twins" and apart:
         return Attributable(
             value, same_group, core.lower_bound, core.upper_bound, core.interval, core.pvalue,
             core.tested,
@@ -100,13 +102,16 @@ def _tested(law: DifferenceLaw, core: Core) -> tuple[float | None, Verdict | Non
 def held_fixed(core: Core, *names: str) -> AuditProblem:
     """Return the audit's problem with some sensitive features held fixed; all if none is named."""
     geometry, space = core.problem.geometry, core.space
-    columns = [space.columns[name].codes for name in names or space.sensitive]
-    keys = np.column_stack([geometry.blocks, *columns])
-    blocks = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
-    held = replace(geometry, blocks=blocks)
-    if space.made_up is not None:
-        held = _without_telling(held, space.made_up)
-    return AuditProblem(core.problem.losses, held, budget=core.problem.budget)
+    held = frozenset(names or space.sensitive)
+    if held not in core.held_problems:
+        columns = [space.columns[name].codes for name in space.sensitive if name in held]
+        fixed = replace(geometry, blocks=row_numbers([geometry.blocks, *columns]))
+        if space.made_up is not None:
+            fixed = _without_telling(fixed, space.made_up)
+        core.held_problems[held] = AuditProblem(
+            core.problem.losses, fixed, budget=core.problem.budget
+        )
+    return core.held_problems[held]
 
 
 def _without_telling(geometry: Geometry, made: MadeUp) -> Geometry:
@@ -119,8 +124,8 @@ def _without_telling(geometry: Geometry, made: MadeUp) -> Geometry:
 
 
 def _are_apart(geometry: Geometry) -> bool:
-    """Whether no two points are comparable."""
+    """Whether no two points are comparable; blocks are numbered from 0 on."""
     moves = geometry.listed_moves()
     if moves is not None:
         return bool(np.all(moves.row == moves.col))
-    return len(np.unique(geometry.blocks)) == geometry.size
+    return int(geometry.blocks.max()) + 1 == geometry.size

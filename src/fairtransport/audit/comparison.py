@@ -23,7 +23,7 @@ from fairtransport.comparison_summary import (
 from fairtransport.errors import InputError
 from fairtransport.filesystem import write_text
 from fairtransport.inference import difference_law
-from fairtransport.localise.profiles import Profiles, first_points
+from fairtransport.localise.profiles import Profiles
 from fairtransport.space.fingerprint import data_sha256
 
 if TYPE_CHECKING:
@@ -272,12 +272,12 @@ def _added(result: AuditResult) -> FloatArray:
 def _groups(first: AuditResult, last: AuditResult) -> tuple[TreatedGroup, ...]:
     """Return what swaps cost each sensitive group, the largest groups first."""
     space = first.space
-    of = space.groups(space.sensitive)
+    of = space.sensitive_groups
     people, before, after = (
         np.bincount(of, weights) for weights in (space.counts, _added(first), _added(last))
     )
     profiles = Profiles(space)
-    place, _ = first_points(of)
+    place = space.first_of_groups
     largest = [at for at in np.argsort(-people, kind="stable") if people[at] > 0][:MOST_GROUPS]
     return tuple(
         TreatedGroup(

@@ -305,6 +305,11 @@ class Core:
         found = find_attributable(self)
         return found if self._obstacle is None else replace(found, verdict="not-applicable")
 
+    @cached_property
+    def held_problems(self) -> dict[frozenset[str], AuditProblem]:
+        """The problem with sensitive features held fixed, by these, as far as it was needed."""
+        return {}
+
     @property
     def judged(self) -> Verdict | None:
         """The verdict that `judge` asks for: on the statistic, or on the attributable part.

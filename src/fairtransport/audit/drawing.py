@@ -56,7 +56,7 @@ def law_of_draws(
         (losses - limits[0]) / width, space.counts, blocks, _places(blocks),
         _clusters(blocks, oracle.questions(space)[1]), space.groups(label_columns(space)),
     )  # fmt: skip
-    if (groups := space.groups(space.sensitive)).size and _one_each(blocks, groups):
+    if (groups := space.sensitive_groups).size and _one_each(blocks, groups):
         drawn = drawn._replace(groups=groups)
     return random_answers_law(
         drawn, alpha=settings.alpha, seed=settings.seed, width=width, notes=(NOTE,)

@@ -8,6 +8,7 @@ import numpy as np
 
 from fairtransport.localise import GroupMetrics, group_metrics
 from fairtransport.localise.profiles import plain
+from fairtransport.space.row_numbers import row_numbers
 from fairtransport.summary import GroupComparison
 
 if TYPE_CHECKING:
@@ -73,9 +74,8 @@ def people_by_answer(core: Core, feature: str, people: FloatArray) -> FloatArray
     space = core.space
     assert space.label is not None  # noqa: S101
     _, said = np.unique(core.answers.predictions.astype(str), return_inverse=True)
-    keys = np.column_stack([space.codes((feature, space.label)), said.reshape(-1)])
-    cell_of = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
-    return np.asarray(np.bincount(cell_of, people))
+    codes = [space.columns[name].codes for name in (feature, space.label)]
+    return np.asarray(np.bincount(row_numbers([*codes, said.reshape(-1)]), people))
 
 
 def _comparison(core: Core, feature: str, metrics: GroupMetrics) -> GroupComparison:

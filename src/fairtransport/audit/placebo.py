@@ -100,7 +100,7 @@ def _profiles(space: SampleSpace) -> IntArray:
 
 def _share_shuffled(space: SampleSpace) -> float:
     profiles = _profiles(space)
-    groups = np.unique(np.column_stack([profiles, space.groups(space.sensitive)]), axis=0)
+    groups = np.unique(np.column_stack([profiles, space.sensitive_groups]), axis=0)
     several = np.bincount(groups[:, 0])[profiles] > 1
     return float(space.counts[several].sum() / space.n)
 

@@ -184,7 +184,12 @@ class AuditResult(Core):
     @cached_property
     def summary(self) -> AuditSummary:
         """Everything the audit says, as one document."""
-        return summarise(self)
+        return summarise(self, self.headline)
+
+    @cached_property
+    def headline(self) -> AuditSummary:
+        """What a screen says of the audit, without what takes time and only a document shows."""
+        return summarise_headline(self)
 
     def as_table(self, columns: Mapping[str, Sequence[Value]]) -> IntoDataFrame:
         """Return columns as a frame in the library of the audit data."""
@@ -234,7 +239,7 @@ class AuditResult(Core):
 
         if self.method == "finite-sample" and self.loss.range is None:
             return repr(self)
-        headline = summarise_headline(self)
+        headline = self.headline
         said = [verdict_sentence(headline), outlook_sentence(headline), meaning(headline)]
         return "\n".join([*filter(None, said), repr(self)])
 

@@ -221,7 +221,7 @@ def _groups(core: Core, moved: Moved, grain: Grain) -> tuple[GroupFlow, ...]:
     """Return the groups of many people, and those that moves show."""
     space = core.space
     groups = group_flows(moved, space, core.problem.losses)
-    group_of = space.groups(space.sensitive)
+    group_of = space.sensitive_groups
     ends = np.cumsum(np.bincount(group_of))[:-1]
     people = np.split(space.counts[np.argsort(group_of, kind="stable")], ends)
     sizes = [grain.total(counts) for counts in people]
@@ -255,7 +255,7 @@ def _compared(core: Core, left: FloatArray, at_least: int) -> list[Compared]:
     """Return the group metrics that are made from many people, moves taken off or not."""
     space = core.space
     everybody = space.counts.astype(np.float64)
-    sizes = np.bincount(space.groups(space.sensitive), everybody)
+    sizes = np.bincount(space.sensitive_groups, everybody)
     if are_few(sizes, at_least).any():
         return []
 

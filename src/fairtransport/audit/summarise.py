@@ -72,9 +72,9 @@ ROUNDING = 1e-9
 LIBRARIES = ("numpy", "scipy", "narwhals", "pandas", "duckdb")
 
 
-def summarise(core: Core) -> AuditSummary:
-    """Return everything an audit says."""
-    moved, headline = core.moved, summarise_headline(core)
+def summarise(core: Core, headline: AuditSummary) -> AuditSummary:
+    """Return everything an audit says; ``headline`` is what `summarise_headline` returns."""
+    moved = core.moved
     compared = compare_groups(core)
     notes = [note for one in compared for note in one.notes]
     return replace(
@@ -272,7 +272,7 @@ def omissions(core: Core) -> list[str]:
     notes = [
         f"Flows by {name} are left out here: {reason}." for name, reason in _too_long(core).items()
     ]
-    groups = len(np.unique(core.space.groups(core.space.sensitive)))
+    groups = len(core.space.first_of_groups)
     if groups > MOST_GROUPS:
         notes.append(f"{MOST_GROUPS} of {groups} groups are listed here, those that add most.")
     notes += [

@@ -91,12 +91,9 @@ def audit(
         code = exit_code(result.judged, fail_on)
         written = outputs.write(result, failed=code != RAN)
     if not running.quiet and not outputs.fills_stdout:
-        from fairtransport.audit.summarise import summarise_headline
         from fairtransport.report.screen import print_note, print_written
 
-        print_result(
-            summarise_headline(result), f"{outputs.data_name or data.name}, {result.n} cases"
-        )
+        print_result(result.headline, f"{outputs.data_name or data.name}, {result.n} cases")
         print_written(written)
         if outputs.shares_nothing:
             print_note(

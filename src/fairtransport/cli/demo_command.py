@@ -23,7 +23,6 @@ def demo(*, seed: Seed = 0, output: Path = Path("report.html"), quiet: Switch = 
     quiet
         Print nothing but errors.
     """
-    from fairtransport.audit.summarise import summarise_headline
     from fairtransport.report.screen import print_result, print_written
     from fairtransport.reproduce.compas_study import audit_of_split
 
@@ -32,8 +31,6 @@ def demo(*, seed: Seed = 0, output: Path = Path("report.html"), quiet: Switch = 
     result = audit_of_split(seed)
     written = [write_report("--output", output, result)]
     if not quiet:
-        print_result(
-            summarise_headline(result), f"A logistic regression on COMPAS, {result.n} people"
-        )
+        print_result(result.headline, f"A logistic regression on COMPAS, {result.n} people")
         print_written(written)
     return RAN

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING
 
 from cyclopts import CycloptsError
 
-from fairtransport.checks import said, shown
-from fairtransport.cli.app import app
+from fairtransport.cli.app import COMMANDS, app, app_of
 from fairtransport.cli.exits import CLOSED_PIPE, FAILED, INTERRUPTED, RAN, WRONG_USAGE
-from fairtransport.cli.family_lines import LINE
-from fairtransport.cli.wording import usage_sentence
+from fairtransport.cli.typed_line import LINE
 from fairtransport.errors import FairtransportError, InputError
-from fairtransport.report.screen import in_flags, print_error, print_note, readable
+from fairtransport.report.screen.lines import print_error, print_note, readable, terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,11 +62,10 @@ def _refuse_foreign_settings() -> None:
 
 
 def _run(tokens: list[str]) -> int:
-    from fairtransport.report.screen.lines import terminal
-
     LINE.set(tuple(tokens))
+    asked = app if COMMANDS.keys() & set(tokens) else app_of(listed=True)
     return int(
-        app(
+        asked(
             tokens,
             console=terminal(),
             result_action="return_value",
@@ -93,6 +90,10 @@ def _explain(error: BaseException, *, debug: bool) -> int:
 
 
 def _sentence(error: BaseException, *, debug: bool) -> str:
+    from fairtransport.checks import said
+    from fairtransport.cli.wording import usage_sentence
+    from fairtransport.report.screen.flagwords import in_flags
+
     if isinstance(error, FairtransportError):
         return in_flags(str(error))
     if isinstance(error, CycloptsError):
@@ -122,6 +123,8 @@ def _refuse_empty(tokens: list[str]) -> None:
         if not (token.startswith("--") and sign):
             flag, value = before, token
         if not value.strip():
+            from fairtransport.checks import shown
+
             what = f"`{flag}`" if flag.startswith("-") else "an argument"
             msg = f"{what} must not be empty, got {shown(value)}"
             raise InputError(msg)

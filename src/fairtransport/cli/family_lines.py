@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, cast
@@ -23,6 +22,7 @@ from fairtransport.cli.flags import (
 )
 from fairtransport.cli.outputs import Outputs
 from fairtransport.cli.stdout import stdout_aside
+from fairtransport.cli.typed_line import LINE
 from fairtransport.cli.wording import naming
 from fairtransport.settings import SETTINGS, AuditSettings, checked
 
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     Models: TypeAlias = dict[tuple[object, ...], object]
 
-LINE: ContextVar[tuple[str, ...]] = ContextVar("line", default=())
-"""The line that is run."""
 NAME, WHERE = "name", "where"
 KEYS = (
     NAME, WHERE, "allow-pickle", "trust", "similarity-settings", *ENDPOINT_FLAGS,

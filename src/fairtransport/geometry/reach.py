@@ -69,9 +69,10 @@ def _is_transitive(geometry: Geometry) -> bool:
 
 def _places(geometry: Geometry, *, apart: bool) -> IntArray:
     """Return a number for each block or, if distances set apart, for each place in a block."""
-    keys = geometry.blocks[:, None]
-    if apart and geometry.cost.points is not None:
-        keys = np.column_stack([keys, geometry.cost.points])
+    blocks = geometry.blocks
+    if not apart or geometry.cost.points is None:
+        return np.unique(blocks, return_inverse=True)[1].reshape(-1)
+    keys = np.column_stack([blocks[:, None], geometry.cost.points])
     return np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from fairtransport.documents import Doc
-from fairtransport.localise.profiles import Profile, Profiles, Value, first_points
+from fairtransport.localise.profiles import Profile, Profiles, Value
 
 if TYPE_CHECKING:
     from fairtransport.checks import BoolArray, FloatArray, IntArray
@@ -97,7 +97,7 @@ def flipped(moved: Moved, place: IntArray, size: int, favoured: BoolArray | None
 
 def group_flows(moved: Moved, space: SampleSpace, losses: FloatArray) -> tuple[GroupFlow, ...]:
     """Return what happens to each combination of the sensitive features."""
-    firsts, group_of = first_points(space.groups(space.sensitive))
+    firsts, group_of = space.first_of_groups, space.sensitive_groups
     size = len(firsts)
     leaves, enters = group_of[moved.sources], group_of[moved.targets]
     cross = leaves != enters

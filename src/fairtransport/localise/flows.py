@@ -11,7 +11,7 @@ import numpy as np
 from fairtransport.documents import Doc
 from fairtransport.inference.finite.clopper_pearson import share_at_least, share_at_most
 from fairtransport.inference.multiplicity import holm
-from fairtransport.localise.profiles import Profile, Profiles, Value, first_points, plain
+from fairtransport.localise.profiles import Profile, Profiles, Value, plain, plain_levels
 from fairtransport.space.columns import MISSING
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def flow_table(
     p-values of this test are Holm's.
     """
     label, level = _axis(space, space.label), _axis(space, feature)
-    firsts, group_of = first_points(space.groups(space.sensitive))
+    firsts, group_of = space.first_of_groups, space.sensitive_groups
     shape = (len(label.values), len(level.values), len(firsts))
     cell_of = np.ravel_multi_index((label.places, level.places, group_of), shape)
     people, out, into = _counts(moved, space, cell_of, int(np.prod(shape)))
@@ -111,7 +111,7 @@ def flow_table(
 def flow_shapes(space: SampleSpace, features: list[str]) -> dict[str, tuple[int, int, int]]:
     """Return how many labels, levels and groups the flows by each feature have."""
     labels = len(_axis(space, space.label).values)
-    groups = len(np.unique(space.groups(space.sensitive)))
+    groups = len(space.first_of_groups)
     return {name: (labels, len(_axis(space, name).values), groups) for name in features}
 
 
@@ -146,14 +146,15 @@ def _axis(space: SampleSpace, name: str | None) -> _Axis:
     if name is None:
         return _Axis([None], np.zeros(space.size, np.int64))
     column = space.columns[name]
-    values: list[Value] = [plain(value) for value in column.levels.tolist()]
     codes = column.codes
-    is_cut = np.issubdtype(column.levels.dtype, np.number) and len(values) > MOST_NUMBERS
+    is_cut = np.issubdtype(column.levels.dtype, np.number) and len(column.levels) > MOST_NUMBERS
     if is_cut:
         values, quarter = _quarters(column.levels.astype(np.float64), codes, space.counts)
         codes = np.where(codes == MISSING, MISSING, quarter[codes])
-    elif column.categories:
-        values, codes = _in_declared_order(values, codes, column.categories)
+    else:
+        values = plain_levels(column.levels)
+        if column.categories:
+            values, codes = _in_declared_order(values, codes, column.categories)
     if column.has_missing:
         codes = np.where(codes == MISSING, len(values), codes)
         values = [*values, None]

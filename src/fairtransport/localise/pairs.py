@@ -10,15 +10,22 @@ import numpy as np
 from fairtransport.documents import Doc
 from fairtransport.localise.moves import Prediction, prediction_at
 from fairtransport.localise.profiles import Profile, Profiles
+from fairtransport.threads import threads_for
 
 if TYPE_CHECKING:
-    from fairtransport.checks import FloatArray, IntArray, Values
+    from fairtransport.checks import BoolArray, FloatArray, IntArray, Values
     from fairtransport.geometry import Geometry
     from fairtransport.space import SampleSpace
 
 CHUNK_ENTRIES = 1 << 20
 MOST_PAIRS = 10**8
 """More pairs than this are not searched."""
+MANY_PAIRS = 10**6
+"""From so many on a compiled loop is worth loading."""
+ROWS = 512
+"""Points at a time: the largest ratio so far spares the next ones most of their distances."""
+ROUNDING = 1e-9
+"""Sums in another order differ by less, as a share."""
 
 
 @dataclass(frozen=True)
@@ -52,14 +59,14 @@ def worst_pair(
     their difference, scores by total variation. Only people with the same true label are
     comparable.
     """
-    pairs = sum(len(members) ** 2 for members in geometry.members)
-    if geometry.is_free or pairs > MOST_PAIRS:
+    if geometry.is_free or _pairs(geometry) > MOST_PAIRS:
         return None
+    worth = _worth_a_look(geometry, predictions, are_labels=are_labels)
     best, found = 0.0, (0, 0)
     for members in geometry.members:
-        step = max(1, CHUNK_ENTRIES // len(members))
-        for at in range(0, len(members), step):
-            rows = members[at : at + step]
+        chosen, step = members[worth[members]], max(1, CHUNK_ENTRIES // len(members))
+        for at in range(0, len(chosen), step):
+            rows = chosen[at : at + step]
             apart = _apart(predictions, rows, members, are_labels=are_labels)
             ratios = _ratios(geometry.costs(rows, members), apart)
             top = int(ratios.argmax())
@@ -80,6 +87,37 @@ def worst_pair(
         float(np.sqrt(cost)),
         best,
     )
+
+
+def _pairs(geometry: Geometry) -> int:
+    return sum(len(members) ** 2 for members in geometry.members)
+
+
+def _worth_a_look(geometry: Geometry, predictions: Values, *, are_labels: bool) -> BoolArray:
+    """Tell which points may be the first of the worst pair.
+
+    Where there are many pairs a compiled loop finds the largest ratio of each point; rounding
+    aside, one with less than the largest of all is not in it.
+    """
+    worth = np.ones(geometry.size, bool)
+    if (place := geometry.searchable) is None or _pairs(geometry) < MANY_PAIRS:
+        return worth
+    from fairtransport.transport.pair_ratios import largest_ratios
+
+    labels = are_labels or not np.issubdtype(predictions.dtype, np.floating)
+    said = np.unique(predictions, return_inverse=True)[1] if labels else predictions
+    columns = np.ascontiguousarray(said.reshape(geometry.size, -1), np.float64)
+    ratios, floor = np.zeros(geometry.size), 0.0
+    for members in geometry.members:
+        targets = geometry.targets_in(members)
+        for at in range(0, len(members), ROWS):
+            rows = members[at : at + ROWS]
+            found = np.empty(len(rows))
+            with threads_for(float(len(rows)) * len(targets)):
+                largest_ratios(rows, targets, place, columns, labels, floor, found)
+            ratios[rows] = found
+            floor = max(floor, float(found.max()) * (1 - ROUNDING))
+    return ratios >= floor
 
 
 def _ratios(costs: FloatArray, apart: FloatArray) -> FloatArray:

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairtransport.checks import IntArray
+    from fairtransport.checks import IntArray, Values
     from fairtransport.space import SampleSpace
 
 Value = str | int | float | bool | None
@@ -25,6 +25,14 @@ def plain(value: object) -> Value:
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
+def plain_levels(levels: Values) -> list[Value]:
+    """Return the levels of a column, each as `plain` has it."""
+    values: list[Value] = levels.tolist()
+    # what numpy holds as numbers of Python's size becomes Python's own
+    own = levels.dtype.kind in "biuU" or levels.dtype == np.float64
+    return values if own else [plain(value) for value in values]
+
+
 class Profiles:
     """The points of a space, each as a profile, a label and a group."""
 
@@ -34,7 +42,7 @@ class Profiles:
     def values(self, name: str, points: IntArray) -> list[Value]:
         """Return one column of many points."""
         column = self._space.columns[name]
-        levels = [*map(plain, column.levels.tolist()), None]
+        levels = [*plain_levels(column.levels), None]
         return [levels[code] for code in column.codes[points].tolist()]
 
     def part(self, point: int, names: Sequence[str]) -> Profile:
@@ -43,9 +51,7 @@ class Profiles:
 
     def _value(self, name: str, point: int) -> Value:
         # looked up one by one: few of the levels of a continuous feature are ever shown
-        column = self._space.columns[name]
-        code = column.codes[point]
-        return None if code < 0 else plain(column.levels[code])
+        return plain(self._space.columns[name].at(point))
 
     def profile(self, point: int) -> Profile:
         """Return the columns that describe a person."""
@@ -59,12 +65,6 @@ class Profiles:
         """Return the true label of a point; None where the loss does without."""
         name = self._space.label
         return None if name is None else self.part(point, (name,))[name]
-
-
-def first_points(numbers: IntArray) -> tuple[IntArray, IntArray]:
-    """Return one point of each group, and the place of each point's group among them."""
-    _, first, place = np.unique(numbers, return_index=True, return_inverse=True)
-    return first.astype(np.int64), place.reshape(-1).astype(np.int64)
 
 
 def name_of(group: Profile) -> str:

@@ -24,7 +24,7 @@ def random_swap_risk(space: SampleSpace, geometry: Geometry, losses: FloatArray)
     """
     if not (space.has_twins and geometry.is_free and geometry.targets is None):
         return None
-    groups = space.groups(space.sensitive)
+    groups = space.sensitive_groups
     weights = np.asarray(np.bincount(groups, space.counts), np.float64)[groups]
     blocks = np.unique(geometry.blocks, return_inverse=True)[1].reshape(-1)
     means = np.bincount(blocks, weights * losses) / np.bincount(blocks, weights)

@@ -6,9 +6,9 @@ import base64
 import hashlib
 import json
 import re
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from fairtransport.report.bundle import javascript_bundle
 from fairtransport.report.headings import about_line, heading_of
 from fairtransport.report.pictures import chart_specs
 from fairtransport.report.rendering import environment, render_sections
@@ -87,16 +87,6 @@ def _with_code(text: str) -> Markup:
 
     # the text is escaped first, so that nothing of it but the backticks becomes a tag
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(_keep_together(text)))))  # noqa: S704
-
-
-@cache
-def javascript_bundle() -> str:
-    """Return Vega, Vega-Lite and Vega-Embed as one script."""
-    import vl_convert
-
-    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-    # inside a script element these would end or hide it
-    return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--").replace("\r\n", "\n")
 
 
 def _part(name: str) -> str:

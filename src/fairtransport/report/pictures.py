@@ -14,14 +14,19 @@ from fairtransport.report.charts import (
     law_chart,
     methods_chart,
 )
+from fairtransport.report.charts.heatmaps import heatmaps_document
 from fairtransport.report.charts.offline import offline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
+    from typing import TypeAlias
 
     from altair.typing import ChartType
 
     from fairtransport.summary import AuditSummary
+
+    Write: TypeAlias = Callable[[], dict[str, Any]]
+    Draw: TypeAlias = Callable[[], ChartType]
 
 FEWEST_CORNERS = 2
 EMPTY = {
@@ -34,10 +39,8 @@ EMPTY = {
 
 def chart_specs(summary: AuditSummary) -> dict[str, dict[str, Any]]:
     """Return the charts of a report as Vega-Lite documents by their keys."""
-    # the tests check all charts against the schema; here it would take most of the time
     quiet = {f"flows-{at}" for at, one in enumerate(summary.flows, 1) if not has_signal(one)}
-    found = (one for one in _charts(summary) if one[0] not in quiet)
-    return {key: draw().to_dict(validate=False) for key, draw in found}
+    return {key: write() for key, (write, _) in _charts(summary).items() if key not in quiet}
 
 
 def picture(summary: AuditSummary, kind: str, feature: str | None = None) -> ChartType:
@@ -46,27 +49,40 @@ def picture(summary: AuditSummary, kind: str, feature: str | None = None) -> Cha
     if kind == "flows":
         names = [table.feature for table in summary.flows]
         keys["flows"] = f"flows-{1 if feature is None else names.index(feature) + 1}"
-    found = dict(_charts(summary))
+    found = _charts(summary)
     if keys[kind] not in found:
         msg = f"`kind` must be something this audit can show, got {kind!r}: {EMPTY[kind]}"
         raise InputError(msg)
-    return offline(found[keys[kind]]())
+    _, draw = found[keys[kind]]
+    return offline(draw())
 
 
-def _charts(summary: AuditSummary) -> Iterable[tuple[str, Callable[[], ChartType]]]:
-    """Yield the charts by their keys, each as a function that draws it."""
-    found, delta = summary.statistic, summary.delta
-    flows = partial(flow_heatmaps, label=summary.provenance.label)
+def _charts(summary: AuditSummary) -> dict[str, tuple[Write, Draw]]:
+    """Return the charts by their keys: what writes each as a document, and what draws it."""
+    found, delta, label = summary.statistic, summary.delta, summary.provenance.label
+    charts: dict[str, tuple[Write, Draw]] = {}
     for number, table in enumerate(summary.flows, 1):
         if table.cells:
-            yield f"flows-{number}", partial(flows, flow_rows(table), feature=table.feature)
+            rows, feature = flow_rows(table), table.feature
+            charts[f"flows-{number}"] = (
+                partial(heatmaps_document, rows, feature=feature, label=label),
+                partial(flow_heatmaps, rows, feature=feature, label=label),
+            )
+    drawn: dict[str, Draw] = {}
     if summary.law is not None and summary.law.bins:
         ends = {"lower": summary.lower_bound, "upper": summary.upper_bound}
         bins = list(map(vars, summary.law.bins))
-        yield "law", partial(law_chart, bins, estimate=found, delta=delta, **ends)
+        drawn["law"] = partial(law_chart, bins, estimate=found, delta=delta, **ends)
     if summary.methods:
-        rows = list(map(vars, summary.methods))
-        yield "methods", partial(methods_chart, rows, estimate=found, delta=delta)
+        methods = list(map(vars, summary.methods))
+        drawn["methods"] = partial(methods_chart, methods, estimate=found, delta=delta)
     if len(summary.budget_curve) >= FEWEST_CORNERS:
         here = {"budget": summary.budget, "statistic": found, "price": summary.price}
-        yield "curve", partial(budget_curve_chart, list(map(vars, summary.budget_curve)), **here)
+        drawn["curve"] = partial(budget_curve_chart, list(map(vars, summary.budget_curve)), **here)
+    return charts | {key: (partial(_as_document, draw), draw) for key, draw in drawn.items()}
+
+
+def _as_document(draw: Draw) -> dict[str, Any]:
+    # the tests check all charts against the schema; here it would take most of the time
+    document: dict[str, Any] = draw().to_dict(validate=False)
+    return document

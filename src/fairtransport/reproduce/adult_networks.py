@@ -171,9 +171,10 @@ def audited(
         with one_thread():
             return np.asarray(model(tensor(split.coding(frame))).double().sigmoid())
 
+    asked = {"twins": "observed"} | further
     result = audit(
         split.audit.frame, LABEL, model=probability, features=list(COLUMNS), budget=budget,
-        sensitive_features=list(GROUPS), similarity=similarity, loss="log", rng=0, **further,
+        sensitive_features=list(GROUPS), similarity=similarity, loss="log", rng=0, **asked,
     )  # fmt: skip
     return {
         "statistic": result.statistic,

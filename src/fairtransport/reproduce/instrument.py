@@ -8,7 +8,7 @@ import numpy as np
 
 from fairtransport.audit import AuditResult, audit
 from fairtransport.datasets.compas import DELTA, FEATURES, LABEL, SENSITIVE, load_compas
-from fairtransport.localise.profiles import Profiles, first_points, name_of
+from fairtransport.localise.profiles import Profiles, name_of
 from fairtransport.progress import track
 from fairtransport.reproduce.compas_study import audit_of_split
 
@@ -70,7 +70,7 @@ def errors_as(result: AuditResult) -> pd.DataFrame:
     space, losses = result.space, result.problem.losses
     others = [name for name in space.profile if name not in space.sensitive]
     block = space.groups((*others, *([] if space.label is None else [space.label])))
-    firsts, group = first_points(space.groups(space.sensitive))
+    firsts, group = space.first_of_groups, space.sensitive_groups
     worst = np.zeros((block.max() + 1, len(firsts)), bool)
     np.logical_or.at(worst, (block, group), losses > 0)
     right = losses == 0

@@ -245,9 +245,7 @@ def comparable_share(space: SampleSpace, geometry: Geometry, budget: float) -> f
     Without a budget only those count to whom moving is free. A made-up twin is somebody else
     whatever it differs in.
     """
-    kinds = space.groups(space.sensitive)
-    if space.made_up is not None:
-        kinds = np.arange(space.size)
+    kinds = space.sensitive_groups if space.made_up is None else np.arange(space.size)
     reached = reaches_other(geometry, kinds, freely=budget == 0)
     return float(space.counts[reached].sum() / space.n)
 
@@ -255,7 +253,7 @@ def comparable_share(space: SampleSpace, geometry: Geometry, budget: float) -> f
 def _pairs(
     space: SampleSpace, geometry: Geometry, most: int, rng: np.random.Generator
 ) -> list[SimilarPair]:
-    kinds = space.groups(space.sensitive)
+    kinds = space.sensitive_groups
     tries = min(TRIES * most, int(space.observed.sum()))
     found: list[SimilarPair] = []
     for person in rng.choice(space.size, tries, replace=False, p=space.frequencies):
@@ -276,8 +274,7 @@ def _pairs(
 
 def profile_of(space: SampleSpace, point: int) -> dict[str, Any]:
     """Return what a point's person looks like, column by column."""
-    rows = np.array([point])
-    return {name: plain(space.columns[name].take(rows).to_list()[0]) for name in space.profile}
+    return {name: plain(space.columns[name].at(point)) for name in space.profile}
 
 
 def _distance_of(

@@ -22,6 +22,7 @@ from fairtransport.space.counting import Counted, merge_rows
 from fairtransport.space.overlap import SharedRows
 from fairtransport.space.reader import TableLike, as_source
 from fairtransport.space.roles import Roles, find_roles, refuse_absent
+from fairtransport.space.row_numbers import row_numbers
 from fairtransport.space.sample_space import SampleSpace
 from fairtransport.space.single_values import (
     is_endless,
@@ -126,7 +127,7 @@ def _checked(counted: Counted, roles: Roles, missing: str) -> Counted:
         column = counted.columns[name]
         refuse_unusable(name, column)
         if name == roles.label or name in roles.predictions:
-            refuse_mixed(name, column.levels.tolist())
+            refuse_mixed(name, column.levels.tolist() if column.levels.dtype == object else [])
         people = int(counted.counts[column.codes == MISSING].sum())
         refuse_missing(name, people, missing, is_profile=name in roles.profile)
     return counted
@@ -209,11 +210,9 @@ def _with_twins(
         missing = [MISSING] if column.has_missing or None in declared.get(name, []) else []
         choices.append(np.array([*range(len(column.levels)), *missing], np.int64))
     rest = [name for name in roles.points if name not in roles.sensitive]
-    codes = np.column_stack(
-        [np.zeros(len(counted.counts), np.int64)] + [columns[name].codes for name in rest]
-    )
-    _, first, group = np.unique(codes, axis=0, return_index=True, return_inverse=True)
-    group = group.reshape(-1)
+    nothing = np.zeros(len(counted.counts), np.int64)
+    group = row_numbers([nothing, *(columns[name].codes for name in rest)])
+    first = np.unique(group, return_index=True)[1]
     total = len(first) * check_twins(map(len, choices), len(first))
     combos = np.array(list(product(*choices)), np.int64)
     twin_columns = {}
@@ -237,10 +236,8 @@ def _combo_of(
     columns: Mapping[str, CodedColumn], sensitive: Sequence[str], combos: IntArray
 ) -> IntArray:
     """Return the number of each point's combination of sensitive levels."""
-    codes = np.column_stack([columns[name].codes for name in sensitive])
-    both = np.r_[combos, codes]
-    _, inverse = np.unique(both, axis=0, return_inverse=True)
-    inverse = inverse.reshape(-1)
+    both = [np.r_[combos[:, at], columns[name].codes] for at, name in enumerate(sensitive)]
+    inverse = row_numbers(both)
     number = np.empty(len(combos), np.int64)
     number[inverse[: len(combos)]] = np.arange(len(combos))
     return number[inverse[len(combos) :]]

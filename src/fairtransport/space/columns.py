@@ -69,6 +69,11 @@ class CodedColumn:
         values[there] = self.levels[self.codes[there]]
         return values
 
+    def at(self, point: int) -> Value:
+        """Return the value of one point as a plain Python object; None where it is missing."""
+        code = self.codes[point]
+        return None if code == MISSING else self.levels[code : code + 1].tolist()[0]
+
     def to_list(self) -> list[Value]:
         """Return the values as plain Python objects; missing ones as None."""
         plain = [*self.levels.tolist(), None]

@@ -11,6 +11,7 @@ from fairtransport.checks import IntArray, cut
 from fairtransport.errors import DataError
 from fairtransport.space.binning import Bins, bin_names
 from fairtransport.space.columns import CodedColumn, object_array
+from fairtransport.space.row_numbers import row_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
@@ -54,9 +55,8 @@ class Source(Protocol):
 
 def merge_rows(columns: dict[str, CodedColumn], counts: IntArray) -> tuple[Counted, IntArray]:
     """Add up the counts of equal rows, and say where each row went."""
-    codes = np.column_stack([column.codes for column in columns.values()])
-    _, first, inverse = np.unique(codes, axis=0, return_index=True, return_inverse=True)
-    inverse = inverse.reshape(-1)
+    inverse = row_numbers([column.codes for column in columns.values()])
+    first = np.unique(inverse, return_index=True)[1]
     total = np.bincount(inverse, counts).astype(np.int64)
     return Counted({name: column.take(first) for name, column in columns.items()}, total), inverse
 

@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtransport.space.columns import MISSING
+
 if TYPE_CHECKING:
+    from fairtransport.space.columns import CodedColumn
     from fairtransport.space.sample_space import SampleSpace
+
+ROWS = 16_384
+"""Points that are words at a time."""
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
 
 
 def data_sha256(space: SampleSpace) -> str:
@@ -17,9 +24,26 @@ def data_sha256(space: SampleSpace) -> str:
 
     The order of rows and the library or file they came from do not matter.
     """
-    rows = np.flatnonzero(space.observed)
-    columns = {name: column.take(rows).to_list() for name, column in space.columns.items()}
-    digest = hashlib.sha256(json.dumps(list(columns), ensure_ascii=False).encode())
-    for values in zip(*columns.values(), space.counts[rows].tolist(), strict=True):
-        digest.update(b"\n" + json.dumps(values, ensure_ascii=False, default=str).encode())
+    seen = np.flatnonzero(space.observed)
+    digest = hashlib.sha256(_ENCODER.encode(list(space.columns)).encode())
+    for at in range(0, len(seen), ROWS):
+        rows = seen[at : at + ROWS]
+        columns = [_texts(column.take(rows)) for column in space.columns.values()]
+        lines = zip(*columns, map(str, space.counts[rows].tolist()), strict=True)
+        digest.update("".join(f"\n[{', '.join(line)}]" for line in lines).encode())
     return digest.hexdigest()
+
+
+def _texts(column: CodedColumn) -> list[str]:
+    """Return a column's values as JSON has them."""
+    used, place = np.unique(column.codes, return_inverse=True)
+    levels = column.levels[used[used != MISSING]]
+    plain = levels.tolist()
+    if plain and levels.dtype.kind in "biuf":
+        # numbers have no comma in them, so that one call does for all
+        texts = _ENCODER.encode(plain)[1:-1].split(", ")
+    else:
+        texts = list(map(_ENCODER.encode, plain))
+    if MISSING in used:
+        texts.insert(0, _ENCODER.encode(None))
+    return [texts[at] for at in place.reshape(-1).tolist()]

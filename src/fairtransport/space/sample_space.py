@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+
+from fairtransport.space.row_numbers import row_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -73,7 +76,7 @@ class SampleSpace:
         """The number of points, K."""
         return len(self.counts)
 
-    @property
+    @cached_property
     def n(self) -> int:
         """The number of people."""
         return int(self.counts.sum())
@@ -104,6 +107,16 @@ class SampleSpace:
         given = self.sensitive if self.has_twins else ()
         return self.groups([name for name in self.columns if name not in given])
 
+    @cached_property
+    def sensitive_groups(self) -> IntArray:
+        """(K,) numbers, from 0 on, of the combinations of sensitive levels that occur."""
+        return self.groups(self.sensitive)
+
+    @cached_property
+    def first_of_groups(self) -> IntArray:
+        """The first point of each combination of sensitive levels."""
+        return np.unique(self.sensitive_groups, return_index=True)[1].astype(np.int64)
+
     def codes(self, names: Sequence[str]) -> IntArray:
         """Return the (K, columns) codes of some columns."""
         if not names:
@@ -114,7 +127,7 @@ class SampleSpace:
         """Return (K,) numbers that are equal exactly where the points agree in all of ``names``."""
         if not names:
             return np.zeros(self.size, np.int64)
-        return np.unique(self.codes(names), axis=0, return_inverse=True)[1].reshape(-1)
+        return row_numbers([self.columns[name].codes for name in names])
 
     def values(self, name: str) -> Values:
         """Return a column's values, one a point."""

@@ -26,6 +26,8 @@ def refuse_unusable(name: str, column: CodedColumn) -> None:
     """Refuse a column with infinite or complex numbers, or with values that hold others."""
     if column.levels.dtype.kind in "biuUSM":
         return
+    if column.levels.dtype.kind == "f" and np.isfinite(column.levels).all():
+        return
     for level in column.levels.tolist():
         if is_endless(level):
             msg = f"the column {name!r} must hold finite numbers, got {level}"

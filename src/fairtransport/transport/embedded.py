@@ -87,12 +87,16 @@ def best_at_price(
 
 def ties_at_price(
     losses: FloatArray, geometry: Geometry, place: FloatArray, price: float, rows: IntArray,
-    within: float,
+    within: float, best: FloatArray | None = None,
 ) -> IntArray:  # fmt: skip
-    """Count each point's targets whose l_j − ν c_ij is the best but for ``within``; 3: or more."""
+    """Count each point's targets whose l_j − ν c_ij is the best but for ``within``; 3: or more.
+
+    ``best`` is what `best_at_price` found; default: it is searched for.
+    """
     search = _Search(losses, geometry, place, price, rows)
     ties = np.empty(len(rows), np.int64)
-    ties[search.order] = search.ties(search.best() - within)
+    known = search.best() if best is None else best[search.order]
+    ties[search.order] = search.ties(known - within)
     return ties
 
 

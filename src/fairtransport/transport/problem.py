@@ -107,6 +107,9 @@ class AuditProblem:
     def value(self, frequencies: object) -> float:
         """Return ψ(f), exactly."""
         f = self._frequencies(frequencies)
+        if self.geometry.is_free and "frontiers" not in self.__dict__:
+            # the largest loss of each block is enough; who has it need not be known
+            return float(f @ (self._best_of_blocks()[0] - self.losses))
         return _gain(self.frontiers, f, spend(self.frontiers, f, self.budget))
 
     def values(self, frequencies: object) -> FloatArray:
@@ -211,30 +214,37 @@ class AuditProblem:
 
     def net_gains_by_search(self, price: float, wanted: BoolArray) -> FloatArray:
         """Return φ_ν by a search over all targets instead of the frontiers; 0 where not wanted."""
-        gains = np.zeros(self.size)
+        gains, rows = np.zeros(self.size), np.flatnonzero(wanted)
+        gains[rows] = self.best_by_search(price, rows) - self.losses[rows]
+        return gains
+
+    def best_by_search(self, price: float, rows: IntArray) -> FloatArray:
+        """Return max_j (l_j − ν c_ij) of some points by a search over all targets."""
         if self._all_alike or (price == 0 and self.geometry.searchable is not None):
-            best, _ = self._best_of_blocks()
-            return np.where(wanted, best - self.losses, gains)
+            return self._best_of_blocks()[0][rows]
         if (points := self.geometry.searchable) is not None:
             from fairtransport.transport.embedded import best_at_price
 
-            rows = np.flatnonzero(wanted)
-            best = best_at_price(self.losses, self.geometry, points, price, rows)
-            gains[rows] = best - self.losses[rows]
-            return gains
-        for rows, net in self._lagrangian(price, np.flatnonzero(wanted)):
-            gains[rows] = net.max(axis=1) - self.losses[rows]
-        return gains
+            return best_at_price(self.losses, self.geometry, points, price, rows)
+        best = np.empty(self.size)
+        for part, net in self._lagrangian(price, rows):
+            best[part] = net.max(axis=1)
+        return best[rows]
 
-    def count_best_targets(self, price: float, rows: IntArray) -> IntArray:
-        """Count, for each of ``rows``, the targets that maximise l_j − ν c_ij; 3: or more."""
+    def count_best_targets(
+        self, price: float, rows: IntArray, best: FloatArray | None = None
+    ) -> IntArray:
+        """Count, for each of ``rows``, the targets that maximise l_j − ν c_ij; 3: or more.
+
+        ``best`` is that maximum, where `best_by_search` has found it.
+        """
         if self._all_alike or (price == 0 and self.geometry.searchable is not None):
             return np.minimum(self._best_of_blocks()[1][rows], 3)
         if (points := self.geometry.searchable) is not None:
             from fairtransport.transport.embedded import ties_at_price
 
             within = TOLERANCE * max(1.0, float(np.abs(self.losses).max()))
-            return ties_at_price(self.losses, self.geometry, points, price, rows, within)
+            return ties_at_price(self.losses, self.geometry, points, price, rows, within, best)
         counts = np.zeros(self.size, np.int64)
         for part, net in self._lagrangian(price, rows):
             counts[part] = _near_best(net).sum(axis=1)

@@ -200,10 +200,9 @@ class Solution:
         gains at most ψ(f): a gap of 0 proves both optimal. The maxima in φ_ν are taken over
         all allowed targets, not over the frontiers, so that the proof does not rest on them.
         """
-        dual = self.problem.budget * self.price + float(
-            self.frequencies @ self.problem.net_gains_by_search(self.price, self.frequencies > 0)
-        )
-        return dual - self.plan_gain
+        gains = np.zeros(self.problem.size)
+        gains[self._moving] = self._best - self.problem.losses[self._moving]
+        return self.problem.budget * self.price + float(self.frequencies @ gains) - self.plan_gain
 
     @cached_property
     def plan_is_unique(self) -> bool:
@@ -218,18 +217,27 @@ class Solution:
         cost: the budget then fixes its split.
         """
         lower, upper = self.price_interval
-        moving = np.flatnonzero(self.frequencies > 0)
-        ties = self._ties[moving]
+        ties = self._ties[self._moving]
         tied = np.flatnonzero(ties > 1)
         if not len(tied):
             return True
         fixed_by_budget = lower == upper > 0 and ties[tied].tolist() == [2]
         if not fixed_by_budget:
             return False
-        row = moving[tied[0]]
+        row = self._moving[tied[0]]
         targets = self.problem.best_targets(self._inner_price, int(row))
         costs = self.problem.costs_of(np.full(2, row), targets)
         return bool(costs[0] != costs[1])
+
+    @cached_property
+    def _moving(self) -> IntArray:
+        """The points with mass."""
+        return np.flatnonzero(self.frequencies > 0)
+
+    @cached_property
+    def _best(self) -> FloatArray:
+        """What the best target of each point with mass is worth at the price, by a search."""
+        return self.problem.best_by_search(self.price, self._moving)
 
     @property
     def _inner_price(self) -> float:
@@ -242,8 +250,9 @@ class Solution:
     def _ties(self) -> IntArray:
         """How many targets of each point with mass are best at the inner price; 3: or more."""
         ties = np.zeros(self.problem.size, np.int64)
-        moving = np.flatnonzero(self.frequencies > 0)
-        ties[moving] = self.problem.count_best_targets(self._inner_price, moving)
+        price = self._inner_price
+        best = self._best if price == self.price else None
+        ties[self._moving] = self.problem.count_best_targets(price, self._moving, best)
         return ties
 
     def tied(self, rows: IntArray) -> BoolArray:

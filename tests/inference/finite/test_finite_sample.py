@@ -18,7 +18,7 @@ from fairtransport.inference.finite.clopper_pearson import (
 )
 from fairtransport.inference.finite.least_wealth import least_log_wealth, log_mean
 from fairtransport.inference.finite.observed_frontiers import observed_frontiers
-from fairtransport.inference.finite.orders import Orders, draw_orders
+from fairtransport.inference.finite.orders import Orders, draw_orders, no_order
 from fairtransport.inference.verdict import reach_verdict
 from fairtransport.reproduce.populations import Population
 
@@ -321,3 +321,22 @@ def test_rare_large_gains_are_found_as_often_as_the_test_at_the_threshold_finds_
     assert verdicts == tests
     # the normal test's power is about .8 here
     assert tests >= 60
+
+
+@pytest.mark.parametrize("most", [1, 3, 20])
+def test_stakes_of_a_mixture_at_once_are_those_one_by_one(most):
+    rng = np.random.default_rng(most)
+    counts = rng.integers(1, most + 1, 3000)
+    stakes = np.geomspace(0.001, 9.0, 40)
+    # the largest stakes lose everything in the first row, products leave their range in the last
+    outcomes = np.vstack([rng.random(3000), 0.1 + rng.random(3000), 40.0 + rng.random(3000)])
+    over = np.full(3000, 0.15)
+    orders = no_order(counts, len(stakes))
+    alone, at_once = np.empty((2, 3, len(stakes)))
+
+    bets.log_wealths(orders, stakes[:, None], outcomes, over, alone)
+    bets.log_wealths_of_mixture(orders.number, stakes, outcomes, over, at_once)
+
+    assert np.isinf(alone).any(axis=1).tolist() == [True, False, False]
+    assert alone.max() > 1000
+    np.testing.assert_array_equal(at_once, alone)

@@ -125,6 +125,57 @@ def log_wealths(
         result[y, s] = total + math.log(product)
 
 
+@njit(cache=True, parallel=True)
+def log_wealths_of_mixture(
+    number: FloatArray, stakes: FloatArray, outcomes: FloatArray, over: FloatArray,
+    result: FloatArray,
+) -> None:  # fmt: skip
+    """Fill (outcomes, stakes) with the log-wealth of stakes that never change.
+
+    The same numbers as `log_wealths`, ``number`` records of each cell in their order. All stakes
+    are bet on a record at once: their products do not wait for each other.
+    """
+    many = len(stakes)
+    for y in prange(outcomes.shape[0]):
+        totals, products = np.zeros(many), np.ones(many)
+        for a in range(len(number)):
+            gain = outcomes[y, a] - over[a]
+            if number[a] == 1.0:
+                inside = True
+                for s in range(many):
+                    products[s] *= 1.0 + stakes[s] * gain
+                    inside &= (products[s] > TINY) & (products[s] < HUGE)
+                if not inside:
+                    _take_logarithms(totals, products)
+            else:
+                _bet_several(number[a], stakes, gain, totals, products)
+        for s in range(many):
+            result[y, s] = totals[s] + math.log(products[s])
+
+
+@njit(cache=True)
+def _take_logarithms(totals: FloatArray, products: FloatArray) -> None:
+    """Put products that left their range into the sums; one that is not positive lost all."""
+    for s in range(len(products)):
+        if products[s] <= 0.0:
+            totals[s], products[s] = -np.inf, 1.0
+        elif not TINY < products[s] < HUGE:
+            totals[s], products[s] = totals[s] + math.log(products[s]), 1.0
+
+
+@njit(cache=True)
+def _bet_several(
+    count: float, stakes: FloatArray, gain: float, totals: FloatArray, products: FloatArray
+) -> None:
+    """Bet all stakes on several records of one outcome."""
+    for s in range(len(stakes)):
+        x = stakes[s] * gain
+        if x <= -1.0:
+            totals[s] = -np.inf
+        else:
+            totals[s], products[s] = multiplied(totals[s], products[s], x, count)
+
+
 @njit(cache=True)
 def net_gain(
     i: int, price: float, first: IntArray, far_cost: FloatArray, far_gain: FloatArray,

@@ -184,10 +184,14 @@ class Evidence:
         """Return the log-wealth of each path of stakes on rows of outcomes over δ."""
         from fairtransport.inference.finite import bets
 
-        orders = self.orders
+        orders, over = self.orders, self._over(delta)
         result = np.empty((len(outcomes), len(stakes.values)))
         with threads_for(len(outcomes) * len(orders.cell)):
-            bets.log_wealths(orders, stakes.values, outcomes, self._over(delta), result)
+            if self.fixed_targets:
+                bets.log_wealths(orders, stakes.values, outcomes, over, result)
+            else:
+                mixed = stakes.values[:, 0].copy()
+                bets.log_wealths_of_mixture(orders.number, mixed, outcomes, over, result)
         return result
 
     def _over(self, delta: float) -> FloatArray:

@@ -131,10 +131,10 @@ class Rejection:
             if least.value >= plan.target:
                 return high
             # where the price that failed stops failing; then whether the others agree
-            low = bottom
+            low, outcomes = bottom, self._outcomes(least.price)
             while high - low > part:
                 middle = (low + high) / 2
-                passes = self._at_price(plan, middle, least.price) >= plan.target
+                passes = self._at_price(plan, middle, least.price, outcomes) >= plan.target
                 low, high = (middle, high) if passes else (low, middle)
             high = low
             if high <= bottom:
@@ -220,8 +220,9 @@ class Rejection:
             self._hints[:] = [*self._hints[1 - MOST_HINTS :], least.price]
         return least
 
-    def _at_price(self, plan: Plan, delta: float, price: float) -> float:
-        evidence = self.evidence
-        outcomes = evidence.frontiers.at(price).gains + evidence.budget * price
-        stakes = self._stakes(plan, plan.part_of(price))
+    def _outcomes(self, price: float) -> FloatArray:
+        return self.evidence.frontiers.at(price).gains + self.evidence.budget * price
+
+    def _at_price(self, plan: Plan, delta: float, price: float, outcomes: FloatArray) -> float:
+        evidence, stakes = self.evidence, self._stakes(plan, plan.part_of(price))
         return evidence.average(evidence.wealth_logs(stakes, delta, outcomes[None, :])[0])

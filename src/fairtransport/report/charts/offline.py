@@ -49,7 +49,8 @@ def _shown(chart: Any, *_: Any, **__: Any) -> dict[str, Any]:
     """Return what a notebook shows: the picture, alive where scripts run."""
     import vl_convert
 
-    from fairtransport.report.html import javascript_bundle, safe_json
+    from fairtransport.report.bundle import javascript_bundle
+    from fairtransport.report.html import safe_json
 
     spec = chart.to_dict()
     text = json.dumps(spec, sort_keys=True)

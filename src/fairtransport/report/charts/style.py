@@ -70,33 +70,51 @@ def value_axis() -> alt.Axis:
 def finish(
     chart: ChartType, *, title: str, description: str, subtitle: str | list[str] = ""
 ) -> ChartType:
-    """Give a chart its title, its alternative text and the shared look."""
-    import altair as alt
+    """Give a chart that was just made its title, its alternative text and the shared look.
 
-    made: ChartType = (
-        chart.properties(
-            title=alt.Title(title, anchor="start", subtitle=subtitle or alt.Undefined),
-            description=description,
-            usermeta={"embedOptions": {"actions": False}},
-        )
-        .configure_axis(
-            labelFontSize=12,
-            titleFontSize=12,
-            titleFontWeight="normal",
-            labelColor=INK,
-            titleColor=INK,
-            labelLimit=LABEL_LIMIT,
-            labelFlush=False,
-            gridColor="#E4E4E0",
-            domainColor="#8A8A86",
-            tickColor="#8A8A86",
-        )
-        .configure_title(
-            fontSize=14, color=INK, subtitleFontSize=12, subtitleColor=MARK, offset=14, limit=640
-        )
-        .configure_legend(
-            labelFontSize=12, labelColor=INK, labelLimit=LABEL_LIMIT, title=None, symbolOpacity=1
-        )
-        .configure_view(stroke=None)
-    )
-    return made
+    They are set on the chart itself: Altair's methods copy all of it at each of them.
+    """
+    for name, value in looks(title, description, subtitle).items():
+        setattr(chart, name, value)
+    return chart
+
+
+def looks(title: str, description: str, subtitle: str | list[str] = "") -> Row:
+    """Return what a chart's document says of title, alternative text and the shared look."""
+    return {
+        "title": {
+            "text": title, "anchor": "start", **({"subtitle": subtitle} if subtitle else {})
+        },
+        "description": description,
+        "usermeta": {"embedOptions": {"actions": False}},
+        "config": {
+            "view": {"continuousWidth": 300, "continuousHeight": 300, "stroke": None},
+            "axis": {
+                "labelFontSize": 12,
+                "titleFontSize": 12,
+                "titleFontWeight": "normal",
+                "labelColor": INK,
+                "titleColor": INK,
+                "labelLimit": LABEL_LIMIT,
+                "labelFlush": False,
+                "gridColor": "#E4E4E0",
+                "domainColor": "#8A8A86",
+                "tickColor": "#8A8A86",
+            },
+            "title": {
+                "fontSize": 14,
+                "color": INK,
+                "subtitleFontSize": 12,
+                "subtitleColor": MARK,
+                "offset": 14,
+                "limit": 640,
+            },
+            "legend": {
+                "labelFontSize": 12,
+                "labelColor": INK,
+                "labelLimit": LABEL_LIMIT,
+                "title": None,
+                "symbolOpacity": 1,
+            },
+        },
+    }  # fmt: skip
