@@ -59,7 +59,7 @@ def test_a_blind_model_is_not_certified(audit, tmp_path):
     for text in (screen, page):
         assert "ot applicable" in text
         assert "he model receives no sensitive feature" in text
-        assert "mixed-tabular" in text
+        assert "--similarity sensitive-subspace --similarity-settings.fit 0.3" in text
         assert "certified" not in text.split("receives")[0]
 
 

@@ -201,7 +201,8 @@ def test_only_what_describes_cases_can_come_from_a_file_without_a_name():
         "timeout", "token-variable",
         "judge", "loss", "loss-range", "method", "model", "plot", "power", "quiet", "report",
         "resamples", "seed", "share", "share-at-least", "similarity", "similarity-settings",
-        "simulations", "state", "targets", "train", "trust", "value",
+        "simulations", "state", "targets", "train", "trust", "value", "junit", "twins",
+        "twins-settings",
     }  # fmt: skip
 
 

@@ -192,7 +192,8 @@ def test_a_table_may_hold_what_the_command_asks_and_no_outputs():
     assert flags - set(KEYS) == {
         "data", "counts", "alpha", "judge", "fail-on", "report", "json", "moves", "share",
         "share-at-least", "quiet", "config", "debug", "title", "date", "data-name", "auditor",
-        "ask-until-sure", "budget-of-questions", "draws", "price-per-1000",
+        "ask-until-sure", "budget-of-questions", "draws", "price-per-1000", "junit",
+        "twins-settings",
     }  # fmt: skip
 
 

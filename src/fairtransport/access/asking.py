@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Hashable
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +28,9 @@ TYPES = re.compile(r"dtype|categor|could not convert|to float", re.IGNORECASE)
 """What models say when they want other types."""
 SUM_TOLERANCE = 1e-3
 """How far a row of class scores may be from summing to one (single precision, rounding)."""
+
+PASSED_ON = (FairtransportError, KeyboardInterrupt, GeneratorExit)
+"""What is no failure of a model."""
 
 
 def ask(
@@ -54,8 +56,12 @@ def ask(
     -------
     Labels (size,), numbers (size,) or scores (size, number of classes).
     """
-    with _telling(box, points, size, bins):
+    try:
         return _checked(box, box.answer(points, kind), size, kind, classes, positive)
+    except PASSED_ON:
+        raise
+    except BaseException as error:  # a model that ends the program has not answered either
+        raise _failure(box, points, size, bins, error) from error
 
 
 def ask_in_parts(
@@ -71,24 +77,26 @@ def ask_in_parts(
     def read(answer: object, many: int) -> Values:
         return _checked(box, answer, many, kind, classes, positive)
 
-    with _telling(box, points, size, bins):
-        yield from arriving(points, kind, read)
-
-
-@contextmanager
-def _telling(
-    box: BlackBox, points: IntoDataFrame, size: int, bins: Mapping[str, object] | None
-) -> Iterator[None]:
-    """Say of a model that fails what it failed with."""
     try:
-        yield
-    except (FairtransportError, KeyboardInterrupt, GeneratorExit):
+        yield from arriving(points, kind, read)
+    except PASSED_ON:
         raise
-    except BaseException as error:  # a model that ends the program has not answered either
-        cut = f"; it receives the names of the bins of {', '.join(bins)}, as text" if bins else ""
-        failed = f"the model {box.name} failed on {size} points: {said(error)}"
-        msg = f"{failed}{cut}{_about_types(points, error)}"
-        raise ModelError(msg) from error
+    except BaseException as error:
+        raise _failure(box, points, size, bins, error) from error
+
+
+def _failure(
+    box: BlackBox, points: IntoDataFrame, size: int, bins: Mapping[str, object] | None,
+    error: BaseException,
+) -> ModelError:  # fmt: skip
+    """Return what is said of a model that failed.
+
+    A context manager could not raise it: it takes a `ModelError`, which is a RuntimeError, from
+    a StopIteration for Python's own and lets the model's error pass.
+    """
+    cut = f"; it receives the names of the bins of {', '.join(bins)}, as text" if bins else ""
+    failed = f"the model {box.name} failed on {size} points: {said(error)}"
+    return ModelError(f"{failed}{cut}{_about_types(points, error)}")
 
 
 def _checked(

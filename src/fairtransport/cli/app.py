@@ -48,7 +48,7 @@ COMMANDS = {
         "Tell how many cases an audit needs to reject δ-fairness, or to certify it.",
         configured=True,
     ),
-    "reproduce": Command("reproduce_command:reproduce", "Remake the paper's figures and tables."),
+    "reproduce": Command("reproduce_command:reproduce", "Remake the papers' figures and tables."),
     "completion": Command(
         "completion_command:completion", "Print the completion script of a shell."
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from cyclopts import CoercionError, Parameter
 
@@ -89,6 +89,8 @@ Lists: TypeAlias = Annotated[
     dict[str, tuple[str, ...]] | None, Parameter(converter=tables, accepts_keys=True)
 ]
 """Comma lists by dotted names, or a table of lists in a file."""
+Tables: TypeAlias = Annotated[dict[str, Any] | None, Parameter(converter=tables, accepts_keys=True)]
+"""The same where a name may have further names below it."""
 
 Whole: TypeAlias = Annotated[int, Parameter(converter=whole_number)]
 """A whole number."""

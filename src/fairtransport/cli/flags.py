@@ -19,6 +19,7 @@ from fairtransport.cli.argument_types import (
     Names,
     SimilarityName,
     Switch,
+    Tables,
     TwinsName,
     Whole,
     literal,
@@ -160,7 +161,7 @@ class Questions(Keeping):
     """
 
     twins: Annotated[TwinsName | None, told("twins")] = None
-    twins_settings: Lists = None
+    twins_settings: Tables = None
     repeats: Annotated[Whole | None, told("repeats")] = None
     draws: Annotated[Whole, told("draws")] = AuditSettings.draws
     ask_until_sure: Annotated[Switch, told("ask_until_sure")] = AuditSettings.ask_until_sure
@@ -213,7 +214,7 @@ class Comparing:
     """
 
     similarity: Annotated[SimilarityName, told("similarity")] = str(AuditSettings.similarity)
-    similarity_settings: Lists = None
+    similarity_settings: Tables = None
     loss: Annotated[LossName, told("loss")] = str(AuditSettings.loss)
     loss_range: Annotated[Names, told("loss_range")] = None
     budget: Annotated[float, told("budget")] = AuditSettings.budget

@@ -171,7 +171,7 @@ def audited(
         with one_thread():
             return np.asarray(model(tensor(split.coding(frame))).double().sigmoid())
 
-    asked = {"twins": "observed"} | further
+    asked: dict[str, Any] = {"twins": "observed", **further}
     result = audit(
         split.audit.frame, LABEL, model=probability, features=list(COLUMNS), budget=budget,
         sensitive_features=list(GROUPS), similarity=similarity, loss="log", rng=0, **asked,
