@@ -357,8 +357,11 @@ class Core:
     def fixed_targets(self) -> bool:
         """Whether mass may arrive at points that do not depend on the sample.
 
-        A reference frame that is a part of the audit data, or mostly made of them, does.
+        A reference frame that is a part of the audit data, or mostly made of them, does, and so do
+        twins that were made up by a similarity that was fitted on the audit data.
         """
+        if self.space.made_up is not None:
+            return not self.space.made_up.from_the_sample
         reference = self.space.reference
         if self.target_scope == "reference" and reference is not None:
             return not reference.is_from_the_sample

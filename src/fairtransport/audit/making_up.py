@@ -112,7 +112,10 @@ def make_up(
     found = propose(making, space, steps, twins, settings.budget, settings.seed)
     columns = found.columns | _other_levels(space, found)
     account = MakingUp(twins, steps, found.proposed, found.equal, found.costly, found.implausible)
-    return with_made_up(space, found.person, columns, steps.along[found.step]), account
+    larger = with_made_up(space, found.person, columns, steps.along[found.step])
+    assert larger.made_up is not None  # noqa: S101 - it has just been made
+    made_up = replace(larger.made_up, from_the_sample=making.support.is_of(space))
+    return replace(larger, made_up=made_up), account
 
 
 def some_twins(

@@ -41,11 +41,7 @@ def find_warnings(core: Core, shared: int | None = None) -> Iterator[str]:
                 f"own; `bins[{name!r}]` makes fewer groups of them."
             )
     yield from _answers(core)
-    if space.made_up is not None:
-        yield (
-            "People are compared with twins that were made up for them. Bounds and verdict are "
-            "about these twins and hold for no others."
-        )
+    yield from _made_up(core)
     if core.target_scope == "observed":
         twins = " and with their twins" if space.has_twins else ""
         yield (
@@ -100,6 +96,23 @@ def _answers(core: Core) -> Iterator[str]:
             "No profile has several predictions here, but others could: the bounds are those of "
             "the rates R, which lie below the statistic. If the system is a function of these "
             'columns, set `disagreement` to "bias" for narrower ones.'
+        )
+
+
+def _made_up(core: Core) -> Iterator[str]:
+    """Say whom verdicts are about where twins were made up."""
+    made = core.space.made_up
+    if made is None:
+        return
+    yield (
+        "People are compared with twins that were made up for them. Bounds and verdict are about "
+        "these twins and hold for no others."
+    )
+    if made.from_the_sample:
+        yield (
+            "The twins were made to look like the people of the audit data, on whom the "
+            "similarity was fitted. Which twins there are then depends on the sample, so there is "
+            "no upper bound and nothing can be certified. Fit it on other people."
         )
 
 

@@ -28,11 +28,14 @@ class MadeUp:
         (M,) points of a space: somebody's, and that of a twin of theirs.
     along
         (M,) whether the twin differs in what tells the sensitive features, or in these.
+    from_the_sample
+        Whether the people whom twins were made to look like are those of the space.
     """
 
     person: IntArray
     twin: IntArray
     along: BoolArray
+    from_the_sample: bool = False
 
 
 def with_made_up(

@@ -104,7 +104,7 @@ def outlook_sentence(summary: AuditSummary) -> str | None:
     if not found.possible:
         return (
             "The estimate is not above δ, and no number of cases would certify: there is no upper "
-            "bound where people are compared with people in the audit data alone."
+            "bound where those whom people are compared with depend on the audit data."
         )
     if found.cases is None:
         return (

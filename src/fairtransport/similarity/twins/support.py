@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtransport.similarity.encoding import Encoding, OneHot, Standardised
+from fairtransport.similarity.encoding import Encoding, OneHot, Standardised, fingerprint
 from fairtransport.space.columns import CodedColumn, encode, sorted_levels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairtransport.checks import FloatArray
+    from fairtransport.space import SampleSpace
 
 STAYS = 1e-9
 """A level must be this much nearer than a person's own to take its place."""
@@ -46,12 +47,21 @@ class Support:
         Numeric columns of which each person has exactly one at 1 and the others at 0, together.
     rows
         (any, coordinates) the distinct people of the fitting data, encoded.
+    fingerprint
+        That of the fitting data, encoded.
     """
 
     encoding: Encoding
     spans: Mapping[str, Span]
     exclusive: tuple[tuple[str, ...], ...]
     rows: FloatArray
+    fingerprint: str
+
+    def is_of(self, space: SampleSpace) -> bool:
+        """Say whether the fitting data were the people of a space, all of them and no others."""
+        seen = space.observed
+        coordinates = self.encoding.coordinates(space.columns)[seen]
+        return fingerprint(coordinates, space.counts[seen]) == self.fingerprint
 
     def moved(
         self, columns: Mapping[str, CodedColumn], step: FloatArray, *, exactly: bool
@@ -154,8 +164,10 @@ def fit_support(encoding: Encoding, columns: Mapping[str, CodedColumn]) -> Suppo
             values = columns[name].levels[np.unique(columns[name].codes)].astype(np.float64)
             whole = bool(np.all(values == np.rint(values)))
             spans[name] = Span(float(values.min()), float(values.max()), whole)
-    rows = np.unique(encoding.coordinates(columns), axis=0)
-    return Support(encoding, spans, tuple(_exclusive(columns, spans)), rows)
+    coordinates = encoding.coordinates(columns)
+    once = fingerprint(coordinates, np.ones(len(coordinates), np.int64))
+    rows = np.unique(coordinates, axis=0)
+    return Support(encoding, spans, tuple(_exclusive(columns, spans)), rows, once)
 
 
 def _exclusive(
