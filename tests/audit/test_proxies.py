@@ -1,0 +1,130 @@
+"""Which columns tell a sensitive feature, and what of the statistic goes through them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binomtest, norm
+
+import fairtransport as ft
+from fairtransport.audit import proxies as module
+from fairtransport.errors import InputError
+
+FEATURES = ["height", "shoe", "grade", "job"]
+
+
+def draw(n, seed):
+    rng = np.random.default_rng(seed)
+    sex = rng.choice(["f", "m"], n)
+    height = rng.normal(np.where(sex == "m", 180, 170), 5)
+    return pd.DataFrame({
+        "sex": sex, "height": height, "shoe": (height / 4 + rng.normal(size=n)).round(),
+        "grade": rng.normal(size=n), "job": rng.choice(["a", "b", "c"], n),
+    })  # fmt: skip
+
+
+def model(points):
+    return (points["height"] > 170).astype(int)
+
+
+@pytest.fixture(scope="module")
+def result():
+    people = draw(600, 0).assign(good=lambda cases: (cases["grade"] > 0).astype(int))
+    similarity = ft.similarity.SensitiveSubspace(["sex"]).fit(draw(600, 1))
+    return ft.audit(
+        people, "good", model=model, features=FEATURES, sensitive_features="sex",
+        similarity=similarity, budget=0.05, delta=0.1, rng=0,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def found(result):
+    (one,) = result.proxies(model)
+    return one, {column.name: column for column in one.columns}
+
+
+def test_a_planted_proxy_is_found(found):
+    one, columns = found
+
+    # the best predictor, by height at 175, is right for Φ(1) = .84 of the people
+    assert one.lower <= norm.cdf(1) <= one.upper
+    assert one.lower > 0.7
+    assert one.columns[0].name == "height"
+    assert columns["height"].alone > columns["shoe"].alone > 0.65
+    for name in ("grade", "job"):
+        assert abs(columns[name].alone - 0.5) < 0.1
+    # shoes tell most of what height tells
+    assert columns["height"].without > 0.65
+
+
+def test_what_goes_through_a_column_is_what_the_model_uses(result, found):
+    one, columns = found
+
+    assert result.statistic > 0.2
+    assert one.statistic == pytest.approx(result.statistic)
+    assert columns["height"].moved_alone == pytest.approx(result.statistic)
+    assert columns["height"].moved_without == pytest.approx(0)
+    for name in ("shoe", "grade", "job"):
+        assert columns[name].moved_alone == pytest.approx(0)
+        assert columns[name].moved_without == pytest.approx(result.statistic)
+
+
+def test_words_and_seed(result, found):
+    said = str(found[0])
+
+    assert said.startswith("sex is told by what the model receives with a balanced accuracy of 0.8")
+    assert "guessing: 0.50" in said
+    assert "another predictor may do better" in said
+    assert result.proxies(model) == result.proxies(model)
+    without = result.proxies()[0]
+    assert (without.statistic, without.columns[0].moved_alone) == (None, None)
+    assert without.accuracy == found[0].accuracy
+
+
+def test_another_model_is_refused(result):
+    with pytest.raises(InputError, match="`model` must be the audited one"):
+        result.proxies(lambda points: (points["grade"] > 0).astype(int))
+
+
+def test_what_tells_nothing_looks_like_guessing():
+    people = draw(400, 2).assign(good=1, sex=np.random.default_rng(3).choice(["f", "m"], 400))
+    given = dict(y_pred=np.ones(400, int), features=FEATURES, sensitive_features="sex", rng=0)
+    (one,) = ft.audit(people, "good", **given).proxies()
+
+    assert one.lower < 0.5 < one.upper
+
+
+def test_refusals():
+    people = draw(60, 2).assign(good=1)
+    given = dict(y_pred=np.ones(60, int), rng=0)
+    with pytest.raises(InputError, match="`model` must be left out where the audit was of pred"):
+        ft.audit(people, "good", sensitive_features="sex", **given).proxies(model)
+    with pytest.raises(InputError, match="at most 20 values, got 60 of height"):
+        ft.audit(people, "good", sensitive_features="height", **given).proxies()
+    alone = people[["sex", "good"]]
+    with pytest.raises(InputError, match="needs an audit with columns that are not sensitive"):
+        ft.audit(alone, "good", sensitive_features="sex", **given).proxies()
+
+
+def test_intervals_are_the_exact_ones_of_each_level_together(result, monkeypatch):
+    rows = np.flatnonzero(result.space.observed)
+    telling = module._Telling(result.space, "sex", rows[:200], rows[200:320])
+    monkeypatch.setattr(module._Telling, "_counts", lambda *_: ([30, 41], [52, 50]))
+    shown, lower, upper = telling.interval(["height"], 0.1)
+    exact = [binomtest(*pair).proportion_ci(0.95) for pair in ((30, 52), (41, 50))]
+
+    assert shown == pytest.approx((30 / 52 + 41 / 50) / 2)
+    assert lower == pytest.approx(np.mean([one.low for one in exact]))
+    assert upper == pytest.approx(np.mean([one.high for one in exact]))
+
+
+@pytest.mark.parametrize("n", [30, 300])
+def test_intervals_cover(n):
+    rng = np.random.default_rng(7)
+    shares, covered = np.array([0.9, 0.6]), 0
+    for _ in range(500):
+        of = rng.multinomial(n, [0.3, 0.7])
+        right = rng.binomial(of, shares)
+        lower, upper = module.balanced_interval(right.tolist(), of.tolist(), 0.1)
+        covered += lower <= shares.mean() <= upper
+
+    assert covered >= 500 * 0.9 - 3 * np.sqrt(500 * 0.9 * 0.1)
