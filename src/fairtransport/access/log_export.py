@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
@@ -102,9 +103,9 @@ def _table(rows: list[Row]) -> str:
 
 
 def _copy(log: QueryLog, store: Store, systems: list[System]) -> bytes:
-    made = sqlite3.connect(":memory:", isolation_level=None)
-    create(made)
-    copy = Store(made, log)
-    for system in systems:
-        copy.keep(system, store.entries(system))
-    return made.serialize()
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as made:
+        create(made)
+        copy = Store(made, log)
+        for system in systems:
+            copy.keep(system, store.entries(system))
+        return made.serialize()
