@@ -23,29 +23,6 @@ def test_the_readmes_python_runs_as_shown():
     assert failures == 0
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        "compare.md",
-        "datasets.md",
-        "families.md",
-        "models.md",
-        "proxies.md",
-        "questions.md",
-        "rates.md",
-        "selection.md",
-        "similarity.md",
-        "verdicts.md",
-    ],
-)
-def test_the_python_of_the_docs_runs_as_shown(page):
-    failures, tried = doctest.testfile(
-        str(ROOT / "docs" / page), module_relative=False, encoding="utf-8"
-    )
-    assert tried >= 3
-    assert failures == 0
-
-
 @pytest.mark.slow
 def test_the_readmes_demo_output_is_real(tmp_path):
     shown = re.search(

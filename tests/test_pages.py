@@ -4,21 +4,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.pages import as_run
+from tests.pages import BLOCK, as_run
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGES = sorted(
-    str(page.relative_to(DOCS))
-    for room in ("tutorials", "how-to", "explanation", "reference")
-    for page in (DOCS / room).glob("*.md")
-)
+PAGES = {str(page.relative_to(DOCS)): page.read_text("utf-8") for page in DOCS.rglob("*.md")}
+RUN = sorted(name for name, page in PAGES.items() if "\n>>> " in page)
 
 
-@pytest.mark.parametrize("name", [name for name in PAGES if "\n>>> " in (DOCS / name).read_text()])
+@pytest.mark.parametrize("name", RUN)
 def test_a_page_runs_as_shown(name):
-    page = (DOCS / name).read_text("utf-8")
+    page = PAGES[name]
 
     assert as_run(page) == page
+    assert ">>> " not in BLOCK.sub("", page)  # nothing stands where it is not run
 
 
 def test_a_page_that_shows_something_else_is_seen():
