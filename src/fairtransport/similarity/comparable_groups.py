@@ -97,7 +97,7 @@ class ComparableGroups(Learned):
         self.encoding_ = encoding
         self.directions_, self.matrix_ = complement(spread.Vh[: self.dimensions], points.shape[1])
         self.explained_ = spread.S**2 / (spread.S**2).sum()
-        self._remember(columns, points)
+        self._remember(columns)
         return self
 
     @classmethod

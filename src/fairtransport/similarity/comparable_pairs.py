@@ -106,7 +106,7 @@ class ComparablePairs(Learned):
         squared = np.einsum("ij,jk,ik->i", differences, self.sigma_, differences)
         self.log_likelihood_ = float(log_likelihood(squared, comparable).mean())
         self.matrix_ = square_root(self.sigma_)
-        self._remember(both, points, are_a_sample=False)
+        self._remember(both, are_a_sample=False)
         return self
 
     def probability(self, X: Iterable[object]) -> FloatArray:  # noqa: N803

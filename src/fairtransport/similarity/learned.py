@@ -15,7 +15,7 @@ from fairtransport.similarity.base import (
     label_columns,
     parameter_names,
 )
-from fairtransport.similarity.encoding import Encoding, fingerprint, rows_among
+from fairtransport.similarity.encoding import Encoding, rows_among
 from fairtransport.similarity.twins.support import Making, Support, fit_support
 from fairtransport.space.file_source import FileSource
 from fairtransport.space.reader import coded_columns, read_table
@@ -86,13 +86,10 @@ class Learned(Parameters):
         """Return how twins are made up: under A, as people of `fit` look."""
         return Making(self.support_, self.matrix_) if self.is_fitted else None
 
-    def _remember(
-        self, columns: Mapping[str, CodedColumn], points: FloatArray, *, are_a_sample: bool = True
-    ) -> None:
+    def _remember(self, columns: Mapping[str, CodedColumn], *, are_a_sample: bool = True) -> None:
         """Keep whom the similarity was fitted on, to find them in audit data."""
         self.support_ = fit_support(self.encoding_, columns)
-        if are_a_sample:
-            self.fingerprint_ = fingerprint(points, np.ones(len(points), np.int64))
+        self.fingerprint_ = self.support_.fingerprint if are_a_sample else None
 
     def embed(self, space: SampleSpace) -> FloatArray:
         """Return the points' coordinates, between which squared distances are the costs."""
@@ -156,11 +153,11 @@ class Learned(Parameters):
                 f"{self.set_aside_} people, drawn at random, were set aside to fit the similarity"
             )
             return (f"{aside} and are not audited; the audit is of the other {space.n}.",)
-        seen = space.observed
-        coordinates, counts = self.encoding_.coordinates(space.columns)[seen], space.counts[seen]
-        if fingerprint(coordinates, counts) == self.fingerprint_:
+        if self.fingerprint_ is not None and self.support_.is_of(space):
             who = f"The similarity was fitted on the audit data, all {space.n} people of them."
             return (f"{who} {FIT_ON_OTHERS}",)
+        seen = space.observed
+        coordinates, counts = self.encoding_.coordinates(space.columns)[seen], space.counts[seen]
         shared = int(counts[rows_among(coordinates, self.support_.rows)].sum())
         same = f"have the same {', '.join(self.encoding_.columns)} as someone in the data"
         note = (

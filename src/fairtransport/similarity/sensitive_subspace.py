@@ -114,7 +114,7 @@ class SensitiveSubspace(Learned):
         }
         self.encoding_, self.coefficients_ = encoding, found
         self.directions_, self.matrix_ = complement(np.vstack([*found.values()]), points.shape[1])
-        self._remember(columns, points)
+        self._remember(columns)
         return self
 
     def fit_file(self, path: Path, **words: object) -> Self:
