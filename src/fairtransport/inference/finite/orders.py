@@ -49,6 +49,30 @@ def draw_orders(
     records. Blocks shrink towards the end, where a hedge needs the most care. Either way the
     records of a block are independent draws from the population given its size. Which way it
     is depends on n only, so that the sample cannot choose its order.
+
+    Parameters
+    ----------
+    counts
+        By cell: the records in it.
+    blocks
+        How often stakes are chosen; no more than there are records.
+    further_work
+        Steps that an order costs beside one an entry.
+    rng
+        Spawns a stream for each order, so that an order does not depend on how many there are.
+
+    Returns
+    -------
+    Orders
+        Between ``FEWEST_ORDERS`` and ``MOST_ORDERS`` of them.
+
+    Examples
+    --------
+    >>> orders = draw_orders(np.array([3, 1]), 4, 0, np.random.default_rng(1))
+    >>> orders.before.shape, orders.n
+    ((32, 4), 4)
+    >>> sorted(orders.cell[orders.start[0, 0] : orders.start[0, -1]].tolist())
+    [0, 0, 0, 1]
     """
     n = int(counts.sum())
     blocks = min(blocks, n)
@@ -72,6 +96,17 @@ def draw_orders(
 def _shuffled(
     counts: IntArray, occupied: IntArray, n: int, blocks: int, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    """Return one order, record by record: where blocks begin, cells, ones, the blocks' sizes.
+
+    Parameters
+    ----------
+    counts, occupied
+        The records of all cells, and which cells have any.
+    n, blocks
+        As many blocks as records, or nearly.
+    rng
+        This order's own stream.
+    """
     records = rng.permutation(np.repeat(occupied, counts[occupied]))
     start = np.arange(blocks + 1) * n // blocks
     return start, records, np.ones(n), np.diff(start).astype(float)
@@ -80,6 +115,20 @@ def _shuffled(
 def _split(
     counts: IntArray, occupied: IntArray, n: int, blocks: int, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    """Return one order by counts: where blocks begin, their cells, counts and sizes.
+
+    Parameters
+    ----------
+    counts, occupied
+        The records of all cells, and which cells have any.
+    n
+        Not needed: a cell is split without looking at the others.
+    blocks
+        The number of blocks. The t-th begins when a share of 1 − (1 − t/blocks)² of the records
+        is expected to be gone.
+    rng
+        This order's own stream.
+    """
     del n
     shares = -np.diff((1 - np.arange(blocks + 1) / blocks) ** 2)
     table = rng.multinomial(counts[occupied], shares).T
@@ -90,7 +139,19 @@ def _split(
 
 
 def no_order(counts: IntArray, paths: int) -> Orders:
-    """Return the sample as one block, shared by several paths of fixed stakes."""
+    """Return the sample as one block, shared by several paths of fixed stakes.
+
+    Parameters
+    ----------
+    counts
+        By cell: the records in it.
+    paths
+        How many stakes there are; each sees the whole sample.
+
+    Notes
+    -----
+    Wealth of a stake that never changes does not depend on the order: nothing is drawn.
+    """
     start = np.tile([0, len(counts)], (paths, 1))
     cells = np.arange(len(counts))
     return Orders(start, cells, counts.astype(float), np.zeros((paths, 1)), int(counts.sum()))
