@@ -42,6 +42,27 @@ def target(
 
     The people of each group are cut into so many parts. Groups whose guessed mean is not above
     the target's are its movers.
+
+    Parameters
+    ----------
+    means
+        By group: the guessed means of losses in the block.
+    variance
+        The guessed variance of a loss there.
+    people
+        By group: the people at hand.
+    parts
+        Into how many tuples they are to be cut.
+    stake
+        λ, fixed by the pilot.
+
+    Returns
+    -------
+    group
+        The target, −1 if no other group has people to be moved.
+    f
+        The bet, at most min(λA, .9): λA keeps the promise of the lemma, .9 keeps wealth positive
+        as D >= −1.
     """
     best, chosen, bet = -1.0, -1, 0.0
     for g in range(len(means)):
@@ -73,6 +94,27 @@ def plan(
 
     A block has no more tuples than people of the group that is guessed to be the target, nor
     than those of the largest other one; each group is spread over them evenly.
+
+    Parameters
+    ----------
+    sealed
+        (blocks, groups) the people who are not in the pilot.
+    means, variances
+        Guesses of `fit` from the pilot.
+    stake
+        λ. Tuples are cut until λA is at most ``FILL``: more would be given away, as f <= .9.
+
+    Returns
+    -------
+    block
+        By tuple: its block.
+    take
+        (tuples, groups) how many people of each group are unsealed with it. Every person of a
+        block with tuples is in one of them.
+
+    Notes
+    -----
+    Who is in a tuple depends on the design and the pilot, never on a sealed loss.
     """
     blocks, groups = sealed.shape
     rounds = np.zeros(blocks, np.int64)
@@ -110,6 +152,26 @@ def play(
 
     ``sums`` has the losses of the people in ``take``; those of a tuple are looked at after its
     target and f are chosen. What is unsealed is added to ``seen``.
+
+    Parameters
+    ----------
+    seen
+        What the pilot showed; it grows as tuples are unsealed.
+    strata
+        How many strata there are.
+    block, take
+        The tuples, from `plan`.
+    sums
+        (tuples, groups) sums of the losses of the people in ``take``.
+    stake
+        λ.
+
+    Returns
+    -------
+    log_wealth
+        log Π(1 + f·D).
+    moved
+        ΣA·D, of which the estimate is made: its mean is at most the sum of all r.
     """
     blocks, groups = seen.people.shape
     means, variances = np.zeros((blocks, groups)), np.zeros(blocks)
@@ -120,6 +182,7 @@ def play(
         if b <= before or k % often == 0:  # a new round, or much was learnt since
             fit(seen, strata, means, variances)
         before = b
+        # from losses unsealed before this tuple: E[1 + fD | past] <= 1 + λ Σ r over its movers
         g, f = target(means[b], variances[b], take[k], 1, stake)
         if g >= 0:
             movers, theirs = 0.0, 0.0
@@ -131,6 +194,7 @@ def play(
             log_wealth += math.log(1.0 + f * difference)
             moved += movers * difference
         for s in range(groups):
+            # only now may later guesses know of this tuple
             seen.people[b, s] += take[k, s]
             seen.losses[b, s] += sums[k, s]
     return log_wealth, moved

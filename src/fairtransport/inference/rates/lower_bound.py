@@ -58,6 +58,10 @@ class RateLaw:
     seed: int
 
     def _stream(self, purpose: int) -> np.random.Generator:
+        """Return the generator of one purpose: 0 the orders, 1 the permutations, 2 the certificate.
+
+        Each has its own, so that results do not depend on which of them is asked for first.
+        """
         return np.random.default_rng([self.seed, purpose])
 
     @property
@@ -145,6 +149,7 @@ class RateLaw:
         return rate_sentence(feature, pvalue=f"p = {p:.2g}", bound=told, alpha=alpha)
 
     def _scaled(self, delta: float) -> float:
+        """Return δ in units of the loss's range, in which tables hold losses."""
         return number("delta", delta, at_least=0) / self.table.width
 
     def _log_evidence(self, delta: float, *, fewest: int = 0, here: bool = False) -> float:
@@ -152,6 +157,19 @@ class RateLaw:
 
         With ``here`` the hypothesis is about the n people of the sample; the N of an order who
         are not in its pilot then have a mean of at most n/N times δ.
+
+        Parameters
+        ----------
+        delta
+            The threshold, in units of the loss's range.
+        fewest
+            From how many orders on a mean may decide; an eighth of them if 0.
+        here
+            Whether the hypothesis is about these people.
+
+        Notes
+        -----
+        W/(1 + λδ)^N by order: λ and N are that order's own.
         """
         log, stake, people, _ = self.wealths
         most = delta * self.n / np.maximum(people, 1) if here else delta
@@ -159,7 +177,20 @@ class RateLaw:
         return log_best_mean(against, fewest or math.ceil(FEWEST_SHARE * self.orders))
 
     def _bound(self, alpha: float, *, here: bool) -> float:
-        """Return where the evidence falls to 1/α: it falls in δ."""
+        """Return where the evidence falls to 1/α: it falls in δ.
+
+        Parameters
+        ----------
+        alpha
+            The level.
+        here
+            Whether the bound is for these people.
+
+        Returns
+        -------
+        float
+            In units of the loss, by bisection from below: what is told was rejected.
+        """
         enough = math.log(1 / number("alpha", alpha, above=0, below=1))
         low, high = 0.0, 1.0
         if self._log_evidence(low, here=here) < enough:

@@ -52,12 +52,31 @@ class Seen(NamedTuple):
 
 @njit(cache=True)
 def _variance(mean: float) -> float:
+    """Return the variance of a loss of two values with a given mean, at least .01."""
     return float(max(mean * (1.0 - mean), 0.01))
 
 
 @njit(cache=True)
 def group_effects(seen: Seen, strata: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return, by stratum and group: the weighted difference from the rest, its weight, people."""
+    """Return, by stratum and group: the weighted difference from the rest, its weight, people.
+
+    Parameters
+    ----------
+    seen
+        The unsealed losses.
+    strata
+        How many strata there are.
+
+    Returns
+    -------
+    difference
+        (strata, groups) Σ over blocks of w · (mean of the group − mean of the others).
+    weight
+        (strata, groups) Σ w, with Mantel and Haenszel's w = n_own · n_rest/n, which is what a block
+        with so many of both tells in units of one loss's precision.
+    people
+        (strata, groups) how many are unsealed.
+    """
     blocks, groups = seen.people.shape
     difference = np.zeros((strata, groups))
     weight = np.zeros((strata, groups))
@@ -81,13 +100,33 @@ def group_effects(seen: Seen, strata: int) -> tuple[FloatArray, FloatArray, Floa
 
 @njit(cache=True)
 def overall_mean(seen: Seen) -> float:
-    """Return the mean of all unsealed losses, drawn a little towards one half."""
+    """Return the mean of all unsealed losses, drawn a little towards one half.
+
+    Parameters
+    ----------
+    seen
+        The unsealed losses; two imaginary ones, 0 and 1, are added.
+    """
     return float((seen.losses.sum() + 1.0) / (seen.people.sum() + 2.0))
 
 
 @njit(cache=True)
 def _shrunken_effects(seen: Seen, strata: int, sigma: float) -> FloatArray:
-    """Return the guessed effect of each stratum and group, on average 0 over people."""
+    """Return the guessed effect of each stratum and group, on average 0 over people.
+
+    Parameters
+    ----------
+    seen, strata
+        The unsealed losses, and how many strata there are.
+    sigma
+        The variance of a loss.
+
+    Notes
+    -----
+    A difference d from the others with weight w is shrunken as a normal prior of variance
+    ``GROUP_SPREAD``² asks: d/(w + σ²/τ²) if d is the weighted sum. The difference from the *others*
+    times their share is that from the whole.
+    """
     effect, weight, people = group_effects(seen, strata)
     for y in range(strata):
         many = people[y].sum()
@@ -105,6 +144,25 @@ def _spread_of_cells(
     """Return the variance of cells around their groups' effects, by moments, and its error.
 
     Fill the blocks' variances of losses.
+
+    Parameters
+    ----------
+    seen
+        The unsealed losses.
+    effect
+        (strata, groups) from `_shrunken_effects`.
+    overall
+        The mean of all, which a block's mean is drawn towards.
+    variances
+        By block, filled.
+
+    Returns
+    -------
+    found
+        The excess of squared deviations over what chance alone gives, a pair of people; it
+        may be negative.
+    error
+        Its standard error if cells did not deviate.
     """
     blocks, groups = seen.people.shape
     excess, pairs, noise = 0.0, 0.0, 0.0
@@ -130,7 +188,20 @@ def _spread_of_cells(
 
 @njit(cache=True)
 def _fill_means(seen: Seen, effect: FloatArray, weight: float, means: FloatArray) -> None:
-    """Fill the guessed means; a cell's own mean counts as the prior does at ``weight`` people."""
+    """Fill the guessed means; a cell's own mean counts as the prior does at ``weight`` people.
+
+    Parameters
+    ----------
+    seen
+        The unsealed losses.
+    effect
+        (strata, groups) the groups' effects.
+    weight
+        σ²/τ², variance of a loss over that of cells: many people, few deviations.
+    means
+        (blocks, groups), filled: effect plus shrunken deviation. What all groups of a block
+        share is left out, as bets compare within blocks.
+    """
     blocks, groups = seen.people.shape
     for b in range(blocks):
         y = seen.strata[b]
@@ -156,6 +227,20 @@ def fit(
 
     Return by how much cells deviate from their groups' effects: the variance as moments have it
     and its standard error; and the largest difference of two groups' effects in a stratum.
+
+    Parameters
+    ----------
+    seen
+        The unsealed losses, and nothing else: that makes the guesses predictable.
+    strata
+        How many strata there are.
+    means, variances
+        (blocks, groups) and (blocks,), filled.
+
+    Returns
+    -------
+    found, error, widest
+        What decides whether a longer pilot pays.
     """
     overall = overall_mean(seen)
     sigma = _variance(overall)
@@ -173,7 +258,20 @@ def fit(
 
 @njit(cache=True)
 def block_size(people: FloatArray, to_come: float) -> float:
-    """Return how many people to come share a person's block, from collisions in the pilot."""
+    """Return how many people to come share a person's block, from collisions in the pilot.
+
+    Parameters
+    ----------
+    people
+        (blocks, groups) the pilot.
+    to_come
+        How many people are sealed.
+
+    Notes
+    -----
+    Two people of the pilot are in one block with the chance that any two are: ordered pairs that
+    collide, over all of them, estimate it. Half a collision is added, so that it is never 0.
+    """
     pilot, collisions = 0.0, 0.5
     for b in range(len(people)):
         many = people[b].sum()
@@ -189,6 +287,25 @@ def variance_of_gains(seen: Seen, strata: int, size: float) -> float:
     With a share p of targets in blocks of ``size`` people, a block has one with probability
     q = 1 − exp(−size · p). Then its movers add their own variance, and the targets that of their
     mean as often as there are movers.
+
+    Parameters
+    ----------
+    seen
+        The pilot's losses.
+    strata
+        How many strata there are.
+    size
+        How many people a block will have, from `block_size`.
+
+    Returns
+    -------
+    float
+        v of λ = √(2 log(1/α)/(N v)); a bad guess makes a bound weaker, never wrong.
+
+    Notes
+    -----
+    Which group will be the target is not known: logarithms of the variance are averaged over
+    groups, weighted by how much their standardised differences speak for them.
     """
     difference, weight, people = group_effects(seen, strata)
     groups = people.shape[1]
