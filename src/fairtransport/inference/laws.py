@@ -110,4 +110,13 @@ class SamplingLaw(ABC):
     def _p_less(self, delta: float) -> float: ...
 
     def _level(self, alpha: float, sides: int = 1) -> float:  # noqa: ARG002
+        """Return a level between 0 and 1, or refuse it.
+
+        Parameters
+        ----------
+        alpha
+            The level.
+        sides
+            Over how many tails it is shared; laws known by draws look whether these suffice.
+        """
         return number("alpha", alpha, above=0, below=1)

@@ -24,6 +24,16 @@ LEAST_PVALUE = 1e-300
 def holm(pvalues: FloatArray) -> FloatArray:
     """Return Holm's adjusted p-values, valid for all hypotheses together.
 
+    Parameters
+    ----------
+    pvalues
+        One for each hypothesis, however they depend on each other.
+
+    Returns
+    -------
+    ndarray
+        In the same order; a hypothesis is rejected at level α if its own is at most α.
+
     Examples
     --------
     >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
@@ -33,7 +43,15 @@ def holm(pvalues: FloatArray) -> FloatArray:
 
 
 def _stepped_down(pvalues: FloatArray, factors: FloatArray) -> FloatArray:
-    """Return p-values, the smallest times the first factor and so on, none below one before it."""
+    """Return p-values, the smallest times the first factor and so on, none below one before it.
+
+    Parameters
+    ----------
+    pvalues
+        As they were found.
+    factors
+        By rank: 1 over the share of α that the step has.
+    """
     order = np.argsort(pvalues, kind="stable")
     adjusted = np.empty(len(pvalues))
     adjusted[order] = np.minimum(np.maximum.accumulate(pvalues[order] * factors), 1.0)
@@ -42,6 +60,11 @@ def _stepped_down(pvalues: FloatArray, factors: FloatArray) -> FloatArray:
 
 def calibrated(pvalue: float) -> float:
     """Return an e-value made from a p-value, e = 1/(2√p): its mean over uniform p is 1.
+
+    Parameters
+    ----------
+    pvalue
+        Of an audit whose law has no e-value of its own, as with the asymptotic methods.
 
     Examples
     --------
@@ -94,7 +117,7 @@ class Family:
 
     @property
     def end_level(self) -> float:
-        """The level of each end of an interval, and of a certificate."""
+        """The level of each end of an interval, and of a certificate: α/2m."""
         return self.alpha / (2 * self.size)
 
     @property
@@ -104,7 +127,10 @@ class Family:
 
     @property
     def levels(self) -> tuple[float, ...]:
-        """The levels at which p-values have to be exact, falling from α."""
+        """The levels at which p-values have to be exact, falling from α.
+
+        Steps nearer to each other than ``CLOSEST`` are one, the smaller: a test is made for each.
+        """
         kept: list[float] = []
         for level in self.step_levels.tolist():
             if not kept or level >= CLOSEST * kept[-1]:
@@ -112,7 +138,19 @@ class Family:
         return tuple(sorted({*kept, self.alpha}, reverse=True))
 
     def adjusted(self, pvalues: Sequence[float]) -> FloatArray:
-        """Return p-values of which each is at most α exactly if the family rejects the audit."""
+        """Return p-values of which each is at most α exactly if the family rejects the audit.
+
+        Parameters
+        ----------
+        pvalues
+            Of the t audits with a threshold, each exact at `levels`.
+
+        Examples
+        --------
+        >>> family = Family(alpha=0.05, size=2, tested=2, certifiable=0)
+        >>> family.adjusted([0.01, 0.2]).tolist()
+        [0.02, 0.2]
+        """
         known = np.array(pvalues, dtype=float)
         found = _stepped_down(known, self._factors)
         rejected = np.zeros(len(known), bool)
@@ -123,7 +161,15 @@ class Family:
         return np.where(rejected, np.minimum(found, self.alpha), np.maximum(found, above))
 
     def verdicts(self, adjusted: Sequence[float], certified: Sequence[bool]) -> tuple[Verdict, ...]:
-        """Return the verdicts from adjusted p-values and certificates at `end_level`."""
+        """Return the verdicts from adjusted p-values and certificates at `end_level`.
+
+        Parameters
+        ----------
+        adjusted
+            From `adjusted`.
+        certified
+            Whether each audit's upper end is at most its δ.
+        """
         pairs = zip(adjusted, certified, strict=True)
         return tuple(
             reach_verdict(rejected=bool(p <= self.alpha), certified=bool(sure)) for p, sure in pairs

@@ -97,7 +97,27 @@ class MinOfNormals:
         return np.asarray(np.minimum(self.sd_x * first, self.sd_y * other))
 
     def _both_above(self, t: FloatArray, *, strictly: bool) -> FloatArray:
-        """Return P(X > t, Y > t), or with >= in place of >."""
+        """Return P(X > t, Y > t), or with >= in place of >.
+
+        Parameters
+        ----------
+        t
+            Any shape.
+        strictly
+            Which of the two; they differ at t = 0 where a variable is the constant 0.
+
+        Notes
+        -----
+        Degenerate cases first, where Owen's formula divides by 0: a constant, X and Y proportional
+        (then the one with the larger scale is below the other left of 0 and above it right of it),
+        X and Y opposed (then their minimum is never above 0). Otherwise, with h = −t/sd_x, k =
+        −t/sd_y,
+
+            P(X > t, Y > t) = ½(Φ(h) + Φ(k)) − T(h, a_h) − T(k, a_k),
+
+        where the slants a depend on the standard deviations and the correlation alone. h and k have
+        the same sign, so that Owen's further term of ½ does not arise.
+        """
         small, large = sorted((self.sd_x, self.sd_y))
         below_zero = t < 0 if strictly else t <= 0
         if large == 0:
@@ -122,10 +142,12 @@ class MinOfNormals:
 
 
 def _normal_cdf(x: FloatArray) -> FloatArray:
+    """Return Φ(x)."""
     from scipy.special import ndtr
 
     return np.asarray(ndtr(x))
 
 
 def _normal_pdf(x: FloatArray) -> FloatArray:
+    """Return the standard normal density."""
     return np.asarray(np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi))

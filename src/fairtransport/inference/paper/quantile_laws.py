@@ -33,29 +33,67 @@ class QuantileLaw(SamplingLaw):
 
     @abstractmethod
     def quantile(self, q: float) -> float:
-        """Return c_q = inf{c : P(law <= c) >= q}."""
+        """Return c_q = inf{c : P(law <= c) >= q}.
+
+        Parameters
+        ----------
+        q
+            A probability.
+        """
 
     @abstractmethod
     def at_most(self, t: float) -> float:
-        """Return P(law <= t)."""
+        """Return P(law <= t).
+
+        Parameters
+        ----------
+        t
+            On the scale of √n(ψ(f_n) − ψ(f*)).
+        """
 
     @abstractmethod
     def at_least(self, t: float) -> float:
-        """Return P(law >= t)."""
+        """Return P(law >= t).
+
+        Parameters
+        ----------
+        t
+            On the scale of √n(ψ(f_n) − ψ(f*)).
+        """
 
     def lower_bound(self, alpha: float = 0.05) -> float:
-        """Return the lower end of the one-sided interval at level 1 − α."""
+        """Return the lower end of the one-sided interval at level 1 − α.
+
+        Parameters
+        ----------
+        alpha
+            Its level; the law's upper α-quantile is subtracted, as the law is that of the
+            statistic's error.
+        """
         return self.estimate - self.quantile(1 - self._level(alpha)) / math.sqrt(self.n)
 
     def upper_bound(self, alpha: float = 0.05) -> float:
-        """Return the upper bound at level 1 − α: the paper's asymptotic certificate."""
+        """Return the upper bound at level 1 − α: the paper's asymptotic certificate.
+
+        Parameters
+        ----------
+        alpha
+            The level.
+
+        Returns
+        -------
+        float
+            Infinite where targets depend on the sample.
+        """
         lowest = self.quantile(self._level(alpha))
         return self.estimate - lowest / math.sqrt(self.n) if self.fixed_targets else math.inf
 
     def _p_greater(self, delta: float) -> float:
+        """Return P(law >= √n(ψ(f_n) − δ)), the p-value of ψ(f*) <= δ."""
         return self.at_least(math.sqrt(self.n) * (self.estimate - delta))
 
     def _p_less(self, delta: float) -> float:
+        """Return P(law <= √n(ψ(f_n) − δ)), the p-value of ψ(f*) >= δ; 1 without fixed targets."""
         if not self.fixed_targets:
             return 1.0
         return self.at_most(math.sqrt(self.n) * (self.estimate - delta))
@@ -84,6 +122,7 @@ class DrawnLaw(QuantileLaw):
 
     @cached_property
     def _ordered(self) -> FloatArray:
+        """The draws, rising."""
         return np.sort(self.draws)
 
     def quantile(self, q: float) -> float:
@@ -117,13 +156,42 @@ class DrawnLaw(QuantileLaw):
         return check_gaussianity(self.draws)
 
     def _level(self, alpha: float, sides: int = 1) -> float:
+        """Return a level that so many draws can tell about.
+
+        Parameters
+        ----------
+        alpha
+            The level.
+        sides
+            Over how many tails it is shared.
+
+        Raises
+        ------
+        InputError
+            If a tail would be thinner than one draw.
+        """
         level = super()._level(alpha)
         check_resamples(level / sides, len(self.draws), alpha)
         return level
 
 
 def check_resamples(tail: float, n_resamples: int, alpha: float) -> None:
-    """Refuse a level whose tail is thinner than one of the draws."""
+    """Refuse a level whose tail is thinner than one of the draws.
+
+    Parameters
+    ----------
+    tail
+        The level of one tail.
+    n_resamples
+        How many draws there are, or will be.
+    alpha
+        The level as the caller gave it, for the message.
+
+    Raises
+    ------
+    InputError
+        If tail · n_resamples < 1.
+    """
     if tail * n_resamples < 1 - 1e-9:
         msg = (
             f"`alpha` must be at least {alpha / tail / n_resamples:g} with "
@@ -182,6 +250,13 @@ class LimitLaw(PlugInLaw):
         return float(np.min(self.means - z * self.spreads / math.sqrt(self.n)))
 
     def _p_greater(self, delta: float) -> float:
+        """Return the p-value of ψ(f*) <= δ: the largest of the pointwise normal ones.
+
+        Notes
+        -----
+        The hypothesis is a union over prices, so that the price which speaks least against it
+        decides.
+        """
         from scipy.special import ndtr
 
         excess = math.sqrt(self.n) * (self.means - delta)

@@ -170,6 +170,18 @@ def rate_table(
 
 
 def _range(given: object) -> tuple[float, float]:
+    """Return the two ends of a range of losses.
+
+    Parameters
+    ----------
+    given
+        What a caller passed for it.
+
+    Raises
+    ------
+    InputError
+        If it is not two finite numbers, the smaller first.
+    """
     try:
         low, high = (float(end) for end in given)  # type: ignore[attr-defined]
     except (TypeError, ValueError):
@@ -181,6 +193,20 @@ def _range(given: object) -> tuple[float, float]:
 
 
 def _counts(counts: ArrayLike | None, length: int) -> IntArray:
+    """Return how many people each row stands for, one each if not told.
+
+    Parameters
+    ----------
+    counts
+        Whole numbers of at least 0.
+    length
+        How many there must be.
+
+    Raises
+    ------
+    InputError
+        If they are not such numbers.
+    """
     if counts is None:
         return np.ones(length, np.int64)
     number = finite("counts", float_array("counts", counts, (length,)), nonnegative=True)
@@ -191,7 +217,32 @@ def _counts(counts: ArrayLike | None, length: int) -> IntArray:
 
 
 def _codes(name: str, columns: Columns, length: int) -> IntArray:
-    """Return numbers of the distinct values of a column, or of the distinct rows of several."""
+    """Return numbers of the distinct values of a column, or of the distinct rows of several.
+
+    Parameters
+    ----------
+    name
+        The parameter, for messages.
+    columns
+        One column, or several that count together.
+    length
+        How many values each must have.
+
+    Returns
+    -------
+    ndarray
+        (length,) codes 0, 1, …; rows with equal values in all columns share one.
+
+    Raises
+    ------
+    InputError
+        If a length is wrong or a value is missing.
+
+    Examples
+    --------
+    >>> _codes("blocks", [["a", "a", "b"], [1, 2, 1]], 3).tolist()
+    [0, 1, 2]
+    """
     code = np.zeros(length, np.int64)
     for part in as_list(name, columns, length):
         refuse_masked(name, part)
@@ -210,7 +261,22 @@ def _codes(name: str, columns: Columns, length: int) -> IntArray:
 
 
 def as_list(name: str, columns: Columns, length: int) -> list[ArrayLike]:
-    """Return the columns as a list: one column may stand for itself."""
+    """Return the columns as a list: one column may stand for itself.
+
+    Parameters
+    ----------
+    name
+        The parameter, for messages.
+    columns
+        A column, or a list or tuple of them.
+    length
+        A list with so many plain values is one column, not many.
+
+    Raises
+    ------
+    InputError
+        If the list is empty.
+    """
     if not isinstance(columns, list | tuple) or shape_of(columns) == (length,):
         return [cast("ArrayLike", columns)]
     if not columns:

@@ -68,7 +68,13 @@ class Parts(NamedTuple):
 
 
 def eligible(table: RateTable) -> BoolArray:
-    """Return which blocks have two or more people of both groups."""
+    """Return which blocks have two or more people of both groups.
+
+    Parameters
+    ----------
+    table
+        The sample. This is a property of its design, which the bound is conditional on.
+    """
     return np.asarray(table.people.min(axis=1) >= FEWEST)
 
 
@@ -76,6 +82,17 @@ def certificate(
     table: RateTable, alpha: float, orders: int, rng: np.random.Generator
 ) -> RateCertificate | None:
     """Return the upper bound at level 1 − α given the design; None without two groups or blocks.
+
+    Parameters
+    ----------
+    table
+        The sample.
+    alpha
+        The level.
+    orders
+        How many random ways of cutting.
+    rng
+        Cuts.
 
     Notes
     -----
@@ -101,7 +118,20 @@ def certificate(
 
 
 def choose_parts(people: IntArray, alpha: float) -> Parts:
-    """Return the parts for which the bound is expected to be least without any difference."""
+    """Return the parts for which the bound is expected to be least without any difference.
+
+    Parameters
+    ----------
+    people
+        (blocks, 2) the people of eligible blocks.
+    alpha
+        The level.
+
+    Notes
+    -----
+    Small parts give many pairs, whose products are noisy; large parts few. Sizes grow by a
+    third at a time, and the one with the least expected Q is taken. Losses play no part in it.
+    """
     smaller, larger = people.min(axis=1), people.max(axis=1).astype(float)
     sizes = [1]
     while sizes[-1] < smaller.max() // 2:
@@ -123,7 +153,17 @@ def choose_parts(people: IntArray, alpha: float) -> Parts:
 def _log_wealth(
     table: RateTable, blocks: IntArray, parts: Parts, rng: np.random.Generator
 ) -> float:
-    """Return log W of one random way of cutting."""
+    """Return log W of one random way of cutting.
+
+    Parameters
+    ----------
+    table, blocks
+        The sample and its eligible blocks.
+    parts
+        How they are cut, and λ.
+    rng
+        This way's stream.
+    """
     from fairtransport.inference.rates.orders import fill_urns
 
     urns = fill_urns(table, table.count, rng)
@@ -138,5 +178,6 @@ def _log_wealth(
         sums = urns.unseal(blocks[row] * table.groups + group, take)
         means.append(sums / take)
     difference = means[0] - means[1]
+    # neighbours are pairs: parts of one block that share no person
     products = difference[::2] * difference[1::2]
     return float(np.log1p(-parts.stake * parts.weight[row[::2]] * products).sum())
