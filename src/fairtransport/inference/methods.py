@@ -45,7 +45,24 @@ DISTORTION = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """What a method is asked: a checked problem, sample and settings."""
+    """What a method is asked: a checked problem, sample and settings.
+
+    Attributes
+    ----------
+    problem, counts
+        The audit problem, and how many people are at each of its points.
+    n_resamples, rng
+        How many draws a law by resampling makes, and the generator of all that is random.
+    size, step
+        m and ϵ; None for the method's own default.
+    alpha
+        The level that tests are aimed at.
+    loss_range, binary_losses, most_gain
+        What is known of losses and gains before the data; ``loss_range`` is None where the
+        problem's points are the whole sample space.
+    delta
+        The declared threshold, if there is one.
+    """
 
     problem: AuditProblem
     counts: IntArray
@@ -71,7 +88,10 @@ class Request:
 
 
 class Method(Protocol):
-    """A method makes a law from a request."""
+    """A method makes a law from a request.
+
+    Registered under its name in ``METHODS``, it is what ``method=`` and ``--method`` accept.
+    """
 
     def __call__(self, request: Request, /) -> SamplingLaw:
         """Return the law."""
@@ -79,19 +99,52 @@ class Method(Protocol):
 
 
 def m_out_of_n(request: Request) -> DrawnLaw:
-    """Algorithm 1: √m(ψ(f*_{n,m}) − ψ(f_n)), m = floor(2√n) unless told."""
+    """Algorithm 1: √m(ψ(f*_{n,m}) − ψ(f_n)), m = floor(2√n) unless told.
+
+    Parameters
+    ----------
+    request
+        The checked problem, sample and settings.
+
+    Notes
+    -----
+    m/n → 0 makes it consistent also where ψ has a corner; how far off it is at sizes that
+    people have is on the validity page.
+    """
     size = request.size or default_size(request.n)
     return _resampled(request, "m-out-of-n", with_replacement(request.counts, size), size)
 
 
 def efron(request: Request) -> DrawnLaw:
-    """Resample n of n, the ordinary bootstrap: the diagnostic that the paper proposes."""
+    """Resample n of n, the ordinary bootstrap: the diagnostic that the paper proposes.
+
+    Parameters
+    ----------
+    request
+        The checked problem, sample and settings.
+
+    Returns
+    -------
+    DrawnLaw
+        With a note in words on whether its draws look centred normal.
+    """
     law = _resampled(request, "efron", with_replacement(request.counts, request.n), request.n)
     return DrawnLaw(law.method, law.estimate, law.n, (law.gaussianity.words,), law.draws, law.size)
 
 
 def subsampling(request: Request) -> DrawnLaw:
-    """Subsamples of m people without replacement (Politis, Romano and Wolf)."""
+    """Subsamples of m people without replacement (Politis, Romano and Wolf).
+
+    Parameters
+    ----------
+    request
+        The checked problem, sample and settings.
+
+    Raises
+    ------
+    InputError
+        If m exceeds the sample.
+    """
     size = request.size or default_size(request.n)
     if size > request.n:
         msg = f"`m` must be at most the {request.n} people of the sample, got {size}"
@@ -100,7 +153,19 @@ def subsampling(request: Request) -> DrawnLaw:
 
 
 def numerical(request: Request) -> DrawnLaw:
-    """Algorithm 2: ϵ⁻¹(ψ(f_n + ϵZ) − ψ(f_n)), ϵ = n^(−1/4) unless told."""
+    """Algorithm 2: ϵ⁻¹(ψ(f_n + ϵZ) − ψ(f_n)), ϵ = n^(−1/4) unless told.
+
+    Parameters
+    ----------
+    request
+        The checked problem, sample and settings.
+
+    Returns
+    -------
+    DrawnLaw
+        With notes where Algorithm 2's own rejection would hardly end, and where truncation moves
+        or narrows the frequencies by more than ``DISTORTION``.
+    """
     step = request.step or request.n**-0.25
     f = request.counts / request.n
     drawn = draw_truncated(f, step, request.n_resamples, request.rng)
@@ -130,16 +195,29 @@ def numerical(request: Request) -> DrawnLaw:
 
 
 def plug_in(request: Request) -> PlugInLaw:
-    """Theorem 1's law with f_n for f*; normal but for samples exactly at a corner."""
+    """Theorem 1's law with f_n for f*; normal but for samples exactly at a corner.
+
+    Parameters
+    ----------
+    request
+        The checked problem and sample.
+    """
     estimate = request.estimate
     return PlugInLaw("plug-in", estimate, request.n, (), plug_in_limit(request))
 
 
 def limit_law(request: Request) -> LimitLaw:
-    """Theorem 1's law, its lower bound by the intersection–union over prices."""
+    """Theorem 1's law, its lower bound by the intersection–union over prices.
+
+    Parameters
+    ----------
+    request
+        The checked problem and sample.
+    """
     sweep = request.problem.sweep(request.counts / request.n)
     budget = request.problem.budget
     offset = np.zeros_like(sweep.prices) if budget == 0 else budget * sweep.prices
+    # at the infinite price Y is infinite unless the budget is 0: it can never be least
     means, usable = offset + sweep.mean, np.isfinite(offset)
     return LimitLaw(
         "limit-law", request.estimate, request.n, (), plug_in_limit(request),
@@ -148,7 +226,13 @@ def limit_law(request: Request) -> LimitLaw:
 
 
 def plug_in_limit(request: Request) -> MinOfNormals:
-    """Return the minimum of normals that Theorem 1 gives at the sample's frequencies."""
+    """Return the minimum of normals that Theorem 1 gives at the sample's frequencies.
+
+    Parameters
+    ----------
+    request
+        The checked problem and sample.
+    """
     return limit_at(request.problem, request.counts / request.n)
 
 
@@ -174,13 +258,27 @@ def limit_at(problem: AuditProblem, f: object) -> MinOfNormals:
 
 
 def _spread(variance: float, gains: FloatArray) -> float:
-    """Return the standard deviation; rounding errors of a constant gain are no variation."""
+    """Return the standard deviation; rounding errors of a constant gain are no variation.
+
+    Parameters
+    ----------
+    variance
+        As computed, perhaps a rounding error.
+    gains
+        φ, whose size says how large such an error can be.
+    """
     scale = float(np.max(np.abs(gains), initial=0.0))
     return math.sqrt(variance) if variance > (1e-12 * scale) ** 2 else 0.0
 
 
 def finite_sample(request: Request) -> FiniteSampleLaw:
-    """Make bounds, tests and certificates that hold at every n, by betting."""
+    """Make bounds, tests and certificates that hold at every n, by betting.
+
+    Parameters
+    ----------
+    request
+        The checked problem, sample and settings. Nothing is computed until it is asked for.
+    """
     limits = _limits(
         request.problem, request.loss_range, binary=request.binary_losses, most=request.most_gain
     )
@@ -193,7 +291,17 @@ def finite_sample(request: Request) -> FiniteSampleLaw:
 def _limits(
     problem: AuditProblem, known: tuple[float, float] | None, *, binary: bool, most: float | None
 ) -> GainLimits:
-    """Return what is known of gains: from the losses' range, or because the points are all."""
+    """Return what is known of gains: from the losses' range, or because the points are all.
+
+    Parameters
+    ----------
+    problem
+        The audit problem.
+    known
+        The range of losses; None says that the problem's points are the whole sample space.
+    binary, most
+        Whether losses are at the ends of the range, and a limit of every gain, if there is one.
+    """
     if known is None:
         return limits_of_space(problem)
     return limits_of_losses(problem, known, binary=binary, most=most)
@@ -296,12 +404,41 @@ def sampling_law(
 
 
 def check_level(method: str, alpha: float, n_resamples: int) -> None:
-    """Refuse, before any work, a level at which a method's draws give no two-sided interval."""
+    """Refuse, before any work, a level at which a method's draws give no two-sided interval.
+
+    Parameters
+    ----------
+    method
+        Its name; methods without draws have any level.
+    alpha
+        The level.
+    n_resamples
+        How many draws there will be.
+
+    Raises
+    ------
+    InputError
+        If a tail of α/2 is thinner than one draw.
+    """
     if method in DRAWING:
         check_resamples(alpha / 2, whole("n_resamples", n_resamples), alpha)
 
 
 def _check_counts(counts: object, size: int) -> IntArray:
+    """Return how many people are at each point, as whole numbers.
+
+    Parameters
+    ----------
+    counts
+        What a caller passed.
+    size
+        The number of points.
+
+    Raises
+    ------
+    InputError
+        If they are not whole numbers >= 0 with a positive sum.
+    """
     array = float_array("counts", counts, (size,))
     whole = np.isfinite(array) & (array >= 0) & (array == np.floor(array))
     if not whole.all() or not array.sum() > 0:
@@ -312,6 +449,20 @@ def _check_counts(counts: object, size: int) -> IntArray:
 
 
 def _check_range(loss_range: object, problem: AuditProblem) -> tuple[float, float]:
+    """Return the range of losses, which must hold those of the problem.
+
+    Parameters
+    ----------
+    loss_range
+        What a caller passed.
+    problem
+        Whose losses are looked at.
+
+    Raises
+    ------
+    InputError
+        If it is not finite, or a loss lies outside.
+    """
     low, high = float_array("loss_range", loss_range, (2,)).tolist()
     seen = (float(problem.losses.min()), float(problem.losses.max()))
     if not (math.isfinite(low) and math.isfinite(high) and low <= seen[0] and seen[1] <= high):
@@ -321,6 +472,19 @@ def _check_range(loss_range: object, problem: AuditProblem) -> tuple[float, floa
 
 
 def _resampled(request: Request, method: str, draw: Draw, size: int) -> DrawnLaw:
+    """Return the law of √m(ψ(resample) − ψ(f_n)).
+
+    Parameters
+    ----------
+    request
+        The problem, the sample and how many draws.
+    method
+        Its name.
+    draw
+        Makes resamples.
+    size
+        m.
+    """
     estimate = request.estimate
     values = values_of_resamples(request.problem, draw, request.n_resamples, request.rng)
     draws = math.sqrt(size) * (values - estimate)

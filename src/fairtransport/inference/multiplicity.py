@@ -64,7 +64,7 @@ def calibrated(pvalue: float) -> float:
     Parameters
     ----------
     pvalue
-        Of an audit whose law has no e-value of its own, as with the asymptotic methods.
+        Of an earlier audit whose document tells no e-value.
 
     Examples
     --------

@@ -43,6 +43,15 @@ class Frontiers:
     on the frequencies nor on the budget. Since only the row sums of a plan are fixed and one
     budget couples the rows, the audit value is a fractional multiple-choice knapsack, and
     spending the budget along the segments in slope order solves it.
+
+    Examples
+    --------
+    One target at cost 2 with a loss of 1 more: worth going to below a price of ½.
+
+    >>> from fairtransport import AuditProblem
+    >>> frontiers = AuditProblem([0.0, 1.0], [[0.0, 2.0], [2.0, 0.0]]).frontiers
+    >>> frontiers.slope.tolist(), frontiers.net_gains(0.25).tolist()
+    ([0.5], [0.5, 0.0])
     """
 
     base_target: IntArray
@@ -56,7 +65,13 @@ class Frontiers:
     slope: FloatArray
 
     def net_gains(self, price: float) -> FloatArray:
-        """Return φ_ν(i) = max_j (l_j − ν c_ij) − l_i for every point; ``price`` may be infinite."""
+        """Return φ_ν(i) = max_j (l_j − ν c_ij) − l_i for every point; ``price`` may be infinite.
+
+        Parameters
+        ----------
+        price
+            ν in [0, ∞]. At infinity only free moves count, at 0 everything within reach.
+        """
         # slopes fall, so those above the price come first
         used = slice(0, int(np.searchsorted(-self.slope, -price, side="left")))
         net = self.gain[used] - price * self.cost[used] if used.stop else self.gain[used]
@@ -65,7 +80,15 @@ class Frontiers:
 
 @dataclass(frozen=True, eq=False)
 class _Corners:
-    """Corners of some rows' frontiers, concatenated; each row starts with a free one."""
+    """Corners of some rows' frontiers, concatenated; each row starts with a free one.
+
+    Attributes
+    ----------
+    row
+        The point of each corner; those of one point lie together, cheapest first.
+    target, cost
+        Where it is, and what moving there costs.
+    """
 
     row: IntArray
     target: IntArray
@@ -76,6 +99,18 @@ def build_frontiers(losses: FloatArray, geometry: Geometry) -> Frontiers:
     """Build the frontiers of all points, block by block, never more than a piece of the costs.
 
     Where every move inside a block is free nothing has to be compiled.
+
+    Parameters
+    ----------
+    losses
+        (K,) of all points.
+    geometry
+        Who can be compared with whom, and at what cost.
+
+    Notes
+    -----
+    Ties are broken by rules, not by the way of searching: of targets with equal loss and cost the
+    one that changes the fewest sensitive features, then the one that comes first.
     """
     if geometry.is_free:
         target = _best_free_targets(losses, geometry)
@@ -93,13 +128,22 @@ def build_frontiers(losses: FloatArray, geometry: Geometry) -> Frontiers:
 def _sorted_segments(
     losses: FloatArray, row: IntArray, target: IntArray, cost: FloatArray
 ) -> Frontiers:
-    """Cut corners (in order of the rows) into segments and sort these by slope."""
+    """Cut corners (in order of the rows) into segments and sort these by slope.
+
+    Parameters
+    ----------
+    losses
+        Of all points.
+    row, target, cost
+        The corners, each row's first one free.
+    """
     is_base = np.r_[True, row[1:] != row[:-1]]
     base_target = target[is_base]
     end = np.flatnonzero(~is_base)
     seg_cost = cost[end] - cost[end - 1]
     seg_gain = losses[target[end]] - losses[target[end - 1]]
     slope = _falling_within_rows(seg_gain / seg_cost, ~is_base[end - 1])
+    # stable: equal slopes of one row keep their order, or a later segment could be used first
     order = np.argsort(-slope, kind="stable")
     return Frontiers(
         base_target=base_target,
@@ -115,7 +159,15 @@ def _sorted_segments(
 
 
 def _falling_within_rows(slope: FloatArray, continues: np.ndarray) -> FloatArray:
-    """Undo rounding that makes a segment steeper than the one before it in the same row."""
+    """Undo rounding that makes a segment steeper than the one before it in the same row.
+
+    Parameters
+    ----------
+    slope
+        Of all segments, row by row.
+    continues
+        By segment: whether the one before is of the same row.
+    """
     slope = slope.copy()
     while len(steeper := np.flatnonzero(continues[1:] & (slope[1:] > slope[:-1])) + 1):
         slope[steeper] = slope[steeper - 1]
@@ -123,7 +175,20 @@ def _falling_within_rows(slope: FloatArray, continues: np.ndarray) -> FloatArray
 
 
 def _best_free_targets(losses: FloatArray, geometry: Geometry) -> IntArray:
-    """Return for each point the free target with the largest loss, by the rules for ties."""
+    """Return for each point the free target with the largest loss, by the rules for ties.
+
+    Parameters
+    ----------
+    losses
+        Of all points.
+    geometry
+        In which every move inside a block is free.
+
+    Returns
+    -------
+    ndarray
+        (K,) the point itself where no target of its block has a larger loss.
+    """
     targets = geometry.targets_in(np.arange(geometry.size))
     order = targets[np.lexsort((targets, -losses[targets], geometry.blocks[targets]))]
     block, loss = geometry.blocks[order], losses[order]
@@ -146,7 +211,21 @@ def _with_fewest_changes(
     best: IntArray, movers: IntArray, first: IntArray, order: IntArray,
     losses: FloatArray, geometry: Geometry,
 ) -> IntArray:  # fmt: skip
-    """Among a block's targets of equal loss give each mover the one that changes least."""
+    """Among a block's targets of equal loss give each mover the one that changes least.
+
+    Parameters
+    ----------
+    best
+        The target of each point so far; changed in place.
+    movers
+        The points that move.
+    first
+        By point: where in ``order`` its block's targets begin.
+    order
+        Targets, block by block, by falling loss.
+    losses, geometry
+        Of all points; profiles, without which nothing is changed.
+    """
     if geometry.profiles is None:
         return best
     profiles = geometry.profiles
@@ -171,6 +250,11 @@ def _with_fewest_changes(
 
 
 def _corners(losses: FloatArray, geometry: Geometry) -> Iterator[_Corners]:
+    """Yield the corners of all points, by whichever search the geometry allows.
+
+    Listed moves are gone through row by row, an embedding is searched by trees, and other costs
+    are computed in pieces of a block.
+    """
     profiles = geometry.profiles
     if profiles is None:
         profiles = np.empty((geometry.size, 0), np.int64)
@@ -201,6 +285,19 @@ def _corners_of_piece(
     losses: FloatArray, geometry: Geometry, profiles: IntArray,
     rows: IntArray, cols: IntArray, limit: IntArray,
 ) -> _Corners:  # fmt: skip
+    """Return the corners of some points of a block from a piece of the cost matrix.
+
+    Parameters
+    ----------
+    losses, geometry, profiles
+        Of all points.
+    rows
+        The points, by falling loss.
+    cols
+        Candidates, by falling loss.
+    limit
+        By row: how many of the candidates have a larger loss than it; others gain nothing.
+    """
     from fairtransport.transport import kernels
 
     # room for every candidate, which only smooth losses come near to
@@ -216,6 +313,19 @@ def _corners_of_piece(
 
 
 def _corners_of_lists(losses: FloatArray, size: int, moves: Moves, profiles: IntArray) -> _Corners:
+    """Return the corners of all points from a list of the moves that are allowed.
+
+    Parameters
+    ----------
+    losses
+        Of all points.
+    size
+        K.
+    moves
+        Rows, targets and costs of the moves.
+    profiles
+        (K, columns) codes of the sensitive features.
+    """
     from fairtransport.transport import kernels
 
     row, col, cost = moves

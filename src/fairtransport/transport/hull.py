@@ -22,7 +22,24 @@ MARGIN = 1e-12
 
 @njit(cache=True)
 def cost_at(loss: float, level: FloatArray, price: FloatArray, n: int) -> float:
-    """Return the cost at which a hull reaches a loss; no candidate that costs more is a corner."""
+    """Return the cost at which a hull reaches a loss; no candidate that costs more is a corner.
+
+    Parameters
+    ----------
+    loss
+        A candidate's loss.
+    level, price
+        Losses and costs of the hull's corners, both falling.
+    n
+        How many corners there are.
+
+    Returns
+    -------
+    float
+        Infinite above the highest corner: whatever it costs, it is one. −1 below the lowest:
+        nothing there can be. Otherwise the cost on the line between two corners, a little more of
+        it.
+    """
     if loss > level[0]:
         return np.inf
     if loss < level[n - 1]:
@@ -37,13 +54,25 @@ def cost_at(loss: float, level: FloatArray, price: FloatArray, n: int) -> float:
             high = middle - 1
     if level[low] == loss:
         return float(price[low])
+    # on the line from the corner below to the one above, with a margin: a candidate that lies on
+    # it up to rounding must be looked at, or the answer would depend on the order of the search
     share = (loss - level[low + 1]) / (level[low] - level[low + 1])
     return float((price[low + 1] + (price[low] - price[low + 1]) * share) * (1 + MARGIN))
 
 
 @njit(cache=True)
 def _place(loss: float, level: FloatArray, n: int) -> int:
-    """Return how many corners have a larger loss."""
+    """Return how many corners have a larger loss.
+
+    Parameters
+    ----------
+    loss
+        A candidate's loss.
+    level
+        Losses of the corners, falling.
+    n
+        How many corners there are.
+    """
     low, high = 0, n
     while low < high:
         middle = (low + high) // 2
@@ -59,8 +88,34 @@ def insert(  # noqa: C901
     i: int, j: int, c: float, loss: float, profiles: IntArray,
     level: FloatArray, price: FloatArray, corner: IntArray, n: int,
 ) -> int:  # fmt: skip
-    """Take target ``j`` into the hull of point ``i``, if it is a corner; return the new length."""
+    """Take target ``j`` into the hull of point ``i``, if it is a corner; return the new length.
+
+    Parameters
+    ----------
+    i, j
+        The point and the candidate.
+    c, loss
+        What moving there costs, and the loss there.
+    profiles
+        (K, columns) codes of the sensitive features: of equal targets the one that changes fewer
+        of them is kept, then the one that comes first. No columns: only the order decides.
+    level, price, corner
+        The hull, changed in place; room for one corner more.
+    n
+        Its length.
+
+    Returns
+    -------
+    int
+        The length afterwards: unchanged, one more, or less, as corners go that the new one hides.
+
+    Notes
+    -----
+    Slopes are compared as products, cross-multiplied, so that nothing is divided by a cost
+    difference that may be tiny.
+    """
     p = q = _place(loss, level, n)
+    # a corner with a larger loss costs no more: the candidate is below the hull
     if p > 0 and price[p - 1] <= c:
         return n
     if p < n and level[p] == loss:
@@ -78,6 +133,7 @@ def insert(  # noqa: C901
         rise, run = level[p - 1] - level[q], price[p - 1] - price[q]
         if (loss - level[q]) * run < rise * (c - price[q]) * (1 - MARGIN):
             return n
+    # neighbours on either side that fell below the lines through the new corner
     while p > 1:
         rise, run = level[p - 2] - loss, price[p - 2] - c
         if (level[p - 1] - loss) * run >= rise * (price[p - 1] - c) * (1 - MARGIN):
@@ -96,7 +152,17 @@ def _replace(
     p: int, q: int, j: int, c: float, loss: float,
     level: FloatArray, price: FloatArray, corner: IntArray, n: int,
 ) -> int:  # fmt: skip
-    """Put one corner where p to q - 1 were; return the new length."""
+    """Put one corner where p to q - 1 were; return the new length.
+
+    Parameters
+    ----------
+    p, q
+        The corners that go; q = p: none does, and one is put in between.
+    j, c, loss
+        Target, cost and loss of the new corner.
+    level, price, corner, n
+        The hull, changed in place, and its length before.
+    """
     if q > p + 1:
         for a in range(q, n):
             to = a + p + 1 - q
@@ -110,6 +176,23 @@ def _replace(
 
 @njit(cache=True)
 def finish(i: int, losses: FloatArray, price: FloatArray, corner: IntArray, n: int) -> int:
-    """Turn a hull into the frontier, in place, cheapest corner first; return its length."""
+    """Turn a hull into the frontier, in place, cheapest corner first; return its length.
+
+    Parameters
+    ----------
+    i
+        The point.
+    losses
+        Of all points.
+    price, corner
+        The hull's costs and targets, changed in place.
+    n
+        Its length.
+
+    Notes
+    -----
+    The margin kept candidates that may lie a rounding error below the hull; `cheapest_first`
+    drops them now that all are known, so that every way of searching ends with the same corners.
+    """
     own = 1 if corner[n - 1] == i else 0
     return cheapest_first(i, n - own, losses, corner, price)

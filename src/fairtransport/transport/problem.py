@@ -256,7 +256,20 @@ class AuditProblem:
         return self.geometry.is_free and self.geometry.targets is None
 
     def _best_of_blocks(self) -> tuple[FloatArray, IntArray]:
-        """Return the largest loss that each point can be moved to for nothing, and at how many."""
+        """Return the largest loss that each point can be moved to for nothing, and at how many.
+
+        Returns
+        -------
+        reached
+            (K,) max over the targets of the point's block, or its own loss if that is larger.
+        count
+            (K,) how many targets reach it up to rounding, the point itself among them.
+
+        Notes
+        -----
+        Blocks are searched once, not point by point: where all moves are free this replaces K²
+        pairs by K.
+        """
         _, place = np.unique(self.geometry.blocks, return_inverse=True)
         targets = self.geometry.targets_in(np.arange(self.size))
         best, scale = np.full(self.size, -np.inf), np.ones(self.size)
@@ -280,7 +293,21 @@ class AuditProblem:
         return np.asarray(np.flatnonzero(block)[_near_best(net)[0]])
 
     def _lagrangian(self, price: float, rows: IntArray) -> Iterator[tuple[IntArray, FloatArray]]:
-        """Yield pieces of l_j − ν c_ij over the targets in the rows' blocks."""
+        """Yield pieces of l_j − ν c_ij over the targets in the rows' blocks.
+
+        Parameters
+        ----------
+        price
+            ν, 0 and infinity included.
+        rows
+            The points that are wanted.
+
+        Yields
+        ------
+        part, net
+            Some of the points, all in one block, and (points, members of the block) the values; −∞
+            where a move is forbidden.
+        """
         wanted = np.zeros(self.size, bool)
         wanted[rows] = True
         for members in self.geometry.members:
@@ -294,10 +321,18 @@ class AuditProblem:
                 )
 
     def _frequencies(self, value: object) -> FloatArray:
+        """Return one frequency vector, checked: (K,), finite and non-negative."""
         array = float_array("frequencies", value, (self.size,))
         return finite("frequencies", array, nonnegative=True)
 
     def _many_frequencies(self, value: object) -> FloatArray | csr_array[np.float64]:
+        """Return frequency vectors, one a row, checked, dense or sparse as they came.
+
+        Raises
+        ------
+        InputError
+            If the shape is wrong or an entry is negative or not finite.
+        """
         if not hasattr(value, "tocsr"):
             array = float_array("frequencies", value, (None, self.size))
             return finite("frequencies", array, nonnegative=True)
@@ -310,7 +345,22 @@ class AuditProblem:
 
 
 def _charge(price: float, costs: FloatArray) -> FloatArray:
-    """Return ν·c where 0 · ∞ means what it should: forbidden stays forbidden, free stays free."""
+    """Return ν·c where 0 · ∞ means what it should: forbidden stays forbidden, free stays free.
+
+    Parameters
+    ----------
+    price
+        ν in [0, ∞].
+    costs
+        c, infinite where a move is forbidden.
+
+    Examples
+    --------
+    >>> _charge(np.inf, np.array([0.0, 2.0])).tolist()
+    [0.0, inf]
+    >>> _charge(0.0, np.array([2.0, np.inf])).tolist()
+    [0.0, inf]
+    """
     if 0 < price < np.inf:
         return price * costs
     limit = np.isinf(costs) if price == 0 else costs > 0
@@ -318,12 +368,20 @@ def _charge(price: float, costs: FloatArray) -> FloatArray:
 
 
 def _near_best(net: FloatArray) -> BoolArray:
+    """Return which targets of each row reach its maximum, up to rounding.
+
+    Parameters
+    ----------
+    net
+        (rows, targets) l_j − ν c_ij; −∞ where forbidden.
+    """
     best = net.max(axis=1, keepdims=True)
     finite_part = np.where(np.isfinite(net), np.abs(net), 0.0)
     return np.asarray(net >= best - TOLERANCE * np.maximum(1.0, finite_part.max(axis=1))[:, None])
 
 
 def _gain(frontiers: Frontiers, f: FloatArray, spending: Spending) -> float:
+    """Return ψ(f): free gains, those of used-up segments, and the part of the split one."""
     used = spending.segments[: spending.full]
     value = f @ frontiers.base_gain + spending.mass[: spending.full] @ frontiers.gain[used]
     if spending.splits:
@@ -332,6 +390,17 @@ def _gain(frontiers: Frontiers, f: FloatArray, spending: Spending) -> float:
 
 
 def _plan(frontiers: Frontiers, f: FloatArray, spending: Spending) -> csr_array[np.float64]:
+    """Return the plan of a spending, (K, K) sparse: at most one row is split.
+
+    Parameters
+    ----------
+    frontiers
+        The segments of all points.
+    f
+        The mass of each point.
+    spending
+        How the budget was spent.
+    """
     from scipy.sparse import csr_array
 
     target = frontiers.base_target.copy()

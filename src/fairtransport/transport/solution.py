@@ -32,6 +32,12 @@ class BudgetCurve:
         The curve's corners; it starts at budget 0 and is flat after the last corner.
     prices
         The slope of the piece that starts at each corner; the last is 0.
+
+    Examples
+    --------
+    >>> curve = BudgetCurve(np.array([0.0, 1.0]), np.array([0.1, 0.4]), np.array([0.3, 0.0]))
+    >>> round(curve(0.5), 2), curve.price(0.5), curve(7.0)
+    (0.25, 0.3, 0.4)
     """
 
     budgets: FloatArray
@@ -39,12 +45,29 @@ class BudgetCurve:
     prices: FloatArray
 
     def __call__(self, budget: float) -> float:
-        """Return ψ at another budget."""
+        """Return ψ at another budget.
+
+        Parameters
+        ----------
+        budget
+            ε >= 0; beyond the last corner more of it brings nothing.
+
+        Raises
+        ------
+        InputError
+            If it is not a finite number >= 0.
+        """
         budget = number("budget", budget, at_least=0)
         return float(np.interp(budget, self.budgets, self.values))
 
     def price(self, budget: float) -> float:
-        """Return the right derivative of the curve: what a little more budget would bring."""
+        """Return the right derivative of the curve: what a little more budget would bring.
+
+        Parameters
+        ----------
+        budget
+            ε >= 0.
+        """
         budget = number("budget", budget, at_least=0)
         return float(self.prices[np.searchsorted(self.budgets, budget, side="right") - 1])
 
@@ -88,10 +111,23 @@ class BudgetCurve:
         return thin, float(below.max())
 
     def _spread(self, most: int, end: float) -> IntArray:
-        """Return corners up to a budget, each the farthest from the line between two others."""
+        """Return corners up to a budget, each the farthest from the line between two others.
+
+        Parameters
+        ----------
+        most
+            How many, the ends included.
+        end
+            The budget up to which corners are looked at.
+
+        Notes
+        -----
+        Greedy: the corner that the thinned curve misses by most is put in next, from a heap.
+        """
         last = max(1, int(np.searchsorted(self.budgets, end, side="right")) - 1)
 
         def farthest(left: int, right: int) -> tuple[float, int, int, int]:
+            """Return minus the distance of the worst corner between two kept ones."""
             part, ends = slice(left, right + 1), [left, right]
             line = np.interp(self.budgets[part], self.budgets[ends], self.values[ends])
             above = self.values[part] - line
@@ -113,6 +149,19 @@ class Spending:
 
     ``segments`` lists those with mass in their rows; the first ``full`` of them are used up
     and ``rest`` of the budget goes into the next one.
+
+    Attributes
+    ----------
+    segments
+        Indices into the frontiers' segments, steepest first.
+    mass
+        The mass of each one's point.
+    spent
+        The budget that is gone when each is used up.
+    full
+        How many are.
+    rest
+        What is left of the budget for the next; 0 where it ends at a corner, up to rounding.
     """
 
     segments: IntArray
@@ -128,7 +177,22 @@ class Spending:
 
 
 def spend(frontiers: Frontiers, frequencies: FloatArray, budget: float) -> Spending:
-    """Spend the budget greedily along the slope order."""
+    """Spend the budget greedily along the slope order.
+
+    Parameters
+    ----------
+    frontiers
+        The segments of all points.
+    frequencies
+        f >= 0, the mass of each point.
+    budget
+        ε; infinite to use up everything.
+
+    Notes
+    -----
+    A fractional multiple-choice knapsack: within a point segments come in order because its
+    frontier is concave, so that the greedy order never takes a later one first.
+    """
     mass = frequencies[frontiers.row]
     segments = np.flatnonzero(mass)
     mass = mass[segments]
@@ -140,7 +204,21 @@ def spend(frontiers: Frontiers, frequencies: FloatArray, budget: float) -> Spend
 
 
 def price_interval(frontiers: Frontiers, spending: Spending, budget: float) -> tuple[float, float]:
-    """Return the interval of optimal prices [ν_lo, ν_hi]; longer than a point at corners only."""
+    """Return the interval of optimal prices [ν_lo, ν_hi]; longer than a point at corners only.
+
+    Parameters
+    ----------
+    frontiers, spending
+        The segments, and how the budget was spent along them.
+    budget
+        ε.
+
+    Returns
+    -------
+    tuple of float
+        The slope of what would be bought next, 0 if nothing is left, and of what was bought last;
+        infinite at budget 0.
+    """
     slope = frontiers.slope[spending.segments]
     lower = float(slope[spending.full]) if spending.full < len(slope) else 0.0
     if budget == 0:
@@ -256,7 +334,18 @@ class Solution:
         return ties
 
     def tied(self, rows: IntArray) -> BoolArray:
-        """Tell for each of some points with mass whether another target is as good."""
+        """Tell for each of some points with mass whether another target is as good.
+
+        Parameters
+        ----------
+        rows
+            Points with mass.
+
+        Returns
+        -------
+        ndarray
+            All false where the plan is unique: a tie that the budget decides is none.
+        """
         if self.plan_is_unique:
             return np.zeros(len(rows), bool)
         return np.asarray(self._ties[rows] > 1)

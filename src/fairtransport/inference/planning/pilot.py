@@ -66,6 +66,15 @@ class Pilot:
         return self.problem.at(there), counts[there]
 
     def _there(self, families: IntArray, sampled: BoolArray) -> BoolArray:
+        """Return which points a sample's audit would have.
+
+        Parameters
+        ----------
+        families
+            The numbers of the sets of points that come together.
+        sampled
+            Which points somebody in the sample is at.
+        """
         there = np.isin(families, families[sampled])
         if self.open_levels is not None:
             for codes in self.open_levels.T:
@@ -83,7 +92,10 @@ class Pilot:
 
 @runtime_checkable
 class HasPilot(Protocol):
-    """What a plan can be made from: an audit's result."""
+    """What a plan can be made from: an audit's result.
+
+    A protocol, so that planning does not import the audit, which is built on top of it.
+    """
 
     def as_pilot(self) -> Pilot:
         """Return what a plan has to know."""
@@ -91,7 +103,18 @@ class HasPilot(Protocol):
 
 
 def as_pilot(pilot: object) -> Pilot:
-    """Return what an audit's result tells a plan."""
+    """Return what an audit's result tells a plan.
+
+    Parameters
+    ----------
+    pilot
+        A `Pilot`, or whatever has ``as_pilot()``.
+
+    Raises
+    ------
+    InputError
+        If it is neither.
+    """
     if isinstance(pilot, Pilot):
         return pilot
     if not isinstance(pilot, HasPilot):
@@ -104,7 +127,24 @@ def pilot_of(
     problem: object, frequencies: object, counts: object, loss_range: object, fixed_targets: object,
     binary_losses: object,
 ) -> Pilot:  # fmt: skip
-    """Return a pilot from its parts, as `sample_size` takes them."""
+    """Return a pilot from its parts, as `sample_size` takes them.
+
+    Parameters
+    ----------
+    problem
+        An `AuditProblem` that stands for the population.
+    frequencies, counts
+        The distribution over its points; one of the two.
+    loss_range, binary_losses
+        What the planned audit will know of losses before its data.
+    fixed_targets
+        Whether its targets will not depend on its sample.
+
+    Raises
+    ------
+    InputError
+        If something is missing or does not fit.
+    """
     if not isinstance(problem, AuditProblem):
         msg = f"`problem` must be an AuditProblem, got {shown(problem)}"
         raise InputError(msg)
@@ -128,6 +168,20 @@ def pilot_of(
 
 
 def _check_shares(problem: AuditProblem, frequencies: object, counts: object) -> FloatArray:
+    """Return the distribution over a problem's points, summing to 1.
+
+    Parameters
+    ----------
+    problem
+        Whose points they are.
+    frequencies, counts
+        One of them; counts may have any positive sum.
+
+    Raises
+    ------
+    InputError
+        If both or neither are given, or sums are wrong.
+    """
     if (frequencies is None) == (counts is None):
         got = "neither" if counts is None else "both"
         msg = f"`frequencies` or `counts` must be given, and not both, got {got}"

@@ -225,6 +225,19 @@ def sample_size(
 def _exact_plan(
     share: float, delta: float, alpha: float, power: float, goal: str, what: str = "`value`"
 ) -> SamplePlan:
+    """Return the plan for a known share, by the exact power of Clopper–Pearson.
+
+    Parameters
+    ----------
+    share
+        The true ψ.
+    delta, alpha, power
+        The threshold, the level and the wanted power.
+    goal
+        "reject" or "certify".
+    what
+        What the share is called in messages.
+    """
     _check_side(share, number("delta", delta, below=1), goal, what)
     test = BinomialTest(share, delta, alpha, goal == "certify")
     n = test.sample_size(power)
@@ -240,7 +253,15 @@ def _exact_plan(
 
 
 def _least_possible(test: BinomialTest, n: int) -> str:
-    """Return the rule of three: what even the best sample needs."""
+    """Return the rule of three: what even the best sample needs.
+
+    Parameters
+    ----------
+    test
+        The test that is planned.
+    n
+        The size that the plan came to.
+    """
     least = test.least_certifying()
     text = (
         f"Even if nobody in the sample is affected, fewer than {least:,} cases cannot certify: "
@@ -252,6 +273,17 @@ def _least_possible(test: BinomialTest, n: int) -> str:
 
 
 def _simulated_plan(simulation: Simulation, power: float, goal: str) -> SamplePlan:
+    """Return the plan that simulated audits lead to, checked by further ones.
+
+    Parameters
+    ----------
+    simulation
+        The population, and how audits of it are simulated.
+    power
+        The wanted power.
+    goal
+        "reject" or "certify".
+    """
     n, n_error = simulation.sample_size(power)
     check = simulation.count_afresh(n)
     of = simulation.n_simulations
@@ -277,6 +309,7 @@ def _simulated_plan(simulation: Simulation, power: float, goal: str) -> SamplePl
 
 
 def _curve(simulation: Simulation) -> PowerCurve:
+    """Return the power at every size that was simulated at full length, with its intervals."""
     from scipy.special import betaincinv
 
     sizes = np.array(sorted(simulation.counted))
@@ -288,13 +321,21 @@ def _curve(simulation: Simulation) -> PowerCurve:
 
 
 def is_share(pilot: Pilot) -> bool:
-    """Return whether ψ is the share of people who can be swapped, for free, into an error."""
+    """Return whether ψ is the share of people who can be swapped, for free, into an error.
+
+    Parameters
+    ----------
+    pilot
+        The planned audit. Fixed targets, free moves and losses that are known to be 0 or 1: then
+        nψ(f_n) is binomial.
+    """
     free = pilot.problem.budget == 0 or pilot.problem.geometry.is_free
     known = pilot.binary_losses and tuple(pilot.loss_range or ()) == (0, 1)
     return pilot.fixed_targets and free and known and pilot.most_gain in (None, 1.0)
 
 
 def _check_share(value: object) -> float:
+    """Return a value that is a share, or refuse it."""
     share = number("value", value, at_least=0)
     if share > 1:
         msg = f"`value` must be a share, at most 1, got {shown(value)}"
@@ -303,7 +344,19 @@ def _check_share(value: object) -> float:
 
 
 def _check_side(value: float, delta: float, goal: str, what: str) -> None:
-    """Refuse a truth on the wrong side of δ: power would never exceed the level there."""
+    """Refuse a truth on the wrong side of δ: power would never exceed the level there.
+
+    Parameters
+    ----------
+    value
+        The truth that is planned for.
+    delta
+        The threshold.
+    goal
+        "reject" needs value > δ, "certify" value < δ.
+    what
+        What the value is called in the message.
+    """
     if (value > delta) if goal == "reject" else (value < delta):
         return
     sign = "<" if goal == "reject" else ">"
@@ -314,7 +367,20 @@ def _check_side(value: float, delta: float, goal: str, what: str) -> None:
 def _check_source(
     value: object, pilot: object, problem: object, told: dict[str, Any]
 ) -> Pilot | None:
-    """Return the pilot, if it is not the value that a plan starts from."""
+    """Return the pilot, if it is not the value that a plan starts from.
+
+    Parameters
+    ----------
+    value, pilot, problem
+        Exactly one of them.
+    told
+        Settings that only go with a problem; those not given are None.
+
+    Raises
+    ------
+    InputError
+        If there is not one source, or a setting that it has no use for.
+    """
     sources = {"value": value, "pilot": pilot, "problem": problem}
     given = [name for name, source in sources.items() if source is not None]
     if len(given) != 1:
@@ -331,7 +397,24 @@ def _check_source(
 
 
 def _first_given(name: str, given: object, pilot: Pilot | None, default: object = None) -> Any:
-    """Return what a plan was told, else what its pilot was, else the default."""
+    """Return what a plan was told, else what its pilot was, else the default.
+
+    Parameters
+    ----------
+    name
+        The setting, for the pilot's attribute and the message.
+    given
+        What the caller said.
+    pilot
+        The pilot, if there is one.
+    default
+        For want of both.
+
+    Raises
+    ------
+    InputError
+        If there is none of them.
+    """
     own = None if pilot is None else getattr(pilot, name)
     found = next((one for one in (given, own, default) if one is not None), None)
     if found is None:
@@ -341,7 +424,20 @@ def _first_given(name: str, given: object, pilot: Pilot | None, default: object 
 
 
 def _check_goal(pilot: Pilot, goal: str, method: str) -> None:
-    """Refuse what the planned audit cannot do at any size."""
+    """Refuse what the planned audit cannot do at any size.
+
+    Parameters
+    ----------
+    pilot
+        The planned audit.
+    goal, method
+        "reject" or "certify", and the method of its bounds.
+
+    Raises
+    ------
+    InputError
+        If it has no fixed targets to certify with, or no limits of losses to bet with.
+    """
     if goal == "certify" and not pilot.fixed_targets:
         msg = (
             '`goal` must be "reject" where people are compared with people in the audit data '
