@@ -58,7 +58,21 @@ class Embedding(Cost):
 
 
 def check_coordinates(name: str, array: FloatArray) -> FloatArray:
-    """Return coordinates if all their squared distances are costs that can be computed with."""
+    """Return coordinates if all their squared distances are costs that can be computed with.
+
+    Parameters
+    ----------
+    name
+        The parameter, for messages.
+    array
+        One point a row.
+
+    Raises
+    ------
+    InputError
+        If a number is not finite, so large that a squared distance would overflow, or so near
+        another that it would underflow to 0: unlike people would pass for alike.
+    """
     finite(name, array)
     size = np.abs(array)
     span = 2 * float(size.max(initial=0.0))

@@ -129,7 +129,17 @@ class Geometry:
         return Moves(row[keep], col[keep], cost[keep])
 
     def _apart(self, rows: IntArray, cols: IntArray) -> BoolArray | slice:
-        """Return an index of the pairs in different blocks; an empty one inside a block."""
+        """Return an index of the pairs in different blocks; an empty one inside a block.
+
+        Parameters
+        ----------
+        rows, cols
+            The points that mass leaves and arrives at.
+
+        Notes
+        -----
+        Solvers ask block by block, so that the comparison of all pairs is nearly always spared.
+        """
         here, there = self.blocks[rows], self.blocks[cols]
         if (
             len(cols) == 0
@@ -141,7 +151,22 @@ class Geometry:
 
 
 def as_geometry(costs: object, size: int, forbidden: object = None) -> Geometry:
-    """Return the geometry that ``AuditProblem``'s ``costs`` and ``forbidden`` describe."""
+    """Return the geometry that ``AuditProblem``'s ``costs`` and ``forbidden`` describe.
+
+    Parameters
+    ----------
+    costs
+        A `Geometry`, a callable, or a (K, K) matrix, dense or sparse.
+    size
+        K, the number of losses.
+    forbidden
+        Further moves that are not allowed, added to those of the geometry.
+
+    Raises
+    ------
+    InputError
+        If sizes disagree, or an entry is not what it must be.
+    """
     if isinstance(costs, Geometry):
         geometry = costs
     elif callable(costs):
@@ -159,6 +184,13 @@ def as_geometry(costs: object, size: int, forbidden: object = None) -> Geometry:
 
 
 def _checked_forbidden(value: object, size: int) -> Mask:
+    """Return a (K, K) mask of forbidden moves, dense or in compressed rows as it came.
+
+    Raises
+    ------
+    InputError
+        If its shape is wrong, or it holds something else than 0 and 1.
+    """
     if is_sparse(value):
         entries = float_csr("forbidden", value)
         _mask("forbidden", entries.data, entries.data.shape)
@@ -173,6 +205,22 @@ def _checked_forbidden(value: object, size: int) -> Mask:
 
 
 def _mask(name: str, value: object, shape: tuple[int, ...]) -> BoolArray:
+    """Return an array of truth values of a given shape.
+
+    Parameters
+    ----------
+    name
+        The parameter, for messages.
+    value
+        Truth values, or zeros and ones.
+    shape
+        The shape that it must have.
+
+    Raises
+    ------
+    InputError
+        If it has another shape or other values.
+    """
     refuse_masked(name, value)
     if (got := shape_of(value)) != shape:
         msg = f"`{name}` must have shape {shape}, got {got}"
@@ -186,6 +234,22 @@ def _mask(name: str, value: object, shape: tuple[int, ...]) -> BoolArray:
 
 
 def _whole_numbers(name: str, value: object, shape: tuple[int | None, ...]) -> IntArray:
+    """Return an array of whole numbers of a given shape; floats that are whole will do.
+
+    Parameters
+    ----------
+    name
+        The parameter, for messages.
+    value
+        What a caller passed.
+    shape
+        The shape that it must have; None for any length.
+
+    Raises
+    ------
+    InputError
+        If a number is not whole, or beyond 64 bits.
+    """
     array = float_array(name, value, shape)
     odd = array[(array != np.rint(array)) | (np.abs(array) >= 2**63)]
     if len(odd):
@@ -196,14 +260,17 @@ def _whole_numbers(name: str, value: object, shape: tuple[int | None, ...]) -> I
 
 
 def _dense_rows(mask: Mask, rows: IntArray) -> BoolArray:
+    """Return some rows of a mask as a dense array."""
     return _dense(mask[rows])
 
 
 def _dense(mask: Mask) -> BoolArray:
+    """Return a mask as a dense array."""
     return mask if isinstance(mask, np.ndarray) else mask.toarray()
 
 
 def _union(first: Mask | None, second: Mask) -> Mask:
+    """Return what either of two masks forbids; sparse if both are."""
     if first is None:
         return second
     if isinstance(first, np.ndarray) or isinstance(second, np.ndarray):

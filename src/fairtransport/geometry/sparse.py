@@ -14,13 +14,37 @@ if TYPE_CHECKING:
 
 
 def is_sparse(value: object) -> bool:
-    """Say whether a value is a sparse matrix."""
+    """Say whether a value is a sparse matrix.
+
+    Parameters
+    ----------
+    value
+        Anything. What can be turned into compressed rows counts, without importing scipy.
+    """
     # scipy.sparse is imported only by those who hold such a matrix already
     return hasattr(value, "tocsr") and not isinstance(value, np.ndarray)
 
 
 def float_csr(name: str, value: Any) -> csr_array[np.float64]:
-    """Return a sparse matrix as compressed rows of floats whose indices lie inside its shape."""
+    """Return a sparse matrix as compressed rows of floats whose indices lie inside its shape.
+
+    Parameters
+    ----------
+    name
+        The parameter, for messages.
+    value
+        Any scipy sparse matrix or array.
+
+    Returns
+    -------
+    csr_array
+        With sorted columns and no entry twice; explicit zeros stay.
+
+    Raises
+    ------
+    InputError
+        If it is not numeric, or its indices are broken: compiled loops would run outside of it.
+    """
     from scipy.sparse import csr_array
 
     if not is_real(np.asarray(value.data)):
