@@ -34,7 +34,13 @@ def silence() -> Iterator[None]:
 
 @contextmanager
 def priced(per_1000: float | None) -> Iterator[None]:
-    """Say inside what questions cost, at a price of a thousand of them."""
+    """Say inside what questions cost, at a price of a thousand of them.
+
+    Parameters
+    ----------
+    per_1000
+        In whatever currency the user thinks; None: nothing is said of costs.
+    """
     token = _price.set(per_1000)
     try:
         yield
@@ -44,7 +50,13 @@ def priced(per_1000: float | None) -> Iterator[None]:
 
 @contextmanager
 def drawing(draw: int, draws: int) -> Iterator[None]:
-    """Say inside which of several answers to each question is asked for, from 0 on."""
+    """Say inside which of several answers to each question is asked for, from 0 on.
+
+    Parameters
+    ----------
+    draw, draws
+        Which, and of how many.
+    """
     token = _draw.set(f"draw {draw + 1} of {draws}: ")
     try:
         yield
@@ -53,7 +65,17 @@ def drawing(draw: int, draws: int) -> Iterator[None]:
 
 
 def track(items: Iterable[T], total: int, what: str) -> Iterator[T]:
-    """Yield the items; if they take long and a person watches, show how far they are."""
+    """Yield the items; if they take long and a person watches, show how far they are.
+
+    Parameters
+    ----------
+    items
+        The work, done as they are asked for.
+    total
+        How many there are.
+    what
+        What is being done, beside the bar.
+    """
     return _track(items, total, 0, lambda _: 1, lambda *_: what)
 
 
@@ -63,9 +85,17 @@ def track_questions(
     """Yield questions and their answers; show how many there are, how fast, at what cost.
 
     ``known`` of the ``total`` were answered before.
+
+    Parameters
+    ----------
+    answered
+        Places of questions with their answers, some at a time.
+    total, known
+        How many questions there are, and how many needed no asking.
     """
 
     def words(done: int, seconds: float) -> str:
+        """Return the line beside the bar."""
         return _draw.get() + _asked(done, known, total, seconds, _price.get())
 
     return _track(answered, total, known, lambda one: len(one[0]), words)
@@ -73,6 +103,15 @@ def track_questions(
 
 def _asked(done: int, known: int, total: int, seconds: float, price: float | None) -> str:
     """Return how far the asking is, in words.
+
+    Parameters
+    ----------
+    done, known, total
+        Questions answered by now, answered before, and in all.
+    seconds
+        Since the asking began.
+    price
+        Of a thousand questions; known ones cost nothing.
 
     Examples
     --------
@@ -90,6 +129,23 @@ def _track(
     items: Iterable[T], total: int, before: int, size: Callable[[Any], int],
     words: Callable[[int, float], str],
 ) -> Iterator[T]:  # fmt: skip
+    """Yield items, with a bar on standard error once they lasted longer than ``PATIENCE``.
+
+    Parameters
+    ----------
+    items
+        The work.
+    total, before
+        How much there is, and how much was done before.
+    size
+        How much an item counts for.
+    words
+        Makes the line beside the bar from what is done and the seconds it took.
+
+    Notes
+    -----
+    Without a terminal, or inside `silence`, items pass as they are and rich is never imported.
+    """
     if _silent.get() or not sys.stderr.isatty():
         yield from items
         return

@@ -62,19 +62,38 @@ def identity_of(box: object) -> str | None:
 
     It names the model, the hash of its file or its address, protocol and settings; never a
     secret, and never where a file lies.
+
+    Parameters
+    ----------
+    box
+        Any black box; ``identity`` is optional for one.
     """
     identity = getattr(box, "identity", None)
     return None if identity is None else str(identity)
 
 
 def notes_on(box: object, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
-    """Return what a box says that readers of its answers should know."""
+    """Return what a box says that readers of its answers should know.
+
+    Parameters
+    ----------
+    box
+        Any black box; ``notes_on`` is optional for one.
+    predictions, classes
+        What it answered, and the labels that can occur.
+    """
     told = getattr(box, "notes_on", None)
     return () if told is None else tuple(told(predictions, classes))
 
 
 def batches_of(box: object) -> int | None:
-    """Return how many points a box is best asked about at once; None: all."""
+    """Return how many points a box is best asked about at once; None: all.
+
+    Parameters
+    ----------
+    box
+        Any black box; ``batches`` is optional for one.
+    """
     size = getattr(box, "batches", None)
     return None if size is None else int(size)
 
@@ -139,7 +158,13 @@ class Estimator:
         return getattr(self.model, method)(rows)
 
     def _typed(self, points: IntoDataFrame) -> IntoDataFrame:
-        """Return points with the categories that the model was fitted on."""
+        """Return points with the categories that the model was fitted on.
+
+        Parameters
+        ----------
+        points
+            As the audit has them. Frames of other libraries than pandas stay as they are.
+        """
         last = self._steps[-1][1] if self._steps else self.model
         # what earlier steps of a pipeline make of the columns is theirs to know
         known = remembered_categories(last) if last is self.model else {}
@@ -178,7 +203,19 @@ class Function:
 
 @dataclass(frozen=True, eq=False)
 class Described:
-    """A black box whose description of itself was checked."""
+    """A black box whose description of itself was checked.
+
+    Attributes
+    ----------
+    box
+        The box itself, which answers.
+    name, description
+        How messages and reports name it.
+    library
+        What it wants its points in; None: that of the audit data.
+    features, classes
+        Its columns and labels, as plain lists; None where it does not say.
+    """
 
     box: BlackBox
     name: str
@@ -193,21 +230,44 @@ class Described:
         return identity_of(self.box)
 
     def notes_on(self, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
-        """Return what readers of the answers should know."""
+        """Return what readers of the answers should know.
+
+        Parameters
+        ----------
+        predictions, classes
+            What it answered, and the labels that can occur.
+        """
         return notes_on(self.box, predictions, classes)
 
     @property
     def batches(self) -> int | None:
-        """How many points it is best asked about at once."""
+        """How many points it is best asked about at once; None: all."""
         return batches_of(self.box)
 
     def answer(self, points: IntoDataFrame, kind: Answer) -> object:
-        """Return what the box returns."""
+        """Return what the box returns.
+
+        Parameters
+        ----------
+        points, kind
+            As in `BlackBox.answer`.
+        """
         return self.box.answer(points, kind)
 
 
 def described(box: BlackBox) -> Described:
-    """Check what a black box says of itself, once, before anything is built on it."""
+    """Check what a black box says of itself, once, before anything is built on it.
+
+    Parameters
+    ----------
+    box
+        Perhaps written by the user.
+
+    Raises
+    ------
+    ModelError
+        If its name, library, features or classes are not what they must be.
+    """
     name: object = box.name
     if not isinstance(name, str):
         msg = f"the model must have text as its name, got {shown(name)}"
@@ -234,7 +294,20 @@ def described(box: BlackBox) -> Described:
 
 
 def _distinct(given: object, rule: str) -> list[Any] | None:
-    """Return distinct single values as a list, or say what the model must have."""
+    """Return distinct single values as a list, or say what the model must have.
+
+    Parameters
+    ----------
+    given
+        A list, tuple or array; None stays None.
+    rule
+        The beginning of the message.
+
+    Raises
+    ------
+    ModelError
+        If it is empty, or holds something twice or something that cannot be compared.
+    """
     if given is None:
         return None
     listed = plain_items(given)
@@ -251,7 +324,13 @@ def _distinct(given: object, rule: str) -> list[Any] | None:
 
 
 def plain_items(given: object) -> list[Any] | None:
-    """Return what a list or an array holds, as plain Python objects; None if it is neither."""
+    """Return what a list or an array holds, as plain Python objects; None if it is neither.
+
+    Parameters
+    ----------
+    given
+        Anything.
+    """
     listed = given.tolist() if hasattr(given, "tolist") else given
     return list(listed) if isinstance(listed, list | tuple) else None
 
@@ -276,6 +355,15 @@ class Access:
     """How predictions are had.
 
     ``parameter`` is the name of the argument they came in.
+
+    Attributes
+    ----------
+    parameter
+        ``model``, ``y_pred`` or ``y_score``.
+    box
+        The model; None where predictions were given.
+    given
+        The predictions; None where a model is asked.
     """
 
     parameter: str
@@ -295,7 +383,13 @@ class Access:
         return f"`{self.parameter}`" if self.box is None else f"the model {self.box.name}"
 
     def notes_on(self, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
-        """Return what readers of the answers should know."""
+        """Return what readers of the answers should know.
+
+        Parameters
+        ----------
+        predictions, classes
+            What came, and the labels that can occur.
+        """
         return notes_on(self.box, predictions, classes)
 
     @property
@@ -310,7 +404,20 @@ class Access:
 
 
 def choose_access(model: object, y_pred: object, y_score: object, loss: Loss) -> Access:
-    """Return the one way of access a user gave, if the loss can be computed from it."""
+    """Return the one way of access a user gave, if the loss can be computed from it.
+
+    Parameters
+    ----------
+    model, y_pred, y_score
+        Exactly one of them.
+    loss
+        What it needs decides which of the latter two will do.
+
+    Raises
+    ------
+    InputError
+        If there is not one way, or the loss needs another.
+    """
     ways = {"model": model, "y_pred": y_pred, "y_score": y_score}
     given = [name for name, value in ways.items() if value is not None]
     if len(given) != 1:

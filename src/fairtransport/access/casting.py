@@ -23,7 +23,15 @@ WANTED = {"O": "text", "b": "truth values", "i": "whole numbers", "u": "whole nu
 
 
 def plain_column(points: pd.DataFrame, name: str) -> list[Value]:
-    """Return the values of a column of a pandas frame as plain Python objects, missing as None."""
+    """Return the values of a column of a pandas frame as plain Python objects, missing as None.
+
+    Parameters
+    ----------
+    points
+        The frame.
+    name
+        The column.
+    """
     values = points[name].tolist()
     return [None if _is_missing(value) else value for value in values]
 
@@ -34,6 +42,25 @@ def cast(values: Sequence[object], wanted: np.dtype[np.generic], who: str, name:
     Truth values are the numbers 0 and 1 and the other way round; a missing value is NaN among
     numbers with fractions and has no place elsewhere. Numbers are rounded to the precision of
     the type.
+
+    Parameters
+    ----------
+    values
+        Plain values, None where one is missing.
+    wanted
+        The type that the model declares.
+    who, name
+        The model and the column, for messages.
+
+    Raises
+    ------
+    ModelError
+        Naming the first value that does not fit.
+
+    Examples
+    --------
+    >>> cast([1, True], np.dtype("float32"), "the model", "age").tolist()
+    [1.0, 1.0]
     """
     made = np.empty(len(values), object if wanted.kind == "O" else wanted)
     for at, value in enumerate(values):
@@ -45,6 +72,7 @@ def cast(values: Sequence[object], wanted: np.dtype[np.generic], who: str, name:
 
 
 def _fits(value: object, wanted: np.dtype[np.generic]) -> bool:
+    """Say whether a type can hold a value as it is."""
     if wanted.kind == "O":
         return isinstance(value, str)
     if value is None:
@@ -60,6 +88,7 @@ def _fits(value: object, wanted: np.dtype[np.generic]) -> bool:
 
 
 def _is_missing(value: object) -> bool:
+    """Say whether a value is None, NaN, NaT or pandas' NA."""
     if value is None:
         return True
     try:

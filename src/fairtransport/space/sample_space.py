@@ -151,6 +151,7 @@ class SampleSpace:
 def _from_columns(
     columns: Mapping[str, Values | Sequence[Value]], library: str
 ) -> nw.DataFrame[IntoDataFrame]:
+    """Return columns as a narwhals frame over a library's own."""
     import narwhals as nw
 
     frame: nw.DataFrame[IntoDataFrame] = nw.from_dict(
@@ -160,12 +161,29 @@ def _from_columns(
 
 
 def plain_frame(columns: Mapping[str, Sequence[Value]], library: str) -> IntoDataFrame:
-    """Return lists of plain values as a data frame of the given library."""
+    """Return lists of plain values as a data frame of the given library.
+
+    Parameters
+    ----------
+    columns
+        Values by name, all of one length.
+    library
+        As narwhals calls it.
+    """
     return _from_columns(columns, library).to_native()
 
 
 def native_frame(columns: Mapping[str, CodedColumn], library: str) -> Any:
-    """Return coded columns as a data frame of the given library, categories restored."""
+    """Return coded columns as a data frame of the given library, categories restored.
+
+    Parameters
+    ----------
+    columns
+        By name.
+    library
+        As narwhals calls it. Only pandas gets its categories back: a model that was fitted on
+        them asks for their order.
+    """
     plain = {name: column.values() for name, column in columns.items()}
     data = {
         # text and mixed values go in as lists: some libraries keep object arrays opaque
