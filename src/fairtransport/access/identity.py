@@ -54,6 +54,16 @@ def named(model: object, identity: str) -> Named:
 def known_by(box: BlackBox) -> str:
     """Return what a black box is known by, or say that it has to be named.
 
+    Parameters
+    ----------
+    box
+        The model.
+
+    Raises
+    ------
+    InputError
+        If it has no identity: its answers could be taken for another's.
+
     Notes
     -----
     A box that says so itself (endpoints, prompts, files) is believed. An estimator is known by
@@ -73,6 +83,13 @@ def known_by(box: BlackBox) -> str:
 
 
 def _of_estimator(box: Estimator) -> str:
+    """Return the hash of what an estimator holds, with the packages that its code is from.
+
+    Raises
+    ------
+    InputError
+        If it cannot be hashed, or has code that no installed package has.
+    """
     import joblib
 
     try:
@@ -88,7 +105,15 @@ def _of_estimator(box: Estimator) -> str:
 
 
 def _packages(box: Estimator, held: bytes) -> list[str]:
-    """Return the packages and versions that a pickled model takes its code from."""
+    """Return the packages and versions that a pickled model takes its code from.
+
+    Parameters
+    ----------
+    box
+        The estimator, for messages.
+    held
+        Its pickle. It is read as a list of instructions, never run.
+    """
     import sys
     from importlib.metadata import packages_distributions, version
     from pickletools import genops

@@ -68,7 +68,18 @@ def load(
 
 
 def _place(path: object) -> Open:
-    """Return how this kind of place is opened."""
+    """Return how this kind of place is opened.
+
+    Parameters
+    ----------
+    path
+        What the user typed: its ending, its beginning, or what lies in the folder decides.
+
+    Raises
+    ------
+    InputError
+        If it is of no known kind.
+    """
     if not isinstance(path, str | Path):
         msg = f"`path` must be the path of a model file, got {shown(path)}"
         raise InputError(msg)

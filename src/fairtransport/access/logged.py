@@ -27,7 +27,15 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True, eq=False)
 class Logged(Wrapped):
-    """A black box whose answers are kept: the oracle asks it what the log does not know."""
+    """A black box whose answers are kept: the oracle asks it what the log does not know.
+
+    Attributes
+    ----------
+    known_by
+        The identity under which answers are kept.
+    log
+        Where.
+    """
 
     known_by: str
     log: QueryLog
@@ -76,7 +84,20 @@ def logged(model: object, query_log: str | Path | QueryLog) -> Logged:
 
 
 def with_log(model: object, query_log: str | Path | QueryLog | None) -> object:
-    """Return a model with the query log that was asked for, if one was."""
+    """Return a model with the query log that was asked for, if one was.
+
+    Parameters
+    ----------
+    model
+        As `audit` takes it, None with given predictions.
+    query_log
+        A path, a log or None.
+
+    Raises
+    ------
+    InputError
+        If there is a log and nobody to be asked.
+    """
     if query_log is None:
         return model
     if model is None:
@@ -86,7 +107,15 @@ def with_log(model: object, query_log: str | Path | QueryLog | None) -> object:
 
 
 def read_answers(path: str, _: Permissions) -> Recorded:
-    """Return the one system whose answers are in a query log."""
+    """Return the one system whose answers are in a query log.
+
+    Parameters
+    ----------
+    path
+        The query log.
+    _
+        What files would be allowed; a log runs nothing.
+    """
     return recorded(path)
 
 
@@ -119,6 +148,7 @@ def recorded(path: str | Path, identity: str | None = None) -> Recorded:
 
 
 def _recorded(log: QueryLog, system: System) -> Recorded:
+    """Return the box of a system in a log, from what the log kept about it."""
     about = dict(system.about)
     features = about.get("features")
     return Recorded(
@@ -128,7 +158,18 @@ def _recorded(log: QueryLog, system: System) -> Recorded:
 
 
 def about(box: BlackBox) -> tuple[tuple[str, object], ...]:
-    """Return what a log records of a black box, so that others can take its place."""
+    """Return what a log records of a black box, so that others can take its place.
+
+    Parameters
+    ----------
+    box
+        The model.
+
+    Returns
+    -------
+    tuple of pairs
+        Sorted by name; none of it tells answers apart.
+    """
     return (
         ("description", str(getattr(box, "description", box.name))),
         ("features", box.features),
@@ -139,10 +180,22 @@ def about(box: BlackBox) -> tuple[tuple[str, object], ...]:
 
 
 def log_of(box: BlackBox) -> QueryLog | None:
-    """Return the log that a black box was given, whatever it is wrapped in."""
+    """Return the log that a black box was given, whatever it is wrapped in.
+
+    Parameters
+    ----------
+    box
+        The outermost box.
+    """
     return next((one.log for one in layers(box) if isinstance(one, Logged | Recorded)), None)
 
 
 def is_recorded(box: BlackBox) -> bool:
-    """Say whether there is nobody behind a log who could be asked."""
+    """Say whether there is nobody behind a log who could be asked.
+
+    Parameters
+    ----------
+    box
+        The outermost box.
+    """
     return any(isinstance(one, Recorded) for one in layers(box))

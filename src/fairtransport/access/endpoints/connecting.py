@@ -94,11 +94,20 @@ def connect(
 
 
 def open_address(path: str, _: Permissions) -> Endpoint:
-    """Return the model behind an address that was typed where a file could stand."""
+    """Return the model behind an address that was typed where a file could stand.
+
+    Parameters
+    ----------
+    path
+        The address.
+    _
+        What files would be allowed; nothing is unpacked here.
+    """
     return connect(path)
 
 
 def _columns(features: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Return the columns that a user names, checked."""
     if features is None:
         return None
     listed = plain_items(features)
@@ -109,7 +118,20 @@ def _columns(features: Sequence[str] | None) -> tuple[str, ...] | None:
 
 
 def _recognised(client: Client, model: str | None) -> str:
-    """Return which protocol a server speaks, by its address or by what it answers."""
+    """Return which protocol a server speaks, by its address or by what it answers.
+
+    Parameters
+    ----------
+    client
+        Asks it.
+    model
+        A model's name, which only Open Inference servers need.
+
+    Raises
+    ------
+    ModelError
+        If it speaks none that is known.
+    """
     path = client.address.path
     if path.endswith(invocations.PATH):
         return "mlflow"
@@ -126,6 +148,26 @@ def _recognised(client: Client, model: str | None) -> str:
 def _open_inference(
     client: Client, model: str | None, outputs: dict[str, str], classes: Sequence[Value] | None
 ) -> OpenInference:
+    """Return the box of an Open Inference model, with what its server says of it.
+
+    Parameters
+    ----------
+    client
+        Asks the server.
+    model
+        What the server calls the model, where the address does not say.
+    outputs
+        Names of outputs by what is asked for.
+    classes
+        The labels in the order of scores.
+
+    Raises
+    ------
+    InputError
+        If the model has no name.
+    ModelError
+        If the server does not describe it.
+    """
     found = MODEL.fullmatch(client.address.path)
     if found is None and model is None:
         msg = f"`model` must be given: what does {client} call the model?"
@@ -148,10 +190,17 @@ def _open_inference(
 
 
 def _tensors(told: object) -> list[Tensor]:
-    """Return what a server says of its tensors, as far as it can be used."""
+    """Return what a server says of its tensors, as far as it can be used.
+
+    Parameters
+    ----------
+    told
+        Its words; what is no tensor is passed over.
+    """
     listed = told if isinstance(told, list) else []
     return [one for one in listed if _is_tensor(one)]
 
 
 def _is_tensor(told: object) -> TypeGuard[Tensor]:
+    """Say whether a server's words describe a tensor."""
     return isinstance(told, dict) and "name" in told
