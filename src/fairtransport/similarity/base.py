@@ -52,11 +52,28 @@ class Parameters(Similarity):
     """What the similarity is called in settings and documents."""
 
     def get_params(self, deep: bool = True) -> dict[str, object]:  # noqa: ARG002, FBT001, FBT002
-        """Return the parameters by name."""
+        """Return the parameters by name.
+
+        Parameters
+        ----------
+        deep
+            Not looked at: no parameter has parameters of its own.
+        """
         return {name: getattr(self, name) for name in parameter_names(type(self))}
 
     def set_params(self, **params: object) -> Self:
-        """Change parameters, all or none; what was fitted stays as it is."""
+        """Change parameters, all or none; what was fitted stays as it is.
+
+        Parameters
+        ----------
+        params
+            By name; checked as when the similarity is made.
+
+        Raises
+        ------
+        InputError
+            If a name or a value is wrong; nothing is changed then.
+        """
         known = parameter_names(type(self))
         for name in params:
             if name not in known:
@@ -75,7 +92,10 @@ class Parameters(Similarity):
         return document if fitted is None else {**document, "fitted": plain(fitted)}
 
     def settings(self) -> dict[str, object]:
-        """Return the parameters as the provenance shows them."""
+        """Return the parameters as the provenance shows them.
+
+        A subclass with large ones, as a matrix, tells their sizes and digests instead.
+        """
         return self.get_params()
 
     def fitted(self) -> dict[str, object] | None:
@@ -83,16 +103,41 @@ class Parameters(Similarity):
         return None
 
     def describe_budget(self, budget: float) -> str:
-        """Return what a budget means under this similarity, as a plain sentence."""
+        """Return what a budget means under this similarity, as a plain sentence.
+
+        Parameters
+        ----------
+        budget
+            ε >= 0, a mean squared distance.
+        """
         return f"On average, people may be moved by a squared distance of {budget:g}."
 
     def warnings(self, space: SampleSpace) -> tuple[str, ...]:  # noqa: ARG002
-        """Return what a reader of an audit of this space should know of the similarity."""
+        """Return what a reader of an audit of this space should know of the similarity.
+
+        Parameters
+        ----------
+        space
+            The audit's points.
+        """
         return ()
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, object], folder: Path) -> Self:  # noqa: ARG003
-        """Make the similarity from a settings file's table; paths are relative to ``folder``."""
+        """Make the similarity from a settings file's table; paths are relative to ``folder``.
+
+        Parameters
+        ----------
+        settings
+            The table.
+        folder
+            Where the settings file lies.
+
+        Raises
+        ------
+        InputError
+            If a setting is unknown, naming those that there are.
+        """
         known = parameter_names(cls)
         for name in settings:
             if name not in known:
@@ -103,12 +148,24 @@ class Parameters(Similarity):
 
 
 def parameter_names(kind: type[Parameters]) -> tuple[str, ...]:
-    """Return the names of a similarity's parameters."""
+    """Return the names of a similarity's parameters.
+
+    Parameters
+    ----------
+    kind
+        The class; fields that `fit` fills are none.
+    """
     return tuple(field.name for field in fields(kind) if field.init)
 
 
 def plain(value: object) -> object:
-    """Return a value as what JSON knows: functions by name."""
+    """Return a value as what JSON knows: functions by name.
+
+    Parameters
+    ----------
+    value
+        Nested in any way; arrays of numbers become lists.
+    """
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -121,12 +178,24 @@ def plain(value: object) -> object:
 
 
 def tie_breaking_codes(space: SampleSpace) -> IntArray:
-    """Return the codes by which a geometry counts changed columns."""
+    """Return the codes by which a geometry counts changed columns.
+
+    Parameters
+    ----------
+    space
+        The audit's points.
+    """
     return space.codes(space.profile)
 
 
 def label_columns(space: SampleSpace) -> tuple[str, ...]:
-    """Return the columns in which comparable points always agree: the true label."""
+    """Return the columns in which comparable points always agree: the true label.
+
+    Parameters
+    ----------
+    space
+        The audit's points; none where the loss does without a label.
+    """
     return () if space.label is None else (space.label,)
 
 
@@ -136,6 +205,15 @@ def distances_between(
     """Return squared distances between points that agree in some columns.
 
     Where twins were made up, people move to their own ones alone.
+
+    Parameters
+    ----------
+    space
+        The audit's points.
+    coordinates
+        (K, dimensions).
+    agreeing
+        Columns that comparable people share.
     """
     return Geometry(
         blocks=space.groups(agreeing),
@@ -146,7 +224,15 @@ def distances_between(
 
 
 def _to_own_twins(made: MadeUp | None, distances: Embedding) -> Cost:
-    """Return the distances of people to their made-up twins, where there are any."""
+    """Return the distances of people to their made-up twins, where there are any.
+
+    Parameters
+    ----------
+    made
+        Who may be swapped with which twin; None: nobody was made up.
+    distances
+        Between all points.
+    """
     if made is None:
         return distances
     from scipy.sparse import csr_array
@@ -158,7 +244,22 @@ def _to_own_twins(made: MadeUp | None, distances: Embedding) -> Cost:
 
 
 def known_columns(parameter: str, names: Iterable[str], space: SampleSpace) -> None:
-    """Refuse names that are no columns of the audit's profile."""
+    """Refuse names that are no columns of the audit's profile.
+
+    Parameters
+    ----------
+    parameter
+        Its name, for the message.
+    names
+        What it names.
+    space
+        The audit's points.
+
+    Raises
+    ------
+    InputError
+        Naming the first that is none.
+    """
     for name in names:
         if name not in space.profile:
             listed = ", ".join(space.profile)
@@ -167,7 +268,22 @@ def known_columns(parameter: str, names: Iterable[str], space: SampleSpace) -> N
 
 
 def numeric_values(parameter: str, name: str, space: SampleSpace) -> FloatArray:
-    """Return a column as numbers, or say why it has none."""
+    """Return a column as numbers, or say why it has none.
+
+    Parameters
+    ----------
+    parameter
+        Its name, for the message.
+    name
+        The column.
+    space
+        The audit's points.
+
+    Raises
+    ------
+    InputError
+        If it was cut into bins, is not numeric or has missing values.
+    """
     column = space.columns[name]
     where = f"`{parameter}` must name a numeric column without missing values, but {name!r}"
     if name in space.bins:
@@ -183,19 +299,51 @@ def numeric_values(parameter: str, name: str, space: SampleSpace) -> FloatArray:
 
 
 def is_numeric(levels: Values) -> bool:
-    """Say whether levels are numbers; truth values are not."""
+    """Say whether levels are numbers; truth values are not.
+
+    Parameters
+    ----------
+    levels
+        A column's distinct values; without any there are no numbers either.
+    """
     return len(levels) > 0 and bool(np.issubdtype(levels.dtype, np.number))
 
 
 def check_mapping(parameter: str, value: object) -> None:
-    """Refuse what does not map columns to something."""
+    """Refuse what does not map columns to something.
+
+    Parameters
+    ----------
+    parameter
+        Its name, for the message.
+    value
+        What the user passed.
+    """
     if not isinstance(value, Mapping):
         msg = f"`{parameter}` must map columns to numbers, got {shown(value)}"
         raise InputError(msg)
 
 
 def column_names(parameter: str, value: object) -> tuple[str, ...]:
-    """Return a list of distinct column names, or refuse it."""
+    """Return a list of distinct column names, or refuse it.
+
+    Parameters
+    ----------
+    parameter
+        Its name, for the message.
+    value
+        One name, or a list or tuple of them.
+
+    Raises
+    ------
+    InputError
+        If something is no text, or occurs twice.
+
+    Examples
+    --------
+    >>> column_names("exact", "sex")
+    ('sex',)
+    """
     listed = [value] if isinstance(value, str) else value
     if (
         not isinstance(listed, list | tuple)

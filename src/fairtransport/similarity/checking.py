@@ -225,7 +225,21 @@ def check_space(
     similarity: Similarity, space: SampleSpace, geometry: Geometry, budget: float,
     rng: np.random.Generator, pairs: int = PAIRS, share: float | None = None,
 ) -> SimilarityCheck:  # fmt: skip
-    """Return the same of a space whose geometry is there; ``share`` is taken where it is known."""
+    """Return the same of a space whose geometry is there; ``share`` is taken where it is known.
+
+    Parameters
+    ----------
+    similarity, space, geometry
+        The similarity, the audit's points and the costs between them.
+    budget
+        ε.
+    rng
+        Draws people and changes.
+    pairs
+        How many pairs to tell.
+    share
+        The share of comparable people, if it was computed before.
+    """
     measure = getattr(similarity, "kept_variance", None)
     return SimilarityCheck(
         similarity.describe(),
@@ -244,6 +258,15 @@ def comparable_share(space: SampleSpace, geometry: Geometry, budget: float) -> f
 
     Without a budget only those count to whom moving is free. A made-up twin is somebody else
     whatever it differs in.
+
+    Parameters
+    ----------
+    space
+        The audit's points.
+    geometry
+        The costs between them.
+    budget
+        ε.
     """
     kinds = space.sensitive_groups if space.made_up is None else np.arange(space.size)
     reached = reaches_other(geometry, kinds, freely=budget == 0)
@@ -253,6 +276,17 @@ def comparable_share(space: SampleSpace, geometry: Geometry, budget: float) -> f
 def _pairs(
     space: SampleSpace, geometry: Geometry, most: int, rng: np.random.Generator
 ) -> list[SimilarPair]:
+    """Return people at random, each with the nearest comparable one of another group.
+
+    Parameters
+    ----------
+    space, geometry
+        The points and the costs between them.
+    most
+        How many pairs; fewer where most people have nobody.
+    rng
+        Draws people, as often as they occur.
+    """
     kinds = space.sensitive_groups
     tries = min(TRIES * most, int(space.observed.sum()))
     found: list[SimilarPair] = []
@@ -273,14 +307,32 @@ def _pairs(
 
 
 def profile_of(space: SampleSpace, point: int) -> dict[str, Any]:
-    """Return what a point's person looks like, column by column."""
+    """Return what a point's person looks like, column by column.
+
+    Parameters
+    ----------
+    space
+        The points.
+    point
+        Its number.
+    """
     return {name: plain(space.columns[name].at(point)) for name in space.profile}
 
 
 def _distance_of(
     similarity: Similarity, space: SampleSpace, name: str, rng: np.random.Generator
 ) -> ColumnDistance:
-    """Return what it costs people at random to have somebody else's value in a column."""
+    """Return what it costs people at random to have somebody else's value in a column.
+
+    Parameters
+    ----------
+    similarity, space
+        The similarity and the points.
+    name
+        The column.
+    rng
+        Draws people and donors.
+    """
     people, donors = rng.choice(space.size, (2, CHANGES), p=space.frequencies)
     codes = space.columns[name].codes
     other = codes[people] != codes[donors]
@@ -302,7 +354,17 @@ def _distance_of(
 
 
 def _changed(space: SampleSpace, name: str, people: IntArray, donors: IntArray) -> SampleSpace:
-    """Return a space of people, and then of the same with the donors' values in a column."""
+    """Return a space of people, and then of the same with the donors' values in a column.
+
+    Parameters
+    ----------
+    space
+        The points.
+    name
+        The column.
+    people, donors
+        Points, pair by pair.
+    """
     twice = np.r_[people, people]
     columns = {one: column.take(twice) for one, column in space.columns.items()}
     columns[name] = space.columns[name].take(np.r_[people, donors])
@@ -313,10 +375,12 @@ def _changed(space: SampleSpace, name: str, people: IntArray, donors: IntArray) 
 
 
 def _word(value: object) -> str:
+    """Return a value in words, numbers with four digits."""
     if value is None:
         return "missing"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _of_changes(share: float) -> str:
+    """Return a share as the end of a phrase; nothing where it is all."""
     return "" if share == 1 else f" for {100 * share:.0f} %"

@@ -138,6 +138,13 @@ class ComparableGroups(Learned):
 def group_means(points: FloatArray, groups: IntArray) -> FloatArray:
     """Return the mean of each group's points.
 
+    Parameters
+    ----------
+    points
+        (n, coordinates).
+    groups
+        (n,) numbers from 0 on, each with somebody in it.
+
     Examples
     --------
     >>> group_means(np.array([[0.0], [2.0], [5.0]]), np.array([0, 0, 1])).tolist()
@@ -149,6 +156,22 @@ def group_means(points: FloatArray, groups: IntArray) -> FloatArray:
 
 
 def _group_codes(frame: nw.DataFrame[IntoDataFrame], groups: object) -> IntArray:
+    """Return the number of each row's group.
+
+    Parameters
+    ----------
+    frame
+        The people.
+    groups
+        A column's name, or one value a row.
+
+    Raises
+    ------
+    InputError
+        If there is not one value a row.
+    DataError
+        If a group is missing.
+    """
     if isinstance(groups, str):
         column = coded_columns(frame, [groups], "X")[groups]
     else:

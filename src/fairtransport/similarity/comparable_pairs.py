@@ -94,6 +94,15 @@ class ComparablePairs(Learned):
         second: nw.DataFrame[IntoDataFrame],
         comparable: FloatArray,
     ) -> Self:
+        """Learn Σ from the firsts and the seconds of judged pairs.
+
+        Parameters
+        ----------
+        first, second
+            Frames of equal length; levels of both are encoded together.
+        comparable
+            1 where a pair is, 0 where it is not.
+        """
         names = columns_to_fit(self.features, first.columns)
         here, there = coded_columns(first, names, "X"), coded_columns(second, names, "X")
         both = {name: merge_columns(here[name], there[name]) for name in names}
@@ -177,6 +186,18 @@ class ComparablePairs(Learned):
 def log_likelihood(squared: FloatArray, comparable: FloatArray) -> FloatArray:
     """Return log P of each judgement at given squared distances.
 
+    Parameters
+    ----------
+    squared
+        d² of each pair, at least 0.
+    comparable
+        1 or 0.
+
+    Notes
+    -----
+    P(yes) = 2/(1 + exp d²), so that P(no) = tanh(d²/2): equal people who were judged not to be
+    comparable have probability 0.
+
     Examples
     --------
     >>> np.exp(log_likelihood(np.log([3.0, 3.0]), np.array([1.0, 0.0]))).round(6).tolist()
@@ -190,7 +211,20 @@ def log_likelihood(squared: FloatArray, comparable: FloatArray) -> FloatArray:
 
 
 def slope(squared: FloatArray, comparable: FloatArray) -> FloatArray:
-    """Return the derivative of `log_likelihood` in the squared distance."""
+    """Return the derivative of `log_likelihood` in the squared distance.
+
+    Parameters
+    ----------
+    squared, comparable
+        As in `log_likelihood`.
+
+    Examples
+    --------
+    At d² = log 3, P(yes) = ½, and a little more distance speaks for "no".
+
+    >>> slope(np.log([3.0, 3.0]), np.array([1.0, 0.0])).round(4).tolist()
+    [-0.75, 0.75]
+    """
     decay = np.exp(-squared)
     # d/dt log tanh(t/2) = 1/sinh t = 2e^{-t}/(1 − e^{-2t}), and d/dt log σ(−t) = −σ(t)
     with np.errstate(divide="ignore"):
@@ -201,7 +235,19 @@ def slope(squared: FloatArray, comparable: FloatArray) -> FloatArray:
 def objective(
     factor: FloatArray, differences: FloatArray, comparable: FloatArray, penalty: float
 ) -> tuple[float, FloatArray]:
-    """Return the negative penalised mean log-likelihood at Σ = BB', and its gradient in B."""
+    """Return the negative penalised mean log-likelihood at Σ = BB', and its gradient in B.
+
+    Parameters
+    ----------
+    factor
+        B, flattened.
+    differences
+        (pairs, coordinates) z − z'.
+    comparable
+        1 or 0, pair by pair.
+    penalty
+        The weight of the trace of Σ, which is the sum of B's squares.
+    """
     size = differences.shape[1]
     b = factor.reshape(size, size)
     moved = differences @ b
@@ -216,7 +262,18 @@ def objective(
 def most_likely_sigma(
     differences: FloatArray, comparable: FloatArray, penalty: float
 ) -> FloatArray:
-    """Return the Σ that maximises the penalised likelihood of judged differences."""
+    """Return the Σ that maximises the penalised likelihood of judged differences.
+
+    Parameters
+    ----------
+    differences, comparable, penalty
+        As in `objective`.
+
+    Notes
+    -----
+    The problem is concave in Σ, and with a square B every local maximum over B is a global one over
+    all positive semidefinite Σ (Burer and Monteiro 2005).
+    """
     from scipy.optimize import minimize
 
     size = differences.shape[1]
@@ -234,13 +291,32 @@ def most_likely_sigma(
 
 
 def square_root(sigma: FloatArray) -> FloatArray:
-    """Return the matrix A of few columns with AA' = Σ."""
+    """Return the matrix A of few columns with AA' = Σ.
+
+    Parameters
+    ----------
+    sigma
+        Positive semidefinite; directions of next to no weight are left out.
+
+    Examples
+    --------
+    >>> root = square_root(np.diag([4.0, 0.0]))
+    >>> root.shape, np.abs(root).tolist()
+    ((2, 1), [[2.0], [0.0]])
+    """
     values, vectors = np.linalg.eigh(sigma)
     kept = values > 1e-12 * max(float(values.max()), np.finfo(float).tiny)
     return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))
 
 
 def _judgements(y: object, first: int, second: int) -> FloatArray:
+    """Return judgements as 1.0 and 0.0, one a pair.
+
+    Raises
+    ------
+    InputError
+        If the frames have unequal lengths, or a judgement is neither 0 nor 1.
+    """
     if first != second:
         msg = f"`X` must be two data frames of equal length, got {first} and {second} rows"
         raise InputError(msg)
@@ -252,6 +328,7 @@ def _judgements(y: object, first: int, second: int) -> FloatArray:
 
 
 def _refuse_equal_but_apart(differences: FloatArray, comparable: FloatArray) -> None:
+    """Refuse equal people who were judged not to be comparable: that has probability 0."""
     odd = int(((differences == 0).all(axis=1) & (comparable == 0)).sum())
     if odd:
         msg = f"pairs of equal people must be comparable, but {odd} are judged not to be"

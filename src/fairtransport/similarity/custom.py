@@ -92,7 +92,10 @@ class Custom(Parameters):
         return self.sentence or f"Squared distances come from the function {called}."
 
     def _frames(self, space: SampleSpace) -> Callable[[IntArray, IntArray], FloatArray]:
+        """Return costs of pairs from a function of two frames."""
+
         def pairs(rows: IntArray, cols: IntArray) -> FloatArray:
+            """Return one cost a pair; rows of both frames are the pairs."""
             first, second = (space.frame(space.profile, part) for part in (rows, cols))
             with calling(CALLED):
                 costs = self.function(first, second)
@@ -101,10 +104,12 @@ class Custom(Parameters):
         return pairs
 
     def _rows(self, space: SampleSpace) -> Callable[[IntArray, IntArray], FloatArray]:
+        """Return costs of pairs from a function of two dictionaries."""
         listed = zip(*(space.columns[name].to_list() for name in space.profile), strict=True)
         people = [dict(zip(space.profile, values, strict=True)) for values in listed]
 
         def pairs(rows: IntArray, cols: IntArray) -> FloatArray:
+            """Return one cost a pair, asking about one after the other."""
             with calling(CALLED):
                 costs = [
                     self.function(people[i], people[j])

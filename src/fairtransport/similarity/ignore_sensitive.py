@@ -100,5 +100,6 @@ class IgnoreSensitive(Parameters):
         return "Moves are free or not allowed, so the budget does not matter."
 
     def _within_tolerance(self, space: SampleSpace) -> WithinTolerance:
+        """Return the cost that lets people be close in some columns."""
         columns = [numeric_values("tolerance", column, space) for column in self.tolerance]
         return WithinTolerance(np.column_stack(columns), np.array([*self.tolerance.values()]))

@@ -73,26 +73,69 @@ class Learned(Parameters):
         return "matrix_" in self.__dict__
 
     def check_fitted(self) -> None:
-        """Refuse to go on without a fit."""
+        """Refuse to go on without a fit.
+
+        Raises
+        ------
+        InputError
+            Saying what to call.
+        """
         if not self.is_fitted:
             msg = f"`similarity` {self.name!r} must be fitted first: call its fit(…)"
             raise InputError(msg)
 
     def free_columns(self, space: SampleSpace) -> tuple[str, ...]:
-        """Return the columns that may change for free without having been fitted on."""
+        """Return the columns that may change for free without having been fitted on.
+
+        Parameters
+        ----------
+        space
+            The audit's points.
+        """
         return space.sensitive
 
     def making(self, space: SampleSpace) -> Making | None:  # noqa: ARG002
-        """Return how twins are made up: under A, as people of `fit` look."""
+        """Return how twins are made up: under A, as people of `fit` look.
+
+        Parameters
+        ----------
+        space
+            The audit's points; not looked at, since costs do not depend on them.
+
+        Returns
+        -------
+        Making or None
+            None before a fit: nobody is known to look like.
+        """
         return Making(self.support_, self.matrix_) if self.is_fitted else None
 
     def _remember(self, columns: Mapping[str, CodedColumn], *, are_a_sample: bool = True) -> None:
-        """Keep whom the similarity was fitted on, to find them in audit data."""
+        """Keep whom the similarity was fitted on, to find them in audit data.
+
+        Parameters
+        ----------
+        columns
+            The people of `fit`.
+        are_a_sample
+            Whether rows are people one by one; of pairs, which repeat them, no digest is kept.
+        """
         self.support_ = fit_support(self.encoding_, columns)
         self.fingerprint_ = self.support_.fingerprint if are_a_sample else None
 
     def embed(self, space: SampleSpace) -> FloatArray:
-        """Return the points' coordinates, between which squared distances are the costs."""
+        """Return the points' coordinates, between which squared distances are the costs.
+
+        Parameters
+        ----------
+        space
+            The audit's points.
+
+        Raises
+        ------
+        InputError
+            If it is not fitted, lacks a column of the profile, or was fitted on one that is not
+            there.
+        """
         self.check_fitted()
         for name in self.encoding_.columns:
             if name not in space.profile:
@@ -115,23 +158,40 @@ class Learned(Parameters):
         """Return the coordinates of a frame's rows, between which squared distances are taken.
 
         A model that is trained on these treats people alike who are at distance 0.
+
+        Parameters
+        ----------
+        X
+            A data frame or a file with the columns of `fit`.
         """
         self.check_fitted()
         return self._placed(coded_columns(read_table(X, "X"), self.encoding_.columns, "X"))
 
     def _placed(self, columns: Mapping[str, CodedColumn]) -> FloatArray:
+        """Return A'z of encoded columns, rounded to ``DECIMALS``."""
         placed = np.round(self.encoding_.coordinates(columns) @ self.matrix_, DECIMALS)
         # with nothing left of the space everybody is in one place
         return placed if placed.shape[1] else np.zeros((len(placed), 1))
 
     def geometry(self, space: SampleSpace) -> Geometry:
-        """Return squared distances between points of equal label."""
+        """Return squared distances between points of equal label.
+
+        Parameters
+        ----------
+        space
+            The audit's points.
+        """
         return distances_between(space, self.embed(space), label_columns(space))
 
     def kept_variance(self, space: SampleSpace) -> float:
         """Return the share of the features' variance that the distance still counts.
 
         The metric is scaled so that it counts no direction more than once.
+
+        Parameters
+        ----------
+        space
+            The audit's points, each person counted.
         """
         counts = space.counts.astype(np.float64)
         full = self.encoding_.coordinates(space.columns)
@@ -140,14 +200,31 @@ class Learned(Parameters):
         return 0.0 if not all_of_it or not largest else float(left / largest**2 / all_of_it)
 
     def describe_budget(self, budget: float) -> str:
-        """Say what a budget means in standard deviations."""
+        """Say what a budget means in standard deviations.
+
+        Parameters
+        ----------
+        budget
+            ε >= 0.
+        """
         return (
             f"On average, people may be moved by the equivalent of {budget**0.5:.3g} standard "
             "deviations of a feature, in the directions that count."
         )
 
     def warnings(self, space: SampleSpace) -> tuple[str, ...]:
-        """Say how many people of the audit data the similarity could have been fitted on."""
+        """Say how many people of the audit data the similarity could have been fitted on.
+
+        Parameters
+        ----------
+        space
+            The audit's points.
+
+        Notes
+        -----
+        Bounds take who is comparable for fixed before the sample; a similarity that was fitted on
+        it is not.
+        """
         if self.set_aside_ is not None:
             aside = (
                 f"{self.set_aside_} people, drawn at random, were set aside to fit the similarity"
@@ -178,7 +255,16 @@ class Learned(Parameters):
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, object], folder: Path) -> Self:
-        """Make and fit the similarity; the setting ``fit`` is the file to fit on."""
+        """Make and fit the similarity; the setting ``fit`` is the file to fit on.
+
+        Parameters
+        ----------
+        settings
+            Parameters, ``fit``, and what tells how to read the file. A number in place of a file is
+            ``fit_share``, where the similarity has it.
+        folder
+            What the file's path starts from.
+        """
         file = settings.get("fit")
         if isinstance(file, float) and "fit_share" in parameter_names(cls):
             rest = {name: value for name, value in settings.items() if name != "fit"}
@@ -196,16 +282,43 @@ class Learned(Parameters):
     def split_settings(
         cls, settings: dict[str, object]
     ) -> tuple[dict[str, object], dict[str, object]]:
-        """Split settings into the parameters and those that tell how to read the file."""
+        """Split settings into the parameters and those that tell how to read the file.
+
+        Parameters
+        ----------
+        settings
+            Without ``fit``.
+        """
         return settings, {}
 
     def fit_file(self, path: Path, **words: object) -> Self:
-        """Fit on a file."""
+        """Fit on a file.
+
+        Parameters
+        ----------
+        path
+            The file.
+        words
+            What tells how to read it, from `split_settings`.
+        """
         raise NotImplementedError
 
 
 def columns_to_fit(features: Sequence[str] | None, others: Sequence[str]) -> list[str]:
-    """Return the columns that a distance is about: those named, or else all others."""
+    """Return the columns that a distance is about: those named, or else all others.
+
+    Parameters
+    ----------
+    features
+        What the user named, None: nothing.
+    others
+        The columns of the data that have no other part.
+
+    Raises
+    ------
+    InputError
+        If there are none.
+    """
     names = [*(others if features is None else column_names("features", features))]
     if not names:
         msg = "`features` must name at least one column, got none"
@@ -214,7 +327,15 @@ def columns_to_fit(features: Sequence[str] | None, others: Sequence[str]) -> lis
 
 
 def _spread(points: FloatArray, counts: FloatArray) -> float:
-    """Return the variance of all coordinates together, each person counted."""
+    """Return the variance of all coordinates together, each person counted.
+
+    Parameters
+    ----------
+    points
+        (K, coordinates).
+    counts
+        (K,) people.
+    """
     if not points.shape[1]:
         return 0.0
     mean = np.average(points, axis=0, weights=counts)

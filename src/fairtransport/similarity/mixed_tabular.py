@@ -221,7 +221,23 @@ class MixedTabular(Parameters):
     def _rules(
         self, space: SampleSpace
     ) -> tuple[dict[str, float], dict[str, float], tuple[str, ...]]:
-        """Return the scale or the mismatch cost of every column that has one."""
+        """Return the scale or the mismatch cost of every column that has one.
+
+        Parameters
+        ----------
+        space
+            The audit's points.
+
+        Returns
+        -------
+        scales, mismatch, exact
+            By column, defaults filled in. Sensitive columns that are not named have neither.
+
+        Raises
+        ------
+        InputError
+            If a column is unknown, or one of the profile has no cost.
+        """
         exact = column_names("exact", self.exact)
         for parameter, names in (
             ("scales", self.scales), ("mismatch", self.mismatch), ("exact", exact),
@@ -245,6 +261,14 @@ class MixedTabular(Parameters):
 
 
 def _indicators(space: SampleSpace, column: str) -> FloatArray:
-    """Return one-hot coordinates of the levels that occur, the missing one included."""
+    """Return one-hot coordinates of the levels that occur, the missing one included.
+
+    Parameters
+    ----------
+    space
+        The audit's points.
+    column
+        Its name.
+    """
     slot = np.unique(space.columns[column].codes, return_inverse=True)[1].reshape(-1)
     return one_hot(column, slot, int(slot.max(initial=0)) + 1)

@@ -110,7 +110,22 @@ class Precomputed(Parameters):
         return cls(*load_costs(folder / file, points))
 
     def _rows(self, space: SampleSpace, size: int) -> IntArray:
-        """Return the matrix row of each point of the space."""
+        """Return the matrix row of each point of the space.
+
+        Parameters
+        ----------
+        space
+            The audit's points.
+        size
+            How many rows the matrix has.
+
+        Raises
+        ------
+        InputError
+            If the profiles are not as many, not distinct or have other columns.
+        DataError
+            If a point has no row.
+        """
         frame = read_table(self.points, "points")
         if len(frame) != size:
             msg = f"`points` must have one row for each of the matrix's {size}, got {len(frame)}"
@@ -159,6 +174,18 @@ def over_points(matrix: csr_array[np.float64], row_of: IntArray) -> csr_array[np
     """Return a sparse matrix over profiles as one over points, free inside a profile.
 
     No arithmetic is done on it: scipy would drop the explicit zeros, which are free moves.
+
+    Parameters
+    ----------
+    matrix
+        Over profiles.
+    row_of
+        By point: its row of the matrix.
+
+    Returns
+    -------
+    csr_array
+        An entry between profiles becomes one between every two of their points.
     """
     from scipy.sparse import csr_array
 

@@ -42,11 +42,20 @@ def suggest_scales(X: object) -> dict[str, float]:  # noqa: N803
 
 
 def typical_scales(space: SampleSpace, columns: Sequence[str]) -> dict[str, float]:
-    """Return the same for some columns of a sample, each person counted."""
+    """Return the same for some columns of a sample, each person counted.
+
+    Parameters
+    ----------
+    space
+        The audit's points.
+    columns
+        Their names.
+    """
     return _scales({name: space.columns[name] for name in columns}, space.counts)
 
 
 def _scales(columns: Mapping[str, CodedColumn], counts: IntArray | None = None) -> dict[str, float]:
+    """Return standard deviations, to two digits, of columns that are numbers and vary."""
     found = {}
     for name, column in columns.items():
         if not is_numeric(column.levels) or column.has_missing:

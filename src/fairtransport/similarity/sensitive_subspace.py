@@ -153,7 +153,23 @@ class SensitiveSubspace(Learned):
 
 
 def _directions(points: FloatArray, name: str, column: CodedColumn, penalty: float) -> FloatArray:
-    """Return the coefficients that predict a sensitive feature, one row a direction."""
+    """Return the coefficients that predict a sensitive feature, one row a direction.
+
+    Parameters
+    ----------
+    points
+        (n, coordinates) encoded people.
+    name, column
+        The sensitive feature. With more than two numbers it is predicted by ridge regression, else
+        by logistic regression, one row a level where there are several.
+    penalty
+        The weight of the squared coefficients.
+
+    Raises
+    ------
+    InputError
+        If it does not vary.
+    """
     used = np.unique(column.codes)
     if len(used) < 2:  # noqa: PLR2004
         msg = f"`sensitive_features` must vary in the data of `fit`, but {name!r} does not"
@@ -171,6 +187,15 @@ def ridge_direction(points: FloatArray, values: FloatArray, penalty: float) -> F
     """Return the ridge regression's coefficients as one row.
 
     Values are standardised, so that the penalty means the same for every scale.
+
+    Parameters
+    ----------
+    points
+        (n, coordinates).
+    values
+        (n,) what is predicted.
+    penalty
+        The weight of the squared coefficients, positive: the system has a solution in any case.
     """
     centred = points - points.mean(axis=0)
     centre, scale = centre_and_scale(values)
