@@ -42,7 +42,17 @@ STATED_OR_LEARNED = (
 
 @dataclass(frozen=True)
 class Obstacle:
-    """Why an audit says nothing, what to do instead, and settings for that to paste."""
+    """Why an audit says nothing, what to do instead, and settings for that to paste.
+
+    Attributes
+    ----------
+    reason
+        A sentence that the report prints in place of a verdict.
+    instead
+        What would find something.
+    ready
+        Settings of such an audit, in Python and as flags; empty where none can be told.
+    """
 
     reason: str
     instead: str
@@ -51,6 +61,11 @@ class Obstacle:
 
 def find_obstacle(core: Core) -> Obstacle | None:
     """Return the first thing that makes an audit's verdict empty; None if nothing does.
+
+    Parameters
+    ----------
+    core
+        The audit.
 
     Notes
     -----
@@ -64,6 +79,7 @@ def find_obstacle(core: Core) -> Obstacle | None:
 
 
 def _blind(core: Core) -> Obstacle | None:
+    """Return the obstacle of a model that cannot tell twins apart, as it receives nothing of it."""
     space = core.space
     receives = [name for name in space.sensitive if name in space.features]
     if receives or not space.has_twins or not core.similarity.moves_only_to_twins:
@@ -78,6 +94,7 @@ def _blind(core: Core) -> Obstacle | None:
 
 
 def _one_place(core: Core) -> Obstacle | None:
+    """Return the obstacle of a similarity under which everybody is similar to everybody."""
     if core.similarity.moves_only_to_twins:
         return None
     space = core.space
@@ -102,6 +119,7 @@ def _one_place(core: Core) -> Obstacle | None:
 
 
 def _equal_losses(core: Core) -> Obstacle | None:
+    """Return the obstacle of losses that are all equal, once everybody was asked about."""
     losses = core.problem.losses
     # of those who were not asked about nothing is known
     if np.ptp(losses) > 0 or core.asked.stopped not in {None, "everybody"}:
@@ -114,6 +132,7 @@ def _equal_losses(core: Core) -> Obstacle | None:
 
 
 def _random(core: Core) -> Obstacle | None:
+    """Return the obstacle of a model that gave other answers when it was asked again."""
     if not core.asked.answers_at_random:
         return None
     repeats = core.asked.repeats
@@ -127,6 +146,7 @@ def _random(core: Core) -> Obstacle | None:
 
 
 def _noisy(core: Core) -> Obstacle | None:
+    """Return the obstacle of answers that differ inside a profile where there are no rates."""
     if core.settings.disagreement == "bias" or not core.answers_differ:
         return None
     reason = why_untestable(core)
@@ -143,7 +163,13 @@ def _noisy(core: Core) -> Obstacle | None:
 
 
 def _to_rates(core: Core) -> str:
-    """Return what lets rates be compared."""
+    """Return what lets rates be compared.
+
+    Parameters
+    ----------
+    core
+        An audit of given predictions, which lacks a range of losses or compares others than twins.
+    """
     if core.loss.range is None:
         return "Give the least and the largest loss there can be as `loss_range`"
     there = "" if core.space.targets is None else " and without `targets`"
@@ -156,6 +182,7 @@ def _to_rates(core: Core) -> str:
 
 
 def _lonely(core: Core) -> Obstacle | None:
+    """Return the obstacle of people who have hardly anyone to be compared with."""
     space, share = core.space, core.comparable_share
     if share > FEW or core.tested == "rejected":
         return None
@@ -172,7 +199,13 @@ def _lonely(core: Core) -> Obstacle | None:
 
 
 def _without_twins(core: Core) -> Obstacle:
-    """Say that hardly anybody has a made-up twin, and which setting gives them one."""
+    """Say that hardly anybody has a made-up twin, and which setting gives them one.
+
+    Parameters
+    ----------
+    core
+        An audit with made-up twins.
+    """
     people = round(core.comparable_share * core.space.n)
     who = f"Only {people} of {core.space.n} people have" if people else "Nobody has"
     made = core.made
@@ -189,7 +222,13 @@ def _without_twins(core: Core) -> Obstacle:
 
 
 def _more_company(core: Core) -> str:
-    """Return how more people get someone to be compared with."""
+    """Return how more people get someone to be compared with.
+
+    Parameters
+    ----------
+    core
+        An audit in which hardly anybody has.
+    """
     space = core.space
     if not core.similarity.moves_only_to_twins:
         return "Take a `budget` above 0, or a similarity that lets sensitive features change."
@@ -207,7 +246,15 @@ def _more_company(core: Core) -> str:
 
 
 def _accompanied(space: SampleSpace, matched: Sequence[str]) -> int:
-    """Return how many people have someone who differs from them in sensitive features alone."""
+    """Return how many people have someone who differs from them in sensitive features alone.
+
+    Parameters
+    ----------
+    space
+        The audit's points; only people in the data count.
+    matched
+        Columns that have to agree, beside the label.
+    """
     seen = space.observed
     block = space.groups((*matched, *label_columns(space)))[seen]
     kinds = np.unique(np.column_stack([block, space.sensitive_groups[seen]]), axis=0)
@@ -215,14 +262,26 @@ def _accompanied(space: SampleSpace, matched: Sequence[str]) -> int:
 
 
 def made_up_settings(space: SampleSpace) -> tuple[str, str]:
-    """Return settings of an audit that makes up twins, in Python and as flags."""
+    """Return settings of an audit that makes up twins, in Python and as flags.
+
+    Parameters
+    ----------
+    space
+        The audit's points, whose sensitive features are named.
+    """
     like = f"ft.similarity.SensitiveSubspace({[*space.sensitive]!r}, fit_share={FIT_SHARE})"
     flags = f"--similarity sensitive-subspace --similarity-settings.fit {FIT_SHARE}"
     return f"similarity={like}, budget={FIRST_BUDGET}", f"{flags} --budget {FIRST_BUDGET}"
 
 
 def proxy_settings(space: SampleSpace) -> tuple[str, str]:
-    """Return settings of an audit in which other columns may change, in Python and as flags."""
+    """Return settings of an audit in which other columns may change, in Python and as flags.
+
+    Parameters
+    ----------
+    space
+        The audit's points; scales are their standard deviations.
+    """
     columns = [name for name in space.profile if name not in space.sensitive]
     scales = typical_scales(space, columns)
     mismatch = {name: 1.0 for name in columns if name not in scales}

@@ -59,7 +59,19 @@ class Attributable:
 
 
 def find_attributable(core: Core) -> Attributable:
-    """Return the part of an audit's statistic that needs sensitive features to change."""
+    """Return the part of an audit's statistic that needs sensitive features to change.
+
+    Parameters
+    ----------
+    core
+        The audit.
+
+    Returns
+    -------
+    Attributable
+        Without bounds where targets depend on the sample, losses have no known range, or the
+        model was not asked once about everybody.
+    """
     held = held_fixed(core)
     apart = _are_apart(held.geometry)
     same_group = 0.0 if apart else held.value(core.space.frequencies)
@@ -90,6 +102,7 @@ def find_attributable(core: Core) -> Attributable:
 
 
 def _tested(law: DifferenceLaw, core: Core) -> tuple[float | None, Verdict | None]:
+    """Return p-value and verdict of the part at the audit's δ; None and None without one."""
     if core.delta is None:
         return None, None
     verdict = reach_verdict(
@@ -100,7 +113,21 @@ def _tested(law: DifferenceLaw, core: Core) -> tuple[float | None, Verdict | Non
 
 
 def held_fixed(core: Core, *names: str) -> AuditProblem:
-    """Return the audit's problem with some sensitive features held fixed; all if none is named."""
+    """Return the audit's problem with some sensitive features held fixed; all if none is named.
+
+    Parameters
+    ----------
+    core
+        The audit; problems are kept there, as several figures need them.
+    names
+        Sensitive features.
+
+    Notes
+    -----
+    Blocks are cut by the levels of what is held: fewer moves at the same costs, so that no gain is
+    larger than before. A made-up twin differs in what tells the sensitive features, whichever are
+    held: moves to such twins are forbidden.
+    """
     geometry, space = core.problem.geometry, core.space
     held = frozenset(names or space.sensitive)
     if held not in core.held_problems:
@@ -115,7 +142,15 @@ def held_fixed(core: Core, *names: str) -> AuditProblem:
 
 
 def _without_telling(geometry: Geometry, made: MadeUp) -> Geometry:
-    """Forbid moves to twins who differ in what tells the sensitive features."""
+    """Forbid moves to twins who differ in what tells the sensitive features.
+
+    Parameters
+    ----------
+    geometry
+        Who is comparable.
+    made
+        Which twins were made up along it.
+    """
     from scipy.sparse import csr_array
 
     along = (made.person[made.along], made.twin[made.along])
@@ -124,7 +159,13 @@ def _without_telling(geometry: Geometry, made: MadeUp) -> Geometry:
 
 
 def _are_apart(geometry: Geometry) -> bool:
-    """Whether no two points are comparable; blocks are numbered from 0 on."""
+    """Whether no two points are comparable; blocks are numbered from 0 on.
+
+    Parameters
+    ----------
+    geometry
+        With features held fixed.
+    """
     moves = geometry.listed_moves()
     if moves is not None:
         return bool(np.all(moves.row == moves.col))

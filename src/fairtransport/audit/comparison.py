@@ -130,18 +130,22 @@ class Comparison:
 
     @property
     def _first(self) -> AuditResult:
+        """The audit of the first model; people and settings are the same for all."""
         return next(iter(self.audits.values()))
 
     @property
     def _ends(self) -> Difference:
+        """The difference between the first model and the last."""
         first, *_, last = self.audits
         return next(one for one in self._differences if (one.first, one.second) == (first, last))
 
     @cached_property
     def _models(self) -> tuple[ComparedModel, ...]:
+        """The models' rows; intervals hold together, each at α over their number."""
         level = self.alpha / len(self.audits)
 
         def described(name: str, one: AuditResult) -> ComparedModel:
+            """Return the row of one model."""
             lower, upper = one.law.interval(level)
             return ComparedModel(
                 name, one.model, one.statistic, finite(lower), finite(upper), one.baseline_risk,
@@ -152,6 +156,7 @@ class Comparison:
 
     @cached_property
     def _differences(self) -> tuple[Difference, ...]:
+        """The rows of all pairs, each at α over their number."""
         pairs = list(combinations(self.audits, 2))
         if not self._first.fixed_targets:
             return tuple(self._described(*pair) for pair in pairs)
@@ -159,7 +164,13 @@ class Comparison:
         return tuple(self._judged(*pair, level) for pair in pairs)
 
     def _described(self, first: str, second: str) -> Difference:
-        """Return a difference of which nothing more is known."""
+        """Return a difference of which nothing more is known.
+
+        Parameters
+        ----------
+        first, second
+            Names of two models.
+        """
         difference = self.audits[second].statistic - self.audits[first].statistic
         return Difference(
             first, second, difference, None, None, None,
@@ -167,6 +178,15 @@ class Comparison:
         )  # fmt: skip
 
     def _judged(self, first: str, second: str, level: float) -> Difference:
+        """Return a difference with interval, p-value and verdict.
+
+        Parameters
+        ----------
+        first, second
+            Names of two models.
+        level
+            The pair's share of α.
+        """
         # each side of each pair has its share of α, as the interval's ends have
         share = level / 2
         law = self._law(first, second, share)
@@ -184,12 +204,27 @@ class Comparison:
         """Return a verdict, or that none applies.
 
         More bias than a model that has none by construction is a finding all the same.
+
+        Parameters
+        ----------
+        first, second
+            Names of two models.
+        verdict
+            What the tests say.
         """
         empty = second in self.obstacles or (first in self.obstacles and verdict != "worse")
         return NOT_APPLICABLE if empty else verdict
 
     def _law(self, first: str, second: str, level: float) -> SamplingLaw:
-        """Return what the sample says of the second's statistic over the first's."""
+        """Return what the sample says of the second's statistic over the first's.
+
+        Parameters
+        ----------
+        first, second
+            Names of two models.
+        level
+            What p-values are aimed at.
+        """
         old, new = self.audits[first], self.audits[second]
         limits = _common_range(old, new)
         return difference_law(
@@ -249,7 +284,18 @@ class Comparison:
 
 
 def _common_range(first: AuditResult, second: AuditResult) -> tuple[float, float]:
-    """Return limits of the losses of both; outcomes can have limits of their own."""
+    """Return limits of the losses of both; outcomes can have limits of their own.
+
+    Parameters
+    ----------
+    first, second
+        Two audits.
+
+    Raises
+    ------
+    InputError
+        If a range is not known.
+    """
     known = [one.loss.range for one in (first, second)]
     if None in known:
         msg = (
@@ -262,7 +308,13 @@ def _common_range(first: AuditResult, second: AuditResult) -> tuple[float, float
 
 
 def _added(result: AuditResult) -> FloatArray:
-    """Return what the optimal swaps add to the total loss of the people at each point."""
+    """Return what the optimal swaps add to the total loss of the people at each point.
+
+    Parameters
+    ----------
+    result
+        One model's audit.
+    """
     moved = result.moved
     return np.bincount(
         moved.sources, moved.people * moved.gains, minlength=result.space.size
@@ -270,7 +322,13 @@ def _added(result: AuditResult) -> FloatArray:
 
 
 def _groups(first: AuditResult, last: AuditResult) -> tuple[TreatedGroup, ...]:
-    """Return what swaps cost each sensitive group, the largest groups first."""
+    """Return what swaps cost each sensitive group, the largest groups first.
+
+    Parameters
+    ----------
+    first, last
+        The audits of the first model and the last.
+    """
     space = first.space
     of = space.sensitive_groups
     people, before, after = (
@@ -291,7 +349,13 @@ def _groups(first: AuditResult, last: AuditResult) -> tuple[TreatedGroup, ...]:
 
 
 def _profiles(first: AuditResult, last: AuditResult) -> tuple[TreatedProfile, ...]:
-    """Return the profiles whose added loss differs most between two models."""
+    """Return the profiles whose added loss differs most between two models.
+
+    Parameters
+    ----------
+    first, last
+        The audits of the first model and the last.
+    """
     space = first.space
     before, after = _added(first), _added(last)
     rank = np.argsort(-np.abs(after - before), kind="stable")[:MOST_PROFILES]
@@ -310,4 +374,5 @@ def _profiles(first: AuditResult, last: AuditResult) -> tuple[TreatedProfile, ..
 
 
 def _table(result: AuditResult, rows: list[dict[str, Value]]) -> IntoDataFrame:
+    """Return rows as a frame in the library of the audit data."""
     return result.as_table({name: [row[name] for row in rows] for name in rows[0]})

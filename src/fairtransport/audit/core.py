@@ -281,6 +281,7 @@ class Core:
 
     @cached_property
     def _obstacle(self) -> Obstacle | None:
+        """Why the audit could find nothing; None if it can."""
         return find_obstacle(self)
 
     @cached_property
@@ -403,6 +404,18 @@ class Core:
         )  # fmt: skip
 
     def _law(self, method: str) -> SamplingLaw:
+        """Return what the sample says by some method.
+
+        Parameters
+        ----------
+        method
+            Its name.
+
+        Raises
+        ------
+        InputError
+            If the method needs limits of the loss and there are none; an example is given.
+        """
         if method == "finite-sample" and self.loss.range is None:
             low, high = float(self.problem.losses.min()), float(self.problem.losses.max())
             msg = (
@@ -447,7 +460,18 @@ class Core:
 
 
 def _round_above(number: float) -> float:
-    """Return a round number that is no smaller, for an example."""
+    """Return a round number that is no smaller, for an example.
+
+    Parameters
+    ----------
+    number
+        The largest loss of a sample.
+
+    Examples
+    --------
+    >>> _round_above(37.2), _round_above(0.4)
+    (40.0, 0.4)
+    """
     if number <= 0:
         return 1.0
     step = 10.0 ** math.floor(math.log10(number))

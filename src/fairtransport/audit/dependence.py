@@ -86,11 +86,20 @@ class Sensitivity:
 
 
 def _or_never(words: str, value: float | None, never: str) -> str:
+    """Return words with a value in them, or other words where there is none."""
     return never if value is None else words.format(value)
 
 
 def find_sensitivity(core: Core, eta: float, draws: int) -> Sensitivity:
-    """Return what an audit depends on; metrics are drawn with the audit's seed."""
+    """Return what an audit depends on; metrics are drawn with the audit's seed.
+
+    Parameters
+    ----------
+    core
+        The audit.
+    eta, draws
+        How wrong squared distances may be, and how many random metrics are tried.
+    """
     metric = metric_sensitivity(
         core.problem, core.space.frequencies, eta=eta, draws=draws, rng=core.seed
     )
@@ -98,7 +107,18 @@ def find_sensitivity(core: Core, eta: float, draws: int) -> Sensitivity:
 
 
 def without_each_feature(core: Core) -> tuple[FeatureRole, ...]:
-    """Return the statistic with each sensitive feature in turn held fixed."""
+    """Return the statistic with each sensitive feature in turn held fixed.
+
+    Parameters
+    ----------
+    core
+        The audit.
+
+    Returns
+    -------
+    tuple of FeatureRole
+        Empty where twins were made up along several features: nobody can say along which one.
+    """
     roles: list[FeatureRole] = []
     if core.space.made_up is not None and len(core.space.sensitive) > 1:
         # a made-up twin differs in what tells any of them
@@ -112,6 +132,11 @@ def without_each_feature(core: Core) -> tuple[FeatureRole, ...]:
 
 def find_flips(core: Core) -> Flips:
     """Return the thresholds and budgets at which the verdict changes, with a joint guarantee.
+
+    Parameters
+    ----------
+    core
+        The audit.
 
     Notes
     -----
@@ -137,12 +162,28 @@ def find_flips(core: Core) -> Flips:
 
 
 def _is_free_or_forbidden(core: Core) -> bool:
-    """Whether a budget can buy nothing, whoever is sampled."""
+    """Whether a budget can buy nothing, whoever is sampled.
+
+    Parameters
+    ----------
+    core
+        The audit, whose cost knows that by its kind, not by the sample.
+    """
     return not core.problem.geometry.cost.charges
 
 
 def _last_reached(core: Core, delta: float, goal: str, budgets: Sequence[float]) -> float | None:
-    """Return the last of some budgets up to which each reaches a goal; None if the first fails."""
+    """Return the last of some budgets up to which each reaches a goal; None if the first fails.
+
+    Parameters
+    ----------
+    core
+        The audit, whose frontiers serve all budgets.
+    delta, goal
+        The threshold, and "reject" or "certify".
+    budgets
+        In the order in which they are tried.
+    """
     last = None
     for budget in budgets:
         if not reaches(core.at_budget(budget).law, goal, delta, core.alpha):

@@ -90,7 +90,15 @@ def audit_many(
 
 
 def _refuse_few_draws(settings: AuditSettings, size: int) -> None:
-    """Refuse, before any work, fewer draws than the thin tails of a family's levels need."""
+    """Refuse, before any work, fewer draws than the thin tails of a family's levels need.
+
+    Parameters
+    ----------
+    settings
+        Of one audit.
+    size
+        How many audits the family has; each end of an interval has level α/2m.
+    """
     needed = math.ceil(2 * size / settings.alpha - 1e-9)
     if settings.method in DRAWING and settings.n_resamples < needed:
         msg = (
@@ -232,10 +240,12 @@ class Audits(Mapping[str, "AuditResult"]):
 
     @cached_property
     def _tested(self) -> dict[str, AuditResult]:
+        """The audits with a threshold."""
         return {name: result for name, result in self.items() if result.delta is not None}
 
     @cached_property
     def _pvalues(self) -> dict[str, float]:
+        """Their p-values, exact at the levels of the family's steps."""
         levels = self.family.levels
         return {
             name: result.law.graded_pvalue(_delta(result), levels)
@@ -244,11 +254,13 @@ class Audits(Mapping[str, "AuditResult"]):
 
     @cached_property
     def _adjusted(self) -> dict[str, float]:
+        """The same, adjusted: at most α exactly if the family rejects."""
         found = self.family.adjusted(list(self._pvalues.values()))
         return dict(zip(self._pvalues, found.tolist(), strict=True))
 
     @cached_property
     def _certified(self) -> dict[str, bool]:
+        """Which of them are certified at the level of the family's certificates."""
         level = self.family.end_level
         return {
             name: result.law.certifies(_delta(result), level)
@@ -256,7 +268,13 @@ class Audits(Mapping[str, "AuditResult"]):
         }
 
     def _interval(self, name: str) -> dict[str, float | None]:
-        """Return the ends of an audit's interval, which say what its verdict says."""
+        """Return the ends of an audit's interval, which say what its verdict says.
+
+        Parameters
+        ----------
+        name
+            The audit's.
+        """
         result, level = self[name], self.family.end_level
         lower, upper = result.law.lower_bound(level), result.law.upper_bound(level)
         # tests at several levels may disagree by a hair; wider intervals still hold
@@ -272,6 +290,7 @@ class Audits(Mapping[str, "AuditResult"]):
 
 
 def _delta(result: AuditResult) -> float:
+    """Return the threshold of an audit that has one."""
     if result.delta is None:
         msg = "`delta` must be given, got None"
         raise InputError(msg)
@@ -279,7 +298,13 @@ def _delta(result: AuditResult) -> float:
 
 
 def _together(results: Mapping[str, AuditResult]) -> tuple[str, ...]:
-    """Return the audits' warnings, each once, with the names of those it is about."""
+    """Return the audits' warnings, each once, with the names of those it is about.
+
+    Parameters
+    ----------
+    results
+        The audits by name; a warning of all of them goes without names.
+    """
     about: dict[str, list[str]] = {}
     for name, result in results.items():
         empty = [] if result.applicability is None else [f"Not applicable: {result.applicability}"]

@@ -62,7 +62,22 @@ class Placebo:
 
 
 def find_placebo(core: Core, draws: int, rng: object) -> Placebo:
-    """Audit again with the answers shuffled; see `AuditResult.placebo`."""
+    """Audit again with the answers shuffled; see `AuditResult.placebo`.
+
+    Parameters
+    ----------
+    core
+        The audit.
+    draws
+        How many shuffled audits.
+    rng
+        A seed or generator; None: the audit's seed.
+
+    Raises
+    ------
+    InputError
+        If twins were made up: each is somebody's own, and there is nothing to hand round.
+    """
     if core.space.made_up is not None:
         msg = "`placebo` shuffles answers among twins, and made-up ones have their own: it needs "
         msg += 'an audit with `twins="observed"`'
@@ -76,6 +91,7 @@ def find_placebo(core: Core, draws: int, rng: object) -> Placebo:
 
 
 def _figures(core: Core) -> tuple[float, float, float]:
+    """Return an audit's statistic, its attributable part, and its one-sidedness."""
     frequencies = core.space.frequencies
     left = held_fixed(core, *core.space.sensitive).value(frequencies)
     moved = find_moved(core.solution, core.n)
@@ -83,7 +99,13 @@ def _figures(core: Core) -> tuple[float, float, float]:
 
 
 def _one_way(directions: tuple[Direction, ...]) -> float:
-    """Return the most that one direction adds over its reverse."""
+    """Return the most that one direction adds over its reverse.
+
+    Parameters
+    ----------
+    directions
+        Pairs of levels that moves go between.
+    """
     added = {(one.feature, one.better, one.worse): one.contribution for one in directions}
     net = [
         total - added.get((feature, worse, better), 0.0)
@@ -93,12 +115,19 @@ def _one_way(directions: tuple[Direction, ...]) -> float:
 
 
 def _profiles(space: SampleSpace) -> IntArray:
-    """Return numbers that are equal where people agree in all but sensitive features."""
+    """Return numbers that are equal where people agree in all but sensitive features.
+
+    Parameters
+    ----------
+    space
+        The audit's points.
+    """
     label = () if space.label is None else (space.label,)
     return space.groups([*(name for name in space.profile if name not in space.sensitive), *label])
 
 
 def _share_shuffled(space: SampleSpace) -> float:
+    """Return the share of people in whose profile several sensitive groups are."""
     profiles = _profiles(space)
     groups = np.unique(np.column_stack([profiles, space.sensitive_groups]), axis=0)
     several = np.bincount(groups[:, 0])[profiles] > 1
@@ -106,7 +135,15 @@ def _share_shuffled(space: SampleSpace) -> float:
 
 
 def _shuffled_answers(core: Core, rng: np.random.Generator) -> Core:
-    """Hand the answers of a profile's twins round among them, a shuffle for each profile."""
+    """Hand the answers of a profile's twins round among them, a shuffle for each profile.
+
+    Parameters
+    ----------
+    core
+        An audit of a model that was asked about all twins.
+    rng
+        Shuffles.
+    """
     profiles = _profiles(core.space)
     order = np.lexsort((rng.random(core.space.size), profiles))
     taken = np.empty(core.space.size, np.int64)
@@ -119,7 +156,15 @@ def _shuffled_answers(core: Core, rng: np.random.Generator) -> Core:
 
 
 def _shuffled_people(core: Core, rng: np.random.Generator) -> Core:
-    """Hand the sensitive values of a profile's people round among them; answers stay."""
+    """Hand the sensitive values of a profile's people round among them; answers stay.
+
+    Parameters
+    ----------
+    core
+        An audit of given predictions.
+    rng
+        Shuffles person by person: counts of points change with it.
+    """
     space = core.space
     person = np.repeat(np.arange(space.size), space.counts)
     profiles = _profiles(space)[person]

@@ -54,6 +54,7 @@ class AuditResult(Core):
         return self.as_table(self._moves_columns())
 
     def _moves_columns(self) -> dict[str, Sequence[Prediction]]:
+        """Return all moves as columns; kept by nobody, as they can be many."""
         return moves_columns(self.moved, self.space, self.answers.predictions, self.problem.losses)
 
     def write_moves(self, path: str | Path) -> Path:

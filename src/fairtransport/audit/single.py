@@ -243,7 +243,20 @@ def audit_with(
     model: object = None, y_pred: ColumnLike | None = None,
     y_score: ColumnLike | ColumnsLike | None = None, train: TableLike | None = None,
 ) -> AuditResult:  # fmt: skip
-    """Audit a model as the settings say; the other arguments are those of `audit`."""
+    """Audit a model as the settings say; the other arguments are those of `audit`.
+
+    Parameters
+    ----------
+    settings
+        What is asked.
+    X, y, model, y_pred, y_score, train
+        As in `audit`.
+
+    Returns
+    -------
+    AuditResult
+        With its warnings.
+    """
     result = _walk(settings, X, y, model, y_pred, y_score)
     shared = None if train is None else people_also_in(result.space, train)
     return replace(result, warnings=tuple(find_warnings(result, shared)))
@@ -253,7 +266,18 @@ def _walk(
     settings: AuditSettings, X: TableLike, y: object, model: object,  # noqa: N803
     y_pred: object, y_score: object,
 ) -> AuditResult:  # fmt: skip
-    """Count the points, ask the black box about them, and solve."""
+    """Count the points, ask the black box about them, and solve.
+
+    Parameters
+    ----------
+    settings, X, y, model, y_pred, y_score
+        As in `audit_with`.
+
+    Notes
+    -----
+    The walk of ``docs/architecture.md``. Everything that can be refused is refused before the model
+    is asked its first question.
+    """
     access = choose_access(
         with_log(model, settings.query_log), y_pred, y_score, settings.chosen_loss
     )
@@ -277,7 +301,13 @@ def _walk(
 
 
 def repeated(settings: AuditSettings, space: SampleSpace, oracle: Oracle) -> Repeats:
-    """Ask as many questions a second time as the settings say, chosen by their seed."""
+    """Ask as many questions a second time as the settings say, chosen by their seed.
+
+    Parameters
+    ----------
+    settings, space, oracle
+        What is asked, about whom, of whom.
+    """
     rng = np.random.default_rng([settings.seed, 13])
     return oracle.ask_again(space, to_repeat(oracle.access.box, settings.repeats), rng)
 
@@ -286,7 +316,15 @@ def _solve_in_draws(
     settings: AuditSettings, space: SampleSpace, oracle: Oracle,
     geometry: Callable[[SampleSpace], Geometry],
 ) -> AuditResult:  # fmt: skip
-    """Ask for several answers to each question, and solve for the mean losses."""
+    """Ask for several answers to each question, and solve for the mean losses.
+
+    Parameters
+    ----------
+    settings, space, oracle
+        What is asked, about whom, of whom.
+    geometry
+        Makes the costs between the points.
+    """
     from fairtransport.audit.drawing import answer_in_draws, law_of_draws
 
     answers, losses = answer_in_draws(oracle, space, settings.draws)
@@ -303,6 +341,13 @@ def with_twins(
     """Return the space with made-up twins, where there are to be any, and an account of them.
 
     A search asks the oracle about people who are then no longer in the space.
+
+    Parameters
+    ----------
+    settings, space, access
+        What is asked, the people, and where answers come from.
+    oracle
+        Asked by a search; without it twins are made up as if none was wanted.
     """
     asked = asked_twins(settings, space, access)
     if asked is None:
@@ -322,7 +367,20 @@ def with_twins(
 def count_people(
     settings: AuditSettings, X: TableLike, y: object, access: Access  # noqa: N803
 ) -> SampleSpace:  # fmt: skip
-    """Return the points that are audited, as the settings and the way of access ask for."""
+    """Return the points that are audited, as the settings and the way of access ask for.
+
+    Parameters
+    ----------
+    settings, X, y
+        What is asked, and the audit data.
+    access
+        Whether there are twins depends on it: a model can be asked about them.
+
+    Raises
+    ------
+    InputError
+        If labels are needed and not given, or a group of the metrics does not occur.
+    """
     loss = settings.chosen_loss
     if loss.uses_truth and y is None:
         msg = f"`y` must be given for the loss {loss.name!r}, got None"
@@ -351,7 +409,17 @@ def solve(
     settings: AuditSettings, space: SampleSpace, oracle: Oracle,
     geometry: Callable[[SampleSpace], Geometry], answers: AnsweredPoints | None = None,
 ) -> AuditResult:  # fmt: skip
-    """Ask the oracle about all points of a space, and solve the transport problem."""
+    """Ask the oracle about all points of a space, and solve the transport problem.
+
+    Parameters
+    ----------
+    settings, space, oracle
+        What is asked, about whom, of whom.
+    geometry
+        Makes the costs between the points.
+    answers
+        Where they are known already.
+    """
     answers = oracle.answer(space) if answers is None else answers
     if settings.delta is not None:
         # the answers can tell a range that was not known before
@@ -366,7 +434,18 @@ def solve(
 
 
 def _check_groups(settings: AuditSettings, space: SampleSpace) -> None:
-    """Refuse favourable labels and privileged groups that do not occur."""
+    """Refuse favourable labels and privileged groups that do not occur.
+
+    Parameters
+    ----------
+    settings, space
+        What is asked, and the points.
+
+    Raises
+    ------
+    InputError
+        Naming what there is.
+    """
     for name, group in (settings.privileged or {}).items():
         choice("privileged", name, space.sensitive)
         one_of(f"privileged[{name!r}]", group, space.columns[name].levels.tolist())
@@ -376,6 +455,7 @@ def _check_groups(settings: AuditSettings, space: SampleSpace) -> None:
 
 
 def _target_scope(space: SampleSpace, similarity: Similarity) -> str:
+    """Return whom people are compared with: "twins", "reference" or "observed"."""
     if space.made_up is not None or (space.has_twins and similarity.moves_only_to_twins):
         return "twins"
     return "observed" if space.targets is None else "reference"

@@ -73,7 +73,16 @@ LIBRARIES = ("numpy", "scipy", "narwhals", "pandas", "duckdb")
 
 
 def summarise(core: Core, headline: AuditSummary) -> AuditSummary:
-    """Return everything an audit says; ``headline`` is what `summarise_headline` returns."""
+    """Return everything an audit says; ``headline`` is what `summarise_headline` returns.
+
+    Parameters
+    ----------
+    core
+        The audit.
+    headline
+        Filled up with what takes longer. Nothing here is computed from anything else than the
+        core: the same core gives the same document.
+    """
     moved = core.moved
     compared = compare_groups(core)
     notes = [note for one in compared for note in one.notes]
@@ -113,7 +122,13 @@ def summarise(core: Core, headline: AuditSummary) -> AuditSummary:
 
 
 def summarise_headline(core: Core) -> AuditSummary:
-    """Return what a screen says of an audit, without what takes time and only a document shows."""
+    """Return what a screen says of an audit, without what takes time and only a document shows.
+
+    Parameters
+    ----------
+    core
+        The audit.
+    """
     moved, solution = core.moved, core.solution
     return AuditSummary(
         schema=SCHEMA,
@@ -163,11 +178,18 @@ def summarise_headline(core: Core) -> AuditSummary:
 
 
 def finite(value: float) -> float | None:
-    """Return a number, or None for one that is infinite."""
+    """Return a number, or None for one that is infinite.
+
+    Parameters
+    ----------
+    value
+        A bound that may not exist.
+    """
     return float(value) if math.isfinite(value) else None
 
 
 def _made_twins(core: Core) -> TwinsMade | None:
+    """Return the account of made-up twins with some examples; None where nobody was made up."""
     made, listed = core.made, core.space.made_up
     if made is None or listed is None:
         return None
@@ -188,6 +210,7 @@ def _made_twins(core: Core) -> TwinsMade | None:
 
 
 def _attributable(core: Core) -> AttributablePart:
+    """Return the attributable part as a document has it."""
     part = core.attributable
     return AttributablePart(
         value=part.value,
@@ -201,6 +224,7 @@ def _attributable(core: Core) -> AttributablePart:
 
 
 def _questions(core: Core) -> QuestionsAsked | None:
+    """Return how the model was asked; None with given predictions."""
     asked = core.asked
     if core.queried == 0:
         return None
@@ -215,6 +239,7 @@ def _questions(core: Core) -> QuestionsAsked | None:
 
 
 def _rates(core: Core) -> RatesFound | None:
+    """Return what was found of rates as a document has it."""
     found = core.rates
     if found is None:
         return None
@@ -223,11 +248,20 @@ def _rates(core: Core) -> RatesFound | None:
 
 
 def _limits(lower: float, upper: float) -> Limits:
+    """Return two ends, None for infinite ones."""
     return Limits(finite(lower), finite(upper))
 
 
 def method_limits(law: SamplingLaw, alpha: float) -> MethodLimits:
-    """Return one method's interval and bounds."""
+    """Return one method's interval and bounds.
+
+    Parameters
+    ----------
+    law
+        What the method says.
+    alpha
+        The level.
+    """
     interval = law.interval(alpha)
     return MethodLimits(
         law.method, law.guarantee, finite(interval.lower), finite(interval.upper),
@@ -236,7 +270,15 @@ def method_limits(law: SamplingLaw, alpha: float) -> MethodLimits:
 
 
 def listed_moves(core: Core, moved: Moved) -> tuple[Move, ...]:
-    """Return the moves that a document lists."""
+    """Return the moves that a document lists.
+
+    Parameters
+    ----------
+    core
+        The audit.
+    moved
+        All moves, what adds most first.
+    """
     return describe_moves(
         moved.take(slice(core.settings.moves_limit)), core.space, core.answers.predictions,
         core.problem.losses,
@@ -249,6 +291,17 @@ def flow_tables(
     """Return the flows by each feature that a document has room for.
 
     ``space`` has the people who are counted; default: all.
+
+    Parameters
+    ----------
+    core
+        The audit.
+    moved
+        The moves.
+    fixed
+        Whether there are to be intervals.
+    space
+        As the audit's, perhaps with other counts.
     """
     too_long = _too_long(core)
     return tuple(
@@ -259,16 +312,29 @@ def flow_tables(
 
 
 def largest_groups(groups: tuple[GroupFlow, ...]) -> tuple[GroupFlow, ...]:
-    """Return the groups that a document lists, in their own order."""
+    """Return the groups that a document lists, in their own order.
+
+    Parameters
+    ----------
+    groups
+        All of them; those that add most to the statistic are kept, then the largest.
+    """
 
     def rank(at: int) -> tuple[float, float, int]:
+        """Return what a group is ranked by."""
         return -groups[at].contribution, -(groups[at].people or 0.0), at
 
     return tuple(groups[at] for at in sorted(sorted(range(len(groups)), key=rank)[:MOST_GROUPS]))
 
 
 def omissions(core: Core) -> list[str]:
-    """Return a sentence for each thing that a document has no room for."""
+    """Return a sentence for each thing that a document has no room for.
+
+    Parameters
+    ----------
+    core
+        The audit.
+    """
     notes = [
         f"Flows by {name} are left out here: {reason}." for name, reason in _too_long(core).items()
     ]
@@ -293,6 +359,7 @@ def omissions(core: Core) -> list[str]:
 
 
 def _omitted_corners(core: Core) -> list[str]:
+    """Return a sentence on the corners of the budget curve that are left out, if some are."""
     corners = len(core.budget_curve.budgets)
     if corners <= MOST_CORNERS:
         return []
@@ -305,12 +372,19 @@ def _omitted_corners(core: Core) -> list[str]:
 
 
 def _by_features(core: Core) -> list[str]:
+    """Return the features that flows are shown by: those that are not sensitive, or else all."""
     space = core.space
     return [name for name in space.profile if name not in space.sensitive] or list(space.sensitive)
 
 
 def _too_long(core: Core) -> dict[str, str]:
-    """Return why there is no room for flows, by the features of which that is so."""
+    """Return why there is no room for flows, by the features of which that is so.
+
+    Parameters
+    ----------
+    core
+        The audit.
+    """
     reasons = {}
     shapes = flow_shapes(core.space, _by_features(core))
     for name, (labels, levels, groups) in shapes.items():
@@ -324,17 +398,20 @@ def _too_long(core: Core) -> dict[str, str]:
 
 
 def _budget_in_words(core: Core) -> str:
+    """Return what the budget means under the similarity."""
     # a user's own similarity need not say more than who is comparable
     describe = getattr(core.similarity, "describe_budget", None)
     return "" if describe is None else str(describe(core.problem.budget))
 
 
 def _costs(core: Core) -> tuple[CostRule, ...]:
+    """Return what costs what, where the similarity tells it column by column."""
     table = getattr(core.similarity, "cost_table", None)
     return () if table is None else tuple(CostRule(**row) for row in table(core.space))
 
 
 def _similarity_check(core: Core) -> SimilarityCheck:
+    """Return what the similarity calls comparable among the audited people."""
     return check_space(
         core.similarity, core.space, core.problem.geometry, core.problem.budget,
         np.random.default_rng(core.seed), share=core.comparable_share,
@@ -342,22 +419,31 @@ def _similarity_check(core: Core) -> SimilarityCheck:
 
 
 def _curve(core: Core) -> tuple[CurvePoint, ...]:
+    """Return the corners of the budget curve that a document has."""
     curve, _ = _thin_curve(core)
     corners = zip(curve.budgets.tolist(), curve.values.tolist(), strict=True)
     return tuple(CurvePoint(*corner) for corner in corners)
 
 
 def _elbow(core: Core) -> CurvePoint | None:
+    """Return the corner after which more budget brings less than on average; None without costs."""
     curve = core.budget_curve
     return None if len(curve.budgets) == 1 else CurvePoint(curve.elbow, curve(curve.elbow))
 
 
 def _thin_curve(core: Core) -> tuple[BudgetCurve, float]:
+    """Return the budget curve with few corners, half of them near the budget, and its error."""
     return core.budget_curve.thinned(MOST_CORNERS, NEAR * core.problem.budget)
 
 
 def _law(core: Core) -> Law | None:
-    """Return the histogram of a drawn law, moved and scaled to the statistic's axis."""
+    """Return the histogram of a drawn law, moved and scaled to the statistic's axis.
+
+    Parameters
+    ----------
+    core
+        The audit; the first of its laws that is known by draws is shown.
+    """
     laws = () if core.rates else (core.law, *core.compared_laws)
     drawn = [law for law in laws if isinstance(law, DrawnLaw)]
     if not drawn:
@@ -371,7 +457,14 @@ def _law(core: Core) -> Law | None:
 
 
 def _edges(values: FloatArray) -> FloatArray:
-    """Return the edges of bins; around each value where there are few, on a lattice."""
+    """Return the edges of bins; around each value where there are few, on a lattice.
+
+    Parameters
+    ----------
+    values
+        Draws, not all equal. Shares of n people lie on a lattice, which other bins would make
+        look rugged.
+    """
     steps = np.diff(np.unique(values))
     step = steps[steps > np.ptp(values) * ROUNDING].min()
     if np.ptp(values) / step < LAW_BINS:
@@ -380,12 +473,19 @@ def _edges(values: FloatArray) -> FloatArray:
 
 
 def _similarity_record(core: Core) -> dict[str, Any] | None:
+    """Return what the similarity was told and learned, where it can say so."""
     record = getattr(core.similarity, "to_json", None)
     return None if record is None else record()
 
 
 def provenance(core: Core) -> Provenance:
-    """Return how an audit was done, without the data's fingerprint."""
+    """Return how an audit was done, without the data's fingerprint.
+
+    Parameters
+    ----------
+    core
+        The audit.
+    """
     from importlib.metadata import version
 
     loss = core.loss

@@ -95,7 +95,15 @@ class UntilSure:
         return self._part(self.people[:done]), law, why
 
     def _ready(self, done: int, wanted: int) -> int:
-        """Return how many of the next people there are questions left for, and note these."""
+        """Return how many of the next people there are questions left for, and note these.
+
+        Parameters
+        ----------
+        done
+            How many were asked about.
+        wanted
+            How many to look at.
+        """
         limit = self.settings.budget_of_questions
         many = 0
         for person in self.people[done : done + wanted].tolist():
@@ -108,7 +116,13 @@ class UntilSure:
         return many
 
     def _gains(self, people: IntArray) -> FloatArray:
-        """Return what people gain when swapped with the twin whom the model treats worst."""
+        """Return what people gain when swapped with the twin whom the model treats worst.
+
+        Parameters
+        ----------
+        people
+            Points, in their random order; new ones are asked about, with all twins.
+        """
         points = np.concatenate([self.members[block] for block in np.unique(self.blocks[people])])
         new = np.sort(points[np.isnan(self.losses[points])])
         if len(new):
@@ -117,13 +131,27 @@ class UntilSure:
         return np.array([worst[self.blocks[person]] - self.losses[person] for person in people])
 
     def _part(self, people: IntArray) -> SampleSpace:
-        """Return the points of the people asked about and of their twins."""
+        """Return the points of the people asked about and of their twins.
+
+        Parameters
+        ----------
+        people
+            Those whom the evidence is about.
+        """
         counts = np.bincount(people, minlength=self.space.size)
         kept = np.flatnonzero(~np.isnan(self.losses))
         return replace(restricted(self.space, kept), counts=counts[kept])
 
 
 def restricted(space: SampleSpace, points: IntArray) -> SampleSpace:
-    """Return a space of some of the points."""
+    """Return a space of some of the points.
+
+    Parameters
+    ----------
+    space
+        All points.
+    points
+        Which, rising.
+    """
     columns = {name: column.take(points) for name, column in space.columns.items()}
     return replace(space, columns=columns, counts=space.counts[points])
