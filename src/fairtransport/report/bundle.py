@@ -21,6 +21,12 @@ def javascript_bundle() -> str:
 
     Making it takes seconds. A file that cannot be read, is not whole or was changed is made anew;
     where none can be written the script is made for each process.
+
+    Returns
+    -------
+    str
+        Safe inside a script element; the same for a version of its library, so that a page's
+        policy can allow it by its hash.
     """
     from importlib.metadata import version
 
@@ -33,6 +39,7 @@ def javascript_bundle() -> str:
 
 
 def _made() -> str:
+    """Return the script, made anew."""
     import vl_convert
 
     bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
@@ -41,7 +48,13 @@ def _made() -> str:
 
 
 def _kept(place: Path) -> str | None:
-    """Return the script in a file, whose first line is the hash of the rest; None if it is not."""
+    """Return the script in a file, whose first line is the hash of the rest; None if it is not.
+
+    Parameters
+    ----------
+    place
+        Where it would be. A file that somebody changed must not run in people's reports.
+    """
     try:
         digest, _, script = place.read_bytes().partition(b"\n")
     except OSError:
@@ -51,6 +64,7 @@ def _kept(place: Path) -> str | None:
 
 
 def _keep(place: Path, script: str) -> None:
+    """Write the script down for later processes, if that is possible."""
     digest = hashlib.sha256(script.encode()).hexdigest()
     with suppress(OSError, FairtransportError):
         place.parent.mkdir(parents=True, exist_ok=True)

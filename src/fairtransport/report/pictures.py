@@ -38,13 +38,32 @@ EMPTY = {
 
 
 def chart_specs(summary: AuditSummary) -> dict[str, dict[str, Any]]:
-    """Return the charts of a report as Vega-Lite documents by their keys."""
+    """Return the charts of a report as Vega-Lite documents by their keys.
+
+    Parameters
+    ----------
+    summary
+        Flows in which every change may be chance have no picture.
+    """
     quiet = {f"flows-{at}" for at, one in enumerate(summary.flows, 1) if not has_signal(one)}
     return {key: write() for key, (write, _) in _charts(summary).items() if key not in quiet}
 
 
 def picture(summary: AuditSummary, kind: str, feature: str | None = None) -> ChartType:
-    """Return one chart: "flows" (by a feature; default: the first), "law", "methods", "budget"."""
+    """Return one chart: "flows" (by a feature; default: the first), "law", "methods", "budget".
+
+    Parameters
+    ----------
+    summary
+        What the audit says.
+    kind, feature
+        Which chart, and the feature of flows.
+
+    Raises
+    ------
+    InputError
+        If this audit has nothing to draw there, saying why.
+    """
     keys = {"law": "law", "methods": "methods", "budget": "curve"}
     if kind == "flows":
         names = [table.feature for table in summary.flows]
@@ -58,7 +77,13 @@ def picture(summary: AuditSummary, kind: str, feature: str | None = None) -> Cha
 
 
 def _charts(summary: AuditSummary) -> dict[str, tuple[Write, Draw]]:
-    """Return the charts by their keys: what writes each as a document, and what draws it."""
+    """Return the charts by their keys: what writes each as a document, and what draws it.
+
+    Parameters
+    ----------
+    summary
+        What the audit says.
+    """
     found, delta, label = summary.statistic, summary.delta, summary.provenance.label
     charts: dict[str, tuple[Write, Draw]] = {}
     for number, table in enumerate(summary.flows, 1):
@@ -83,6 +108,7 @@ def _charts(summary: AuditSummary) -> dict[str, tuple[Write, Draw]]:
 
 
 def _as_document(draw: Draw) -> dict[str, Any]:
+    """Return a drawn chart as its document, unchecked."""
     # the tests check all charts against the schema; here it would take most of the time
     document: dict[str, Any] = draw().to_dict(validate=False)
     return document

@@ -30,6 +30,11 @@ def visible(text: object) -> str:
     A name with a right-to-left override could otherwise make a table say the opposite of
     what is in it.
 
+    Parameters
+    ----------
+    text
+        Anything of the data.
+
     Examples
     --------
     >>> visible("a\u202eb\n")
@@ -39,11 +44,25 @@ def visible(text: object) -> str:
 
 
 def _is_hidden(sign: str) -> bool:
+    """Say whether a character would not be seen where it stands."""
     return unicodedata.category(sign) in _HIDDEN and sign not in _JOINERS
 
 
 def shorten(text: str, longest: int = LONGEST) -> str:
-    """Return the text, or its beginning with an ellipsis."""
+    """Return the text, or its beginning with an ellipsis.
+
+    Parameters
+    ----------
+    text
+        Made visible before: what is cut off must not be the end of an override.
+    longest
+        Characters at the most.
+
+    Examples
+    --------
+    >>> shorten("a long name", 8)
+    'a long…'
+    """
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
 
 
@@ -120,5 +139,16 @@ def group_text(group: Mapping[str, Value]) -> str:
 
 
 def level_texts(group: Mapping[str, Value]) -> list[str]:
-    """Return the levels that make a group, one by one."""
+    """Return the levels that make a group, one by one.
+
+    Parameters
+    ----------
+    group
+        Levels by sensitive feature.
+
+    Examples
+    --------
+    >>> level_texts({"race": "B", "sex": None})
+    ['race: B', 'sex: missing']
+    """
     return [f"{visible(name)}: {value_text(value)}" for name, value in group.items()]

@@ -57,11 +57,13 @@ def budget_curve_chart(
     curve, shown = _until(end, corners)
 
     def x(name: str) -> alt.X:
+        """Return the channel of budgets, on one scale for all layers."""
         return alt.X(f"{name}:Q", title="Budget, ε (squared distance)").scale(
             domain=[0, end], nice=False
         )
 
     def y(name: str) -> alt.Y:
+        """Return the channel of the statistic, from 0 on."""
         return alt.Y(f"{name}:Q", title="FaiTH statistic").scale(zero=True)
 
     tips = [
@@ -106,7 +108,15 @@ def budget_curve_chart(
 def _until(
     end: float, corners: list[dict[str, float]]
 ) -> tuple[list[dict[str, float]], list[dict[str, float]]]:
-    """Return the curve up to a budget, behind its last corner flat, and the corners on it."""
+    """Return the curve up to a budget, behind its last corner flat, and the corners on it.
+
+    Parameters
+    ----------
+    end
+        Where the picture ends.
+    corners
+        Of the whole curve, rising.
+    """
     shown = [corner for corner in corners if corner["budget"] <= end]
     here, there = shown[-1], corners[min(len(shown), len(corners) - 1)]
     width = there["budget"] - here["budget"]
@@ -123,6 +133,17 @@ def _tangent(
     y: Callable[[str], alt.Y],
     x: Callable[[str], alt.X],
 ) -> ChartType:
+    """Draw the slope of the curve at the audit's budget as a dashed line.
+
+    Parameters
+    ----------
+    budget, statistic, price
+        Where the audit stands, and the slope there.
+    run
+        How far the line goes.
+    y, x
+        Make the channels.
+    """
     import altair as alt
 
     ends = [{"budget": budget + step, "value": statistic + price * step} for step in (0.0, run)]

@@ -51,6 +51,7 @@ def family_chart(table: Table) -> ChartType:
         row["to"] = right if row["upper"] is None else row["upper"]
 
     def x(name: str) -> alt.X:
+        """Return the channel of the statistic, on one scale for all layers."""
         return alt.X(f"{name}:Q", title="FaiTH statistic", axis=value_axis()).scale(
             domain=[left, right], nice=False
         )
@@ -80,6 +81,7 @@ def family_chart(table: Table) -> ChartType:
 
 
 def _row(row: Row) -> Row:
+    """Return a row with its words, ends that do not exist as None."""
     ends = {name: _finite(row[name]) for name in ("statistic", "lower", "upper", "delta")}
     return {
         "name": visible(row["name"]),
@@ -92,7 +94,13 @@ def _row(row: Row) -> Row:
 
 
 def _told_apart(rows: list[Row]) -> list[Row]:
-    """Give each row a name of its own: two that look alike would be drawn as one."""
+    """Give each row a name of its own: two that look alike would be drawn as one.
+
+    Parameters
+    ----------
+    rows
+        Changed in place.
+    """
     seen: dict[str, int] = {}
     for row in rows:
         seen[row["name"]] = seen.get(row["name"], 0) + 1
@@ -102,4 +110,5 @@ def _told_apart(rows: list[Row]) -> list[Row]:
 
 
 def _finite(value: float | None) -> float | None:
+    """Return a number, None for one that is missing or infinite."""
     return None if value is None or not math.isfinite(value) else float(value)

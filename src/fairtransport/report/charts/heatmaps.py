@@ -41,7 +41,13 @@ LETTER = 5.6
 
 
 def flow_rows(table: FlowTable) -> list[Row]:
-    """Return a table of flows as rows for `flow_heatmaps`."""
+    """Return a table of flows as rows for `flow_heatmaps`.
+
+    Parameters
+    ----------
+    table
+        The flows by one feature.
+    """
     return [vars(cell) for cell in table.cells]
 
 
@@ -67,6 +73,11 @@ def heatmaps_document(table: Table, feature: str, label: str | None = None) -> R
     """Return the Vega-Lite document of `flow_heatmaps`.
 
     A report has these for each feature. Altair would spend a tenth of a second on one.
+
+    Parameters
+    ----------
+    table, feature, label
+        As in `flow_heatmaps`.
     """
     rows = [_cell(row) for row in rows_of(table, NEEDED)]
     maps, data = _maps(rows, label)
@@ -76,7 +87,15 @@ def heatmaps_document(table: Table, feature: str, label: str | None = None) -> R
 
 
 def stacked_heatmaps(tables: Mapping[str, Table], *, label: str | None = None) -> ChartType:
-    """Draw the heat maps of several features, one below the other, by the features' names."""
+    """Draw the heat maps of several features, one below the other, by the features' names.
+
+    Parameters
+    ----------
+    tables
+        Flows by feature; each has its own scale of colours.
+    label
+        The label's column.
+    """
     import altair as alt
 
     parts, described = [], []
@@ -94,7 +113,13 @@ def stacked_heatmaps(tables: Mapping[str, Table], *, label: str | None = None) -
 
 
 def _drawn(heatmap: Row) -> ChartType:
-    """Return one heat map as a chart; reading whole documents takes Altair half a second."""
+    """Return one heat map as a chart; reading whole documents takes Altair half a second.
+
+    Parameters
+    ----------
+    heatmap
+        Its document.
+    """
     import altair as alt
 
     layers = [
@@ -107,7 +132,17 @@ def _drawn(heatmap: Row) -> ChartType:
 def _maps(
     rows: list[Row], label: str | None, first: int = 0
 ) -> tuple[list[Row], dict[str, list[Row]]]:
-    """Return a heat map for each label, all on one scale of colours, and their data by name."""
+    """Return a heat map for each label, all on one scale of colours, and their data by name.
+
+    Parameters
+    ----------
+    rows
+        The cells of all labels.
+    label
+        The label's column; None where the loss does without.
+    first
+        From which number on data are named.
+    """
     largest = max(1.0, *(abs(row["change"]) for row in rows))
     groups = _distinct(row["column"] for row in rows)
     levels = _distinct(row["row"] for row in rows)
@@ -129,6 +164,11 @@ def _maps(
 def wrapped(text: str) -> str:
     r"""Return a name in a few short lines; without its line feeds it is the name again.
 
+    Parameters
+    ----------
+    text
+        A level's name; broken at spaces and hyphens alone.
+
     Examples
     --------
     >>> wrapped("African-American")
@@ -147,11 +187,17 @@ def keyed(text: str) -> str:
 
     Keys are looked up in objects that have properties of their own, such as "constructor". A
     line feed cannot come from the data, in which it is spelled out, so no name ends in one.
+
+    Parameters
+    ----------
+    text
+        Already made visible.
     """
     return f"{text}\n"
 
 
 def _cell(row: Mapping[str, Any]) -> Row:
+    """Return a row of the table as a cell of the picture, with all that its tooltip says."""
     lower, upper = row.get("lower"), row.get("upper")
     group = row["group"]
     parts = level_texts(group) if isinstance(group, Mapping) else [value_text(group)]
@@ -173,15 +219,27 @@ def _cell(row: Mapping[str, Any]) -> Row:
 
 
 def _distinct(values: Iterable[str]) -> list[str]:
+    """Return values in the order in which they first occur."""
     return list(dict.fromkeys(values))
 
 
 def _map_title(label: str | None, value: str) -> str:
+    """Return what stands above one heat map."""
     return "Everybody" if label is None or value == EVERYBODY else f"{visible(label)} = {value}"
 
 
 def _heatmap(rows: list[Row], levels: list[str], groups: list[str], largest: float) -> Row:
-    """Return one heat map, but for its data and its title."""
+    """Return one heat map, but for its data and its title.
+
+    Parameters
+    ----------
+    rows
+        Its cells.
+    levels, groups
+        Keys of all rows and columns, so that maps of several labels have the same places.
+    largest
+        The change at which colours are full.
+    """
     longest = max(len(line) for group in groups for line in group.split("\n"))
     step = round(min(max(LETTER * longest + 10, NARROWEST), WIDEST))
     across = _places("column", groups) | {
@@ -210,6 +268,7 @@ def _heatmap(rows: list[Row], levels: list[str], groups: list[str], largest: flo
     }  # fmt: skip
 
     def layer(mark: Row, condition: str | None = None, **channels: Row) -> Row:
+        """Return a layer of marks, perhaps for some of the cells alone."""
         chosen = {} if condition is None else {"transform": [{"filter": condition}]}
         encoding = {"x": across, "y": down, "tooltip": tips, **channels}
         return {"mark": {**mark, "aria": False}, "encoding": encoding, **chosen}
@@ -228,13 +287,20 @@ def _heatmap(rows: list[Row], levels: list[str], groups: list[str], largest: flo
 
 
 def _places(field: str, keys: list[str]) -> Row:
-    """Return a channel of keys in their order, whether or not each occurs."""
+    """Return a channel of keys in their order, whether or not each occurs.
+
+    Parameters
+    ----------
+    field, keys
+        The data's field, and its keys.
+    """
     return {
         "field": field, "type": "nominal", "sort": keys, "title": None, "scale": {"domain": keys},
     }  # fmt: skip
 
 
 def _description(rows: list[Row], feature: str) -> str:
+    """Return the alternative text: what is drawn, and the three largest changes."""
     order = sorted(rows, key=lambda row: -abs(row["change"]))[:3]
     largest = "; ".join(
         f"{row['shown']} for {row['level']}, {row['of']}, label {row['label']}"

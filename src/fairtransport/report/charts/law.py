@@ -51,6 +51,7 @@ def law_chart(
     domain = padded([*known, *(mark["at"] for mark in marks)])
 
     def x(name: str) -> alt.X:
+        """Return the channel of the statistic, on one scale for bars and lines."""
         return alt.X(f"{name}:Q", title=title, axis=value_axis()).scale(domain=domain, nice=False)
 
     bars = (

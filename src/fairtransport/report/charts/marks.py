@@ -27,7 +27,13 @@ ROUNDINGS = {"lower bound": DOWN, "upper bound": UP}
 
 
 def named(pairs: Iterable[tuple[str, float | None]]) -> list[Row]:
-    """Return the lines that exist, each with the words of its legend."""
+    """Return the lines that exist, each with the words of its legend.
+
+    Parameters
+    ----------
+    pairs
+        Kinds of lines and where they are; bounds are rounded so that they still hold.
+    """
     return [
         {"kind": kind, "at": value, "words": f"{kind} {bound(value, ROUNDINGS.get(kind, NEAREST))}"}
         for kind, value in pairs
@@ -36,7 +42,15 @@ def named(pairs: Iterable[tuple[str, float | None]]) -> list[Row]:
 
 
 def lines(marks: list[Row], axis: str, channel: alt.X | alt.Y) -> ChartType:
-    """Draw named lines at right angles to an axis ("x" or "y")."""
+    """Draw named lines at right angles to an axis ("x" or "y").
+
+    Parameters
+    ----------
+    marks
+        From `named`.
+    axis, channel
+        The axis, and the channel on it.
+    """
     import altair as alt
 
     words = [mark["words"] for mark in marks]
@@ -60,12 +74,26 @@ def lines(marks: list[Row], axis: str, channel: alt.X | alt.Y) -> ChartType:
 
 
 def in_words(marks: list[Row]) -> str:
-    """Return the lines as part of an alternative text."""
+    """Return the lines as part of an alternative text.
+
+    Parameters
+    ----------
+    marks
+        From `named`.
+    """
     return ", ".join(mark["words"] for mark in marks)
 
 
 def open_ends(rows: list[Row], across: alt.X, down: alt.Y) -> list[ChartType]:
-    """Draw an arrow at the edge for every interval that goes on for ever."""
+    """Draw an arrow at the edge for every interval that goes on for ever.
+
+    Parameters
+    ----------
+    rows
+        Those without an upper end.
+    across, down
+        The channels of the chart.
+    """
     import altair as alt
 
     if not rows:

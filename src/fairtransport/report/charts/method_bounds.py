@@ -58,6 +58,7 @@ def methods_chart(table: Table, *, estimate: float, delta: float | None = None) 
         row["to"] = right if row["upper"] is None else row["upper"]
 
     def x(name: str) -> alt.X:
+        """Return the channel of the statistic, on one scale for all layers."""
         return alt.X(f"{name}:Q", title="FaiTH statistic", axis=value_axis()).scale(
             domain=[left, right], nice=False
         )
@@ -89,6 +90,7 @@ def methods_chart(table: Table, *, estimate: float, delta: float | None = None) 
 
 
 def _row(row: Row) -> Row:
+    """Return a row with its words, ends that do not exist as None."""
     ends = {name: _finite(row[name]) for name in ENDS}
     return {
         "method": visible(row["method"]),
@@ -100,4 +102,5 @@ def _row(row: Row) -> Row:
 
 
 def _finite(value: float | None) -> float | None:
+    """Return a number, None for one that is missing or infinite."""
     return None if value is None or not math.isfinite(value) else float(value)

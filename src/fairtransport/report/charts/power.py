@@ -18,7 +18,13 @@ COLOURS = {"reject": BLUE, "certify": VERMILLION}
 
 
 def power_table(plan: SamplePlan) -> pd.DataFrame:
-    """Return a plan's power curve as a table with columns n, power, low, high and goal."""
+    """Return a plan's power curve as a table with columns n, power, low, high and goal.
+
+    Parameters
+    ----------
+    plan
+        What `sample_size` returned.
+    """
     import pandas as pd
 
     curve = plan.curve
@@ -49,9 +55,11 @@ def power_chart(table: pd.DataFrame, *, wanted: float, chosen: int) -> ChartType
     across, up = "Number of cases, n", f"Probability to {' or '.join(goals)}"
 
     def x(name: str) -> alt.X:
+        """Return the channel of sizes."""
         return alt.X(f"{name}:Q", title=across).scale(zero=False, nice=False)
 
     def y(name: str) -> alt.Y:
+        """Return the channel of probabilities."""
         return alt.Y(f"{name}:Q", title=up).scale(domain=[0, 1]).axis(format="%")
 
     curve = alt.Chart(table).encode(x=x("n"), color=colour)
@@ -78,6 +86,7 @@ def power_chart(table: pd.DataFrame, *, wanted: float, chosen: int) -> ChartType
 
 
 def _check_table(table: pd.DataFrame) -> None:
+    """Refuse a table without rows, or with goals that there are not."""
     check_columns(table.columns, ("n", "power", "low", "high", "goal"))
     unknown = [goal for goal in table["goal"] if goal not in COLOURS]
     if unknown or not len(table):
@@ -87,6 +96,7 @@ def _check_table(table: pd.DataFrame) -> None:
 
 
 def _description(table: pd.DataFrame, goals: list[str], wanted: float, chosen: int) -> str:
+    """Return the alternative text: the power at both ends, and what the lines mark."""
     ordered = table.sort_values("n")
     first, last = ordered.iloc[0], ordered.iloc[-1]
     return (

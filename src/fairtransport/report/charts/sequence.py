@@ -29,13 +29,27 @@ LONG = 20
 
 
 def first_above(table: Table, delta: float) -> int | None:
-    """Return the number of cases at the first look whose lower bound is above δ; None if none."""
+    """Return the number of cases at the first look whose lower bound is above δ; None if none.
+
+    Parameters
+    ----------
+    table
+        Looks in their order.
+    delta
+        The threshold.
+    """
     rows = rows_of(table, ("n", "lower"))
     return next((int(row["n"]) for row in rows if row["lower"] > delta), None)
 
 
 def since_words(look: int | None) -> str:
-    """Return since when something holds, as far as was looked."""
+    """Return since when something holds, as far as was looked.
+
+    Parameters
+    ----------
+    look
+        The number of cases at the first look, None: never.
+    """
     return "at no look" if look is None else f"from the look at case {look:,} on"
 
 
@@ -64,6 +78,7 @@ def confidence_sequence_chart(
     scale = alt.Scale(type="log", nice=False) if is_long else alt.Scale(zero=False, nice=False)
 
     def y(name: str) -> alt.Y:
+        """Return the channel of the statistic, from 0 on."""
         return alt.Y(f"{name}:Q", title=up).scale(zero=True)
 
     base = alt.Chart(data_of(rows)).encode(
@@ -112,7 +127,15 @@ def confidence_sequence_chart(
 
 
 def _decision(base: alt.Chart, at: int) -> ChartType:
-    """Draw a line where the verdict was reached."""
+    """Draw a line where the verdict was reached.
+
+    Parameters
+    ----------
+    base
+        The chart whose axis is shared.
+    at
+        After how many cases.
+    """
     import altair as alt
 
     across = base.encoding.x
@@ -125,6 +148,7 @@ def _decision(base: alt.Chart, at: int) -> ChartType:
 
 
 def _look(row: Row) -> Row:
+    """Return a row as plain numbers, an upper bound that does not exist as None."""
     upper = row["upper"]
     known = upper is not None and math.isfinite(upper)
     return {

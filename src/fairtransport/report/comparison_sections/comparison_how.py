@@ -58,6 +58,7 @@ def facts(summary: ComparisonSummary) -> list[tuple[str, str]]:
 
 
 def _contents(summary: ComparisonSummary, _: Output) -> dict[str, object]:
+    """Return what the template part ``comparison_how.j2`` shows, by name."""
     return {
         "facts": facts(summary),
         "not_said": NOT_SAID,

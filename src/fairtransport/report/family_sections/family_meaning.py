@@ -39,10 +39,12 @@ def levels_sentence(summary: FamilySummary) -> str:
 
 
 def _rounded(share: float) -> str:
+    """Return a level with three digits, as a percentage."""
     return level(float(f"{share:.3g}"))
 
 
 def _contents(summary: FamilySummary, _: Output) -> dict[str, object]:
+    """Return what the template part ``family_meaning.j2`` shows, by name."""
     facts = [("fairtransport", summary.version)]
     if summary.queried is not None:
         asked = f"{summary.queried:,}" if summary.queried else "none (predictions only)"

@@ -51,7 +51,15 @@ _cell = partial(value_text, write=str)
 
 
 def print_result(summary: AuditSummary, title: str) -> None:
-    """Print the verdict of an audit and its numbers, then moves and notes."""
+    """Print the verdict of an audit and its numbers, then moves and notes.
+
+    Parameters
+    ----------
+    summary
+        What the audit says.
+    title
+        What stands in the frame.
+    """
     from rich.console import Group
 
     colour = COLOURS[summary.verdict]
@@ -71,7 +79,13 @@ def print_result(summary: AuditSummary, title: str) -> None:
 
 
 def print_moves(summary: AuditSummary) -> None:
-    """Print the largest moves: how many people, who they are, who they would have to be."""
+    """Print the largest moves: how many people, who they are, who they would have to be.
+
+    Parameters
+    ----------
+    summary
+        Nothing is printed where nobody is moved.
+    """
     from rich.table import Table
 
     if not summary.moves:
@@ -93,7 +107,13 @@ def print_moves(summary: AuditSummary) -> None:
 
 
 def _kept(move: Move) -> str:
-    """Return what stays as it is, as in "age 30, charge F"; of many columns the first."""
+    """Return what stays as it is, as in "age 30, charge F"; of many columns the first.
+
+    Parameters
+    ----------
+    move
+        People of one profile and of another.
+    """
     kept = [(name, value) for name, value in move.from_profile.items() if name not in move.changed]
     said = [f"{name} {_cell(value)}" for name, value in kept]
     if len(said) > MOST_COLUMNS:
@@ -102,13 +122,20 @@ def _kept(move: Move) -> str:
 
 
 def _change(move: Move) -> str:
-    """Return what changes, as in "sex: Male → Female"; predictions alone may differ."""
+    """Return what changes, as in "sex: Male → Female"; predictions alone may differ.
+
+    Parameters
+    ----------
+    move
+        People of one profile and of another.
+    """
     before, after = move.from_profile, move.to_profile
     parts = [f"{name}: {_cell(before[name])} → {_cell(after[name])}" for name in move.changed]
     return ", ".join(parts) or "the same profile"
 
 
 def _numbers(summary: AuditSummary) -> Table:
+    """Return the figures below the verdict, name by name."""
     made, name = summary.provenance, "Interval of R" if summary.rates else "Interval"
     interval = {name: f"{interval_words(summary)} at level {level(1 - summary.alpha)}"}
     if summary.applicability is not None:  # of what is no evidence
@@ -136,7 +163,15 @@ def _numbers(summary: AuditSummary) -> Table:
 
 
 def compared_with(target_scope: str, *, asked: bool) -> str:
-    """Return whom people are compared with; where a model can be asked, they have twins."""
+    """Return whom people are compared with; where a model can be asked, they have twins.
+
+    Parameters
+    ----------
+    target_scope
+        "twins", "reference" or "observed".
+    asked
+        Whether a model was asked.
+    """
     if target_scope == "twins" or not asked:
         return target_scope
     who = "observed" if target_scope == "observed" else "reference"
@@ -144,7 +179,15 @@ def compared_with(target_scope: str, *, asked: bool) -> str:
 
 
 def framed(content: RenderableType, title: str, colour: str) -> Panel:
-    """Return content in a frame as wide as it needs, its title cut if that is wider."""
+    """Return content in a frame as wide as it needs, its title cut if that is wider.
+
+    Parameters
+    ----------
+    content, title
+        What stands in it, and in its upper edge.
+    colour
+        Of the frame; the words say the same.
+    """
     from rich.panel import Panel
 
     heading = line(title, short=True)
@@ -152,7 +195,13 @@ def framed(content: RenderableType, title: str, colour: str) -> Panel:
 
 
 def two_columns(rows: dict[str, str]) -> Table:
-    """Return names and what they are, side by side; only the second column is folded."""
+    """Return names and what they are, side by side; only the second column is folded.
+
+    Parameters
+    ----------
+    rows
+        By name.
+    """
     from rich.table import Table
 
     table = Table.grid(padding=(0, 2))
@@ -164,7 +213,15 @@ def two_columns(rows: dict[str, str]) -> Table:
 
 
 def print_plan(plan: SamplePlan, notes: Sequence[str]) -> None:
-    """Print the plan's sentence, the power at sizes around it, and notes."""
+    """Print the plan's sentence, the power at sizes around it, and notes.
+
+    Parameters
+    ----------
+    plan
+        What `sample_size` returned.
+    notes
+        Further ones, of the command line.
+    """
     from rich.table import Table
 
     curve = plan.curve

@@ -19,7 +19,13 @@ if TYPE_CHECKING:
 
 
 def delta_sentences(summary: AuditSummary) -> tuple[str, ...]:
-    """Return for which thresholds δ the verdict would be which."""
+    """Return for which thresholds δ the verdict would be which.
+
+    Parameters
+    ----------
+    summary
+        Its one-sided bounds are the ends of the ranges.
+    """
     lower, upper = summary.lower_bound, summary.upper_bound
     said = []
     at_least, up_to, from_there = "0.0000", "below", "from"
@@ -42,7 +48,13 @@ def delta_sentences(summary: AuditSummary) -> tuple[str, ...]:
 
 
 def budget_sentence(summary: AuditSummary) -> str:
-    """Return what the budget is and what more of it would do."""
+    """Return what the budget is and what more of it would do.
+
+    Parameters
+    ----------
+    summary
+        A curve of one corner says that a budget buys nothing; an empty one, that it is not told.
+    """
     if len(summary.budget_curve) == 1:
         return (
             f"The budget is ε = {summary.budget:g}. A larger one changes nothing: all that can "
@@ -94,16 +106,29 @@ def costs_table(summary: AuditSummary) -> Table:
 
 
 def pairs_table(summary: AuditSummary) -> Table:
-    """Return people at random with the nearest comparable person of another group."""
+    """Return people at random with the nearest comparable person of another group.
+
+    Parameters
+    ----------
+    summary
+        A shared document has none.
+    """
     found = () if summary.similarity_check is None else summary.similarity_check.pairs
     columns = columns_of(["Who they are", "Comparable with", "Squared distance"], [])
     return Table("pairs", "Who counts as comparable", columns, rows_of_pairs(found))
 
 
 def rows_of_pairs(pairs: Iterable[SimilarPair]) -> tuple[tuple[Cell, ...], ...]:
-    """Return two people a row: what they have in common, what differs, how far apart they are."""
+    """Return two people a row: what they have in common, what differs, how far apart they are.
+
+    Parameters
+    ----------
+    pairs
+        Two profiles each, with their squared distance.
+    """
 
     def row(pair: SimilarPair) -> tuple[Cell, ...]:
+        """Return one pair's cells."""
         differ = tuple(name for name, value in pair.first.items() if pair.second[name] != value)
         far = pair.squared_distance
         return (
@@ -133,6 +158,7 @@ def curve_table(summary: AuditSummary) -> Table:
 
 
 def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
+    """Return what the template part ``depends.j2`` shows, by name."""
     checked = summary.similarity_check
     return {
         "thresholds": delta_sentences(summary),

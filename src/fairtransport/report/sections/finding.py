@@ -70,7 +70,19 @@ def verdict_title(summary: AuditSummary) -> str:
 
 
 def verdict_sentence(summary: AuditSummary) -> str:
-    """Return the verdict with the bound that it comes from."""
+    """Return the verdict with the bound that it comes from.
+
+    Parameters
+    ----------
+    summary
+        What the audit says.
+
+    Notes
+    -----
+    In this order: that the audit could find nothing; the verdict on rates; without δ, the bounds;
+    then rejected, certified or inconclusive. A bound and δ are shown with as many digits as tell
+    them apart, and a bound is rounded to its safe side.
+    """
     delta, lower, upper = summary.delta, summary.lower_bound, summary.upper_bound
     if summary.applicability is not None:
         return f"Not applicable: {_lower_first(summary.applicability)}"
@@ -96,7 +108,13 @@ def verdict_sentence(summary: AuditSummary) -> str:
 
 
 def outlook_sentence(summary: AuditSummary) -> str | None:
-    """Return about how many cases would settle an open verdict; None where none is open."""
+    """Return about how many cases would settle an open verdict; None where none is open.
+
+    Parameters
+    ----------
+    summary
+        An estimate, and said to be one: it takes the sample for the population.
+    """
     found = summary.outlook
     if found is None:
         return None
@@ -119,7 +137,13 @@ def outlook_sentence(summary: AuditSummary) -> str | None:
 
 
 def delta_sentence(summary: AuditSummary) -> str | None:
-    """Return what the threshold is in people, or in the loss; None without one."""
+    """Return what the threshold is in people, or in the loss; None without one.
+
+    Parameters
+    ----------
+    summary
+        With 0-1 loss δ is told among so many people that it is a whole number of them.
+    """
     if summary.delta is None or summary.applicability is not None or summary.rates is not None:
         return None
     delta = f"δ = {summary.delta:g}"
@@ -136,7 +160,13 @@ def delta_sentence(summary: AuditSummary) -> str | None:
 
 
 def verdict_line(summary: AuditSummary) -> str:
-    """Return the verdict and its evidence, short enough for a line or two of a screen."""
+    """Return the verdict and its evidence, short enough for a line or two of a screen.
+
+    Parameters
+    ----------
+    summary
+        With a threshold, or not applicable.
+    """
     if summary.applicability is not None:
         return verdict_sentence(summary)
     if summary.rates is not None:
@@ -156,7 +186,13 @@ def verdict_line(summary: AuditSummary) -> str:
 
 
 def pvalue_words(summary: AuditSummary) -> str:
-    """Return the p-value; in a shared document, which side of a round number it is on."""
+    """Return the p-value; in a shared document, which side of a round number it is on.
+
+    Parameters
+    ----------
+    summary
+        What the audit says.
+    """
     if summary.pvalue is None:
         return NONE
     if summary.suppression is None:
@@ -167,6 +203,7 @@ def pvalue_words(summary: AuditSummary) -> str:
 
 
 def _undecided(delta: float, lower: float | None, upper: float | None) -> str:
+    """Return why a verdict is open: neither bound decides, or the two contradict each other."""
     if lower is not None and upper is not None and upper <= delta < lower:
         return (
             f"the bounds contradict each other (at least {bound(lower, DOWN)}, at most "
@@ -183,6 +220,7 @@ def _undecided(delta: float, lower: float | None, upper: float | None) -> str:
 
 
 def _bounds(lower: float | None, upper: float | None) -> str:
+    """Return both bounds in words; each has its own confidence."""
     if lower is None and upper is None:
         return "not bounded"
     if upper is None:
@@ -197,12 +235,19 @@ def _bounds(lower: float | None, upper: float | None) -> str:
 
 
 def _confidence(summary: AuditSummary) -> str:
+    """Return the confidence of a bound, "approximately" where it is asymptotic."""
     near = "" if summary.guarantee == "finite-sample" else "approximately "
     return near + level(1 - summary.alpha)
 
 
 def is_outcome(summary: AuditSummary | ComparisonSummary) -> bool:
-    """Tell whether the loss is the prediction itself, of which more may be a benefit."""
+    """Tell whether the loss is the prediction itself, of which more may be a benefit.
+
+    Parameters
+    ----------
+    summary
+        Then nothing is said of "worse" or "errors".
+    """
     return summary.provenance.loss == OUTCOME
 
 
@@ -212,7 +257,13 @@ def caution(summary: AuditSummary) -> str:
 
 
 def meaning(summary: AuditSummary) -> str:
-    """Return what swapping people does to the mean loss, or what to do where that says nothing."""
+    """Return what swapping people does to the mean loss, or what to do where that says nothing.
+
+    Parameters
+    ----------
+    summary
+        What the audit says.
+    """
     if summary.applicability is not None:
         return summary.instead or ""
     if summary.rates is not None:
@@ -221,7 +272,13 @@ def meaning(summary: AuditSummary) -> str:
 
 
 def worst_case(summary: AuditSummary) -> str:
-    """Return what swapping people with the worst-treated of those similar does."""
+    """Return what swapping people with the worst-treated of those similar does.
+
+    Parameters
+    ----------
+    summary
+        It is a worst case and called so; a random swap stands beside it where that is known.
+    """
     before, after = _risks(summary)
     what, near = _mean_loss(summary), about(summary)
     if summary.questions is not None and summary.questions.stopped is not None:
@@ -239,6 +296,7 @@ def worst_case(summary: AuditSummary) -> str:
 
 
 def _mean_loss(summary: AuditSummary) -> str:
+    """Return what goes up, as a sentence begins: errors, the mean prediction or the mean loss."""
     loss = summary.provenance.loss
     if loss == ERROR:
         return "Errors"
@@ -246,12 +304,19 @@ def _mean_loss(summary: AuditSummary) -> str:
 
 
 def _risks(summary: AuditSummary) -> tuple[str, str]:
+    """Return the mean loss before and after the swaps, with digits that tell them apart."""
     apart = percents_apart if summary.provenance.loss == ERROR else told_apart
     return apart(summary.baseline_risk, summary.worst_case_risk)
 
 
 def worst_swap(summary: AuditSummary | ComparisonSummary) -> str:
-    """Return which swaps the worst case is about."""
+    """Return which swaps the worst case is about.
+
+    Parameters
+    ----------
+    summary
+        Made-up twins, free moves to everybody's worst twin, or a budget that only some can use.
+    """
     if getattr(summary, "made_twins", None) is not None:
         whom = "who gets the largest" if is_outcome(summary) else "for whom the model does worst"
         within = "" if summary.budget == 0 else ", within the budget,"
@@ -264,7 +329,13 @@ def worst_swap(summary: AuditSummary | ComparisonSummary) -> str:
 
 
 def _random_swap(summary: AuditSummary) -> str:
-    """Return the mean loss beside which the worst case is read, in brackets."""
+    """Return the mean loss beside which the worst case is read, in brackets.
+
+    Parameters
+    ----------
+    summary
+        Nothing where people are compared with others than twins.
+    """
     risk = summary.random_swap_risk
     if risk is None:
         return ""
@@ -273,7 +344,13 @@ def _random_swap(summary: AuditSummary) -> str:
 
 
 def parts_sentence(summary: AuditSummary) -> str | None:
-    """Return how much needs sensitive features to change; None where all of it does, by design."""
+    """Return how much needs sensitive features to change; None where all of it does, by design.
+
+    Parameters
+    ----------
+    summary
+        Where the rest is disagreement, which another sentence tells, it is not told twice.
+    """
     part = summary.attributable
     if summary.applicability is not None or part.same_group <= 0 or summary.rates is not None:
         return None
@@ -299,7 +376,13 @@ def parts_sentence(summary: AuditSummary) -> str | None:
 
 
 def judged_sentence(summary: AuditSummary) -> str | None:
-    """Return the verdict on the attributable part, where that is the one that counts."""
+    """Return the verdict on the attributable part, where that is the one that counts.
+
+    Parameters
+    ----------
+    summary
+        What the audit says.
+    """
     verdict = summary.attributable.verdict
     if summary.judge == "statistic" or verdict is None or summary.applicability is not None:
         return None
@@ -313,11 +396,18 @@ def judged_sentence(summary: AuditSummary) -> str | None:
 
 
 def _lower_first(sentence: str) -> str:
+    """Return a sentence as the end of another one."""
     return sentence[:1].lower() + sentence[1:]
 
 
 def comparable_sentence(summary: AuditSummary) -> str | None:
-    """Return how many people have somebody to be compared with; None where nearly all have."""
+    """Return how many people have somebody to be compared with; None where nearly all have.
+
+    Parameters
+    ----------
+    summary
+        What the audit says.
+    """
     if summary.comparable_share >= MOST or summary.applicability is not None:
         return None
     share = percent(summary.comparable_share, 0 if summary.suppression else 1)
@@ -360,7 +450,13 @@ def description_sentence(summary: AuditSummary) -> str | None:
 
 
 def has_much_disagreement(summary: AuditSummary) -> bool:
-    """Tell whether so much is disagreement that the verdict must not stand without it."""
+    """Tell whether so much is disagreement that the verdict must not stand without it.
+
+    Parameters
+    ----------
+    summary
+        At least a tenth of the statistic.
+    """
     told = summary.rates is None  # else it is told with the description
     return told and summary.disagreement > 0 and summary.disagreement >= LARGE * summary.statistic
 
@@ -379,7 +475,13 @@ def one_sided(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
 
 
 def figures(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
-    """Return the statistic, its bounds and its test, name by name; or those of the rates."""
+    """Return the statistic, its bounds and its test, name by name; or those of the rates.
+
+    Parameters
+    ----------
+    summary
+        Of an audit that could find nothing the statistic is told as no evidence.
+    """
     if summary.rates is not None:
         return rate_figures(summary, summary.rates)
     threshold = ("Threshold δ", "none given" if summary.delta is None else decimal(summary.delta))
@@ -395,6 +497,7 @@ def figures(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
 
 
 def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
+    """Return what the template part ``finding.j2`` shows, by name."""
     return {
         "verdict": verdict_title(summary),
         "mark": MARKS[summary.verdict],
