@@ -36,7 +36,15 @@ else:
 
 
 def told(name: str, table: Mapping[str, Setting] = SETTINGS) -> Parameter:
-    """Return the help of a flag: what the table of settings says of the parameter."""
+    """Return the help of a flag: what the table of settings says of the parameter.
+
+    Parameters
+    ----------
+    name
+        The parameter in Python.
+    table
+        Settings of an audit, or of a monitor.
+    """
     return Parameter(help=table[name].help)
 
 
@@ -45,7 +53,20 @@ class Several:
 
 
 def words(_: object, tokens: Sequence[Token]) -> tuple[str, ...]:
-    """Return the parts of a comma list; a value in a file may hold a comma."""
+    """Return the parts of a comma list; a value in a file may hold a comma.
+
+    Parameters
+    ----------
+    _
+        The type that the flag declares.
+    tokens
+        What was typed, or stands in a file.
+
+    Raises
+    ------
+    CoercionError
+        If nothing is left of it.
+    """
     found = tuple(part for token in tokens for part in _parts(token))
     if not found:
         raise CoercionError(target_type=Several, token=tokens[0])
@@ -53,7 +74,20 @@ def words(_: object, tokens: Sequence[Token]) -> tuple[str, ...]:
 
 
 def whole_number(_: object, tokens: Sequence[Token]) -> int:
-    """Return a whole number; one with a fraction is a slip, not to be rounded."""
+    """Return a whole number; one with a fraction is a slip, not to be rounded.
+
+    Parameters
+    ----------
+    _
+        The type that the flag declares.
+    tokens
+        One.
+
+    Raises
+    ------
+    CoercionError
+        If it is no whole number.
+    """
     try:
         return int(tokens[0].value)
     except ValueError:
@@ -61,7 +95,20 @@ def whole_number(_: object, tokens: Sequence[Token]) -> int:
 
 
 def tables(_: object, tokens: Tokens) -> dict[str, Tree]:
-    """Return the lists under each dotted name, as in --bins.age 25,45."""
+    """Return the lists under each dotted name, as in --bins.age 25,45.
+
+    Parameters
+    ----------
+    _
+        The type that the flag declares.
+    tokens
+        By the names after the dots, nested as they are.
+
+    Raises
+    ------
+    CoercionError
+        If the flag has no name after a dot.
+    """
     if not isinstance(tokens, Mapping):
         raise CoercionError(target_type=dict, token=tokens[0])
     return {
@@ -71,13 +118,22 @@ def tables(_: object, tokens: Tokens) -> dict[str, Tree]:
 
 
 def not_negative(_: object, value: int | None) -> None:
-    """Refuse a negative number."""
+    """Refuse a negative number.
+
+    Parameters
+    ----------
+    _
+        The type that the flag declares.
+    value
+        None where the flag was not given.
+    """
     if value is not None and value < 0:
         msg = "must be a whole number >= 0"
         raise ValueError(msg)
 
 
 def _parts(token: Token) -> Iterable[str]:
+    """Return the parts of what was typed; a value of a file is one part, commas and all."""
     if token.source != "cli":
         return (token.value,) if token.value else ()
     return (part.strip() for part in token.value.split(",") if part.strip())
@@ -105,6 +161,11 @@ def literal(text: str | None) -> str | float | bool | None:
 
     Quotes keep text text.
 
+    Parameters
+    ----------
+    text
+        As it was typed; None stays None.
+
     Examples
     --------
     >>> [literal(text) for text in ("True", "7", "0.5", "'7'", "seven")]
@@ -125,7 +186,25 @@ def literal(text: str | None) -> str | float | bool | None:
 
 
 def numbers(flag: str, parts: Sequence[str]) -> list[float]:
-    """Return the numbers of a list."""
+    """Return the numbers of a list.
+
+    Parameters
+    ----------
+    flag
+        Its name, for the message.
+    parts
+        As they were typed.
+
+    Raises
+    ------
+    InputError
+        If one is none.
+
+    Examples
+    --------
+    >>> numbers("--bins.age", ["25", "45"])
+    [25.0, 45.0]
+    """
     try:
         return [float(part) for part in parts]
     except ValueError:
@@ -134,7 +213,18 @@ def numbers(flag: str, parts: Sequence[str]) -> list[float]:
 
 
 def one_or_many(tree: Mapping[str, Tree]) -> dict[str, object]:
-    """Return a settings tree with its leaves read: one value, or a list of several."""
+    """Return a settings tree with its leaves read: one value, or a list of several.
+
+    Parameters
+    ----------
+    tree
+        From `tables`.
+
+    Examples
+    --------
+    >>> one_or_many({"fit": ("a.csv",), "scales": {"age": ("5",)}, "exact": ("x", "y")})
+    {'fit': 'a.csv', 'scales': {'age': 5}, 'exact': ['x', 'y']}
+    """
     return {
         name: one_or_many(below) if isinstance(below, Mapping) else _leaf(below)
         for name, below in tree.items()
@@ -142,5 +232,6 @@ def one_or_many(tree: Mapping[str, Tree]) -> dict[str, object]:
 
 
 def _leaf(parts: Sequence[str]) -> object:
+    """Return one value of a tree, or the list of several."""
     values = [literal(part) for part in parts]
     return values[0] if len(values) == 1 else values

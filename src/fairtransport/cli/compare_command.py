@@ -100,6 +100,7 @@ class NamedAnswers:
         return Answers(prediction=value) if kind == "y_pred" else Answers(score=(value,))
 
     def _one(self, path: Path) -> Answers:
+        """Return the flags of one model as those of an audit."""
         return Answers(
             model=path, allow_pickle=self.allow_pickle, trust=self.trust, reaching=self.reaching
         )
@@ -111,7 +112,25 @@ KEEPING = Keeping()
 
 
 def _by_name(flag: str, pairs: tuple[str, ...]) -> dict[str, str]:
-    """Return names with what follows them after a sign of equality."""
+    """Return names with what follows them after a sign of equality.
+
+    Parameters
+    ----------
+    flag
+        Its name, for messages.
+    pairs
+        As in "old=old.skops"; a value may hold further signs of equality.
+
+    Raises
+    ------
+    InputError
+        If a pair is none, or a name occurs twice.
+
+    Examples
+    --------
+    >>> _by_name("--model", ("old=a.skops", "new=b.skops"))
+    {'old': 'a.skops', 'new': 'b.skops'}
+    """
     found: dict[str, str] = {}
     for pair in pairs:
         name, sign, value = pair.partition("=")
@@ -189,7 +208,13 @@ def compare(
 
 
 def _as_verdict(found: Comparison) -> str:
-    """Return the verdict on a single model whose exit code a comparison has."""
+    """Return the verdict on a single model whose exit code a comparison has.
+
+    Parameters
+    ----------
+    found
+        "worse" fails as a rejection does, and "not worse" is what a certificate is.
+    """
     if found.verdict == "worse":
         return "rejected"
     if found.applicability is not None:
@@ -205,6 +230,7 @@ class _Together:
 
 
 def _together(asked: dict[str, Mapping[str, object]]) -> _Together:
+    """Return the columns that any of the models asks for; None where one does not say."""
     known = [getattr(one, "features", None) for one in asked.get("models", {}).values()]
     if not known or None in known:
         return _Together(None)

@@ -119,6 +119,7 @@ class Answers:
         }
 
     def _loaded(self) -> BlackBox | None:
+        """Return the model at a path or an address, None if there is none."""
         if self.model is None:
             return None
         if is_address(self.model):
@@ -179,7 +180,13 @@ class Questions(Keeping):
         }
 
     def _described(self) -> str | dict[str, object] | None:
-        """Return which twins are asked about, as `audit` takes it."""
+        """Return which twins are asked about, as `audit` takes it.
+
+        Raises
+        ------
+        InputError
+            Naming the flag of the setting that is wrong.
+        """
         if self.twins_settings is None:
             return self.twins
         given = one_or_many(self.twins_settings)
@@ -194,7 +201,13 @@ class Questions(Keeping):
         return said
 
     def refuse_for_families(self) -> None:
-        """Refuse what several audits are not asked; a query log and repeats they may have."""
+        """Refuse what several audits are not asked; a query log and repeats they may have.
+
+        Raises
+        ------
+        InputError
+            Naming the first.
+        """
         for name, value in self.options().items():
             if name not in {"query_log", "repeats"} and value != getattr(Questions, name):
                 msg = f"`{name}` must not be given for several audits, got {value}"
@@ -221,7 +234,13 @@ class Comparing:
     disagreement: Annotated[DisagreementName, told("disagreement")] = AuditSettings.disagreement
 
     def options(self, columns: Columns) -> ComparisonOptions:
-        """Return them as `Monitor` takes them; ``columns`` as in `chosen`."""
+        """Return them as `Monitor` takes them; ``columns`` as in `chosen`.
+
+        Parameters
+        ----------
+        columns
+            Finds out which columns a similarity is about.
+        """
         return {
             "similarity": self.chosen(columns),
             "loss": self.loss,
@@ -291,7 +310,13 @@ class Running:
     def hushed(
         self, file: str | None = None, taken: tuple[str, ...] = ()
     ) -> AbstractContextManager[None]:
-        """Say what a settings file decides; if nothing is to be printed, show no bars either."""
+        """Say what a settings file decides; if nothing is to be printed, show no bars either.
+
+        Parameters
+        ----------
+        file, taken
+            The settings file and what it sets; default: those of this command.
+        """
         if self.quiet:
             return silence()
         if file is None:
@@ -305,7 +330,13 @@ class Running:
 
 
 def _setting_flags(kind: type[Parameters]) -> dict[str, str]:
-    """Return the flag of each setting of a similarity, and of what it is fitted on."""
+    """Return the flag of each setting of a similarity, and of what it is fitted on.
+
+    Parameters
+    ----------
+    kind
+        The similarity's class.
+    """
     names = (*parameter_names(kind), "fit", "group", "comparable", "path", "points")
     flags = {name: f"--similarity-settings.{name.replace('_', '-')}" for name in names}
     return flags | {"X": flags["fit"]}
@@ -317,6 +348,20 @@ def asked_before(
     """Return what is asked, or refuse what needs no model to be seen, as reading one takes long.
 
     The similarity, which may have to know the model's columns, is still open.
+
+    Parameters
+    ----------
+    data
+        The file of cases, whose ending and existence are checked; None where that was done.
+    cases, answers, comparison
+        The flags.
+    more
+        Further settings of an audit.
+
+    Raises
+    ------
+    InputError
+        In the words of the flags.
     """
     from fairtransport.access.boxes import choose_access
     from fairtransport.space.file_source import FileSource
@@ -345,7 +390,19 @@ def audit_file(
     data: Path, settings: AuditSettings, cases: Cases, answers: Answers, comparison: Comparing,
     train: Path | None = None,
 ) -> AuditResult:  # fmt: skip
-    """Read the model, find out who is comparable, and audit."""
+    """Read the model, find out who is comparable, and audit.
+
+    Parameters
+    ----------
+    data
+        The file of cases.
+    settings
+        From `asked_before`.
+    cases, answers, comparison
+        The flags.
+    train
+        The model's training data, if a note on it is wanted.
+    """
     from fairtransport.audit import audit_with
 
     asked = answers.options()
@@ -357,9 +414,20 @@ def audit_file(
 def columns_of(
     data: Path, cases: Cases, answers: Answers, model: object, counts: str | None = None
 ) -> Columns:
-    """Return how to find the columns that a similarity is about, as the audit will choose them."""
+    """Return how to find the columns that a similarity is about, as the audit will choose them.
+
+    Parameters
+    ----------
+    data, cases, answers
+        The file and the flags.
+    model
+        Asked for its columns where no flag names them.
+    counts
+        A column that describes nobody.
+    """
 
     def find() -> dict[str, list[str]]:
+        """Return sensitive and other columns; the file is opened only if it has to be."""
         from fairtransport.space.file_source import FileSource
 
         sensitive = list(cases.sensitive or ())

@@ -26,7 +26,15 @@ FIGURES = {
 
 
 def _figure(number: int, shows: str) -> Callable[..., int]:
-    """Return the command that writes a figure."""
+    """Return the command that writes a figure.
+
+    Parameters
+    ----------
+    number
+        Of the figure in the paper.
+    shows
+        What it shows, for the help.
+    """
     name = f"figure{number}"
 
     def write(*, output: Path = Path(), seed: Seed = 0, quiet: Switch = False) -> int:

@@ -325,6 +325,7 @@ class Monitor:
         return monitor
 
     def _restore(self, saved: SavedMonitor) -> None:
+        """Take over what a state file kept."""
         self.position = saved["position"]
         if saved["features"] is not None:
             self._points.fix_features(saved["features"])
@@ -337,7 +338,14 @@ class Monitor:
         self._note_answers([tuple(key) for key in saved["stream"]["points"]])
 
     def _note_answers(self, keys: Sequence[Key]) -> None:
-        """Remember the answer of each profile and label, until one has two."""
+        """Remember the answer of each profile and label, until one has two.
+
+        Parameters
+        ----------
+        keys
+            Points of new records. It matters with given predictions and `disagreement` "rates"
+            alone.
+        """
         if not self.settings.predictions or self.settings.disagreement == "bias":
             return
         for key in keys if not self._answers_differ else ():
@@ -345,6 +353,7 @@ class Monitor:
             self._answers_differ |= self._answers.setdefault(case, answer) != answer
 
     def _now(self) -> Look:
+        """Return where the evidence stands after the last record."""
         evidence = self._stream.evidence
         certificate = evidence.log_e_value_certificate
         return Look(
@@ -357,11 +366,27 @@ class Monitor:
         )
 
     def _watch(self) -> None:
+        """Keep a look in the history; streams call it at record numbers fixed beforehand."""
         self._history.append(self._now())
 
 
 def _same(name: str, saved: str | None, given: T | None) -> T | str:
-    """Return a saved setting, or the object that has to be given again."""
+    """Return a saved setting, or the object that has to be given again.
+
+    Parameters
+    ----------
+    name
+        The setting.
+    saved
+        Its name in the state; None where it was no name.
+    given
+        What is given now.
+
+    Raises
+    ------
+    InputError
+        If it is another one, or must be given and is not.
+    """
     if saved is not None:
         if given is not None and given != saved:
             msg = f"`{name}` must be that of the saved monitor, {saved!r}, got {shown(given)}"

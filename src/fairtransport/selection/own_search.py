@@ -97,6 +97,13 @@ class DeltaFairRefit:
     def _column(
         self, cv_results: Mapping[str, Sequence[object]], parameter: str, metric: str
     ) -> FloatArray:
+        """Return a metric's means over the splits.
+
+        Raises
+        ------
+        InputError
+            If the search has no such metric, naming those that it has.
+        """
         column = f"mean_test_{metric}"
         if column not in cv_results:
             known = [name[10:] for name in cv_results if name.startswith("mean_test_")]

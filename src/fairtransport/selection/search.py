@@ -42,9 +42,16 @@ if TYPE_CHECKING:
 
 
 def _estimator_has(method: str) -> Callable[[DeltaFairSearch], bool]:
-    """Return the check that a method is there: the chosen model's, or that of the one given."""
+    """Return the check that a method is there: the chosen model's, or that of the one given.
+
+    Parameters
+    ----------
+    method
+        Its name. Before a fit, a pipeline that will have it is asked.
+    """
 
     def check(search: DeltaFairSearch) -> bool:
+        """Raise AttributeError, as scikit-learn wants it, if the method is not there."""
         getattr(getattr(search, "best_estimator_", search.estimator), method)
         return True
 
@@ -226,6 +233,18 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
         return settings
 
     def _try_all(self, parts: Parts, settings: AuditSettings) -> list[Candidate]:
+        """Return all candidates, each fitted and audited, in the order of the grid.
+
+        Parameters
+        ----------
+        parts, settings
+            Who is trained and validated on, and what every audit is asked.
+
+        Raises
+        ------
+        InputError
+            If the scorer or the grid is wrong, before any candidate is fitted.
+        """
         from sklearn.metrics import check_scoring
         from sklearn.model_selection import ParameterGrid
         from sklearn.utils.parallel import Parallel, delayed
@@ -250,6 +269,7 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
         return found
 
     def _choose(self, candidates: list[Candidate]) -> None:
+        """Choose among candidates, and keep the table, the parameters and the very fit."""
         rule = RULES[self.rule]
         errors = column(candidates, "validation_error")
         bounds = rule.bounds(column(candidates, "lower_bound"), column(candidates, "upper_bound"))
@@ -264,6 +284,15 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
     def _audit_at_the_end(
         self, parts: Parts, settings: AuditSettings, tried: int
     ) -> AuditResult | None:
+        """Return the chosen model's audit on the part that nobody used, None without one.
+
+        Parameters
+        ----------
+        parts, settings
+            The final part, and what every audit was asked.
+        tried
+            How many candidates there were.
+        """
         if parts.final is None:
             return None
         result = audit_candidate(settings, self.best_estimator_, parts.final)
@@ -296,6 +325,7 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
         return self._ask("decision_function", X)
 
     def _ask(self, method: str, X: People) -> Values:  # noqa: N803
+        """Return what the chosen model answers to one of its methods."""
         check_is_fitted(self, "best_estimator_")
         answer: Values = getattr(self.best_estimator_, method)(X)
         return answer
