@@ -207,8 +207,23 @@ def prompt(
 
     Returns
     -------
-    What `audit` takes as its ``model``. Labels are read from what the model says; scores, where
-    a loss needs them, from the probabilities of the first token.
+    BlackBox
+        What `audit` takes as its ``model``. Labels are read from what the model says; scores, where
+        a loss needs them, from the probabilities of the first token.
+
+    Raises
+    ------
+    InputError
+        If a setting breaks its rule, such as a template without columns.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> box = ft.access.prompt("{sex} applies, {years} years of experience. Hire? Yes or no.",
+    ...                        "http://127.0.0.1:9/v1", model="small", answers={"yes": 1, "no": 0},
+    ...                        wording={"sex": {"f": "She", "m": "He"}})
+    >>> box.features, box.classes
+    (('sex', 'years'), [1, 0, -1])
     """
     limits = Limits(1, at_a_time, timeout, retries, max_answer)
     found = as_template(template, wording, stand_ins)
