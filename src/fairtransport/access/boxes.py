@@ -273,7 +273,7 @@ class Estimator:
 
         Raises
         ------
-        InputError
+        ModelError
             If scores are asked for and the estimator has none.
 
         Examples

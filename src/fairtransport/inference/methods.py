@@ -167,11 +167,6 @@ def limit_at(problem: AuditProblem, f: object) -> MinOfNormals:
     MinOfNormals
         Normal where the budget curve has no corner at the budget.
 
-    Raises
-    ------
-    InputError
-        If the frequencies do not sum to one.
-
     Notes
     -----
     √n(ψ(f_n) − ψ(f*)) → min(Z'φ_lo, Z'φ_hi) with Z ~ N(0, Σ(f*)) and φ at the two ends of

@@ -187,7 +187,7 @@ def delta_fair_refit(
     Raises
     ------
     InputError
-        If δ is no number, or a name no text.
+        If δ is no number of at least 0.
 
     Examples
     --------

@@ -108,7 +108,7 @@ class ComparablePairs(Learned):
 
         Raises
         ------
-        DataError
+        InputError
             If the frames do not fit together, or a judgement is neither 0 nor 1.
 
         Examples

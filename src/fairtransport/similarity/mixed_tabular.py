@@ -134,7 +134,7 @@ class MixedTabular(Parameters):
         Raises
         ------
         InputError
-            If a column that has a cost is not there.
+            If ``X`` is no table of people.
 
         Examples
         --------

@@ -41,11 +41,6 @@ class Precomputed(Parameters):
         A data frame with one row for each row of the matrix; its columns (features, sensitive
         ones or both) tell which profile a row is about.
 
-    Raises
-    ------
-    InputError
-        If the matrix is not square, holds negative costs, or does not fit the points.
-
     Examples
     --------
     >>> import numpy as np
@@ -125,6 +120,8 @@ class Precomputed(Parameters):
         Raises
         ------
         InputError
+            If the matrix is not square, holds negative costs, or does not fit its points.
+        DataError
             If a profile of the audit is not in the matrix.
 
         Examples

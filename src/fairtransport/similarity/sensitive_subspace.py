@@ -115,8 +115,8 @@ class SensitiveSubspace(Learned):
 
         Raises
         ------
-        DataError
-            If a sensitive feature has one value alone, or values are missing.
+        InputError
+            If a sensitive feature has one value alone, or a column is not there.
 
         Examples
         --------

@@ -178,7 +178,7 @@ def prompt(
         The prompt, with columns in braces: "{age} years old". ``{sex:possessive}`` is the form
         "possessive" of the column sex, worded on its own.
     url
-        The address of a server with OpenAI's chat completions: "http://host/v1".
+        The address of a server with OpenAI's chat completions: ``"http://host/v1"``.
     answers
         The answers the model may give: words, or a table of words and the labels they stand
         for. An answer counts word for word, but for capitals and the signs around it.

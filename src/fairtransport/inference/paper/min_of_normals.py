@@ -26,11 +26,6 @@ class MinOfNormals:
     correlation
         Between X and Y; without meaning where a standard deviation is 0.
 
-    Raises
-    ------
-    InputError
-        If a standard deviation is negative, or the correlation not between −1 and 1.
-
     Notes
     -----
     P(min > t) = P(X > t, Y > t), a bivariate normal probability at a point of the ray
