@@ -40,6 +40,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_show_search_summary = False  # it fetches pages, which browsers forbid on a disk
 html_theme_options = {
     "navigation_with_keys": False,
     "show_toc_level": 2,

@@ -65,7 +65,12 @@ def assert_delta_fair(
     """
     choice("require", require, REQUIRED)
     result = audit(X, y, model=model, delta=delta, **asked)
+    assert_verdict(result, require)
+    return result
+
+
+def assert_verdict(result: AuditResult, require: str) -> None:
+    """Fail unless an audit that was made reached the verdict that is required."""
     passes = {"certified"} if require == "certified" else {"certified", "inconclusive"}
     if result.judged not in passes:
         raise AssertionError(str(result))
-    return result

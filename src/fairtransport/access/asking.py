@@ -55,6 +55,20 @@ def ask(
     Returns
     -------
     Labels (size,), numbers (size,) or scores (size, number of classes).
+
+    Raises
+    ------
+    ModelError
+        If the model fails, or answers something that the loss cannot use.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> box = ft.access.as_black_box(lambda asked: (asked["grade"] > 2).astype(int))
+    >>> asked = pd.DataFrame({"grade": [1, 2, 3]})
+    >>> ft.access.ask(box, asked, 3, "label", classes=[0, 1], positive=1).tolist()
+    [0, 0, 1]
     """
     try:
         return _checked(box, box.answer(points, kind), size, kind, classes, positive)

@@ -44,6 +44,23 @@ def named(model: object, identity: str) -> Named:
     identity
         A name with a version, as in "claims model 2026-11". Whoever gives the same name vouches
         that it is the same system, which would give the same answers.
+
+    Returns
+    -------
+    Named
+        The same model, with an ``identity``.
+
+    Raises
+    ------
+    InputError
+        If the name is no text.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> model = ft.access.named(lambda asked: [1] * len(asked), "claims model 2026-11")
+    >>> model.identity
+    'named: claims model 2026-11'
     """
     if not isinstance(identity, str) or not identity.strip():
         msg = f"`identity` must be text that names the model, got {shown(identity)}"

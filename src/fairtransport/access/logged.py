@@ -48,7 +48,32 @@ class Logged(Wrapped):
 
 @dataclass(frozen=True, eq=False)
 class Recorded:
-    """A system of which there is only what it said: an audit is repeated without it."""
+    """A system of which there is only what it said: an audit is repeated without it.
+
+    Attributes
+    ----------
+    identity, name, description
+        What the system is known by and how a report names it.
+    log
+        The query log.
+    library, features, classes
+        What its black box said of itself.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 9, "good": [0, 1, 1, 1, 1, 0] * 3})
+    >>> model = ft.access.named(lambda asked: (asked["sex"] == "m").astype(int), "version 1")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     log = f"{folder}/answers.sqlite"
+    ...     result = ft.audit(people, "good", model=model, query_log=log,
+    ...                       sensitive_features="sex", rng=0)
+    ...     box = ft.access.recorded(log)
+    >>> print(box.description)
+    <lambda>, known as 'version 1'
+    """
 
     identity: str
     log: QueryLog
@@ -59,7 +84,27 @@ class Recorded:
     classes: list[Value] | None
 
     def answer(self, points: Sized, kind: Answer) -> NoReturn:
-        """Refuse: there is nobody to be asked."""
+        """Refuse: there is nobody to be asked.
+
+        Parameters
+        ----------
+        points
+            People whom the log does not know.
+        kind
+            What a loss needs.
+
+        Raises
+        ------
+        ModelError
+            Always.
+
+        Examples
+        --------
+        >>> box.answer(people[:1], "label")
+        Traceback (most recent call last):
+        fairtransport.errors.ModelError: the query log 'answers.sqlite' has no label for 1 points,
+        and the model is not here
+        """
         msg = f"{self.log.name} has no {kind} for {len(points)} points, and the model is not here"
         raise ModelError(msg)
 
@@ -73,6 +118,34 @@ def logged(model: object, query_log: str | Path | QueryLog) -> Logged:
         A model as `audit` takes it. It needs an identity, which a callable gets by `named`.
     query_log
         The path of the log, which ends in .sqlite; it is made where there is none.
+
+    Returns
+    -------
+    Logged
+        The same model, asked once about everything.
+
+    Raises
+    ------
+    InputError
+        If the path ends otherwise, or the model has no identity.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 9, "good": [0, 1, 1, 1, 1, 0] * 3})
+    >>> questions = []
+    >>> def says(asked):
+    ...     questions.extend(asked["sex"])
+    ...     return (asked["sex"] == "m").astype(int)
+    >>> model = ft.access.named(says, "version 1")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     box = ft.access.logged(model, f"{folder}/answers.sqlite")
+    ...     first = ft.audit(people, "good", model=box, sensitive_features="sex", rng=0)
+    ...     again = ft.audit(people, "good", model=box, sensitive_features="sex", rng=0)
+    >>> first.statistic == again.statistic, questions
+    (True, ['f', 'm'])
     """
     box = described(as_black_box(model))
     if (before := log_of(box)) is not None:
@@ -128,6 +201,32 @@ def recorded(path: str | Path, identity: str | None = None) -> Recorded:
         The query log.
     identity
         Which of the systems in it; not needed where there is one.
+
+    Returns
+    -------
+    Recorded
+        What `audit` takes as its ``model``.
+
+    Raises
+    ------
+    InputError
+        If there is no such log, or it has the answers of several systems and none is named.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 9, "good": [0, 1, 1, 1, 1, 0] * 3})
+    >>> model = ft.access.named(lambda asked: (asked["sex"] == "m").astype(int), "version 1")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     log = f"{folder}/answers.sqlite"
+    ...     result = ft.audit(people, "good", model=model, query_log=log,
+    ...                       sensitive_features="sex", rng=0)
+    ...     box = ft.access.recorded(log)
+    ...     again = ft.audit(people, "good", model=box, sensitive_features="sex", rng=0)
+    >>> box.identity, again.statistic == result.statistic
+    ('named: version 1', True)
     """
     log = as_query_log("path", path)
     with log.opened(reading=True) as store:

@@ -59,18 +59,51 @@ class FileModel(Estimator):
     ----------
     sha256
         The hash of the file's bytes, in hexadecimal digits.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import skops.io
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> import fairtransport as ft
+    >>> model = LogisticRegression().fit([[0], [1], [2], [3]], [0, 0, 1, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     skops.io.dump(model, f"{folder}/model.skops")
+    ...     box = ft.access.load(f"{folder}/model.skops")
+    >>> isinstance(box, ft.access.FileModel), box.name
+    (True, 'LogisticRegression')
     """
 
     sha256: str = ""
 
     @property
     def description(self) -> str:
-        """The model's class and the file's hash."""
+        """The model's class and the file's hash.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> box.description == f"LogisticRegression; file with SHA-256 {box.sha256}"
+        True
+        """
         return f"{super().description}; file with SHA-256 {self.sha256}"
 
     @property
     def identity(self) -> str:
-        """What tells this model from others."""
+        """What tells this model from others.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> box.identity == f"file {box.sha256}"
+        True
+        """
         return f"file {self.sha256}"
 
 

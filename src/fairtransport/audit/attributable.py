@@ -47,6 +47,20 @@ class Attributable:
     no two people of one group are comparable ψ' is 0 for every sample, and the part is ψ itself
     with its bounds. With targets from the sample a difference can err either way: there are no
     bounds then.
+
+    Examples
+    --------
+    People are compared with people of the sample: such a part has a value and no bounds.
+
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 200, "age": [30, 30, 31, 31] * 100, "good": 1})
+    >>> result = ft.audit(people, "good", model=lambda asked: (asked["sex"] == "m").astype(int),
+    ...                   sensitive_features="sex", delta=0.1, budget=0.05, rng=0,
+    ...                   similarity=ft.similarity.MixedTabular(scales={"age": 5}))
+    >>> part = result.attributable
+    >>> part.value, part.same_group, part.lower_bound, part.verdict
+    (0.5, 0.0, -inf, 'inconclusive')
     """
 
     value: float

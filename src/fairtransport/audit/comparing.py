@@ -116,11 +116,26 @@ def compare(
     repeats
         As in `audit`, of each model. One that gives other answers then is compared with none.
 
+    Returns
+    -------
+    Comparison
+        One audit a model, and the differences between them.
+
+    Raises
+    ------
+    InputError
+        If a setting breaks its rule.
+    DataError
+        If the data cannot be audited as asked.
+    ModelError
+        If a model fails or answers something that cannot be used.
+
     Examples
     --------
     >>> import pandas as pd
+    >>> import fairtransport as ft
     >>> people = pd.DataFrame({"group": ["a", "b"] * 50, "good": [1, 0, 1, 1] * 25})
-    >>> comparison = compare(
+    >>> comparison = ft.compare(
     ...     people, "good", sensitive_features=["group"], features=["group"], rng=0,
     ...     models={
     ...         "old": lambda x: (x["group"] == "a").astype(int),

@@ -56,6 +56,23 @@ class Comparison:
         How much more bias than an earlier model a later one may have.
     obstacles
         Why the audit of a model can find nothing, by the models of which that is so.
+    settings_taken
+        The flags whose values came from a settings file, for the provenance.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 200, "grade": [1, 1, 2, 2, 3, 3, 4, 4] * 50})
+    >>> people["good"] = (people["grade"] > 2).astype(int)
+    >>> def old(asked):
+    ...     return (asked["grade"] > 2 + (asked["sex"] == "f")).astype(int)
+    >>> def new(asked):
+    ...     return (asked["grade"] > 3).astype(int)
+    >>> found = ft.compare(people, "good", models={"old": old, "new": new},
+    ...                    sensitive_features="sex", rng=0)
+    >>> found
+    Comparison(old=0.1250, new=0.0000, n=400, verdict='better')
     """
 
     audits: Mapping[str, AuditResult]
@@ -65,12 +82,34 @@ class Comparison:
 
     @property
     def alpha(self) -> float:
-        """All intervals of a table hold together at level 1 − α."""
+        """All intervals of a table hold together at level 1 − α.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> found.alpha
+        0.05
+        """
         return self._first.alpha
 
     @property
     def table(self) -> Any:
-        """A table of the models: statistic, simultaneous interval, risks."""
+        """A table of the models: statistic, simultaneous interval, risks.
+
+        Returns
+        -------
+        DataFrame
+
+        Examples
+        --------
+        >>> found.table.iloc[:, :4].round(3)
+          name model  statistic  lower
+        0  old   old      0.125   0.09
+        1  new   new      0.000   0.00
+        """
         return _table(self._first, [vars(one) for one in self._models])
 
     @property
@@ -83,6 +122,16 @@ class Comparison:
         "undecided", "not-applicable"), not_worse (certified to exceed the first by the
         tolerance at most). Where audits are applicable, a verdict is better or worse exactly if
         the p-value is at most α.
+
+        Returns
+        -------
+        DataFrame
+
+        Examples
+        --------
+        >>> found.differences[["second", "difference", "lower", "upper", "verdict"]].round(3)
+          second  difference  lower  upper verdict
+        0    new      -0.125 -0.168 -0.088  better
         """
         return _table(self._first, [vars(one) for one in self._differences])
 
@@ -92,12 +141,33 @@ class Comparison:
 
         "better", "worse", "undecided", or "not-applicable": an audit of the two could find
         nothing, or finds it by construction, so that neither says how they differ in bias.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> found.verdict
+        'better'
         """
         return self._ends.verdict
 
     @property
     def applicability(self) -> str | None:
-        """Why the verdict is "not-applicable", in a sentence; None if it is not."""
+        """Why the verdict is "not-applicable", in a sentence; None if it is not.
+
+        Returns
+        -------
+        str | None
+
+        Examples
+        --------
+        There is a verdict here.
+
+        >>> print(found.applicability)
+        None
+        """
         if self.verdict != NOT_APPLICABLE:
             return None
         first, *_, last = self.audits
@@ -108,12 +178,32 @@ class Comparison:
 
     @property
     def not_worse(self) -> bool:
-        """Whether the last model is certified to exceed the first by the tolerance at most."""
+        """Whether the last model is certified to exceed the first by the tolerance at most.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> found.not_worse
+        True
+        """
         return self._ends.not_worse
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a reader of the numbers should know."""
+        """What a reader of the numbers should know.
+
+        Returns
+        -------
+        tuple[str, ...]
+
+        Examples
+        --------
+        >>> found.warnings
+        ()
+        """
         said = {name: dict.fromkeys(one.warnings) for name, one in self.audits.items()}
         everywhere = [
             note for note in self._first.warnings if all(note in one for one in said.values())
@@ -235,7 +325,17 @@ class Comparison:
 
     @cached_property
     def summary(self) -> ComparisonSummary:
-        """Everything the comparison says, as one document."""
+        """Everything the comparison says, as one document.
+
+        Returns
+        -------
+        ComparisonSummary
+
+        Examples
+        --------
+        >>> found.summary.verdict, [model.name for model in found.summary.models]
+        ('better', ['old', 'new'])
+        """
         first, *_, last = self.audits.values()
         taken = replace(first, settings_taken=self.settings_taken)
         return ComparisonSummary(
@@ -258,17 +358,65 @@ class Comparison:
         )
 
     def to_html(self, path: str | Path) -> Path:
-        """Write the comparison as a page that needs nothing else."""
+        """Write the comparison as a page that needs nothing else.
+
+        Parameters
+        ----------
+        path
+            Where to.
+
+        Returns
+        -------
+        Path
+            Where the page is.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     found.to_html(f"{folder}/compared.html").read_text("utf-8")[:15]
+        '<!DOCTYPE html>'
+        """
         from fairtransport.report.comparison_pages import render_comparison_html
 
         return write_text(Path(path), render_comparison_html(self.summary))
 
     def to_json(self, path: str | Path) -> Path:
-        """Write the document as JSON."""
+        """Write the document as JSON.
+
+        Parameters
+        ----------
+        path
+            Where to.
+
+        Returns
+        -------
+        Path
+            Where the document is.
+
+        Examples
+        --------
+        >>> import json, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     said = json.loads(found.to_json(f"{folder}/compared.json").read_text("utf-8"))
+        >>> said["verdict"]
+        'better'
+        """
         return write_text(Path(path), self.summary.to_json())
 
     def to_markdown(self) -> str:
-        """Return the comparison for a model card or a pull request."""
+        """Return the comparison for a model card or a pull request.
+
+        Returns
+        -------
+        str
+            Markdown.
+
+        Examples
+        --------
+        >>> print(found.to_markdown().splitlines()[0])
+        # Models compared for individual bias
+        """
         from fairtransport.report.comparison_pages import render_comparison_markdown
 
         return render_comparison_markdown(self.summary)

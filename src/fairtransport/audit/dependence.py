@@ -58,6 +58,17 @@ class Sensitivity:
         all of them together.
     features
         The statistic with each sensitive feature in turn held fixed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 200, "good": [1] * 400})
+    >>> result = ft.audit(people, "good", model=lambda asked: (asked["sex"] == "m").astype(int),
+    ...                   sensitive_features="sex", delta=0.1, rng=0)
+    >>> found = result.sensitivity(draws=3)
+    >>> round(found.flips.rejected_below, 3), round(found.flips.certified_from, 3)
+    (0.458, 0.542)
     """
 
     metric: MetricSensitivity

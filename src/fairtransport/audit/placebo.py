@@ -33,6 +33,16 @@ class Placebo:
         The same in each shuffled audit.
     shuffled
         The share of people in whose profile there is something to shuffle.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 200, "good": [1] * 400, "said": [0, 1] * 200})
+    >>> result = ft.audit(people, "good", y_pred="said", sensitive_features="sex", delta=0.1, rng=0)
+    >>> beside = result.placebo(draws=5)
+    >>> beside.one_way, bool(beside.one_ways.max() < 0.1)
+    (0.5, True)
     """
 
     statistic: float

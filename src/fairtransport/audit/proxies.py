@@ -77,6 +77,19 @@ class Proxies:
         What the swaps that were looked at add to the mean loss; None without a model.
     columns
         The columns, those that tell most first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 200, "good": [1, 1, 0, 0] * 100})
+    >>> people["height"] = np.where(people["sex"] == "f", 165, 178) + np.arange(400) % 7
+    >>> result = ft.audit(people, "good", model=lambda asked: (asked["height"] > 175).astype(int),
+    ...                   features=["height"], sensitive_features="sex", rng=0)
+    >>> (told,) = result.proxies()
+    >>> told.guessing, told.lower > 0.9, told.columns[0].name
+    (0.5, True, 'height')
     """
 
     feature: str

@@ -94,6 +94,16 @@ class Rates:
     Notes
     -----
     R > 0 is no proof that the sensitive feature is used. There is no upper bound.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 200, "good": 1, "said": [0, 1, 1, 1] * 100})
+    >>> result = ft.audit(people, "good", y_pred="said", sensitive_features="sex", delta=0.1, rng=0)
+    >>> found = result.rates
+    >>> round(found.value, 2), found.lower_bound > 0.1, [one.feature for one in found.features]
+    (0.25, True, ['sex'])
     """
 
     groups: tuple[str, ...]

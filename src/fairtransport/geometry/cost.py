@@ -81,12 +81,32 @@ class Cost(ABC):
 
     @property
     def allows_all(self) -> bool:
-        """Whether every move is allowed and free: then blocks decide ψ, without frontiers."""
+        """Whether every move is allowed and free.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> cost.allows_all
+        False
+        """
         return False
 
     @property
     def charges(self) -> bool:
-        """Whether some move may cost something; else each is free or forbidden."""
+        """Whether some move may cost something; else each is free or forbidden.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> cost.charges
+        True
+        """
         return True
 
     @property
@@ -99,7 +119,17 @@ class Cost(ABC):
 
     @property
     def listed(self) -> Moves | None:
-        """All moves that are allowed, where they are few and listed."""
+        """All moves that are allowed, where they are few and listed.
+
+        Returns
+        -------
+        Moves | None
+
+        Examples
+        --------
+        >>> print(cost.listed)
+        None
+        """
         return None
 
     def perturbed(self, eta: float, size: int, rng: np.random.Generator) -> Cost:

@@ -41,6 +41,20 @@ class Geometry:
     profiles
         (K, columns) integer codes of the points' columns. Among equally good targets the
         one that changes the fewest columns is taken.
+
+    Raises
+    ------
+    InputError
+        If the arrays do not fit together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fairtransport as ft
+    >>> geometry = ft.Geometry([0, 0, 0, 1], ft.Embedding([[0.0], [1.0], [3.0], [0.0]]))
+    >>> problem = ft.AuditProblem([0.0, 0.5, 1.0, 0.0], geometry, budget=1.0)
+    >>> problem.value([0.5, 0.0, 0.0, 0.5])
+    0.28125
     """
 
     blocks: IntArray
@@ -69,28 +83,84 @@ class Geometry:
 
     @property
     def size(self) -> int:
-        """The number of points, K."""
+        """The number of points, K.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> geometry.size
+        4
+        """
         return len(self.blocks)
 
     @property
     def is_free(self) -> bool:
-        """Whether all moves inside a block are allowed and cost nothing."""
+        """Whether all moves inside a block are allowed and cost nothing.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> geometry.is_free, ft.Geometry([0, 0, 1]).is_free
+        (False, True)
+        """
         return self.cost.allows_all and self.forbidden is None
 
     @property
     def searchable(self) -> FloatArray | None:
-        """Coordinates, where squared distances are the costs of all moves inside a block."""
+        """Coordinates, where squared distances are the costs of all moves inside a block.
+
+        Returns
+        -------
+        FloatArray | None
+
+        Examples
+        --------
+        >>> geometry.searchable.ravel().tolist()
+        [0.0, 1.0, 3.0, 0.0]
+        """
         return self.cost.points if self.forbidden is None else None
 
     @cached_property
     def members(self) -> list[IntArray]:
-        """The points of each block, in order."""
+        """The points of each block, in order.
+
+        Returns
+        -------
+        list[IntArray]
+
+        Examples
+        --------
+        >>> [block.tolist() for block in geometry.members]
+        [[0, 1, 2], [3]]
+        """
         order = np.argsort(self.blocks, kind="stable")
         cuts = np.flatnonzero(np.diff(self.blocks[order])) + 1
         return [part.astype(np.int64) for part in np.split(order, cuts)] if self.size else []
 
     def at(self, points: IntArray) -> Geometry:
-        """Return what holds among some of the points, numbered anew."""
+        """Return what holds among some of the points, numbered anew.
+
+        Parameters
+        ----------
+        points
+            Their numbers.
+
+        Returns
+        -------
+        Geometry
+            Over these points, in the order given.
+
+        Examples
+        --------
+        >>> geometry.at(np.array([3, 0])).members
+        [array([1]), array([0])]
+        """
         return Geometry(
             self.blocks[points],
             self.cost.at(points),
@@ -100,11 +170,46 @@ class Geometry:
         )
 
     def targets_in(self, points: IntArray) -> IntArray:
-        """Return those of ``points`` that mass may arrive at."""
+        """Return those of ``points`` that mass may arrive at.
+
+        Parameters
+        ----------
+        points
+            Their numbers.
+
+        Returns
+        -------
+        ndarray of int
+            All of them where no targets were named.
+
+        Examples
+        --------
+        >>> only_first = ft.Geometry([0, 0, 0], targets=[True, False, False])
+        >>> only_first.targets_in(np.array([0, 2])).tolist()
+        [0]
+        """
         return points if self.targets is None else points[self.targets[points]]
 
     def costs(self, rows: IntArray, cols: IntArray) -> FloatArray:
-        """Return what moves from ``rows`` to ``cols`` cost, everything laid over."""
+        """Return what moves from ``rows`` to ``cols`` cost, everything laid over.
+
+        Parameters
+        ----------
+        rows
+            The points that mass leaves.
+        cols
+            The points where it arrives.
+
+        Returns
+        -------
+        ndarray of float
+            (rows, cols); infinity forbids a move, staying is free.
+
+        Examples
+        --------
+        >>> geometry.costs(np.array([0]), np.array([0, 1, 2, 3])).tolist()
+        [[0.0, 1.0, 9.0, inf]]
+        """
         part = np.array(self.cost.between(rows, cols), dtype=np.float64)
         part[self._apart(rows, cols)] = np.inf
         if self.forbidden is not None:
@@ -117,7 +222,18 @@ class Geometry:
         return part
 
     def listed_moves(self) -> Moves | None:
-        """Return all allowed moves where the cost lists its own, everything laid over."""
+        """Return all allowed moves where the cost lists its own, everything laid over.
+
+        Returns
+        -------
+        Moves or None
+            None where there are too many to be listed, as here.
+
+        Examples
+        --------
+        >>> print(geometry.listed_moves())
+        None
+        """
         if (moves := self.cost.listed) is None:
             return None
         row, col, cost = moves

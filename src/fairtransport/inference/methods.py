@@ -239,10 +239,30 @@ def plug_in_limit(request: Request) -> MinOfNormals:
 def limit_at(problem: AuditProblem, f: object) -> MinOfNormals:
     """Return the limit law of Theorem 1 at known frequencies.
 
+    Parameters
+    ----------
+    problem
+        The audit problem.
+    f
+        (K,) the population's frequencies.
+
+    Returns
+    -------
+    MinOfNormals
+        Normal where the budget curve has no corner at the budget.
+
     Notes
     -----
     √n(ψ(f_n) − ψ(f*)) → min(Z'φ_lo, Z'φ_hi) with Z ~ N(0, Σ(f*)) and φ at the two ends of
     the interval of optimal prices: on it every φ_ν(i) with f_i > 0 is linear in ν.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> problem = ft.AuditProblem([0.0, 1.0], [[0.0, 0.0], [0.0, 0.0]])
+    >>> limit = ft.inference.limit_at(problem, [0.3, 0.7])
+    >>> limit.is_gaussian, round(limit.sd_x, 3)
+    (True, 0.458)
     """
     frequencies = np.asarray(f, dtype=float)
     low, high = problem.solve(frequencies).price_interval
@@ -321,7 +341,24 @@ METHODS: dict[str, Method] = {
 
 
 def default_size(n: int) -> int:
-    """Return the paper's rule of thumb for the resample size, m = floor(2√n), at most n."""
+    """Return the paper's rule of thumb for the resample size, m = floor(2√n), at most n.
+
+    Parameters
+    ----------
+    n
+        The size of the audit sample.
+
+    Returns
+    -------
+    int
+        m.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> ft.inference.default_size(1584)
+    79
+    """
     return max(1, min(n, math.isqrt(4 * n)))
 
 
@@ -376,11 +413,21 @@ def sampling_law(
         Whether the targets do not depend on the sample. If they do, no method gives an upper
         bound: it is infinite.
 
+    Returns
+    -------
+    SamplingLaw
+        Bounds at any level, p-values, and what they promise.
+
+    Raises
+    ------
+    InputError
+        If a setting breaks its rule, or a method needs one that is missing.
+
     Examples
     --------
-    >>> from fairtransport import AuditProblem
-    >>> problem = AuditProblem([0.0, 1.0], [[0.0, 0.0], [0.0, 0.0]])
-    >>> law = sampling_law(problem, [30, 70], method="limit-law")
+    >>> import fairtransport as ft
+    >>> problem = ft.AuditProblem([0.0, 1.0], [[0.0, 0.0], [0.0, 0.0]])
+    >>> law = ft.inference.sampling_law(problem, [30, 70], method="limit-law")
     >>> round(law.lower_bound(0.05), 3), round(law.pvalue(0.2), 4)
     (0.225, 0.0145)
     """
@@ -531,12 +578,22 @@ def difference_law(
         The differences, declared before the data, that the lower and the upper bound will be
         compared with.
 
+    Returns
+    -------
+    DifferenceLaw
+        Bounds and p-values of ψ of the first minus ψ of the other.
+
+    Raises
+    ------
+    InputError
+        If the problems are not over the same points, or a setting breaks its rule.
+
     Examples
     --------
-    >>> from fairtransport import AuditProblem
+    >>> import fairtransport as ft
     >>> free = [[0.0, 0.0], [0.0, 0.0]]
-    >>> old, new = AuditProblem([0.0, 1.0], free), AuditProblem([0.0, 0.0], free)
-    >>> law = difference_law(old, new, [30, 70], rng=0)
+    >>> old, new = ft.AuditProblem([0.0, 1.0], free), ft.AuditProblem([0.0, 0.0], free)
+    >>> law = ft.inference.difference_law(old, new, [30, 70], rng=0)
     >>> law.estimate, law.lower_bound(0.05) > 0.2
     (0.3, True)
     """

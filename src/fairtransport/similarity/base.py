@@ -24,19 +24,76 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Similarity(Protocol):
-    """Says who is comparable with whom, and how far apart they are."""
+    """Says who is comparable with whom, and how far apart they are: a protocol.
+
+    Examples
+    --------
+    The shortest one of your own: everybody of the same grade, at a price for sex.
+
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> class SameGrade:
+    ...     moves_only_to_twins = False
+    ...     def geometry(self, space):
+    ...         sex = space.codes(["sex"]).astype(float)
+    ...         return ft.Geometry(space.groups(["grade", "good"]), ft.Embedding(sex))
+    ...     def describe(self):
+    ...         return "People of the same grade are comparable; another sex costs 1."
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 20, "grade": [1] * 40, "good": [1] * 40})
+    >>> result = ft.audit(people, "good", model=lambda asked: (asked["sex"] == "m").astype(int),
+    ...                   sensitive_features="sex", similarity=SameGrade(), budget=0.1, rng=0)
+    >>> round(result.statistic, 3)
+    0.1
+    """
 
     @property
     def moves_only_to_twins(self) -> bool:
-        """Whether mass only moves between people who differ in sensitive features alone."""
+        """Whether mass only moves between people who differ in sensitive features alone.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> SameGrade().moves_only_to_twins
+        False
+        """
         ...
 
     def geometry(self, space: SampleSpace) -> Geometry:
-        """Return the costs between the points of a space."""
+        """Return the costs between the points of a space.
+
+        Parameters
+        ----------
+        space
+            The points of an audit.
+
+        Returns
+        -------
+        Geometry
+            Blocks and costs.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> SameGrade().geometry(result.space).costs(np.array([0]), np.array([0, 1])).tolist()
+        [[0.0, 1.0]]
+        """
         ...
 
     def describe(self) -> str:
-        """Return a plain sentence for the report."""
+        """Return a plain sentence for the report.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> SameGrade().describe()
+        'People of the same grade are comparable; another sex costs 1.'
+        """
         ...
 
 
@@ -57,7 +114,17 @@ class Parameters(Similarity):
         Parameters
         ----------
         deep
-            Not looked at: no parameter has parameters of its own.
+            There for scikit-learn's sake.
+
+        Returns
+        -------
+        dict[str, object]
+
+        Examples
+        --------
+        >>> import fairtransport as ft
+        >>> ft.similarity.IgnoreSensitive(exact=["sex"]).get_params()
+        {'exact': ['sex'], 'tolerance': {}}
         """
         return {name: getattr(self, name) for name in parameter_names(type(self))}
 
@@ -66,13 +133,25 @@ class Parameters(Similarity):
 
         Parameters
         ----------
-        params
-            By name; checked as when the similarity is made.
+        **params
+            New values by name.
+
+        Returns
+        -------
+        Similarity
+            The similarity itself.
 
         Raises
         ------
         InputError
-            If a name or a value is wrong; nothing is changed then.
+            If there is no such parameter, or a value breaks its rule.
+
+        Examples
+        --------
+        >>> import fairtransport as ft
+        >>> ft.similarity.MixedTabular(scales={"age": 5}).set_params(scales={"age": 10})
+        MixedTabular(scales={'age': 10}, mismatch={}, exact=(), default_scale=None,
+        default_mismatch=None)
         """
         known = parameter_names(type(self))
         for name in params:
@@ -86,7 +165,18 @@ class Parameters(Similarity):
         return self
 
     def to_json(self) -> dict[str, object]:
-        """Return name, settings and what was fitted as plain values, for the provenance."""
+        """Return name, settings and what was fitted as plain values, for the provenance.
+
+        Returns
+        -------
+        dict[str, object]
+
+        Examples
+        --------
+        >>> import fairtransport as ft
+        >>> ft.similarity.IgnoreSensitive(tolerance={"age": 2}).to_json()
+        {'name': 'ignore-sensitive', 'settings': {'exact': [], 'tolerance': {'age': 2}}}
+        """
         document = {"name": self.name, "settings": plain(self.settings())}
         fitted = self.fitted()
         return document if fitted is None else {**document, "fitted": plain(fitted)}
@@ -94,12 +184,33 @@ class Parameters(Similarity):
     def settings(self) -> dict[str, object]:
         """Return the parameters as the provenance shows them.
 
-        A subclass with large ones, as a matrix, tells their sizes and digests instead.
+        Returns
+        -------
+        dict[str, object]
+
+        Examples
+        --------
+        >>> import fairtransport as ft
+        >>> ft.similarity.IgnoreSensitive(tolerance={"age": 2}).settings()
+        {'exact': (), 'tolerance': {'age': 2}}
         """
         return self.get_params()
 
     def fitted(self) -> dict[str, object] | None:
-        """Return what was learned from data; None where nothing is."""
+        """Return what was learned from data; None where nothing is.
+
+        Returns
+        -------
+        dict[str, object] | None
+
+        Examples
+        --------
+        Stated costs are not learned.
+
+        >>> import fairtransport as ft
+        >>> print(ft.similarity.MixedTabular(scales={"age": 5}).fitted())
+        None
+        """
         return None
 
     def describe_budget(self, budget: float) -> str:
@@ -108,7 +219,18 @@ class Parameters(Similarity):
         Parameters
         ----------
         budget
-            ε >= 0, a mean squared distance.
+            ε.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import fairtransport as ft
+        >>> by_age = ft.similarity.Custom(lambda a, b: (a["age"] - b["age"]) ** 2)
+        >>> by_age.describe_budget(0.5)
+        'On average, people may be moved by a squared distance of 0.5.'
         """
         return f"On average, people may be moved by a squared distance of {budget:g}."
 
@@ -118,7 +240,20 @@ class Parameters(Similarity):
         Parameters
         ----------
         space
-            The audit's points.
+            The points of the audit.
+
+        Returns
+        -------
+        tuple[str, ...]
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import fairtransport as ft
+        >>> people = pd.DataFrame({"sex": ["f", "m"], "good": [1, 1], "said": [0, 1]})
+        >>> result = ft.audit(people, "good", y_pred="said", sensitive_features="sex", rng=0)
+        >>> result.similarity.warnings(result.space)
+        ()
         """
         return ()
 
@@ -129,14 +264,26 @@ class Parameters(Similarity):
         Parameters
         ----------
         settings
-            The table.
+            The table, without its name.
         folder
             Where the settings file lies.
+
+        Returns
+        -------
+        Similarity
+            The similarity of this class.
 
         Raises
         ------
         InputError
-            If a setting is unknown, naming those that there are.
+            If a setting has no such name or breaks its rule.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> import fairtransport as ft
+        >>> ft.similarity.IgnoreSensitive.from_settings({"tolerance": {"age": 2}}, Path("."))
+        IgnoreSensitive(exact=(), tolerance={'age': 2})
         """
         known = parameter_names(cls)
         for name in settings:

@@ -34,7 +34,26 @@ CHANGES = 40
 
 @dataclass(frozen=True)
 class SimilarPair:
-    """A person and the nearest comparable one of another sensitive group."""
+    """A person and the nearest comparable one of another sensitive group.
+
+    Attributes
+    ----------
+    first, second
+        The two, by column.
+    squared_distance
+        How far apart they are.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 50, "age": [30, 31, 40, 41] * 25})
+    >>> found = ft.similarity.check(ft.similarity.MixedTabular(scales={"age": 5}), people,
+    ...                             sensitive_features="sex", budget=0.1, rng=0)
+    >>> pair = found.pairs[0]
+    >>> round(pair.squared_distance, 2)
+    0.04
+    """
 
     first: Annotated[dict[str, str | int | float | bool | None], Doc("The one.")]
     second: Annotated[dict[str, str | int | float | bool | None], Doc("The other.")]
@@ -42,7 +61,17 @@ class SimilarPair:
 
     @property
     def words(self) -> str:
-        """The pair in a line: what differs, how far that is, and what is the same."""
+        """The pair in a line: what differs, how far that is, and what is the same.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> pair.words
+        'sex m → f, age 31 → 30 (squared distance 0.04); the same: nothing'
+        """
         differ = [name for name, value in self.first.items() if self.second[name] != value]
         changed = ", ".join(
             f"{name} {_word(self.first[name])} → {_word(self.second[name])}" for name in differ
@@ -56,7 +85,27 @@ class SimilarPair:
 
 @dataclass(frozen=True)
 class ColumnDistance:
-    """What it costs to give people somebody else's value in one column."""
+    """What it costs to give people somebody else's value in one column.
+
+    Attributes
+    ----------
+    column
+        The column.
+    free, forbidden
+        The shares of changes that are free and that are not allowed; None: unknown.
+    cost
+        The median squared distance of the others; None if there are none.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 50, "age": [30, 31, 40, 41] * 25})
+    >>> found = ft.similarity.check(ft.similarity.MixedTabular(scales={"age": 5}), people,
+    ...                             sensitive_features="sex", budget=0.1, rng=0)
+    >>> [(one.column, one.free, one.cost and round(one.cost, 2)) for one in found.columns]
+    [('sex', 1.0, None), ('age', 0.0, 4.0)]
+    """
 
     column: Annotated[str, Doc("The column.")]
     free: Annotated[float | None, Doc("The share of such changes that are free; null: unknown.")]
@@ -65,7 +114,17 @@ class ColumnDistance:
 
     @property
     def words(self) -> str:
-        """What a change costs, without the column's name."""
+        """What a change costs, without the column's name.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> [one.words for one in found.columns]
+        ['free', 'squared distance 4 (median)']
+        """
         if self.free is None or self.forbidden is None:
             return "not known for values that nobody has"
         parts = []
@@ -101,6 +160,18 @@ class SimilarityCheck:
         People at random, each with the nearest comparable person of another group.
     columns
         What a change of each column alone costs.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 50, "age": [30, 31, 40, 41] * 25})
+    >>> found = ft.similarity.check(ft.similarity.MixedTabular(scales={"age": 5}), people,
+    ...                             sensitive_features="sex", budget=0.1, rng=0)
+    >>> found.n, found.comparable_share
+    (100, 1.0)
+    >>> found.columns[0].words
+    'free'
     """
 
     description: Annotated[str, Doc("Who is comparable, in words.")]
@@ -122,7 +193,17 @@ class SimilarityCheck:
 
     @property
     def variance_words(self) -> str | None:
-        """How much a learned distance took out; None where nothing was learned."""
+        """How much a learned distance took out; None where nothing was learned.
+
+        Returns
+        -------
+        str | None
+
+        Examples
+        --------
+        >>> print(found.variance_words)
+        None
+        """
         if self.kept_variance is None:
             return None
         return (
@@ -182,6 +263,16 @@ def check(
     rng
         The seed of the choice of people and changes.
 
+    Returns
+    -------
+    SimilarityCheck
+        It prints as below; its fields hold the same.
+
+    Raises
+    ------
+    InputError
+        If the similarity is not fitted, or names columns that are not there.
+
     Notes
     -----
     People are compared with people of the table, no twins are made up. A column's cost is the
@@ -191,10 +282,12 @@ def check(
     Examples
     --------
     >>> import pandas as pd
+    >>> import fairtransport as ft
     >>> people = pd.DataFrame({"sex": ["f", "m", "f"], "age": [30, 30, 52]})
-    >>> check("ignore-sensitive", people, sensitive_features="sex", pairs=1)
+    >>> ft.similarity.check("ignore-sensitive", people, sensitive_features="sex", pairs=1)
     Similarity of 3 people
-    Two people are comparable when they differ in nothing but the sensitive features and have ...
+    Two people are comparable when they differ in nothing but the sensitive features and have the
+    same true label; moving between them is free.
     66.7 % of them have somebody comparable with another sex, to whom a move is free.
     <BLANKLINE>
     Nearest comparable people of another group, for people at random:

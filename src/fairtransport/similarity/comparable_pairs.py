@@ -48,6 +48,11 @@ class ComparablePairs(Learned):
     log_likelihood_
         The mean log-likelihood of the pairs under Σ.
 
+    Raises
+    ------
+    InputError
+        If a parameter breaks its rule.
+
     Notes
     -----
     EXPLORE of Mukherjee, Yurochkin, Banerjee and Sun (2020):
@@ -57,6 +62,20 @@ class ComparablePairs(Learned):
     so that equal people are comparable for sure. Σ = BB' is positive semidefinite by
     construction, with B square; the likelihood is concave in Σ and is maximised over B by
     L-BFGS.
+
+    Examples
+    --------
+    Pairs were judged comparable whenever their grades agree.
+
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> first = pd.DataFrame({"height": [1.0, 2, 3, 4] * 5, "grade": [1.0, 1, 2, 2] * 5})
+    >>> second = pd.DataFrame({"height": [4.0, 3, 2, 1] * 5, "grade": [1.0, 2, 1, 2] * 5})
+    >>> judged = (first["grade"] == second["grade"]).astype(int)
+    >>> similarity = ft.similarity.ComparablePairs(penalty=0.01).fit((first, second), judged)
+    >>> height, grade = similarity.sigma_.diagonal()
+    >>> bool(grade > 100 * height)
+    True
     """
 
     name: ClassVar[str] = "comparable-pairs"
@@ -81,6 +100,21 @@ class ComparablePairs(Learned):
             are a pair.
         y
             1 where a pair is comparable, 0 where it is not.
+
+        Returns
+        -------
+        ComparablePairs
+            The similarity itself.
+
+        Raises
+        ------
+        InputError
+            If the frames do not fit together, or a judgement is neither 0 nor 1.
+
+        Examples
+        --------
+        >>> similarity.fit((first, second), judged).log_likelihood_ > -0.1
+        True
         """
         if not isinstance(X, list | tuple) or len(X) != 2:  # noqa: PLR2004
             msg = f"`X` must be two data frames, the firsts and the seconds, got {shown(X)}"
@@ -119,7 +153,28 @@ class ComparablePairs(Learned):
         return self
 
     def probability(self, X: Iterable[object]) -> FloatArray:  # noqa: N803
-        """Return the probability that pairs are judged comparable; ``X`` as in `fit`."""
+        """Return the probability that pairs are judged comparable; ``X`` as in `fit`.
+
+        Parameters
+        ----------
+        X
+            Two data frames with the columns of `fit`.
+
+        Returns
+        -------
+        ndarray of float
+            One probability a pair.
+
+        Raises
+        ------
+        InputError
+            If `fit` was not called.
+
+        Examples
+        --------
+        >>> similarity.probability((first[:2], second[:2])).round(1).tolist()
+        [1.0, 0.0]
+        """
         self.check_fitted()
         first, second = (self.transform(frame) for frame in X)
         squared = ((first - second) ** 2).sum(axis=1)
@@ -129,12 +184,53 @@ class ComparablePairs(Learned):
     def split_settings(
         cls, settings: dict[str, object]
     ) -> tuple[dict[str, object], dict[str, object]]:
-        """Set ``comparable`` apart, the column of the file that holds the judgements."""
+        """Set ``comparable`` apart, the column of the file that holds the judgements.
+
+        Parameters
+        ----------
+        settings
+            A table of settings.
+
+        Returns
+        -------
+        tuple of dict
+            Parameters, and the column of judgements.
+
+        Examples
+        --------
+        >>> ft.similarity.ComparablePairs.split_settings({"penalty": 0.1, "comparable": "alike"})
+        ({'penalty': 0.1}, {'comparable': 'alike'})
+        """
         rest = {name: value for name, value in settings.items() if name != "comparable"}
         return rest, {"comparable": settings.get("comparable", "comparable")}
 
     def fit_file(self, path: Path, **words: object) -> Self:
-        """Fit on a file of pairs: columns as ``age_1`` and ``age_2``, and one of judgements."""
+        """Fit on a file of pairs: columns as ``age_1`` and ``age_2``, and one of judgements.
+
+        Parameters
+        ----------
+        path
+            CSV, Parquet or JSON lines.
+        **words
+            ``comparable``, the column that holds the judgements.
+
+        Returns
+        -------
+        ComparablePairs
+            The similarity itself.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> pairs = first.add_suffix("_1").join(second.add_suffix("_2")).assign(alike=judged)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     pairs.to_csv(Path(folder, "pairs.csv"), index=False)
+        ...     read = ft.similarity.ComparablePairs(penalty=0.01)
+        ...     read = read.fit_file(Path(folder, "pairs.csv"), comparable="alike")
+        >>> read.sigma_.shape
+        (2, 2)
+        """
         import narwhals as nw
 
         frame = read_table(path, "fit")
@@ -158,7 +254,19 @@ class ComparablePairs(Learned):
         return self._fit(halves[0], halves[1], comparable)
 
     def describe(self) -> str:
-        """Return a plain sentence for the report."""
+        """Return a plain sentence for the report.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> similarity.describe()
+        'People are as far apart as pairs that were judged comparable or not make most likely, by
+        height, grade: a squared distance d² goes with a probability of 2/(1 + exp d²) to be judged
+        comparable.'
+        """
         if not self.is_fitted:
             return "People are as far apart as judged pairs tell (not yet fitted)."
         return (
@@ -168,7 +276,23 @@ class ComparablePairs(Learned):
         )
 
     def describe_budget(self, budget: float) -> str:
-        """Say what a budget means in probabilities to be judged comparable."""
+        """Say what a budget means in probabilities to be judged comparable.
+
+        Parameters
+        ----------
+        budget
+            ε.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> similarity.describe_budget(0.1)
+        'On average, people may be moved as far as people are apart who are judged comparable with
+        probability 0.95.'
+        """
         chance = 2 / (1 + np.exp(min(budget, 700.0)))
         return (
             f"On average, people may be moved as far as people are apart who are judged "
@@ -176,7 +300,17 @@ class ComparablePairs(Learned):
         )
 
     def fitted(self) -> dict[str, object] | None:
-        """Return encoding, matrix and the likelihood."""
+        """Return encoding, matrix and the likelihood.
+
+        Returns
+        -------
+        dict[str, object] | None
+
+        Examples
+        --------
+        >>> sorted(similarity.fitted())
+        ['data_sha256', 'encoding', 'log_likelihood', 'matrix']
+        """
         document = super().fitted()
         if document is None:
             return None

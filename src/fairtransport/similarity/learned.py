@@ -64,12 +64,33 @@ class Learned(Parameters):
 
     @property
     def moves_only_to_twins(self) -> bool:
-        """A learned distance may connect anyone."""
+        """A learned distance may connect anyone.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> similarity.moves_only_to_twins
+        False
+        """
         return False
 
     @property
     def is_fitted(self) -> bool:
-        """Whether `fit` was called."""
+        """Whether `fit` was called.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> import fairtransport as ft
+        >>> ft.similarity.ComparablePairs().is_fitted
+        False
+        """
         return "matrix_" in self.__dict__
 
     def check_fitted(self) -> None:
@@ -78,7 +99,15 @@ class Learned(Parameters):
         Raises
         ------
         InputError
-            Saying what to call.
+            If `fit` was not called.
+
+        Examples
+        --------
+        >>> import fairtransport as ft
+        >>> ft.similarity.ComparablePairs().check_fitted()
+        Traceback (most recent call last):
+        fairtransport.errors.InputError: `similarity` 'comparable-pairs' must be fitted first: call
+        its fit(…)
         """
         if not self.is_fitted:
             msg = f"`similarity` {self.name!r} must be fitted first: call its fit(…)"
@@ -90,7 +119,23 @@ class Learned(Parameters):
         Parameters
         ----------
         space
-            The audit's points.
+            The points of an audit.
+
+        Returns
+        -------
+        tuple[str, ...]
+            Sensitive columns that the distance is not about.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import fairtransport as ft
+        >>> people = pd.DataFrame({"height": [1.0, 3.0, 2.0, 4.0], "grade": [1.0, 1.0, 2.0, 2.0]})
+        >>> similarity = ft.similarity.ComparableGroups().fit(people, [0, 0, 1, 1])
+        >>> audited = people.assign(sex=["f", "m", "f", "m"], good=1, said=[0, 1, 0, 1])
+        >>> space = ft.audit(audited, "good", y_pred="said", sensitive_features="sex", rng=0).space
+        >>> similarity.free_columns(space)
+        ('sex',)
         """
         return space.sensitive
 
@@ -100,12 +145,17 @@ class Learned(Parameters):
         Parameters
         ----------
         space
-            The audit's points; not looked at, since costs do not depend on them.
+            The points of an audit.
 
         Returns
         -------
         Making or None
-            None before a fit: nobody is known to look like.
+            None where the fit tells of pairs rather than of people.
+
+        Examples
+        --------
+        >>> similarity.making(result.space) is None
+        False
         """
         return Making(self.support_, self.matrix_) if self.is_fitted else None
 
@@ -128,13 +178,23 @@ class Learned(Parameters):
         Parameters
         ----------
         space
-            The audit's points.
+            The points of an audit.
 
-        Raises
-        ------
-        InputError
-            If it is not fitted, lacks a column of the profile, or was fitted on one that is not
-            there.
+        Returns
+        -------
+        ndarray of float
+            (K, dimensions).
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import fairtransport as ft
+        >>> people = pd.DataFrame({"height": [1.0, 3.0, 2.0, 4.0], "grade": [1.0, 1.0, 2.0, 2.0]})
+        >>> similarity = ft.similarity.ComparableGroups().fit(people, [0, 0, 1, 1])
+        >>> audited = people.assign(sex=["f", "m", "f", "m"], good=1, said=[0, 1, 0, 1])
+        >>> space = ft.audit(audited, "good", y_pred="said", sensitive_features="sex", rng=0).space
+        >>> similarity.embed(space).shape
+        (4, 1)
         """
         self.check_fitted()
         for name in self.encoding_.columns:
@@ -162,7 +222,29 @@ class Learned(Parameters):
         Parameters
         ----------
         X
-            A data frame or a file with the columns of `fit`.
+            A frame with the columns of `fit`.
+
+        Returns
+        -------
+        ndarray of float
+            (rows, dimensions).
+
+        Raises
+        ------
+        InputError
+            If `fit` was not called, or a column is missing.
+
+        Examples
+        --------
+        Heights differ inside groups, so that height counts no longer, and grade does.
+
+        >>> import pandas as pd
+        >>> import fairtransport as ft
+        >>> people = pd.DataFrame({"height": [1.0, 3.0, 2.0, 4.0], "grade": [1.0, 1.0, 2.0, 2.0]})
+        >>> similarity = ft.similarity.ComparableGroups().fit(people, [0, 0, 1, 1])
+        >>> first, second, third, _ = similarity.transform(people)
+        >>> abs(first - second).round(6).tolist(), abs(first - third).round(6).tolist()
+        ([0.0], [2.0])
         """
         self.check_fitted()
         return self._placed(coded_columns(read_table(X, "X"), self.encoding_.columns, "X"))
@@ -179,7 +261,22 @@ class Learned(Parameters):
         Parameters
         ----------
         space
-            The audit's points.
+            The points of an audit.
+
+        Returns
+        -------
+        Geometry
+            What the solver needs.
+
+        Raises
+        ------
+        InputError
+            If `fit` was not called, or the audit lacks a column of the fit.
+
+        Examples
+        --------
+        >>> similarity.geometry(result.space).size == result.points
+        True
         """
         return distances_between(space, self.embed(space), label_columns(space))
 
@@ -191,7 +288,17 @@ class Learned(Parameters):
         Parameters
         ----------
         space
-            The audit's points, each person counted.
+            The points of an audit.
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+
+        Examples
+        --------
+        >>> round(similarity.kept_variance(result.space), 2)
+        0.63
         """
         counts = space.counts.astype(np.float64)
         full = self.encoding_.coordinates(space.columns)
@@ -205,7 +312,17 @@ class Learned(Parameters):
         Parameters
         ----------
         budget
-            ε >= 0.
+            ε.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> similarity.describe_budget(0.1)
+        'On average, people may be moved by the equivalent of 0.316 standard deviations of a
+        feature, in the directions that count.'
         """
         return (
             f"On average, people may be moved by the equivalent of {budget**0.5:.3g} standard "
@@ -218,12 +335,20 @@ class Learned(Parameters):
         Parameters
         ----------
         space
-            The audit's points.
+            The points of an audit.
 
-        Notes
-        -----
-        Bounds take who is comparable for fixed before the sample; a similarity that was fitted on
-        it is not.
+        Returns
+        -------
+        tuple[str, ...]
+
+        Examples
+        --------
+        This one was fitted on the very people who are audited.
+
+        >>> similarity.warnings(result.space)
+        ('The similarity was fitted on the audit data, all 20 people of them. Who is comparable then
+        depends on the sample, which the bounds do not allow for: fit the similarity on other
+        data.',)
         """
         if self.set_aside_ is not None:
             aside = (
@@ -244,7 +369,18 @@ class Learned(Parameters):
         return (note,) if shared else ()
 
     def fitted(self) -> dict[str, object] | None:
-        """Return encoding and matrix, once there are any."""
+        """Return encoding and matrix, once there are any.
+
+        Returns
+        -------
+        dict[str, object] | None
+
+        Examples
+        --------
+        >>> import fairtransport as ft
+        >>> print(ft.similarity.ComparablePairs().fitted())
+        None
+        """
         if not self.is_fitted:
             return None
         return {
@@ -260,10 +396,33 @@ class Learned(Parameters):
         Parameters
         ----------
         settings
-            Parameters, ``fit``, and what tells how to read the file. A number in place of a file is
-            ``fit_share``, where the similarity has it.
+            The table, without its name.
         folder
-            What the file's path starts from.
+            Where the settings file lies; ``fit`` is relative to it.
+
+        Returns
+        -------
+        Learned
+            The similarity, fitted.
+
+        Raises
+        ------
+        InputError
+            If a setting has no such name, or no file to fit on is named.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import pandas as pd
+        >>> import fairtransport as ft
+        >>> people = pd.DataFrame({"height": [1.0, 3.0, 2.0, 4.0], "grade": [1.0, 1.0, 2.0, 2.0]})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     people.assign(team=[0, 0, 1, 1]).to_csv(Path(folder, "teams.csv"), index=False)
+        ...     similarity = ft.similarity.ComparableGroups.from_settings(
+        ...         {"fit": "teams.csv", "group": "team"}, Path(folder))
+        >>> similarity.is_fitted
+        True
         """
         file = settings.get("fit")
         if isinstance(file, float) and "fit_share" in parameter_names(cls):
@@ -287,7 +446,18 @@ class Learned(Parameters):
         Parameters
         ----------
         settings
-            Without ``fit``.
+            A table of settings.
+
+        Returns
+        -------
+        tuple of dict
+            Parameters, and words for `fit_file`.
+
+        Examples
+        --------
+        >>> import fairtransport as ft
+        >>> ft.similarity.SensitiveSubspace.split_settings({"penalty": 2})
+        ({'penalty': 2}, {})
         """
         return settings, {}
 
@@ -297,9 +467,14 @@ class Learned(Parameters):
         Parameters
         ----------
         path
-            The file.
-        words
-            What tells how to read it, from `split_settings`.
+            CSV, Parquet or JSON lines.
+        **words
+            How to read it.
+
+        Returns
+        -------
+        Learned
+            The similarity itself.
         """
         raise NotImplementedError
 

@@ -25,6 +25,16 @@ def suggest_scales(X: object) -> dict[str, float]:  # noqa: N803
     X
         A frame, or a path to a file. Columns with missing values and constant ones are left out.
 
+    Returns
+    -------
+    dict[str, float]
+        The standard deviation of each numeric column, rounded to two digits.
+
+    Raises
+    ------
+    InputError
+        If it is no table.
+
     Notes
     -----
     A scale is the difference that counts 1 in `MixedTabular`. A standard deviation is where to
@@ -34,7 +44,9 @@ def suggest_scales(X: object) -> dict[str, float]:  # noqa: N803
     Examples
     --------
     >>> import pandas as pd
-    >>> suggest_scales(pd.DataFrame({"age": [20, 30, 40, 50], "job": ["a", "b", "b", "c"]}))
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"age": [20, 30, 40, 50], "job": ["a", "b", "b", "c"]})
+    >>> ft.similarity.suggest_scales(people)
     {'age': 11.0}
     """
     table = read_table(X, "X")

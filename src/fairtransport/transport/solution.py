@@ -35,9 +35,13 @@ class BudgetCurve:
 
     Examples
     --------
-    >>> curve = BudgetCurve(np.array([0.0, 1.0]), np.array([0.1, 0.4]), np.array([0.3, 0.0]))
-    >>> round(curve(0.5), 2), curve.price(0.5), curve(7.0)
-    (0.25, 0.3, 0.4)
+    >>> import fairtransport as ft
+    >>> problem = ft.AuditProblem([0.0, 0.6, 1.0], [[0, 1, 4], [1, 0, 1], [4, 1, 0]])
+    >>> curve = problem.budget_curve([1.0, 0.0, 0.0])
+    >>> curve.budgets.tolist(), curve.values.round(3).tolist(), curve.prices.round(3).tolist()
+    ([0.0, 1.0, 4.0], [0.0, 0.6, 1.0], [0.6, 0.133, 0.0])
+    >>> round(curve(0.5), 3)
+    0.3
     """
 
     budgets: FloatArray
@@ -67,6 +71,21 @@ class BudgetCurve:
         ----------
         budget
             ε >= 0.
+
+        Returns
+        -------
+        float
+            The slope just to the right of the budget.
+
+        Raises
+        ------
+        InputError
+            If the budget is negative or no finite number.
+
+        Examples
+        --------
+        >>> round(curve.price(0.5), 3), curve.price(10.0)
+        (0.6, 0.0)
         """
         budget = number("budget", budget, at_least=0)
         return float(self.prices[np.searchsorted(self.budgets, budget, side="right") - 1])
@@ -77,6 +96,15 @@ class BudgetCurve:
 
         Before it a unit of budget brings more than on average over the whole curve, after it
         less.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> curve.elbow
+        1.0
         """
         if len(self.budgets) == 1:
             return float(self.budgets[0])
@@ -94,9 +122,20 @@ class BudgetCurve:
         end
             Half of the corners are spread over the budgets up to this one, half over all.
 
+        Returns
+        -------
+        tuple of BudgetCurve and float
+            The thinner curve, and the largest distance to this one.
+
         Notes
         -----
         What is left is concave and rising too, and nowhere above the curve.
+
+        Examples
+        --------
+        >>> thin, below = curve.thinned(2, 4.0)
+        >>> thin.budgets.tolist(), round(below, 3)
+        ([0.0, 4.0], 0.35)
         """
         if len(self.budgets) <= most:
             return self, 0.0
@@ -245,6 +284,17 @@ class Solution:
         split between two targets that cost differently.
     problem, frequencies
         What was solved.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fairtransport as ft
+    >>> problem = ft.AuditProblem([0.0, 1.0], [[0.0, 2.0], [2.0, 0.0]], budget=0.5)
+    >>> solution = problem.solve([1.0, 0.0])
+    >>> solution.value, solution.price_interval
+    (0.25, (0.5, 0.5))
+    >>> solution.plan.toarray().tolist()
+    [[0.75, 0.25], [0.0, 0.0]]
     """
 
     problem: AuditProblem
@@ -256,14 +306,34 @@ class Solution:
 
     @property
     def plan_gain(self) -> float:
-        """What the plan gains, recomputed from the plan: l'(Π'1 − f)."""
+        """What the plan gains, recomputed from the plan: l'(Π'1 − f).
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> solution.plan_gain == solution.value
+        True
+        """
         moves = self.plan.tocoo()
         losses = self.problem.losses
         return float(np.sum(moves.data * (losses[moves.col] - losses[moves.row])))
 
     @property
     def plan_cost(self) -> float:
-        """What the plan costs, recomputed from the plan: ⟨C, Π⟩."""
+        """What the plan costs, recomputed from the plan: ⟨C, Π⟩.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> solution.plan_cost
+        0.5
+        """
         moves = self.plan.tocoo()
         rows, cols = moves.row.astype(np.int64), moves.col.astype(np.int64)
         return float(np.sum(moves.data * self.problem.costs_of(rows, cols)))
@@ -272,11 +342,20 @@ class Solution:
     def duality_gap(self) -> float:
         """The dual value at the price minus the plan's gain, both recomputed from the costs.
 
+        Returns
+        -------
+        float
+
         Notes
         -----
         By weak duality εν + Σ f_i φ_ν(i) is at least ψ(f) at any price, and a feasible plan
         gains at most ψ(f): a gap of 0 proves both optimal. The maxima in φ_ν are taken over
         all allowed targets, not over the frontiers, so that the proof does not rest on them.
+
+        Examples
+        --------
+        >>> solution.duality_gap
+        0.0
         """
         gains = np.zeros(self.problem.size)
         gains[self._moving] = self._best - self.problem.losses[self._moving]
@@ -286,6 +365,10 @@ class Solution:
     def plan_is_unique(self) -> bool:
         """Whether no other plan reaches the value.
 
+        Returns
+        -------
+        bool
+
         Notes
         -----
         A plan is optimal exactly when, at an optimal price ν, each row's mass sits at
@@ -293,6 +376,11 @@ class Solution:
         every row has one maximiser at a price inside the interval of optimal prices. When
         that interval is one positive price, one row may have two maximisers of different
         cost: the budget then fixes its split.
+
+        Examples
+        --------
+        >>> solution.plan_is_unique
+        True
         """
         lower, upper = self.price_interval
         ties = self._ties[self._moving]
@@ -339,12 +427,17 @@ class Solution:
         Parameters
         ----------
         rows
-            Points with mass.
+            Numbers of points.
 
         Returns
         -------
-        ndarray
-            All false where the plan is unique: a tie that the budget decides is none.
+        ndarray of bool
+            One answer a row.
+
+        Examples
+        --------
+        >>> solution.tied(np.array([0])).tolist()
+        [False]
         """
         if self.plan_is_unique:
             return np.zeros(len(rows), bool)

@@ -72,7 +72,24 @@ def connect(
 
     Returns
     -------
-    What `audit` takes as its ``model``.
+    BlackBox
+        What `audit` takes as its ``model``; it is asked when the audit needs an answer.
+
+    Raises
+    ------
+    InputError
+        If a setting breaks its rule, such as an address of no known kind.
+
+    Examples
+    --------
+    Nobody is asked before the audit; what goes wrong then is a `ModelError`.
+
+    >>> import fairtransport as ft
+    >>> box = ft.access.connect("http://127.0.0.1:9/invocations", features=["sex"], timeout=5)
+    >>> box.features
+    ('sex',)
+    >>> print(box.description)
+    MLflow endpoint at http://127.0.0.1:9/invocations
     """
     address = as_address(url)
     limits = Limits(batch_size, at_a_time, timeout, retries, max_answer)

@@ -218,7 +218,7 @@ def prompt(
         The prompt, with columns in braces: "{age} years old". ``{sex:possessive}`` is the form
         "possessive" of the column sex, worded on its own.
     url
-        The address of a server with OpenAI's chat completions: "http://host/v1".
+        The address of a server with OpenAI's chat completions: ``"http://host/v1"``.
     answers
         The answers the model may give: words, or a table of words and the labels they stand
         for. An answer counts word for word, but for capitals and the signs around it.
@@ -247,8 +247,23 @@ def prompt(
 
     Returns
     -------
-    What `audit` takes as its ``model``. Labels are read from what the model says; scores, where
-    a loss needs them, from the probabilities of the first token.
+    BlackBox
+        What `audit` takes as its ``model``. Labels are read from what the model says; scores, where
+        a loss needs them, from the probabilities of the first token.
+
+    Raises
+    ------
+    InputError
+        If a setting breaks its rule, such as a template without columns.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> box = ft.access.prompt("{sex} applies, {years} years of experience. Hire? Yes or no.",
+    ...                        "http://127.0.0.1:9/v1", model="small", answers={"yes": 1, "no": 0},
+    ...                        wording={"sex": {"f": "She", "m": "He"}})
+    >>> box.features, box.classes
+    (('sex', 'years'), [1, 0, -1])
     """
     limits = Limits(1, at_a_time, timeout, retries, max_answer)
     found = as_template(template, wording, stand_ins)

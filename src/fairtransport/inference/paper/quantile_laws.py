@@ -67,8 +67,25 @@ class QuantileLaw(SamplingLaw):
         Parameters
         ----------
         alpha
-            Its level; the law's upper α-quantile is subtracted, as the law is that of the
-            statistic's error.
+            The probability to be wrong, for large samples.
+
+        Returns
+        -------
+        float
+            ψ(f_n) − c_{1−α}/√n.
+
+        Raises
+        ------
+        InputError
+            If α is not between 0 and 1, or smaller than draws can tell.
+
+        Examples
+        --------
+        >>> import fairtransport as ft
+        >>> problem = ft.AuditProblem([0.0, 1.0], [[0.0, 0.0], [0.0, 0.0]])
+        >>> law = ft.inference.sampling_law(problem, [30, 70], method="plug-in")
+        >>> round(law.lower_bound(), 3)
+        0.225
         """
         return self.estimate - self.quantile(1 - self._level(alpha)) / math.sqrt(self.n)
 
@@ -78,12 +95,25 @@ class QuantileLaw(SamplingLaw):
         Parameters
         ----------
         alpha
-            The level.
+            The probability to be wrong, for large samples.
 
         Returns
         -------
         float
-            Infinite where targets depend on the sample.
+            ψ(f_n) − c_α/√n; infinite where targets depend on the sample.
+
+        Raises
+        ------
+        InputError
+            If α is not between 0 and 1, or smaller than draws can tell.
+
+        Examples
+        --------
+        >>> import fairtransport as ft
+        >>> problem = ft.AuditProblem([0.0, 1.0], [[0.0, 0.0], [0.0, 0.0]])
+        >>> law = ft.inference.sampling_law(problem, [30, 70], method="plug-in")
+        >>> round(law.upper_bound(), 3)
+        0.375
         """
         lowest = self.quantile(self._level(alpha))
         return self.estimate - lowest / math.sqrt(self.n) if self.fixed_targets else math.inf
@@ -113,6 +143,15 @@ class DrawnLaw(QuantileLaw):
         The step ϵ of the numerical derivative; None elsewhere.
     acceptance
         The share of proposals that the numerical method's sampler accepted.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> problem = ft.AuditProblem([0.0, 1.0], [[0.0, 0.0], [0.0, 0.0]])
+    >>> law = ft.inference.sampling_law(problem, [30, 70], method="m-out-of-n", n_resamples=500,
+    ...                                 rng=0)
+    >>> law.size, len(law.draws)
+    (20, 500)
     """
 
     draws: FloatArray
@@ -126,7 +165,23 @@ class DrawnLaw(QuantileLaw):
         return np.sort(self.draws)
 
     def quantile(self, q: float) -> float:
-        """Return c_q = inf{c : P(law <= c) >= q} of the draws."""
+        """Return c_q = inf{c : P(law <= c) >= q} of the draws.
+
+        Parameters
+        ----------
+        q
+            Between 0 and 1.
+
+        Returns
+        -------
+        float
+            One of the draws.
+
+        Examples
+        --------
+        >>> law.quantile(0.05) < 0 < law.quantile(0.95)
+        True
+        """
         if q <= 0:
             return -math.inf
         # q·B is a whole number up to rounding whenever it should be one
@@ -134,23 +189,75 @@ class DrawnLaw(QuantileLaw):
         return float(self._ordered[max(rank, 1) - 1])
 
     def at_most(self, t: float) -> float:
-        """Return the share of draws <= t, at least one draw's worth: never 0."""
+        """Return the share of draws <= t, at least one draw's worth: never 0.
+
+        Parameters
+        ----------
+        t
+            A number.
+
+        Returns
+        -------
+        float
+            Between one draw's worth and 1.
+
+        Examples
+        --------
+        >>> law.at_most(law.quantile(0.9)) >= 0.9, law.at_most(-100.0)
+        (True, 0.002)
+        """
         below = int(np.searchsorted(self._ordered, t, side="right"))
         return max(below, 1) / len(self.draws)
 
     def at_least(self, t: float) -> float:
-        """Return the share of draws >= t, at least one draw's worth: never 0."""
+        """Return the share of draws >= t, at least one draw's worth: never 0.
+
+        Parameters
+        ----------
+        t
+            A number.
+
+        Returns
+        -------
+        float
+            Between one draw's worth and 1.
+
+        Examples
+        --------
+        >>> law.at_least(-100.0), law.at_least(100.0)
+        (1.0, 0.002)
+        """
         above = len(self.draws) - int(np.searchsorted(self._ordered, t, side="left"))
         return max(above, 1) / len(self.draws)
 
     @property
     def smallest_level(self) -> float:
-        """One draw's worth."""
+        """One draw's worth.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> law.smallest_level
+        0.002
+        """
         return 1 / len(self.draws)
 
     @cached_property
     def gaussianity(self) -> GaussianityCheck:
-        """The paper's heuristic: whether the draws look like a centred normal law."""
+        """The paper's heuristic: whether the draws look like a centred normal law.
+
+        Returns
+        -------
+        GaussianityCheck
+
+        Examples
+        --------
+        >>> law.gaussianity.looks_gaussian, law.gaussianity.words
+        (True, "The bootstrap's draws look like a centred normal law; nothing speaks against it.")
+        """
         from fairtransport.inference.paper.gaussianity import check_gaussianity
 
         return check_gaussianity(self.draws)
@@ -202,20 +309,91 @@ def check_resamples(tail: float, n_resamples: int, alpha: float) -> None:
 
 @dataclass(frozen=True, eq=False)
 class PlugInLaw(QuantileLaw):
-    """Theorem 1's limit with f_n in the place of f*: the minimum of two normals."""
+    """Theorem 1's limit with f_n in the place of f*: the minimum of two normals.
+
+    Attributes
+    ----------
+    limit
+        The law of the minimum.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> problem = ft.AuditProblem([0.0, 1.0], [[0.0, 0.0], [0.0, 0.0]])
+    >>> law = ft.inference.sampling_law(problem, [30, 70], method="plug-in")
+    >>> law.limit.is_gaussian, round(law.upper_bound(), 3)
+    (True, 0.375)
+    """
 
     limit: MinOfNormals
 
     def quantile(self, q: float) -> float:
-        """Return c_q of the limit."""
+        """Return c_q of the limit.
+
+        Parameters
+        ----------
+        q
+            Between 0 and 1.
+
+        Returns
+        -------
+        float
+            A number.
+
+        Examples
+        --------
+        >>> import fairtransport as ft
+        >>> problem = ft.AuditProblem([0.0, 1.0], [[0.0, 0.0], [0.0, 0.0]])
+        >>> law = ft.inference.sampling_law(problem, [30, 70], method="plug-in")
+        >>> round(law.quantile(0.95), 3)
+        0.754
+        """
         return self.limit.quantile(q)
 
     def at_most(self, t: float) -> float:
-        """Return P(law <= t)."""
+        """Return P(law <= t).
+
+        Parameters
+        ----------
+        t
+            A number.
+
+        Returns
+        -------
+        float
+            A probability.
+
+        Examples
+        --------
+        >>> import fairtransport as ft
+        >>> problem = ft.AuditProblem([0.0, 1.0], [[0.0, 0.0], [0.0, 0.0]])
+        >>> law = ft.inference.sampling_law(problem, [30, 70], method="plug-in")
+        >>> round(law.at_most(law.quantile(0.9)), 6)
+        0.9
+        """
         return float(self.limit.cdf(t))
 
     def at_least(self, t: float) -> float:
-        """Return P(law >= t)."""
+        """Return P(law >= t).
+
+        Parameters
+        ----------
+        t
+            A number.
+
+        Returns
+        -------
+        float
+            A probability.
+
+        Examples
+        --------
+        >>> import fairtransport as ft
+        >>> problem = ft.AuditProblem([0.0, 1.0], [[0.0, 0.0], [0.0, 0.0]])
+        >>> law = ft.inference.sampling_law(problem, [30, 70], method="plug-in")
+        >>> round(law.at_least(0.0), 6)
+        0.5
+        """
         return float(self.limit.at_least(t))
 
 
@@ -237,13 +415,43 @@ class LimitLaw(PlugInLaw):
         L = min over ν of { mean of Y_ν − z_{1−α} sd(Y_ν)/√n }.
 
     The minimum sits at a price where φ bends, since between two such the bracket is concave.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> problem = ft.AuditProblem([0.0, 0.6, 1.0], [[0, 1, 4], [1, 0, 1], [4, 1, 0]], budget=0.5)
+    >>> law = ft.inference.sampling_law(problem, [60, 30, 10], method="limit-law")
+    >>> plug_in = ft.inference.sampling_law(problem, [60, 30, 10], method="plug-in")
+    >>> law.lower_bound() <= plug_in.lower_bound()
+    True
     """
 
     means: FloatArray
     spreads: FloatArray
 
     def lower_bound(self, alpha: float = 0.05) -> float:
-        """Return the intersection–union lower bound."""
+        """Return the intersection–union lower bound.
+
+        Parameters
+        ----------
+        alpha
+            The probability to be wrong, for large samples.
+
+        Returns
+        -------
+        float
+            The smallest of the bounds at all prices.
+
+        Raises
+        ------
+        InputError
+            If α is not between 0 and 1.
+
+        Examples
+        --------
+        >>> round(law.lower_bound(), 3), round(law.lower_bound(0.01), 3)
+        (0.3, 0.297)
+        """
         from scipy.special import ndtri
 
         z = float(ndtri(1 - self._level(alpha)))

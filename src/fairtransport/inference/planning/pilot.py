@@ -42,6 +42,18 @@ class Pilot:
         The pilot's own settings, for those that a plan is not told.
     notes
         What a reader of the plan should know of the pilot.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 20, "good": [1] * 40})
+    >>> result = ft.audit(people, "good", model=lambda asked: (asked["sex"] == "m").astype(int),
+    ...                   sensitive_features="sex", delta=0.1, rng=0)
+    >>> pilot = result.as_pilot()
+    >>> pilot.frequencies.tolist(), pilot.delta
+    ([0.5, 0.5], 0.1)
     """
 
     problem: AuditProblem
@@ -59,7 +71,26 @@ class Pilot:
     notes: tuple[str, ...] = ()
 
     def audited(self, counts: IntArray) -> tuple[AuditProblem, IntArray]:
-        """Return the problem and the counts that the audit of a sample would have."""
+        """Return the problem and the counts that the audit of a sample would have.
+
+        Parameters
+        ----------
+        counts
+            (K,) how many people are at each point of the pilot's problem.
+
+        Returns
+        -------
+        tuple of AuditProblem and ndarray of int
+            Without the points that such an audit would not have.
+
+        Examples
+        --------
+        Nobody is a woman in this sample, so that it knows no other sex.
+
+        >>> problem, counts = pilot.audited(np.array([0, 5]))
+        >>> problem.size, counts.tolist()
+        (1, [5])
+        """
         if self.families is None:
             return self.problem, counts
         there = np.flatnonzero(self._there(self.families, counts > 0))
@@ -82,7 +113,23 @@ class Pilot:
         return there
 
     def chance_to_miss_a_level(self, n: int) -> float:
-        """Return a limit of the chance that some level occurs nowhere in n people."""
+        """Return a limit of the chance that some level occurs nowhere in n people.
+
+        Parameters
+        ----------
+        n
+            The number of people.
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+
+        Examples
+        --------
+        >>> round(pilot.chance_to_miss_a_level(5), 4)
+        0.0625
+        """
         if self.open_levels is None:
             return 0.0
         # the code of a missing value is -1

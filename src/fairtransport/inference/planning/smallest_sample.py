@@ -44,6 +44,13 @@ class PowerCurve:
         Its Monte-Carlo standard error; 0 where it is exact.
     low, high
         A 95 % interval for the power (Clopper–Pearson); the power itself where it is exact.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> curve = ft.inference.sample_size(value=0.06, delta=0.0365).curve
+    >>> len(curve.n) == len(curve.power), bool(curve.power.max() > 0.8)
+    (True, True)
     """
 
     n: IntArray
@@ -78,6 +85,13 @@ class SamplePlan:
         The power around n.
     notes
         What a reader of the numbers should know.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> plan = ft.inference.sample_size(value=0.06, delta=0.0365)
+    >>> plan.n, round(plan.achieved, 3), plan.method
+    (555, 0.803, 'clopper-pearson')
     """
 
     n: int
@@ -95,7 +109,18 @@ class SamplePlan:
 
     @property
     def words(self) -> str:
-        """The plan in a sentence."""
+        """The plan in a sentence.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> print(plan.words)
+        With 555 cases, an audit rejects δ-fairness for δ = 0.0365 at level 0.05 with probability
+        80.3 % if the true value is 0.06.
+        """
         what = "rejects" if self.goal == "reject" else "certifies"
         cases = "1 case" if self.n == 1 else f"{self.n:,} cases"
         if self.method == CLOPPER_PEARSON:
@@ -173,6 +198,16 @@ def sample_size(
     rng
         A seed or a numpy generator.
 
+    Returns
+    -------
+    SamplePlan
+        The number of cases, the power, and both in words.
+
+    Raises
+    ------
+    InputError
+        If the goal cannot be reached: a value on the wrong side of δ, targets that vary.
+
     Notes
     -----
     The exact power is a saw-tooth in n. The answer is the smallest n from which on it never
@@ -188,11 +223,12 @@ def sample_size(
 
     Examples
     --------
-    >>> plan = sample_size(value=0.06, delta=0.0365)
+    >>> import fairtransport as ft
+    >>> plan = ft.inference.sample_size(value=0.06, delta=0.0365)
     >>> print(plan.words)
-    With 555 cases, an audit rejects δ-fairness for δ = 0.0365 at level 0.05 with probability
-    80.3 % if the true value is 0.06.
-    >>> sample_size(value=0.0, delta=0.01, goal="certify").n
+    With 555 cases, an audit rejects δ-fairness for δ = 0.0365 at level 0.05 with probability 80.3 %
+    if the true value is 0.06.
+    >>> ft.inference.sample_size(value=0.0, delta=0.01, goal="certify").n
     299
     """
     choice("goal", goal, GOALS)

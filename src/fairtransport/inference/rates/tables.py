@@ -40,6 +40,14 @@ class RateTable:
         The number of groups.
     low, width
         The losses as they were are ``low + width * value``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fairtransport as ft
+    >>> table = ft.inference.rate_table(["a", "a", "b"], ["f", "m", "f"], [1, 0, 1])
+    >>> table.groups, table.n
+    (2, 3)
     """
 
     cell: IntArray
@@ -52,46 +60,142 @@ class RateTable:
 
     @property
     def blocks(self) -> int:
-        """The number of blocks."""
+        """The number of blocks.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> table.blocks
+        2
+        """
         return len(self.strata)
 
     @property
     def cells(self) -> int:
-        """The number of cells, empty ones too."""
+        """The number of cells, empty ones too.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> table.cells
+        4
+        """
         return self.blocks * self.groups
 
     @cached_property
     def n(self) -> int:
-        """The number of people."""
+        """The number of people.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> table.n
+        3
+        """
         return int(self.count.sum())
 
     @cached_property
     def people(self) -> IntArray:
-        """(blocks, groups) people in each cell."""
+        """(blocks, groups) people in each cell.
+
+        Returns
+        -------
+        ndarray of int
+
+        Examples
+        --------
+        >>> table.people.tolist()
+        [[1, 1], [1, 0]]
+        """
         return self.added(self.count).astype(np.int64)
 
     @cached_property
     def losses(self) -> FloatArray:
-        """(blocks, groups) the sum of the losses of each cell."""
+        """(blocks, groups) the sum of the losses of each cell.
+
+        Returns
+        -------
+        ndarray of float
+
+        Examples
+        --------
+        >>> table.losses.tolist()
+        [[1.0, 0.0], [1.0, 0.0]]
+        """
         return self.added(self.count * self.value)
 
     @cached_property
     def start(self) -> IntArray:
-        """Where the entries of each cell begin and end."""
+        """Where the entries of each cell begin and end.
+
+        Returns
+        -------
+        ndarray of int
+
+        Examples
+        --------
+        >>> table.start.tolist()
+        [0, 1, 2, 3, 3]
+        """
         return np.searchsorted(self.cell, np.arange(self.cells + 1))
 
     @property
     def shared(self) -> BoolArray:
-        """The blocks in which people of two groups or more are."""
+        """The blocks in which people of two groups or more are.
+
+        Returns
+        -------
+        ndarray of bool
+
+        Examples
+        --------
+        >>> table.shared.tolist()
+        [True, False]
+        """
         return np.asarray((self.people > 0).sum(axis=1) > 1)
 
     @property
     def comparable_share(self) -> float:
-        """The share of the people who are in such a block."""
+        """The share of the people who are in such a block.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> round(table.comparable_share, 3)
+        0.667
+        """
         return float(self.people[self.shared].sum() / self.n)
 
     def added(self, entries: NDArray[np.number]) -> FloatArray:
-        """Return (blocks, groups) what the entries of each cell add up to."""
+        """Return (blocks, groups) what the entries of each cell add up to.
+
+        Parameters
+        ----------
+        entries
+            One number an entry, as ``table.count``.
+
+        Returns
+        -------
+        ndarray of float
+            Their sums.
+
+        Examples
+        --------
+        >>> table.added(table.count).tolist()
+        [[1.0, 1.0], [1.0, 0.0]]
+        """
         sums = np.bincount(self.cell, entries.astype(float), minlength=self.cells).astype(float)
         return sums.reshape(self.blocks, self.groups)
 
@@ -127,6 +231,19 @@ def rate_table(
     Returns
     -------
     RateTable
+        What `RateLaw` is about.
+
+    Raises
+    ------
+    InputError
+        If columns differ in length, losses leave the range, or a block lies in two strata.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> table = ft.inference.rate_table(["a", "a", "b"], ["f", "m", "f"], [1, 0, 1])
+    >>> table.people.tolist()
+    [[1, 1], [1, 0]]
     """
     given = float_array("losses", losses, (None,))
     length = len(given)

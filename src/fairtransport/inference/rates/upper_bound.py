@@ -41,6 +41,16 @@ class RateCertificate:
         or more people of both groups. It says nothing of others.
     share
         The share of all people of the sample who are among them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fairtransport as ft
+    >>> rng = np.random.default_rng(1)
+    >>> age, group = rng.integers(0, 5, 1000), rng.integers(0, 2, 1000)
+    >>> found = ft.inference.rate_law(age, group, rng.random(1000) < 0.2, rng=0).certificate()
+    >>> found.people, found.blocks, found.upper_bound < 0.2
+    (1000, 5, True)
     """
 
     upper_bound: float
