@@ -73,10 +73,7 @@ class StudySettings:
         return asdict(self)
 
     def models(self) -> dict[str, Callable[[People, int], LogOdds]]:
-        """Return how each model is trained, from people and a seed.
-
-        The names and their order are those of the follow-up's table.
-        """
+        """Return how each model is trained from people and a seed, in ``PAPER_BOUNDS``' order."""
         return {
             "Baseline": lambda people, seed: baseline(people, seed, self.training),
             "Project": lambda people, seed: project(people, seed, self.training),
