@@ -54,6 +54,7 @@ def _upper_quantile(p: float) -> float:
     call ``scipy.special.ndtri``, and a stake needs no more digits than these.
     """
     # a start good to .0005 (Abramowitz and Stegun 26.2.23), then two corrections
+    # the formula is for the upper half; the lower one is its mirror image, told apart by `p == q`
     q = min(p, 1.0 - p)
     t = math.sqrt(-2.0 * math.log(q))
     z = t - (2.515517 + t * (0.802853 + t * 0.010328)) / (
@@ -111,10 +112,13 @@ def multiplied(total: float, product: float, x: float, count: float) -> tuple[fl
     total, product
         The same pair afterwards.
     """
+    # a cell's records are alike: their factors are one power, and its logarithm is one product
     if count > FEW:
         return total + count * log_factor(x), product
     for _ in range(int(count)):
         product *= 1.0 + x
+    # at most eight factors came since the last look: from inside this range only factors beyond
+    # 1e26 or below 1e-26 could leave that of floats
     if not TINY < product < HUGE:
         return total + math.log(product), 1.0
     return total, product
@@ -144,6 +148,8 @@ def digital_hedge(log_wealth: float, alpha: float, cushion: float) -> float:
     Any function of the past may be staked, so the rule needs no proof, only a lower limit of 0
     and the caller's cap.
     """
+    # p is a price, so it must lie inside (0, 1): a wealth of next to nothing still has a quantile,
+    # and e⁵⁰ is beyond any 1/α in use: there the option is won in either case
     p = max(cushion * alpha * math.exp(min(log_wealth, 50.0)), 1e-12)
     if p >= SAFE:
         return 0.0
@@ -180,6 +186,7 @@ def digital_stake(
     hedge = digital_hedge(log_wealth, alpha, cushion)
     if hedge > 0.0:
         return float(hedge / math.sqrt(variance * left))
+    # of a wealth W > 1/α only the share 1 − 1/(αW) is put at risk; nothing of it is at W <= 1/α
     surplus = 1.0 - math.exp(-max(log_wealth + math.log(alpha), 0.0))
     return float(0.5 * surplus * max(drift, 0.0) / variance)
 
@@ -206,6 +213,8 @@ def log_wealths(
         (rows, orders), filled: log Π(1 + λ(Y − over)).
     """
     orders, blocks = stakes.shape
+    # one loop over both, so that threads are busy with few rows and many orders as well as the
+    # reverse
     for job in prange(outcomes.shape[0] * orders):
         y, s = job // orders, job % orders
         total, product = 0.0, 1.0
@@ -288,6 +297,8 @@ def _take_logarithms(totals: FloatArray, products: FloatArray) -> None:
         where something was moved.
     """
     for s in range(len(products)):
+        # looked at after every record, so that two negative factors, which only tangents below φ
+        # have, cannot pass for a gain
         if products[s] <= 0.0:
             totals[s], products[s] = -np.inf, 1.0
         elif not TINY < products[s] < HUGE:
@@ -352,6 +363,7 @@ def net_gain(
     target at the far end of the last of them is the best. A segment whose slope equals the price
     changes nothing, and is left out.
     """
+    # without any segment worth its price the person stays, or moves for free
     gain = base[i]
     for k in range(first[i], first[i + 1]):
         if slope[k] <= price:
