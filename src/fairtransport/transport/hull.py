@@ -47,6 +47,7 @@ def cost_at(loss: float, level: FloatArray, price: FloatArray, n: int) -> float:
     low, high = 0, n - 1
     # level[low] >= loss, and what follows `high` is smaller
     while low < high:
+        # rounded up, so that `low = middle` moves on: rounded down the loop might not end
         middle = (low + high + 1) // 2
         if level[middle] >= loss:
             low = middle
@@ -114,6 +115,7 @@ def insert(  # noqa: C901
     Slopes are compared as products, cross-multiplied, so that nothing is divided by a cost
     difference that may be tiny.
     """
+    # where it would stand; p moves left and q right over the corners that it hides
     p = q = _place(loss, level, n)
     # a corner with a larger loss costs no more: the candidate is below the hull
     if p > 0 and price[p - 1] <= c:
@@ -131,6 +133,8 @@ def insert(  # noqa: C901
         q += 1
     if p > 0 and q < n:
         rise, run = level[p - 1] - level[q], price[p - 1] - price[q]
+        # below the line between its neighbours: no corner. The margin keeps what is on the line up
+        # to rounding
         if (loss - level[q]) * run < rise * (c - price[q]) * (1 - MARGIN):
             return n
     # neighbours on either side that fell below the lines through the new corner
@@ -163,6 +167,7 @@ def _replace(
     level, price, corner, n
         The hull, changed in place, and its length before.
     """
+    # several go: close the gap. None goes: make room, from the end so that nothing is overwritten
     if q > p + 1:
         for a in range(q, n):
             to = a + p + 1 - q
@@ -194,5 +199,6 @@ def finish(i: int, losses: FloatArray, price: FloatArray, corner: IntArray, n: i
     The margin kept candidates that may lie a rounding error below the hull; `cheapest_first`
     drops them now that all are known, so that every way of searching ends with the same corners.
     """
+    # the point itself is where a frontier starts, not a target of it
     own = 1 if corner[n - 1] == i else 0
     return cheapest_first(i, n - own, losses, corner, price)

@@ -162,6 +162,7 @@ def lipschitz_constant(frontiers: Frontiers) -> float:
     """
     if (frontiers.base_gain > 0).any():
         return np.inf
+    # costs are squared distances: d = √c
     steepest = frontiers.far_gain / np.sqrt(frontiers.far_cost)
     return float(steepest.max(initial=0.0))
 

@@ -86,6 +86,8 @@ def advance(
                 wealth[c] *= start[c] + rise[c] * value
                 total[c] += share[c] * wealth[c]
         for c in range(columns):
+            # compared in units of the column's largest wealth at the last fold: no exponential a
+            # record
             if total[c] >= level[c] and crossed[c] == 0:
                 # what was ever reached stays reached: Ville's inequality is about the whole path
                 crossed[c] = n
@@ -127,6 +129,7 @@ def _weigh(
         top = -np.inf
         for j in range(stakes):
             top = max(top, log_wealth[j, c])
+        # wealth far below its threshold would overflow here; e⁷⁰⁰ cannot be reached within a fold
         level[c] = math.exp(min(threshold[c] - top, 700.0))
         for j in range(stakes):
             weight[j, c] = math.exp(log_wealth[j, c] - top) / stakes
@@ -284,6 +287,7 @@ class Bets:
         """
         deltas, signs = self.deltas[columns], self.signs[columns]
         highest = self.most_gain if top is None else top
+        # the most a record can lose a unit of stake: Y >= 0 against ψ <= δ, Y <= top against ψ >= δ
         room = np.where(signs > 0, deltas, highest - deltas)
         slope = signs * stakes_for(room, self.most_gain)
         return 1 - slope * deltas, slope
@@ -327,6 +331,8 @@ def stakes_for(room: FloatArray, most_gain: float) -> FloatArray:
         ``FRACTIONS`` of 1/room, so that a record loses at most 90 % of a wealth; cut where a
         record could multiply wealth by more than ``MOST_FACTOR``.
     """
+    # a threshold at the largest outcome leaves no room: the stake is endless, and the second limit
+    # below takes over
     shares = FRACTIONS[:, None] / np.maximum(room, 1e-300)[None, :]
     return np.asarray(np.minimum(shares, MOST_FACTOR / most_gain))
 

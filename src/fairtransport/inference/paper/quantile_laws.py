@@ -136,6 +136,7 @@ class DrawnLaw(QuantileLaw):
     def at_most(self, t: float) -> float:
         """Return the share of draws <= t, at least one draw's worth: never 0."""
         below = int(np.searchsorted(self._ordered, t, side="right"))
+        # a share of 0 would claim more than so many draws can tell
         return max(below, 1) / len(self.draws)
 
     def at_least(self, t: float) -> float:

@@ -82,6 +82,7 @@ def values_of_resamples(
     check_resamples_wanted(n_resamples)
     block = max(1, min(n_resamples, BLOCK_ENTRIES // problem.size))
     sizes = [min(block, n_resamples - start) for start in range(0, n_resamples, block)]
+    # a stream a block, whichever thread draws it: the same numbers on every machine
     drawn = _ahead(draw, rng.spawn(len(sizes)), sizes)
     return np.concatenate([problem.values(part) for part in track(drawn, len(sizes), "Resampling")])
 
@@ -147,6 +148,7 @@ def with_replacement(counts: IntArray, size: int) -> Draw:
         # Poisson cells are multinomial given their total N; size − N further people, drawn
         # one by one, make it Multinomial(size) whatever N is, as long as N <= size
         drawn = rng.poisson(mean, (many, len(counts)))
+        # redrawing depends on the total alone, given which the cells are multinomial still
         while len(over := np.flatnonzero(drawn.sum(axis=1) > size)):
             drawn[over] = rng.poisson(mean, (len(over), len(counts)))
         lacking = size - drawn.sum(axis=1)
@@ -192,6 +194,7 @@ def without_replacement(counts: IntArray, size: int) -> Draw:
         drawn = rng.multivariate_hypergeometric(counts, size, many, method="marginals")
         return np.asarray(drawn / size)
 
+    # beyond a quarter of the people, repeats are too many to be drawn again
     return by_person if size < min(4 * len(counts), total // 4) else by_cell
 
 

@@ -105,6 +105,7 @@ class RateLaw:
 
     def pvalue(self, delta: float = 0.0) -> float:
         """Return the p-value of R <= δ: at most α with probability at most α, at every n."""
+        # one over the evidence, by the exchangeable Markov inequality; never above 1
         return math.exp(-min(max(self._log_evidence(self._scaled(delta)), 0.0), MOST_LOG))
 
     def lower_bound(self, alpha: float = 0.05) -> float:
@@ -172,7 +173,9 @@ class RateLaw:
         W/(1 + λδ)^N by order: λ and N are that order's own.
         """
         log, stake, people, _ = self.wealths
+        # Σ r over the N sealed people is at most n times the mean over all
         most = delta * self.n / np.maximum(people, 1) if here else delta
+        # E W <= (1 + λR)^N given the pilot, which λ and N are functions of
         against = log - people * np.log1p(stake * most)
         return log_best_mean(against, fewest or math.ceil(FEWEST_SHARE * self.orders))
 

@@ -91,6 +91,7 @@ def group_effects(seen: Seen, strata: int) -> tuple[FloatArray, FloatArray, Floa
             own = seen.people[b, s]
             people[y, s] += own
             if 0.0 < own < many:
+                # Mantel and Haenszel: one over the variance of the difference, in units of a loss's
                 w = own * (many - own) / many
                 rest = (total - seen.losses[b, s]) / (many - own)
                 difference[y, s] += w * (seen.losses[b, s] / own - rest)
@@ -173,12 +174,15 @@ def _spread_of_cells(
             many += seen.people[b, s]
             total += seen.losses[b, s]
             rest += seen.losses[b, s] - seen.people[b, s] * effect[y, s]
+        # a block whose few losses agree is not taken for one without variance
         mean = (total + BLOCK_WEIGHT * overall) / (many + BLOCK_WEIGHT)
         variances[b] = mean * (1.0 - mean) + FLOOR
         for s in range(groups):
             own = seen.people[b, s]
             if 0.0 < own < many:
                 z = seen.losses[b, s] / own - rest / many - effect[y, s]
+                # the cell is part of the block's mean, so that chance alone moves z by this much
+                # less
                 part = 1.0 - own / many
                 excess += own * z * z - part * variances[b]
                 noise += 2.0 * (part * variances[b]) ** 2
@@ -215,6 +219,8 @@ def _fill_means(seen: Seen, effect: FloatArray, weight: float, means: FloatArray
         for s in range(groups):
             own = seen.people[b, s]
             if own > 0.0:
+                # the block's level is the mean of what its cells leave, each by how far it is
+                # believed
                 z = seen.losses[b, s] / own - effect[y, s] - base / total
                 means[b, s] += own / (own + weight) * z
 
@@ -249,6 +255,7 @@ def fit(
     # beside a prior guess, each by its precision
     known, prior = 1.0 / (error * error + TINY), 1.0 / CELL_SPREAD**4
     spread = (max(found, 0.0) * known + CELL_SPREAD**2 * prior) / (known + prior)
+    # where no deviations were found their prior weight must stay finite
     _fill_means(seen, effect, sigma / max(spread, LEAST_SPREAD**2), means)
     widest = 0.0
     for y in range(strata):
@@ -324,6 +331,7 @@ def variance_of_gains(seen: Seen, strata: int, size: float) -> float:
             if p == 0.0:
                 continue
             score = difference[y, s] / math.sqrt(sigma * max(weight[y, s], 1.0))
+            # clamped, so that a chance stays a number and no group is ever ruled out
             chance = math.exp(SHARPNESS * min(max(score, -MOST_SCORE), MOST_SCORE))
             q = 1.0 - math.exp(-size * p)
             ratio = q * (1.0 - p) * (1.0 + (1.0 / size + 1.0 - p) * q / p)
