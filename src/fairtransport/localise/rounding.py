@@ -157,7 +157,11 @@ class Grain:
         pattern = "|".join([*sorted(kept, key=len, reverse=True), f"(?P<number>{_NUMBER})"])
 
         def rounded(match: re.Match[str]) -> str:
-            """Return a number in the text, rounded, or a name as it is."""
+            """Return a number in the text, rounded, or a name as it is.
+
+            What the reader may know exactly, such as δ, is in ``told`` and stays; whole numbers
+            count as people, numbers with a point as shares.
+            """
             if match["number"] is None:
                 return match[0]
             number = float(match["number"].replace(",", ""))

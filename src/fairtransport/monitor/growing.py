@@ -286,7 +286,13 @@ class GrowingFile:
         return rows
 
     def _records(self, rows: list[list[str]]) -> list[Record]:
-        """Return rows as records, each column in its own type."""
+        """Return rows as records, each column in its own type.
+
+        Parameters
+        ----------
+        rows
+            The cells of complete lines, each as many as the header has names.
+        """
         header = self.header or []
         columns = [
             self._values(name, words)
@@ -306,7 +312,19 @@ class GrowingFile:
         return SEPARATORS[self.path.suffix.lower()]
 
     def _check_prefix(self, wanted: str) -> None:
-        """Refuse a file whose part that was read is not what it was."""
+        """Refuse a file whose part that was read is not what it was.
+
+        Parameters
+        ----------
+        wanted
+            The hash of the first ``offset`` bytes when the state was kept.
+
+        Raises
+        ------
+        DataError
+            If the file shrank or its beginning changed: evidence of records that were replaced
+            would count people who are no longer there, or some of them twice.
+        """
         left = self.offset
         if self.size < left:
             msg = (

@@ -283,7 +283,13 @@ class Points:
         return columns
 
     def _columns_of_records(self, records: Sequence[Mapping[str, Value]]) -> dict[str, list[Value]]:
-        """Return the columns of a list of records."""
+        """Return the columns of a list of records.
+
+        Parameters
+        ----------
+        records
+            A mapping a person; each must have the names that the first batch fixed.
+        """
         if not records:
             return {}
         self._find_features({tuple(record): None for record in records})

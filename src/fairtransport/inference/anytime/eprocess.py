@@ -293,7 +293,14 @@ class Bets:
         return 1 - slope * deltas, slope
 
     def as_json(self) -> dict[str, Any]:
-        """Return the wealths; arrays in base64, so that not a bit is lost."""
+        """Return the wealths; arrays in base64, so that not a bit is lost.
+
+        Notes
+        -----
+        Thresholds, sides and levels are not part of it: they follow from the settings, which the
+        state file keeps. The product since the last fold is, so that a run that is taken up again
+        folds where the first one would have.
+        """
         return {
             "n": self.n,
             "log_wealth": _packed(self.log_wealth),

@@ -160,6 +160,7 @@ class Certificate:
         _, path = self._declared_run(level)
 
         def rejects(rung: int, level: float) -> bool:
+            """Whether everything above a rung over δ is rejected, with δ's path held."""
             bottom = ladder.threshold(rung)
             # these would be rejected only together with δ, which was not
             if bottom <= declared:

@@ -42,16 +42,45 @@ class MinOfNormals:
         return self.sd_x == self.sd_y and (self.sd_x == 0 or self.correlation > ALMOST_ONE)
 
     def cdf(self, t: object) -> FloatArray:
-        """Return P(min <= t)."""
+        """Return P(min <= t).
+
+        Parameters
+        ----------
+        t
+            A number or an array of them.
+        """
         t = np.asarray(t, dtype=float)
         return np.asarray(1.0 - self._both_above(t, strictly=True))
 
     def at_least(self, t: object) -> FloatArray:
-        """Return P(min >= t), which exceeds 1 − cdf(t) at the atom 0 only."""
+        """Return P(min >= t), which exceeds 1 − cdf(t) at the atom 0 only.
+
+        Parameters
+        ----------
+        t
+            A number or an array of them.
+        """
         return np.asarray(self._both_above(np.asarray(t, dtype=float), strictly=False))
 
     def pdf(self, t: object) -> FloatArray:
-        """Return the density of the continuous part."""
+        """Return the density of the continuous part.
+
+        Parameters
+        ----------
+        t
+            A number or an array of them.
+
+        Notes
+        -----
+        φ_X(t) P(Y > t | X = t) + φ_Y(t) P(X > t | Y = t). A constant variable cuts the law off at
+        0, where it has an atom of ½ that no density shows; proportional variables are a normal law
+        with another scale on either side of 0.
+
+        Examples
+        --------
+        >>> float(MinOfNormals(1.0, 1.0, 1.0).pdf(0.0).round(4))
+        0.3989
+        """
         t = np.asarray(t, dtype=float)
         small, large = sorted((self.sd_x, self.sd_y))
         if large == 0:
@@ -73,7 +102,26 @@ class MinOfNormals:
         )
 
     def quantile(self, q: float) -> float:
-        """Return inf{t : P(min <= t) >= q}."""
+        """Return inf{t : P(min <= t) >= q}.
+
+        Parameters
+        ----------
+        q
+            A probability; −∞ for q <= 0.
+
+        Returns
+        -------
+        float
+            By bisection down to neighbouring floats, from above: P(min <= t) >= q holds for what is
+            told.
+
+        Examples
+        --------
+        Of two independent standard normals the smaller is below 0 with probability ¾.
+
+        >>> abs(MinOfNormals(1.0, 1.0, 0.0).quantile(0.75)) < 1e-12
+        True
+        """
         if q <= 0:
             return -math.inf
         if q >= 1:
@@ -92,7 +140,16 @@ class MinOfNormals:
         return high
 
     def sample(self, size: int, rng: np.random.Generator) -> FloatArray:
-        """Draw from the law."""
+        """Draw from the law.
+
+        Parameters
+        ----------
+        size
+            How many draws.
+        rng
+            Draws two normals for each, of which the second is mixed with the first by the
+            correlation.
+        """
         first, second = rng.standard_normal((2, size))
         rho = self.correlation
         other = rho * first + math.sqrt(max(0.0, 1 - rho**2)) * second

@@ -309,7 +309,19 @@ def _simulated_plan(simulation: Simulation, power: float, goal: str) -> SamplePl
 
 
 def _curve(simulation: Simulation) -> PowerCurve:
-    """Return the power at every size that was simulated at full length, with its intervals."""
+    """Return the power at every size that was simulated at full length, with its intervals.
+
+    Parameters
+    ----------
+    simulation
+        Which has counted successes and trials by size.
+
+    Returns
+    -------
+    PowerCurve
+        Intervals are Clopper and Pearson's at 95 %, each by itself: beta quantiles, with an end of
+        0 or 1 where no trial or every trial succeeded.
+    """
     from scipy.special import betaincinv
 
     sizes = np.array(sorted(simulation.counted))
