@@ -131,6 +131,8 @@ class Grain:
         step, people = 2 * self.at_least, counts.sum()
         told = float(np.round(people / step) * step)
         if (counts < self.at_least).all():
+            # a total near the most that so many small cells can hold would tell that each is at its
+            # limit
             room = (counts > 0).sum() * (self.at_least - 1) - self.at_least
             told = min(told, float(room // step * step))
         return max(0.0, told)
@@ -185,6 +187,7 @@ class Grain:
             One of ``decimal``'s rules.
         """
         step = Decimal(repr(self.step))
+        # a quotient that should be whole must not fall to the next step by a rounding error
         steps = Decimal(f"{number / self.step:.{NOISE}f}").to_integral_value(rounding)
         return float(steps * step)
 
