@@ -76,6 +76,7 @@ def combine(
     level = checked("alpha", alpha)
     _refuse_too_few(audits)
     tested = [one for one in audits if one.delta is not None and one.pvalue is not None]
+    # targets from the sample certify nothing, so that their certificates need no share of α
     certifiable = sum(one.scope != "observed" for one in tested)
     family = Family(level, len(audits), len(tested), certifiable)
     multiplied = _multiplied(audits, level) if independent else None
@@ -150,6 +151,7 @@ def _multiplied(audits: Sequence[Earlier], alpha: float) -> Multiplied:
     _refuse_same_data(audits)
     for one in audits:
         _refuse_without_evidence(one)
+    # a product of independent e-values is one: its mean is the product of means of at most 1
     total = math.fsum(_log(_evalue(one)) for one in audits)
     return Multiplied(
         hypothesis=(

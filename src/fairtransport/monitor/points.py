@@ -179,6 +179,8 @@ class Points:
             msg = f"records must have the columns {', '.join(needed)}, but lack {absent[0]!r}"
             raise DataError(msg)
         late = [name for name in columns if name not in (*needed, *self._taken)]
+        # without `features` a further column would make points that earlier ones cannot be compared
+        # with
         if late and self.names and self.settings.features is None:
             msg = (
                 f"records must have the columns of the first ones, {', '.join(self.names)}, "
