@@ -321,7 +321,13 @@ METHODS: dict[str, Method] = {
 
 
 def default_size(n: int) -> int:
-    """Return the paper's rule of thumb for the resample size, m = floor(2√n), at most n."""
+    """Return the paper's rule of thumb for the resample size, m = floor(2√n), at most n.
+
+    Examples
+    --------
+    >>> default_size(10_000), default_size(2)
+    (200, 2)
+    """
     return max(1, min(n, math.isqrt(4 * n)))
 
 

@@ -51,6 +51,11 @@ def _stepped_down(pvalues: FloatArray, factors: FloatArray) -> FloatArray:
         As they were found.
     factors
         By rank: 1 over the share of α that the step has.
+
+    Examples
+    --------
+    >>> _stepped_down(np.array([0.04, 0.01]), np.array([2.0, 1.0])).tolist()
+    [0.04, 0.02]
     """
     order = np.argsort(pvalues, kind="stable")
     adjusted = np.empty(len(pvalues))

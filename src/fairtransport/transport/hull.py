@@ -39,6 +39,14 @@ def cost_at(loss: float, level: FloatArray, price: FloatArray, n: int) -> float:
         Infinite above the highest corner: whatever it costs, it is one. −1 below the lowest:
         nothing there can be. Otherwise the cost on the line between two corners, a little more of
         it.
+
+    Examples
+    --------
+    A hull with corners at losses 1 and 0, at costs 2 and 0:
+
+    >>> level, price = np.array([1.0, 0.0]), np.array([2.0, 0.0])
+    >>> [round(cost_at(loss, level, price, 2), 6) for loss in (1.5, 1.0, 0.5, -1.0)]
+    [inf, 2.0, 1.0, -1.0]
     """
     if loss > level[0]:
         return np.inf
@@ -114,6 +122,18 @@ def insert(  # noqa: C901
     -----
     Slopes are compared as products, cross-multiplied, so that nothing is divided by a cost
     difference that may be tiny.
+
+    Examples
+    --------
+    Into the hull of point 0, which holds itself alone, go a far target and then a nearer one as
+    bad.
+
+    >>> level, price, corner = np.zeros(4), np.zeros(4), np.zeros(4, np.int64)
+    >>> none = np.zeros((3, 0), np.int64)
+    >>> n = insert(0, 1, 3.0, 1.0, none, level, price, corner, 1)
+    >>> n = insert(0, 2, 2.0, 1.0, none, level, price, corner, n)
+    >>> corner[:n].tolist(), price[:n].tolist()
+    ([2, 0], [2.0, 0.0])
     """
     # where it would stand; p moves left and q right over the corners that it hides
     p = q = _place(loss, level, n)

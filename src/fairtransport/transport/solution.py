@@ -221,6 +221,16 @@ def price_interval(frontiers: Frontiers, spending: Spending, budget: float) -> t
     tuple of float
         The slope of what would be bought next, 0 if nothing is left, and of what was bought last;
         infinite at budget 0.
+
+    Examples
+    --------
+    Half of the budget that would move everybody: one price, the slope of the segment half way.
+
+    >>> from fairtransport import AuditProblem
+    >>> problem = AuditProblem([0.0, 1.0], [[0.0, 2.0], [2.0, 0.0]], budget=1.0)
+    >>> spending = spend(problem.frontiers, np.array([1.0, 0.0]), 1.0)
+    >>> price_interval(problem.frontiers, spending, 1.0)
+    (0.5, 0.5)
     """
     slope = frontiers.slope[spending.segments]
     lower = float(slope[spending.full]) if spending.full < len(slope) else 0.0

@@ -337,6 +337,12 @@ def stakes_for(room: FloatArray, most_gain: float) -> FloatArray:
     ndarray
         ``FRACTIONS`` of 1/room, so that a record loses at most 90 % of a wealth; cut where a
         record could multiply wealth by more than ``MOST_FACTOR``.
+
+    Examples
+    --------
+    >>> stakes = stakes_for(np.array([0.5]), most_gain=1.0)[:, 0]
+    >>> len(stakes), float(stakes[0]), float(stakes[1])
+    (16, 1.8, 0.9)
     """
     # a threshold at the largest outcome leaves no room: the stake is endless, and the second limit
     # below takes over
@@ -487,6 +493,13 @@ def upper_limit(crossed: IntArray, most_gain: float) -> float:
         By threshold of the grid: the record at which it was rejected, 0 if never.
     most_gain
         The largest gain, which is the limit if nothing is rejected.
+
+    Examples
+    --------
+    >>> crossed = np.zeros(GRID - 1, int)
+    >>> crossed[100:] = 1
+    >>> round(upper_limit(crossed, most_gain=1.0), 4)
+    0.255
     """
     grid = np.r_[threshold_grid(most_gain), most_gain]
     return float(grid[::-1][np.argmin(np.r_[crossed[::-1] > 0, False])])

@@ -84,6 +84,13 @@ def log_factor(x: float) -> float:
     -----
     A stake is of the order of 1/√n, so that most factors are close to 1: there the nested
     polynomial is both faster than a logarithm and free of the cancellation in 1 + x.
+
+    Examples
+    --------
+    >>> log_factor(0.5) == math.log(1.5)
+    True
+    >>> abs(log_factor(1e-3) - math.log1p(1e-3)) < 1e-15
+    True
     """
     if abs(x) < SMALL:
         series = 1.0 / 5.0 - x / 6.0
@@ -111,6 +118,13 @@ def multiplied(total: float, product: float, x: float, count: float) -> tuple[fl
     -------
     total, product
         The same pair afterwards.
+
+    Examples
+    --------
+    Three records that each win half of a wealth, not put into the sum of logarithms yet:
+
+    >>> multiplied(0.0, 1.0, 0.5, 3.0)
+    (0.0, 3.375)
     """
     # a cell's records are alike: their factors are one power, and its logarithm is one product
     if count > FEW:
@@ -147,6 +161,13 @@ def digital_hedge(log_wealth: float, alpha: float, cushion: float) -> float:
     p = cushion · α · W is what the option costs now if the bet is fair, d its normal quantile.
     Any function of the past may be staked, so the rule needs no proof, only a lower limit of 0
     and the caller's cap.
+
+    Examples
+    --------
+    At the start a level of .05 is far off; close to 1/α the stake falls, and beyond it is 0.
+
+    >>> [round(digital_hedge(math.log(wealth), 0.05, 0.95), 2) for wealth in (1.0, 10.0, 25.0)]
+    [2.08, 0.84, 0.0]
     """
     # p is a price, so it must lie inside (0, 1): a wealth of next to nothing still has a quantile,
     # and e⁵⁰ is beyond any 1/α in use: there the option is won in either case
@@ -362,6 +383,15 @@ def net_gain(
     A frontier is concave, so the segments that are worth their price are its first ones: the
     target at the far end of the last of them is the best. A segment whose slope equals the price
     changes nothing, and is left out.
+
+    Examples
+    --------
+    A cell with targets of gain 1 at cost 2, and of gain 1.2 at cost 4: slopes ½ and .1.
+
+    >>> segments = [np.array(column) for column in ([2.0, 4.0], [1.0, 1.2], [0.5, 0.1])]
+    >>> first, base = np.array([0, 2]), np.array([0.0])
+    >>> [round(net_gain(0, price, first, *segments, base), 3) for price in (1.0, 0.25, 0.05)]
+    [0.0, 0.5, 1.0]
     """
     # without any segment worth its price the person stays, or moves for free
     gain = base[i]

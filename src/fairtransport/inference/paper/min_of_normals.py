@@ -48,6 +48,11 @@ class MinOfNormals:
         ----------
         t
             A number or an array of them.
+
+        Examples
+        --------
+        >>> float(MinOfNormals(1.0, 1.0, 0.0).cdf(0.0).round(4))
+        0.75
         """
         t = np.asarray(t, dtype=float)
         return np.asarray(1.0 - self._both_above(t, strictly=True))
@@ -59,6 +64,13 @@ class MinOfNormals:
         ----------
         t
             A number or an array of them.
+
+        Examples
+        --------
+        Both constant 0: the minimum is 0 for sure.
+
+        >>> float(MinOfNormals(0.0, 0.0).at_least(0.0)), float(MinOfNormals(0.0, 0.0).cdf(0.0))
+        (1.0, 1.0)
         """
         return np.asarray(self._both_above(np.asarray(t, dtype=float), strictly=False))
 

@@ -175,6 +175,12 @@ def without_replacement(counts: IntArray, size: int) -> Draw:
     ------
     InputError
         If there are more people than NumPy draws from without replacement.
+
+    Examples
+    --------
+    >>> draw = without_replacement(np.array([3, 1]), size=4)
+    >>> np.asarray(draw(np.random.default_rng(0), 1)).tolist()
+    [[0.75, 0.25]]
     """
     total = int(counts.sum())
     if total >= MOST_SUBSAMPLED:
@@ -210,6 +216,11 @@ def _cells(counts: IntArray) -> Callable[[IntArray], IntArray]:
     -------
     callable
         Looks numbers up in a table, or for very many people in the running sums of counts.
+
+    Examples
+    --------
+    >>> _cells(np.array([2, 0, 1]))(np.array([0, 1, 2])).tolist()
+    [0, 0, 2]
     """
     if counts.sum() <= LARGEST_TABLE:
         table = np.repeat(np.arange(len(counts)), counts)
@@ -227,6 +238,11 @@ def _frequencies(cells: IntArray, points: int) -> csr_array[np.float64]:
         (resamples, size) the cell of each person.
     points
         How many cells there are.
+
+    Examples
+    --------
+    >>> _frequencies(np.array([[0, 0, 2, 2]]), 3).toarray().tolist()
+    [[0.5, 0.0, 0.5]]
     """
     from scipy.sparse import csr_array
 
@@ -250,6 +266,12 @@ def _distinct(rng: np.random.Generator, total: int, size: int, many: int) -> Int
     size, many
         How many in a row, and how many rows. A row must be much shorter than ``total``, or
         redrawing would take long.
+
+    Examples
+    --------
+    >>> rows = _distinct(np.random.default_rng(0), 100, 5, 3)
+    >>> [len(set(row)) for row in rows.tolist()]
+    [5, 5, 5]
     """
     rows = rng.integers(0, total, (many, size))
     unfinished = np.arange(many)

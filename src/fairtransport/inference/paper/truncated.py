@@ -207,6 +207,14 @@ def _tilt(f: FloatArray, spread: FloatArray) -> float:
     -------
     float
         At most 1: truncation raises means, so that they have to be lowered.
+
+    Examples
+    --------
+    Without truncation to speak of there is nothing to tilt.
+
+    >>> f = np.array([0.5, 0.5])
+    >>> round(_tilt(f, 0.01 * np.sqrt(f)), 6)
+    1.0
     """
     from scipy.special import log_ndtr
 

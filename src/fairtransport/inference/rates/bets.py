@@ -63,6 +63,15 @@ def target(
     f
         The bet, at most min(λA, .9): λA keeps the promise of the lemma, .9 keeps wealth positive
         as D >= −1.
+
+    Examples
+    --------
+    The second group is guessed to fare worse: it is the target, the first one's two people move.
+
+    >>> means, people = np.array([0.2, 0.6]), np.array([2, 1])
+    >>> group, bet = target(means, 0.2, people, 1, 0.1)
+    >>> group, round(bet, 3)
+    (1, 0.2)
     """
     best, chosen, bet = -1.0, -1, 0.0
     for g in range(len(means)):

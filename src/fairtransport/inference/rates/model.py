@@ -76,6 +76,15 @@ def group_effects(seen: Seen, strata: int) -> tuple[FloatArray, FloatArray, Floa
         with so many of both tells in units of one loss's precision.
     people
         (strata, groups) how many are unsealed.
+
+    Examples
+    --------
+    Two people of each group in one block; the second group always loses.
+
+    >>> seen = Seen(np.array([[2.0, 2.0]]), np.array([[0.0, 2.0]]), np.array([0]))
+    >>> difference, weight, _ = group_effects(seen, 1)
+    >>> difference.tolist(), weight.tolist()
+    ([[-1.0, 1.0]], [[1.0, 1.0]])
     """
     blocks, groups = seen.people.shape
     difference = np.zeros((strata, groups))
@@ -107,6 +116,12 @@ def overall_mean(seen: Seen) -> float:
     ----------
     seen
         The unsealed losses; two imaginary ones, 0 and 1, are added.
+
+    Examples
+    --------
+    >>> seen = Seen(np.array([[2.0, 0.0]]), np.array([[2.0, 0.0]]), np.array([0]))
+    >>> overall_mean(seen)
+    0.75
     """
     return float((seen.losses.sum() + 1.0) / (seen.people.sum() + 2.0))
 
@@ -278,6 +293,13 @@ def block_size(people: FloatArray, to_come: float) -> float:
     -----
     Two people of the pilot are in one block with the chance that any two are: ordered pairs that
     collide, over all of them, estimate it. Half a collision is added, so that it is never 0.
+
+    Examples
+    --------
+    Ten people of the pilot in one block, and ninety to come: all of them share it.
+
+    >>> block_size(np.array([[5.0, 5.0]]), 90.0)
+    91.5
     """
     pilot, collisions = 0.0, 0.5
     for b in range(len(people)):

@@ -171,6 +171,11 @@ def _largest(excess: FloatArray, spread: FloatArray) -> float:
         (strata, groups) losses beyond what the blocks' means let expect.
     spread
         (strata, groups) their variances; 0 where nothing can vary.
+
+    Examples
+    --------
+    >>> float(_largest(np.array([[2.0, -1.0]]), np.array([[4.0, 0.0]])))
+    1.0
     """
     total = 0.0
     for y in range(excess.shape[0]):
