@@ -322,6 +322,7 @@ def check_scores(
     # what rounding left over would lift a bounded loss above its range
     array = array / sums[:, None]
     place = {label: at for at, label in enumerate(own)}
+    # a class that the model does not know has probability 0
     ordered = np.zeros((size, len(classes)))
     for at, label in enumerate(classes):
         if label in place:

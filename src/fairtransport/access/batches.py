@@ -109,9 +109,11 @@ def _from_log(
         If answers are missing and the model is not here.
     """
     keys: list[Key] = [(written(one), draw) for one in questions]
+    # answers under the same question, draw and system: nothing is asked that was paid for
     there = store.answers(system, keys)
     said = {key: there[key] for key in keys if key in there}
     known = len(said)
+    # a log is a file that others can write to: what is in it is checked as a model's answers are
     check(log.name, list(said.values()))
     left = [at for at, key in enumerate(keys) if key not in said]
     if left and is_recorded(box):
@@ -123,6 +125,8 @@ def _from_log(
     with _telling(log, said, len(keys)):
         for places, came in _arriving(box, left, asked, known):
             now = zip([keys[at] for at in places], came.tolist(), strict=True)
+            # what the store kept, not what came: another process may have been first, and its
+            # answer counts
             said.update(store.keep(system, now))
     return [said[key] for key in keys], known
 

@@ -72,7 +72,21 @@ def cast(values: Sequence[object], wanted: np.dtype[np.generic], who: str, name:
 
 
 def _fits(value: object, wanted: np.dtype[np.generic]) -> bool:
-    """Say whether a type can hold a value as it is."""
+    """Say whether a type can hold a value as it is.
+
+    Parameters
+    ----------
+    value
+        A plain value; None where it is missing.
+    wanted
+        The column's type in the model's signature. Only floats have a value for what is missing, a
+        whole number must be one and within the type's limits, and text is never made from a number.
+
+    Examples
+    --------
+    >>> _fits(3.0, np.dtype("int8")), _fits(3.5, np.dtype("int8")), _fits(300, np.dtype("int8"))
+    (True, False, False)
+    """
     if wanted.kind == "O":
         return isinstance(value, str)
     if value is None:
@@ -88,7 +102,18 @@ def _fits(value: object, wanted: np.dtype[np.generic]) -> bool:
 
 
 def _is_missing(value: object) -> bool:
-    """Say whether a value is None, NaN, NaT or pandas' NA."""
+    """Say whether a value is None, NaN, NaT or pandas' NA.
+
+    Parameters
+    ----------
+    value
+        Anything that a frame holds.
+
+    Examples
+    --------
+    >>> _is_missing(float("nan")), _is_missing(0), _is_missing("")
+    (True, False, False)
+    """
     if value is None:
         return True
     try:

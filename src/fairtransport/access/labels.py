@@ -40,6 +40,7 @@ def all_classes(labels: list[Value], access: Access, loss: Loss) -> list[Value]:
     own = access.classes
     if own is None or loss.needs not in {"label", "score"}:
         return labels
+    # nothing in common is a mistake in types, such as 1 and "1"; every answer would be an error
     if labels and not set(labels) & set(own):
         msg = (
             f"the labels {shown(labels)} and the model's classes {shown(own)} have nothing "

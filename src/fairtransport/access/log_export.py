@@ -92,7 +92,15 @@ def export(path: str | Path, output: str | Path, identity: str | None = None) ->
 
 
 def _rows(store: Store, system: System) -> Iterator[Row]:
-    """Yield the answers of one system, each with its question's columns by name."""
+    """Yield the answers of one system, each with its question's columns by name.
+
+    Parameters
+    ----------
+    store
+        The open log.
+    system
+        Who answered, of which kind, and in which order a question's values are kept.
+    """
     for (question, draw), answer in store.entries(system):
         values = dict(zip(system.columns, json.loads(question), strict=True))
         row: Row = {

@@ -122,7 +122,18 @@ class FolderModel:
         return self.box.answer(self._typed(points), kind)
 
     def _typed(self, points: pd.DataFrame) -> pd.DataFrame:
-        """Return points with the signature's types, as MLflow would hand them over."""
+        """Return points with the signature's types, as MLflow would hand them over.
+
+        Parameters
+        ----------
+        points
+            The questions, in whatever types a frame has them.
+
+        Raises
+        ------
+        ModelError
+            If a value does not fit its column's type: rounding it would ask another question.
+        """
         if self.types is None:
             return points
         import pandas as pd

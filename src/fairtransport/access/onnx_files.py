@@ -288,7 +288,13 @@ def open_onnx(
 
 
 def _options(file: Path) -> SessionOptions:
-    """Return a session's options: quiet, one thread, data from the model's own folder."""
+    """Return a session's options: quiet, one thread, data from the model's own folder.
+
+    Parameters
+    ----------
+    file
+        The model. Weights that lie beside it are looked for in its folder, not in the current one.
+    """
     from onnxruntime import SessionOptions
 
     options = SessionOptions()

@@ -148,7 +148,18 @@ class QueryLog:
                 connection.close()
 
     def _connected(self, *, reading: bool) -> sqlite3.Connection:
-        """Return a connection to the file, which is a query log of a version that can be read."""
+        """Return a connection to the file, which is a query log of a version that can be read.
+
+        Parameters
+        ----------
+        reading
+            Whether nothing is to be written: then the file must be there, and stays as it is.
+
+        Notes
+        -----
+        Others may write to the log at the same time; a connection waits ``PATIENCE`` seconds for
+        them.
+        """
         if reading and not self.path.is_file():
             msg = f"{self.name} must be an existing file"
             raise InputError(msg)
@@ -203,7 +214,14 @@ class QueryLog:
 
     @contextmanager
     def _saying(self) -> Iterator[None]:
-        """Say in one sentence what SQLite could not do."""
+        """Say in one sentence what SQLite could not do.
+
+        Raises
+        ------
+        InputError
+            In place of every error of SQLite inside, which it is made from: damaged, not writable,
+            held by another process, or what SQLite says.
+        """
         try:
             yield
         except sqlite3.Error as error:

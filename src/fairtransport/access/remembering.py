@@ -250,5 +250,6 @@ def _joined(first: Values, second: Values) -> Values:
         Arrays of answers; of unlike kinds they become objects, where NumPy would make text of all.
     """
     if first.dtype.kind != second.dtype.kind:
+        # NumPy would make text of numbers, and 1 and "1" are different labels
         first, second = first.astype(object), second.astype(object)
     return np.concatenate([first, second])

@@ -79,7 +79,14 @@ def find_obstacle(core: Core) -> Obstacle | None:
 
 
 def _blind(core: Core) -> Obstacle | None:
-    """Return the obstacle of a model that cannot tell twins apart, as it receives nothing of it."""
+    """Return the obstacle of a model that cannot tell twins apart, as it receives nothing of it.
+
+    Parameters
+    ----------
+    core
+        The audit. An obstacle only where twins are made up by changing sensitive features alone:
+        under another similarity people differ in what the model does receive.
+    """
     space = core.space
     receives = [name for name in space.sensitive if name in space.features]
     if receives or not space.has_twins or not core.similarity.moves_only_to_twins:
@@ -94,7 +101,14 @@ def _blind(core: Core) -> Obstacle | None:
 
 
 def _one_place(core: Core) -> Obstacle | None:
-    """Return the obstacle of a similarity under which everybody is similar to everybody."""
+    """Return the obstacle of a similarity under which everybody is similar to everybody.
+
+    Parameters
+    ----------
+    core
+        The audit. A learned similarity says how much of the features' variance it kept; at most
+        ``LITTLE`` of it, distances are rounding errors of one place.
+    """
     if core.similarity.moves_only_to_twins:
         return None
     space = core.space
@@ -119,7 +133,14 @@ def _one_place(core: Core) -> Obstacle | None:
 
 
 def _equal_losses(core: Core) -> Obstacle | None:
-    """Return the obstacle of losses that are all equal, once everybody was asked about."""
+    """Return the obstacle of losses that are all equal, once everybody was asked about.
+
+    Parameters
+    ----------
+    core
+        The audit. Where the asking stopped before everybody was asked about there is no obstacle:
+        the losses are equal among those asked about alone.
+    """
     losses = core.problem.losses
     # of those who were not asked about nothing is known
     if np.ptp(losses) > 0 or core.asked.stopped not in {None, "everybody"}:
@@ -132,7 +153,18 @@ def _equal_losses(core: Core) -> Obstacle | None:
 
 
 def _random(core: Core) -> Obstacle | None:
-    """Return the obstacle of a model that gave other answers when it was asked again."""
+    """Return the obstacle of a model that gave other answers when it was asked again.
+
+    Parameters
+    ----------
+    core
+        The audit, with what came of asking some questions a second time.
+
+    Notes
+    -----
+    A maximum over twins of noisy losses is above the largest mean: without any bias at all ψ would
+    be positive, and a rejection of δ-fairness would accuse chance.
+    """
     if not core.asked.answers_at_random:
         return None
     repeats = core.asked.repeats
@@ -146,7 +178,14 @@ def _random(core: Core) -> Obstacle | None:
 
 
 def _noisy(core: Core) -> Obstacle | None:
-    """Return the obstacle of answers that differ inside a profile where there are no rates."""
+    """Return the obstacle of answers that differ inside a profile where there are no rates.
+
+    Parameters
+    ----------
+    core
+        The audit of given predictions. With ``disagreement`` "bias" the user has said that such
+        noise counts; where rates can be tested, they are, and nothing is in the way.
+    """
     if core.settings.disagreement == "bias" or not core.answers_differ:
         return None
     reason = why_untestable(core)
@@ -182,7 +221,13 @@ def _to_rates(core: Core) -> str:
 
 
 def _lonely(core: Core) -> Obstacle | None:
-    """Return the obstacle of people who have hardly anyone to be compared with."""
+    """Return the obstacle of people who have hardly anyone to be compared with.
+
+    Parameters
+    ----------
+    core
+        The audit. A rejection stands however few were compared: their harm is enough for it.
+    """
     space, share = core.space, core.comparable_share
     if share > FEW or core.tested == "rejected":
         return None

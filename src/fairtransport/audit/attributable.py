@@ -89,6 +89,7 @@ def find_attributable(core: Core) -> Attributable:
     held = held_fixed(core)
     apart = _are_apart(held.geometry)
     same_group = 0.0 if apart else held.value(core.space.frequencies)
+    # fewer moves cannot gain more: a negative difference is a rounding error
     value = max(core.statistic - same_group, 0.0)
     if core.target_scope == "twins" and apart:
         return Attributable(
@@ -146,6 +147,7 @@ def held_fixed(core: Core, *names: str) -> AuditProblem:
     held = frozenset(names or space.sensitive)
     if held not in core.held_problems:
         columns = [space.columns[name].codes for name in space.sensitive if name in held]
+        # to hold a feature fixed is to compare people inside its levels only: finer blocks
         fixed = replace(geometry, blocks=row_numbers([geometry.blocks, *columns]))
         if space.made_up is not None:
             fixed = _without_telling(fixed, space.made_up)

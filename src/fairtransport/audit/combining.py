@@ -76,6 +76,7 @@ def combine(
     level = checked("alpha", alpha)
     _refuse_too_few(audits)
     tested = [one for one in audits if one.delta is not None and one.pvalue is not None]
+    # targets from the sample certify nothing, so that their certificates need no share of α
     certifiable = sum(one.scope != "observed" for one in tested)
     family = Family(level, len(audits), len(tested), certifiable)
     multiplied = _multiplied(audits, level) if independent else None
@@ -150,6 +151,7 @@ def _multiplied(audits: Sequence[Earlier], alpha: float) -> Multiplied:
     _refuse_same_data(audits)
     for one in audits:
         _refuse_without_evidence(one)
+    # a product of independent e-values is one: its mean is the product of means of at most 1
     total = math.fsum(_log(_evalue(one)) for one in audits)
     return Multiplied(
         hypothesis=(
@@ -169,7 +171,19 @@ def _log(evidence: float) -> float:
 
 
 def _refuse_other_question(first: Earlier, second: Earlier) -> None:
-    """Refuse to multiply evidence of two audits that asked different things."""
+    """Refuse to multiply evidence of two audits that asked different things.
+
+    Parameters
+    ----------
+    first, second
+        Their ``question`` has what the hypothesis is made of, such as δ, loss, similarity and
+        budget.
+
+    Raises
+    ------
+    InputError
+        Naming the first thing in which they differ.
+    """
     for key, value in first.question.items():
         if second.question[key] != value:
             msg = (
@@ -181,7 +195,19 @@ def _refuse_other_question(first: Earlier, second: Earlier) -> None:
 
 
 def _refuse_same_data(audits: Sequence[Earlier]) -> None:
-    """Refuse to multiply evidence of the same data twice."""
+    """Refuse to multiply evidence of the same data twice.
+
+    Parameters
+    ----------
+    audits
+        All that are to be multiplied, by pairs.
+
+    Raises
+    ------
+    InputError
+        If two have the same content or the same hash of their data: the user's word cannot be
+        right.
+    """
     for first, second in combinations(audits, 2):
         if _tell_the_same(first, second):
             msg = (
@@ -205,7 +231,19 @@ def _tell_the_same(first: Earlier, second: Earlier) -> bool:
 
 
 def _refuse_without_evidence(one: Earlier) -> None:
-    """Refuse an audit without a threshold, one that could find nothing, or an asymptotic one."""
+    """Refuse an audit without a threshold, one that could find nothing, or an asymptotic one.
+
+    Parameters
+    ----------
+    one
+        An audit whose evidence is to be a factor.
+
+    Raises
+    ------
+    InputError
+        If it is no e-value: a product has a mean of at most 1 only if every factor has, at its own
+        sample size.
+    """
     if one.delta is None or one.pvalue is None:
         msg = f"`independent` needs audits with a threshold δ, got {one.name!r} without"
         raise InputError(msg)
@@ -253,7 +291,21 @@ def _known(value: float | None) -> float:
 
 
 def _warnings(audits: Sequence[Earlier], *, independent: bool) -> list[str]:
-    """Return what a reader of the family's table should know."""
+    """Return what a reader of the family's table should know.
+
+    Parameters
+    ----------
+    audits
+        The audits that were put together.
+    independent
+        Whether evidence was multiplied on the user's word.
+
+    Returns
+    -------
+    list of str
+        On rounded numbers of shared documents, audits that hide which data they had, and e-values
+        that had to be made from p-values.
+    """
     rounded = [one.name for one in audits if one.shared]
     hidden = [one.name for one in audits if one.fingerprint is None]
     weak = [one.name for one in audits if one.evalue is None]

@@ -205,6 +205,7 @@ class Comparison:
         ()
         """
         said = {name: dict.fromkeys(one.warnings) for name, one in self.audits.items()}
+        # a note that all audits have is about the people or the settings, and told once
         everywhere = [
             note for note in self._first.warnings if all(note in one for one in said.values())
         ]
@@ -232,6 +233,7 @@ class Comparison:
     @cached_property
     def _models(self) -> tuple[ComparedModel, ...]:
         """The models' rows; intervals hold together, each at α over their number."""
+        # Bonferroni: the models share their people, and nothing is known of how their errors depend
         level = self.alpha / len(self.audits)
 
         def described(name: str, one: AuditResult) -> ComparedModel:
@@ -282,6 +284,8 @@ class Comparison:
         law = self._law(first, second, share)
         lower, upper = law.interval(level)
         worse, better = law.pvalue(self.tolerance, "greater"), law.pvalue(0.0, "less")
+        # times 2 · pairs, written so that p <= share and the p-value told <= α are the same to the
+        # last bit
         pvalue = min(1.0, self.alpha * (min(worse, better) / share))
         shown = [name for name, p in (("worse", worse), ("better", better)) if p <= share]
         verdict = self._applied(first, second, shown[0] if len(shown) == 1 else "undecided")

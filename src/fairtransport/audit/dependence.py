@@ -164,6 +164,7 @@ def find_flips(core: Core) -> Flips:
     rejected = certified = None
     if core.delta is not None and _is_free_or_forbidden(core):
         rejected = 0.0 if core.verdict == "rejected" else None
+        # no move has a price: the verdict is the same at every budget
         certified = np.inf if core.verdict == "certified" else None
     elif core.delta is not None:
         rising = sorted({*BUDGETS, core.problem.budget})
@@ -197,6 +198,8 @@ def _last_reached(core: Core, delta: float, goal: str, budgets: Sequence[float])
     """
     last = None
     for budget in budgets:
+        # a fixed sequence of tests, each at α: ψ rises in ε, so that hypotheses are nested, and
+        # stopping at the first failure keeps the level of all together
         if not reaches(core.at_budget(budget).law, goal, delta, core.alpha):
             break
         last = budget

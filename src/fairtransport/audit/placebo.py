@@ -117,6 +117,7 @@ def _one_way(directions: tuple[Direction, ...]) -> float:
         Pairs of levels that moves go between.
     """
     added = {(one.feature, one.better, one.worse): one.contribution for one in directions}
+    # net of the reverse direction: noise without a preference adds to both alike
     net = [
         total - added.get((feature, worse, better), 0.0)
         for (feature, better, worse), total in added.items()
@@ -155,6 +156,7 @@ def _shuffled_answers(core: Core, rng: np.random.Generator) -> Core:
         Shuffles.
     """
     profiles = _profiles(core.space)
+    # random numbers sorted inside each profile: a uniform shuffle of all profiles at once
     order = np.lexsort((rng.random(core.space.size), profiles))
     taken = np.empty(core.space.size, np.int64)
     taken[np.argsort(profiles, kind="stable")] = order
@@ -190,6 +192,7 @@ def _shuffled_people(core: Core, rng: np.random.Generator) -> Core:
             for name, column in space.columns.items()
         ]
     )
+    # people who now agree in everything, answers included, are one point again
     _, first, place = np.unique(codes, axis=0, return_index=True, return_inverse=True)
     counts = np.bincount(place.reshape(-1)[: len(person)], minlength=len(first))
     columns = {
@@ -200,6 +203,7 @@ def _shuffled_people(core: Core, rng: np.random.Generator) -> Core:
     targets = None if space.targets is None else space.targets[kept]
     shuffled = replace(space, columns=columns, counts=counts, targets=targets)
     losses = core.problem.losses[kept]
+    # the points are other ones now, so that who is comparable has to be asked anew
     geometry = core.similarity.geometry(shuffled)
     problem = AuditProblem(losses, geometry, budget=core.problem.budget)
     answers = replace(core.answers, losses=losses, predictions=core.answers.predictions[kept])

@@ -196,7 +196,14 @@ def find_rates(core: Core) -> Rates | None:
 
 
 def _people(core: Core) -> _People:
-    """Return the observed people as the laws of rates take them."""
+    """Return the observed people as the laws of rates take them.
+
+    Parameters
+    ----------
+    core
+        The audit. Blocks are its comparable sets, strata its labels: a group's disadvantage is
+        thought to have one sign among people of one label.
+    """
     space, seen = core.space, core.space.observed
     assert core.loss.range is not None  # noqa: S101
     return {

@@ -84,6 +84,7 @@ def shared_summary(core: Core, whole: AuditSummary, at_least: int) -> AuditSumma
     shown = core.moved.take(seen)
     many = replace(space, counts=counts_of_many(space, at_least))
     left = space.counts.astype(np.float64)
+    # who is left when the shown moves are taken off could be told from metrics of both
     np.subtract.at(left, shown.sources, shown.people)
     moved = _rounded_moves(shown, grain)
     compared = _compared(core, left, at_least)
@@ -252,6 +253,7 @@ def _rounded_moves(moved: Moved, grain: Grain) -> Moved:
         How coarse.
     """
     rounded = replace(moved, people=grain.people(moved.people))
+    # the order of exact numbers would tell more than the rounded ones do
     return rounded.take(np.lexsort((moved.targets, moved.sources, -rounded.people)))
 
 

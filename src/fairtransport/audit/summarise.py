@@ -189,7 +189,13 @@ def finite(value: float) -> float | None:
 
 
 def _made_twins(core: Core) -> TwinsMade | None:
-    """Return the account of made-up twins with some examples; None where nobody was made up."""
+    """Return the account of made-up twins with some examples; None where nobody was made up.
+
+    Parameters
+    ----------
+    core
+        The audit. Examples are drawn by a stream of their own, so that they change no other number.
+    """
     made, listed = core.made, core.space.made_up
     if made is None or listed is None:
         return None
@@ -224,7 +230,13 @@ def _attributable(core: Core) -> AttributablePart:
 
 
 def _questions(core: Core) -> QuestionsAsked | None:
-    """Return how the model was asked; None with given predictions."""
+    """Return how the model was asked; None with given predictions.
+
+    Parameters
+    ----------
+    core
+        The audit; the limit of the share that would answer otherwise is at its own level.
+    """
     asked = core.asked
     if core.queried == 0:
         return None
@@ -359,7 +371,13 @@ def omissions(core: Core) -> list[str]:
 
 
 def _omitted_corners(core: Core) -> list[str]:
-    """Return a sentence on the corners of the budget curve that are left out, if some are."""
+    """Return a sentence on the corners of the budget curve that are left out, if some are.
+
+    Parameters
+    ----------
+    core
+        The audit, whose curve may have a corner for every segment of a frontier.
+    """
     corners = len(core.budget_curve.budgets)
     if corners <= MOST_CORNERS:
         return []

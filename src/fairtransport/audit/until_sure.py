@@ -70,11 +70,15 @@ class UntilSure:
         evidence = verdict_bets(settings.delta, settings.alpha, most_gain)
         done, gains, why = 0, np.empty(0), "everybody"
         while done < len(self.people):
+            # how many people before the next look depends on their number alone, never on what they
+            # would say
             ready = self._ready(done, max(1, int(GROWTH * done)))
             if ready == 0:
                 why = "budget"
                 break
             new = self._gains(self.people[done : done + ready])
+            # in the random order drawn beforehand, record by record: Ville's inequality covers
+            # every stop
             evidence.take(new)
             gains, done = np.r_[gains, new], done + ready
             rejected, certified = evidence.crossed
@@ -109,6 +113,8 @@ class UntilSure:
         for person in self.people[done : done + wanted].tolist():
             needed = np.unique(self.question[self.members[self.blocks[person]]])
             new = needed[~self.asked[needed]]
+            # a person counts once all twins are known: half of them asked about would be questions
+            # wasted
             if limit is not None and int(self.asked.sum()) + len(new) > limit:
                 break
             self.asked[new] = True
@@ -124,6 +130,7 @@ class UntilSure:
             Points, in their random order; new ones are asked about, with all twins.
         """
         points = np.concatenate([self.members[block] for block in np.unique(self.blocks[people])])
+        # twins are shared: a block that was asked about needs no further question
         new = np.sort(points[np.isnan(self.losses[points])])
         if len(new):
             self.losses[new] = self.oracle.answer(restricted(self.space, new)).losses

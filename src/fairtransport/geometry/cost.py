@@ -148,6 +148,8 @@ class Cost(ABC):
         """
         if not self.charges:
             return self
+        # two weights of at most η/2 each: a factor inside 1 ± η, symmetric and without a K × K
+        # array
         return Perturbed(self, eta * rng.uniform(-0.5, 0.5, size))
 
 

@@ -216,6 +216,7 @@ class Geometry:
             part[_dense_rows(self.forbidden, rows)[:, cols]] = np.inf
         if self.targets is not None:
             part[:, ~self.targets[cols]] = np.inf
+        # to stay is always allowed and free, whatever is forbidden or no target
         stays = np.nonzero(np.isin(rows, cols))[0]
         order = np.argsort(cols, kind="stable")
         part[stays, order[np.searchsorted(cols, rows[stays], sorter=order)]] = 0.0
@@ -262,6 +263,7 @@ class Geometry:
             or len(rows) == 0
             or (np.all(here == here[0]) and np.all(there == here[0]))
         ):
+            # an empty index: nothing is set, and no mask of all pairs is made
             return slice(0)
         return np.not_equal.outer(here, there).astype(np.bool_, copy=False)
 
@@ -311,6 +313,7 @@ def _checked_forbidden(value: object, size: int) -> Mask:
         entries = float_csr("forbidden", value)
         _mask("forbidden", entries.data, entries.data.shape)
         mask = entries.astype(np.bool_)
+        # stored zeros would forbid what they allow, once only the places of entries are looked at
         mask.eliminate_zeros()
     else:
         return _mask("forbidden", value, (size, size))

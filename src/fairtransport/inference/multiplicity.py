@@ -51,6 +51,11 @@ def _stepped_down(pvalues: FloatArray, factors: FloatArray) -> FloatArray:
         As they were found.
     factors
         By rank: 1 over the share of α that the step has.
+
+    Examples
+    --------
+    >>> _stepped_down(np.array([0.04, 0.01]), np.array([2.0, 1.0])).tolist()
+    [0.04, 0.02]
     """
     order = np.argsort(pvalues, kind="stable")
     adjusted = np.empty(len(pvalues))
@@ -155,6 +160,7 @@ class Family:
         found = _stepped_down(known, self._factors)
         rejected = np.zeros(len(known), bool)
         order = np.argsort(known, kind="stable")
+        # the decision itself, at the very levels that tests were run at; products only tell it
         rejected[order] = np.logical_and.accumulate(known[order] <= self.step_levels)
         # a product may be off by a rounding error on either side
         above = math.nextafter(self.alpha, 1.0)
@@ -179,5 +185,7 @@ class Family:
     def _factors(self) -> FloatArray:
         """(t,) α over the level of each step."""
         left = self.tested - np.arange(self.tested, dtype=float)
+        # where h true hypotheses are left, the others can be wrong by a certificate only, of level
+        # α/2m each, as far as any can be certified at all
         others = np.minimum(self.certifiable, self.tested - left)
         return np.asarray(left / (1 - others / (2 * self.size)))

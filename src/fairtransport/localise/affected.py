@@ -145,6 +145,7 @@ def group_flows(moved: Moved, space: SampleSpace, losses: FloatArray) -> tuple[G
     firsts, group_of = space.first_of_groups, space.sensitive_groups
     size = len(firsts)
     leaves, enters = group_of[moved.sources], group_of[moved.targets]
+    # moves inside a group change nobody's group, but what they add is the group's all the same
     cross = leaves != enters
     people = np.bincount(group_of, space.counts, size)
     out = np.bincount(leaves[cross], moved.people[cross], size)

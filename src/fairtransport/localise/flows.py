@@ -98,6 +98,7 @@ def flow_table(
     shape = (len(label.values), len(level.values), len(firsts))
     cell_of = np.ravel_multi_index((label.places, level.places, group_of), shape)
     people, out, into = _counts(moved, space, cell_of, int(np.prod(shape)))
+    # cells that the sample itself made have no expected change to bound: they only describe it
     exact = fixed and not (label.is_cut or level.is_cut)
     limits = _limits(out, into, space.n, alpha) if exact else ()
     columns = [array.tolist() for array in (people, out, into, into - out, *limits)]
@@ -226,6 +227,7 @@ def _quarters(
     if not held.any():
         return _names_of_ranges([levels]), np.zeros(len(levels), np.int64)
     below = np.cumsum(people[held]) / people.sum()
+    # a level goes where its first person would: levels are never split, so that quarters are uneven
     quarter = np.minimum((4 * np.r_[0, below[:-1]]).astype(np.int64), 3)
     used, quarter = np.unique(quarter, return_inverse=True)
     ends = [levels[held][quarter == part][[0, -1]] for part in range(len(used))]
@@ -270,6 +272,7 @@ def _in_declared_order(
     """
     rank = {plain(value): at for at, value in enumerate(categories)}
     order = sorted(range(len(values)), key=lambda at: (rank.get(values[at], len(rank)), at))
+    # the code of a missing value is −1, and so picks the last entry
     place = np.r_[np.argsort(order), MISSING]
     return [values[at] for at in order], place[codes]
 
@@ -293,6 +296,7 @@ def _limits(
     lower, upper, pvalues
         By cell.
     """
+    # two ends for each of two shares, in each cell: Bonferroni over 4 limits a cell
     level = alpha / (4 * len(out))
     counts = [(round(leave), round(enter)) for leave, enter in zip(out, into, strict=True)]
     lower = [
@@ -317,4 +321,5 @@ def _sign_test(leave: int, enter: int) -> float:
     from scipy.special import bdtr
 
     crossing = leave + enter
+    # given how many cross the cell's border, each way is a fair coin under "no change"
     return 1.0 if not crossing else min(1.0, 2 * float(bdtr(min(leave, enter), crossing, 0.5)))

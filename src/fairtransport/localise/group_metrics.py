@@ -110,6 +110,7 @@ def group_metrics(
         note = f"Differences between groups need two labels, got {len(labels)}."
         return GroupMetrics(accuracy, accuracies, notes=(note,))
     signed = favourable is not None
+    # −1 is no code: a favourable label that nobody has was said to nobody
     positive = labels.index(favourable) if favourable in labels else (-1 if signed else 0)
     label = favourable if signed else labels[0]
     answers = _Answers(answered == positive, known == positive, mass, label)
@@ -118,6 +119,7 @@ def group_metrics(
     parity, odds = _largest_differences(rates)
     if not signed:
         return GroupMetrics(accuracy, accuracies, parity, odds, notes=tuple(notes))
+    # AIF360's two sides: the privileged group, and everybody else together
     others = (member != groups.index(privileged)).astype(np.int64)
     sides = [f"group {privileged!r}", "the other groups"]
     signed_differences = _signed_differences(_rates(answers, others, sides, notes))
@@ -289,6 +291,7 @@ def _rates(answers: _Answers, member: IntArray, names: list[str], notes: list[st
             for name, weight in zip(names, total, strict=True)
             if weight == 0
         ]
+        # NaN, so that a difference with a rate that does not exist does not exist either
         columns.append(np.where(total > 0, hits / np.where(total > 0, total, 1), np.nan))
     return np.column_stack(columns)
 

@@ -111,6 +111,7 @@ def find_moved(solution: Solution, n: int) -> Moved:
         Without those who stay, nor less than ``LEAST_PEOPLE``: rounding of the plan.
     """
     plan = solution.plan.tocoo()
+    # masses are shares: times n they are whole but for rounding, unless the budget splits a profile
     people = np.round(plan.data * n, 9)
     real = (plan.row != plan.col) & (people > LEAST_PEOPLE)
     sources, targets = plan.row[real].astype(np.int64), plan.col[real].astype(np.int64)

@@ -87,7 +87,13 @@ def _flat(
 
 
 def _parquet(table: pd.DataFrame) -> bytes:
-    """Return a table as the bytes of a Parquet file, which DuckDB writes: no further library."""
+    """Return a table as the bytes of a Parquet file, which DuckDB writes: no further library.
+
+    Parameters
+    ----------
+    table
+        All moves. DuckDB writes to paths only, so that the file is made in a folder of its own.
+    """
     import duckdb
 
     with TemporaryDirectory() as folder, duckdb.connect() as connection:

@@ -77,6 +77,7 @@ def worst_pair(
     """
     if geometry.is_free or _pairs(geometry) > MOST_PAIRS:
         return None
+    # a quick pass first: only rows that can hold the worst pair are computed in full
     worth = _worth_a_look(geometry, predictions, are_labels=are_labels)
     best, found = 0.0, (0, 0)
     for members in geometry.members:
@@ -138,6 +139,8 @@ def _worth_a_look(geometry: Geometry, predictions: Values, *, are_labels: bool) 
             with threads_for(float(len(rows)) * len(targets)):
                 largest_ratios(rows, targets, place, columns, labels, floor, found)
             ratios[rows] = found
+            # the kernel adds squares in its own order: what it finds a rounding error below the
+            # best is looked at again, by the sums that are told
             floor = max(floor, float(found.max()) * (1 - ROUNDING))
     return ratios >= floor
 

@@ -131,6 +131,8 @@ class Grain:
         step, people = 2 * self.at_least, counts.sum()
         told = float(np.round(people / step) * step)
         if (counts < self.at_least).all():
+            # a total near the most that so many small cells can hold would tell that each is at its
+            # limit
             room = (counts > 0).sum() * (self.at_least - 1) - self.at_least
             told = min(told, float(room // step * step))
         return max(0.0, told)
@@ -157,7 +159,11 @@ class Grain:
         pattern = "|".join([*sorted(kept, key=len, reverse=True), f"(?P<number>{_NUMBER})"])
 
         def rounded(match: re.Match[str]) -> str:
-            """Return a number in the text, rounded, or a name as it is."""
+            """Return a number in the text, rounded, or a name as it is.
+
+            What the reader may know exactly, such as δ, is in ``told`` and stays; whole numbers
+            count as people, numbers with a point as shares.
+            """
             if match["number"] is None:
                 return match[0]
             number = float(match["number"].replace(",", ""))
@@ -181,6 +187,7 @@ class Grain:
             One of ``decimal``'s rules.
         """
         step = Decimal(repr(self.step))
+        # a quotient that should be whole must not fall to the next step by a rounding error
         steps = Decimal(f"{number / self.step:.{NOISE}f}").to_integral_value(rounding)
         return float(steps * step)
 

@@ -164,6 +164,7 @@ class GrowingFile:
         rest, at = b"", self.offset
         with self.path.open("rb") as file:
             file.seek(at)
+            # no further than the size at the beginning: what is added meanwhile is for the next run
             while piece := file.read(min(PIECE, self.size - at - len(rest))):
                 rest += piece
                 rows, end = self._complete(rest, split, is_first=at == 0)
@@ -196,6 +197,7 @@ class GrowingFile:
         end = ended(data)
         lines = lines_of(self._text(data[:end], is_first=is_first))
         rows, taken = split(lines)
+        # lines of a row without an end are given back, in bytes
         return (rows, end - len("".join(lines[taken:]).encode())) if taken else ([], 0)
 
     def _json_records(self, lines: list[str]) -> tuple[list[Record], int]:
@@ -246,6 +248,7 @@ class GrowingFile:
             msg = f"{self.path.name!r} must hold cases, but it is an HTML or XML page"
             raise DataError(msg)
         try:
+            # only the first bytes of a file can be a mark of byte order
             decoder = codecs.getincrementaldecoder("utf-8-sig" if is_first else "utf-8")()
             text = decoder.decode(data, final=is_last)
         except UnicodeDecodeError as error:
@@ -286,7 +289,13 @@ class GrowingFile:
         return rows
 
     def _records(self, rows: list[list[str]]) -> list[Record]:
-        """Return rows as records, each column in its own type."""
+        """Return rows as records, each column in its own type.
+
+        Parameters
+        ----------
+        rows
+            The cells of complete lines, each as many as the header has names.
+        """
         header = self.header or []
         columns = [
             self._values(name, words)
@@ -306,7 +315,19 @@ class GrowingFile:
         return SEPARATORS[self.path.suffix.lower()]
 
     def _check_prefix(self, wanted: str) -> None:
-        """Refuse a file whose part that was read is not what it was."""
+        """Refuse a file whose part that was read is not what it was.
+
+        Parameters
+        ----------
+        wanted
+            The hash of the first ``offset`` bytes when the state was kept.
+
+        Raises
+        ------
+        DataError
+            If the file shrank or its beginning changed: evidence of records that were replaced
+            would count people who are no longer there, or some of them twice.
+        """
         left = self.offset
         if self.size < left:
             msg = (
@@ -383,6 +404,7 @@ def csv_rows(lines: list[str], separator: str, file: str) -> tuple[list[list[str
             if row:
                 rows.append(row)
     except csv.Error as error:
+        # an open quote at the end may be a row that is still being written: it waits
         if str(error) != OPEN:
             msg = (
                 f"{file!r} could not be read where it says {shown(lines[taken])}: {error}; "

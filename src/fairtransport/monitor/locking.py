@@ -88,6 +88,7 @@ class StateLock:
         DataError
             If the state is no longer ours, before anything is written.
         """
+        # somebody else put another file in the place of ours: their evidence would be overwritten
         if self._held is not None and not self._is_named(self._held):
             raise self._in_use()
         write()
@@ -115,6 +116,7 @@ class StateLock:
         last = monotonic() + patience
         while not (is_free := self._lock(handle)) and monotonic() < last:
             sleep(PAUSE / 50)
+        # locked, but no longer the state: it was replaced between opening and locking
         if not is_free or not self._is_named(handle):
             os.close(handle)
             raise self._in_use()

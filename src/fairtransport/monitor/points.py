@@ -179,6 +179,8 @@ class Points:
             msg = f"records must have the columns {', '.join(needed)}, but lack {absent[0]!r}"
             raise DataError(msg)
         late = [name for name in columns if name not in (*needed, *self._taken)]
+        # without `features` a further column would make points that earlier ones cannot be compared
+        # with
         if late and self.names and self.settings.features is None:
             msg = (
                 f"records must have the columns of the first ones, {', '.join(self.names)}, "
@@ -283,7 +285,13 @@ class Points:
         return columns
 
     def _columns_of_records(self, records: Sequence[Mapping[str, Value]]) -> dict[str, list[Value]]:
-        """Return the columns of a list of records."""
+        """Return the columns of a list of records.
+
+        Parameters
+        ----------
+        records
+            A mapping a person; each must have the names that the first batch fixed.
+        """
         if not records:
             return {}
         self._find_features({tuple(record): None for record in records})

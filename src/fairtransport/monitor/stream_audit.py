@@ -496,7 +496,14 @@ class Monitor:
         return monitor
 
     def _restore(self, saved: SavedMonitor) -> None:
-        """Take over what a state file kept."""
+        """Take over what a state file kept.
+
+        Parameters
+        ----------
+        saved
+            The document of a monitor with the same settings: answers, so that nothing is asked
+            twice, the points and their wealth, and the looks for the chart.
+        """
         self.position = saved["position"]
         if saved["features"] is not None:
             self._points.fix_features(saved["features"])
@@ -524,7 +531,14 @@ class Monitor:
             self._answers_differ |= self._answers.setdefault(case, answer) != answer
 
     def _now(self) -> Look:
-        """Return where the evidence stands after the last record."""
+        """Return where the evidence stands after the last record.
+
+        Returns
+        -------
+        Look
+            E-values are cut at e^``LARGEST``, beyond which a float would be infinite and JSON has
+            no word for it.
+        """
         evidence = self._stream.evidence
         certificate = evidence.log_e_value_certificate
         return Look(

@@ -88,7 +88,13 @@ def _separate(monitor: Monitor) -> Iterator[str]:
 
 
 def _verdict(monitor: Monitor) -> str:
-    """Return the verdict so far in a sentence."""
+    """Return the verdict so far in a sentence.
+
+    Parameters
+    ----------
+    monitor
+        The monitor. A verdict that was reached stays, and the case at which it was is told.
+    """
     state, settings = monitor.state, monitor.settings
     if state.applicability is not None:
         return in_flags(

@@ -216,7 +216,20 @@ def check_settings(told: Told) -> Settings:
 
 
 def _names(parameter: str, value: object) -> tuple[str, ...]:
-    """Return distinct column names; a monitor takes no arrays."""
+    """Return distinct column names; a monitor takes no arrays.
+
+    Parameters
+    ----------
+    parameter
+        Which setting, for the message.
+    value
+        A name, or several.
+
+    Raises
+    ------
+    InputError
+        If none is given, one is no text, or one comes twice.
+    """
     given = (value,) if isinstance(value, str) else value
     listed = tuple(given) if isinstance(given, Sequence) else ()
     names = tuple(name for name in listed if isinstance(name, str))

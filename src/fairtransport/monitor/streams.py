@@ -64,6 +64,7 @@ def next_look(n: int) -> int:
     """
     at = 1
     while at <= n:
+        # fixed beforehand, so that the history does not depend on how records were batched
         at = max(at + 1, int(at * 1.05))
     return at
 

@@ -126,7 +126,20 @@ def rate_pvalue(value: float, summary: AuditSummary) -> str:
 
 
 def rate_figures(summary: AuditSummary, rates: RatesFound) -> tuple[tuple[str, str], ...]:
-    """Return R, its bound and its tests, and the statistic as a description, name by name."""
+    """Return R, its bound and its tests, and the statistic as a description, name by name.
+
+    Parameters
+    ----------
+    summary
+        The audit, for δ, its level and the statistic.
+    rates
+        What was found of rates. An estimate or a test at δ that there is none of is left out.
+
+    Notes
+    -----
+    The statistic comes last and is named a description: where rates are tested, it counts noise
+    too.
+    """
     tested = rates.pvalue_at_delta
     return (
         (f"R, lower bound, {level(1 - summary.alpha)}", bound(rates.lower_bound, DOWN)),

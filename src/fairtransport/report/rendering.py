@@ -54,7 +54,22 @@ def environment(finalize: Callable[[object], object], code: Callable[[str], Mark
 def _environment(
     finalize: Callable[[object], object], code: Callable[[str], Markup], places: tuple[str, ...]
 ) -> Environment:
-    """Make an environment once for the two functions and the places of templates."""
+    """Make an environment once for the two functions and the places of templates.
+
+    Parameters
+    ----------
+    finalize
+        What becomes of each value before it is written.
+    code
+        Escapes text in which words between backticks are code.
+    places
+        Folders that templates are looked for in after ``templates/``; a tuple, as the cache needs.
+
+    Notes
+    -----
+    Everything is escaped and an unknown name is an error, so that names from the data can neither
+    break a page nor vanish from it. Only what passes ``trusted`` is not escaped.
+    """
     from pathlib import Path
 
     from jinja2 import Environment, FileSystemLoader, StrictUndefined

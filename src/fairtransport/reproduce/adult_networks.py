@@ -47,7 +47,19 @@ BUDGET = 0.01
 
 @dataclass(frozen=True)
 class StudySettings:
-    """Everything that decides the figures of a seed."""
+    """Everything that decides the figures of a seed.
+
+    Attributes
+    ----------
+    training, reduction, sensr
+        How the plain networks, the reduction and SenSR are trained.
+    flow
+        The attack of the follow-up's test.
+    budget
+        ε of the audits beside it.
+    people
+        At most how many people are audited; None: all of the last fifth.
+    """
 
     training: TrainingSettings = field(default_factory=TrainingSettings)
     reduction: ReductionSettings = field(default_factory=ReductionSettings)
@@ -61,7 +73,7 @@ class StudySettings:
         return asdict(self)
 
     def models(self) -> dict[str, Callable[[People, int], LogOdds]]:
-        """Return how each model is trained, from people and a seed."""
+        """Return how each model is trained from people and a seed, in ``PAPER_BOUNDS``' order."""
         return {
             "Baseline": lambda people, seed: baseline(people, seed, self.training),
             "Project": lambda people, seed: project(people, seed, self.training),
@@ -72,7 +84,17 @@ class StudySettings:
 
 @dataclass(frozen=True, eq=False)
 class AdultNetworks:
-    """The seeds' figures by model, and their summary beside what was published."""
+    """The seeds' figures by model, and their summary beside what was published.
+
+    Attributes
+    ----------
+    runs
+        A seed each: its figures by model.
+    summary
+        A row a model.
+    settings
+        As they are recorded with the figures.
+    """
 
     runs: tuple[dict[str, Any], ...]
     summary: pd.DataFrame
@@ -98,6 +120,13 @@ def adult_networks(
         How models are trained and attacked.
     audit_settings
         Further settings of `audit`, for the audits beside the test.
+
+    Raises
+    ------
+    InputError
+        If a number is not whole, or below 1.
+    FairtransportError
+        If torch or fairlearn is not installed.
     """
     chosen, further = settings or StudySettings(), dict(audit_settings or {})
     numbers = {"seeds": seeds} | ({} if chosen.people is None else {"people": chosen.people})
@@ -115,6 +144,21 @@ def adult_networks(
 def _runs(
     seeds: Sequence[int], settings: StudySettings, further: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
+    """Yield the figures of one seed after the other.
+
+    Parameters
+    ----------
+    seeds, settings
+        Which, and how.
+    further
+        Further settings of the audits.
+
+    Notes
+    -----
+    The test takes the sensitive directions from the audited people, as the follow-up does; the
+    audit takes them from the training people, as its bounds ask for a similarity that does not
+    depend on the sample.
+    """
     for seed in seeds:
         split = split_adult(seed, settings.people)
         # the follow-up takes the directions from the audited people
@@ -134,7 +178,25 @@ def _runs(
 def tested(
     model: LogOdds, people: People, directions: FloatArray, flow: GradientFlow
 ) -> dict[str, float]:
-    """Return what the follow-up's test says of a model, and how well it predicts."""
+    """Return what the follow-up's test says of a model, and how well it predicts.
+
+    Parameters
+    ----------
+    model
+        Log-odds as a function of points, with gradients.
+    people
+        Those audited.
+    directions
+        (39, k) orthonormal columns along which people move for free.
+    flow
+        The attack.
+
+    Returns
+    -------
+    dict
+        The mean ratio of losses, its lower bound T and whether that rejects; the largest ratio; the
+        ratio of mean losses and the mean squared distance of the attack; the balanced accuracy.
+    """
     labels, points = tensor(people.labels), tensor(people.points)
     taken = tensor(directions)
     with one_thread():
@@ -165,9 +227,29 @@ def audited(
     budget: float,
     further: Mapping[str, Any],
 ) -> dict[str, float | None]:
-    """Audit a model as a black box, under the directions that the training people show."""
+    """Audit a model as a black box, under the directions that the training people show.
+
+    Parameters
+    ----------
+    model
+        Log-odds as a function of points.
+    split
+        People, and how they become points.
+    similarity
+        Fitted on the training people.
+    budget
+        ε.
+    further
+        Further settings of `audit`.
+
+    Returns
+    -------
+    dict
+        The statistic of the log loss, its lower bound, and the worst-case over the baseline risk.
+    """
 
     def probability(frame: pd.DataFrame) -> FloatArray:
+        """Return the model's probability of the label 1 for a frame of people."""
         with one_thread():
             return np.asarray(model(tensor(split.coding(frame))).double().sigmoid())
 
@@ -184,7 +266,13 @@ def audited(
 
 
 def summarise(runs: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """Return a row a model: the published T beside ours, rejections, and means of the rest."""
+    """Return a row a model: the published T beside ours, rejections, and means of the rest.
+
+    Parameters
+    ----------
+    runs
+        Figures of the seeds.
+    """
     import pandas as pd
 
     rows = []

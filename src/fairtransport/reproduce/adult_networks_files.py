@@ -26,11 +26,18 @@ HEADER = (
 
 
 def lines(study: AdultNetworks) -> list[tuple[str, ...]]:
-    """Return a line of words a model; a cross marks a disagreement."""
+    """Return a line of words a model; a cross marks a disagreement.
+
+    Parameters
+    ----------
+    study
+        What was found.
+    """
     return [_line(row, len(study.runs)) for _, row in study.summary.iterrows()]
 
 
 def _line(row: pd.Series, runs: int) -> tuple[str, ...]:
+    """Return one model's line; small spreads are told with three decimals."""
     decimals = 3 if row["paper_sd"] < 0.1 else 2  # noqa: PLR2004
     return (
         row["model"],
@@ -49,7 +56,13 @@ def _line(row: pd.Series, runs: int) -> tuple[str, ...]:
 
 
 def notes(study: AdultNetworks) -> list[str]:
-    """Return what a reader of the table should know."""
+    """Return what a reader of the table should know.
+
+    Parameters
+    ----------
+    study
+        With fewer runs than published, a note says that they are a look.
+    """
     first, last = study.runs[0]["seed"], study.runs[-1]["seed"]
     over = f"1 run (seed {first})"
     if len(study.runs) > 1:
@@ -90,7 +103,15 @@ def as_json(study: AdultNetworks) -> str:
 
 
 def write_adult_networks(study: AdultNetworks, folder: Path) -> list[Path]:
-    """Write adult-networks.md, .csv and .json, each whole or not at all."""
+    """Write adult-networks.md, .csv and .json, each whole or not at all.
+
+    Parameters
+    ----------
+    study
+        What was found.
+    folder
+        Made if it is not there.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     table = study.summary.to_csv(index=False, lineterminator="\n", float_format="%.6f")
     texts = {"md": as_markdown(study), "csv": table, "json": as_json(study)}
@@ -101,7 +122,13 @@ def write_adult_networks(study: AdultNetworks, folder: Path) -> list[Path]:
 
 
 def print_adult_networks(study: AdultNetworks) -> None:
-    """Print what was published beside ours, and notes."""
+    """Print what was published beside ours, and notes.
+
+    Parameters
+    ----------
+    study
+        What was found.
+    """
     from rich.table import Table
 
     from fairtransport.report.screen.lines import line, terminal

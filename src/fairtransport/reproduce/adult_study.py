@@ -29,14 +29,28 @@ TRAINING_SHARE = 0.8
 
 @dataclass(frozen=True, eq=False)
 class Coding:
-    """People as numbers: numbers standardised by the training part, a 0/1 column a level."""
+    """People as numbers: numbers standardised by the training part, a 0/1 column a level.
+
+    Attributes
+    ----------
+    centres, scales
+        Means and standard deviations of the training people's numbers.
+    levels
+        By column, those of all people.
+    """
 
     centres: FloatArray
     scales: FloatArray
     levels: dict[str, list[str]]
 
     def __call__(self, people: pd.DataFrame) -> FloatArray:
-        """Return (n, 39) coordinates."""
+        """Return (n, 39) coordinates.
+
+        Parameters
+        ----------
+        people
+            With the columns that networks receive.
+        """
         numbers = people[list(PEOPLE_NUMBERS)].to_numpy(dtype=np.float64)
         hot = [
             people[name].to_numpy()[:, None] == np.array(levels)[None, :]
@@ -76,7 +90,15 @@ class People:
 
 @dataclass(frozen=True, eq=False)
 class AdultSplit:
-    """A random split: four fifths to train on, the rest to audit."""
+    """A random split: four fifths to train on, the rest to audit.
+
+    Attributes
+    ----------
+    training, audit
+        The two parts.
+    coding
+        How people of either become points.
+    """
 
     training: People
     audit: People
@@ -108,6 +130,7 @@ def split_adult(seed: int, people: int | None = None) -> AdultSplit:
 
 
 def _people(frame: pd.DataFrame, coding: Coding) -> People:
+    """Return people with their coordinates, labels and groups."""
     groups = [frame[name].to_numpy() == level for name, level in GROUPS.items()]
     return People(
         frame, coding(frame), frame[LABEL].to_numpy(), np.column_stack(groups).astype(np.int64)
@@ -115,5 +138,11 @@ def _people(frame: pd.DataFrame, coding: Coding) -> People:
 
 
 def basis(directions: FloatArray) -> FloatArray:
-    """Return an orthonormal basis, one column a direction, of what rows span."""
+    """Return an orthonormal basis, one column a direction, of what rows span.
+
+    Parameters
+    ----------
+    directions
+        (any, d) rows.
+    """
     return complement(directions, directions.shape[1])[0]

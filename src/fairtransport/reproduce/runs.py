@@ -36,7 +36,21 @@ ONE_THREAD = dict.fromkeys(
 
 
 class RunSettings(TypedDict):
-    """What decides the figures of a split."""
+    """What decides the figures of a split.
+
+    Attributes
+    ----------
+    format
+        Raised when the same settings come to mean something else.
+    delta, n_resamples
+        Of the audits.
+    strengths
+        First, last and number of the path's 1/λ.
+    adversarial, representation
+        Settings of these two methods.
+    libraries
+        Versions on which figures may depend.
+    """
 
     format: int
     delta: float
@@ -48,7 +62,15 @@ class RunSettings(TypedDict):
 
 
 class Outcome(TypedDict):
-    """What a method comes to on a split."""
+    """What a method comes to on a split.
+
+    Attributes
+    ----------
+    figures
+        The columns of Table 1.
+    details
+        What the claims need.
+    """
 
     figures: dict[str, float | None]
     details: Details
@@ -86,6 +108,11 @@ def run_splits(
         The folder that keeps the splits, one small file each.
     jobs
         How many processes work at the same time, each on one thread.
+
+    Raises
+    ------
+    FairtransportError
+        If a library is not installed, or the cache cannot be made or read.
     """
     for module in ("aif360", "torch"):
         needed(module)
@@ -105,6 +132,17 @@ def run_splits(
 def _finished(
     seeds: list[int], methods: Sequence[str], folder: Path, jobs: int
 ) -> Iterator[tuple[int, Split]]:
+    """Yield seeds and their splits as they are finished, in one process or several.
+
+    Parameters
+    ----------
+    seeds, methods
+        What is still to be done.
+    folder
+        Where splits are kept.
+    jobs
+        How many processes.
+    """
     if jobs == 1 or len(seeds) <= 1:
         for seed in seeds:
             yield seed, finish_split(seed, methods, folder)
@@ -123,7 +161,17 @@ def _finished(
 
 
 def finish_split(seed: int, methods: Sequence[str], folder: Path) -> Split:
-    """Compute what a kept split still lacks, keeping it after each method."""
+    """Compute what a kept split still lacks, keeping it after each method.
+
+    Parameters
+    ----------
+    seed
+        Which split.
+    methods
+        What it should have.
+    folder
+        Where it is kept.
+    """
     found = _read(folder, seed)
     split = split_compas(seed)
     for name in methods:
@@ -136,6 +184,13 @@ def finish_split(seed: int, methods: Sequence[str], folder: Path) -> Split:
 
 
 def _read(folder: Path, seed: int) -> Split:
+    """Return a kept split, empty if there is none.
+
+    Raises
+    ------
+    FairtransportError
+        If its file is damaged; it is not overwritten unasked.
+    """
     try:
         found = json.loads(_file(folder, seed).read_text("utf-8"))
     except FileNotFoundError:
@@ -147,19 +202,23 @@ def _read(folder: Path, seed: int) -> Split:
 
 
 def _keep(folder: Path, seed: int, found: Split) -> None:
+    """Write a split down, whole or not at all."""
     write_text(_file(folder, seed), json.dumps(found, indent=1), "cache")
 
 
 def _file(folder: Path, seed: int) -> Path:
+    """Return where a split is kept."""
     return folder / f"split-{seed:04}.json"
 
 
 def _fingerprint() -> str:
+    """Return the folder's name for the settings: splits of others are never mixed in."""
     text = json.dumps(settings(), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def _version(package: str) -> str | None:
+    """Return a package's version, None if it is not installed."""
     try:
         return version(package)
     except PackageNotFoundError:
@@ -168,7 +227,13 @@ def _version(package: str) -> str | None:
 
 @contextmanager
 def _environment(changes: dict[str, str]) -> Iterator[None]:
-    """Set variables for the processes that are started meanwhile."""
+    """Set variables for the processes that are started meanwhile.
+
+    Parameters
+    ----------
+    changes
+        By name; what was there before is given back.
+    """
     before = {name: os.environ.get(name) for name in changes}
     os.environ.update(changes)
     try:

@@ -165,7 +165,22 @@ def named_levels(
 
 
 def _column_name(parameter: str, column: object, known: Sequence[str]) -> str:
-    """Return the name of one column, told by its name or its place."""
+    """Return the name of one column, told by its name or its place.
+
+    Parameters
+    ----------
+    parameter
+        Which setting, for the message.
+    column
+        A name, or a place from 0; True and False are neither, though Python counts them as numbers.
+    known
+        The names of X's columns, in their order.
+
+    Raises
+    ------
+    InputError
+        If there is no such column.
+    """
     if isinstance(column, int | np.integer) and not isinstance(column, bool):
         if 0 <= column < len(known):
             return known[int(column)]

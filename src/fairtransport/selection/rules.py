@@ -123,7 +123,19 @@ def choose(
 
 
 def _nobody(bounds: FloatArray, delta: float, candidates: Sequence[object], words: str) -> str:
-    """Return the sentence when no candidate passes, with the one that is nearest to it."""
+    """Return the sentence when no candidate passes, with the one that is nearest to it.
+
+    Parameters
+    ----------
+    bounds
+        By candidate: the bound that is compared with δ; NaN or infinite where there is none.
+    delta
+        The threshold.
+    candidates
+        Their settings.
+    words
+        What the bound is called.
+    """
     count = len(candidates)
     start = f"none of the {count} candidates has" if count > 1 else "the only candidate has not"
     start += f" a {words} of at most δ = {delta:g}"

@@ -361,6 +361,7 @@ def comparable_share(space: SampleSpace, geometry: Geometry, budget: float) -> f
     budget
         ε.
     """
+    # a made-up twin is somebody else whatever group it is in
     kinds = space.sensitive_groups if space.made_up is None else np.arange(space.size)
     reached = reaches_other(geometry, kinds, freely=budget == 0)
     return float(space.counts[reached].sum() / space.n)
@@ -428,6 +429,7 @@ def _distance_of(
     """
     people, donors = rng.choice(space.size, (2, CHANGES), p=space.frequencies)
     codes = space.columns[name].codes
+    # a donor with the same value would change nothing
     other = codes[people] != codes[donors]
     people, donors = people[other], donors[other]
     if not len(people):
@@ -438,6 +440,7 @@ def _distance_of(
     except (InputError, DataError):  # it knows certain people alone
         return ColumnDistance(name, None, None, None)
     rows = np.arange(len(people))
+    # person i beside the changed person i alone; the others' costs are not of interest
     costs = geometry.costs(rows, rows + len(people)).diagonal()
     priced = costs[np.isfinite(costs) & (costs > 0)]
     return ColumnDistance(

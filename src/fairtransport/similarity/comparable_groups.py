@@ -116,8 +116,10 @@ class ComparableGroups(Learned):
         columns = coded_columns(frame, names, "X")
         encoding = fit_encoding(columns)
         points = encoding.coordinates(columns)
+        # inside groups people are comparable: what varies there is what must not count
         centred = points - group_means(points, groups)[groups]
         spread = np.linalg.svd(centred, full_matrices=False)
+        # smaller singular values are rounding errors of a direction in which groups agree
         least = 1e-8 * max(1.0, float(spread.S[0]))
         rank = int(np.count_nonzero(least < spread.S))
         if rank < self.dimensions:

@@ -178,6 +178,7 @@ class ComparablePairs(Learned):
         self.check_fitted()
         first, second = (self.transform(frame) for frame in X)
         squared = ((first - second) ** 2).sum(axis=1)
+        # e⁷⁰⁰ is a number, and its inverse as good as 0
         return np.asarray(2 / (1 + np.exp(np.minimum(squared, 700.0))))
 
     @classmethod
@@ -411,6 +412,7 @@ def most_likely_sigma(
     from scipy.optimize import minimize
 
     size = differences.shape[1]
+    # judgements that are all alike would start at distance 0 or infinity
     share = min(max(float(comparable.mean()), 0.01), 0.99)
     length = float((differences**2).sum(axis=1).mean()) or 1.0
     # the best multiple of the identity if all pairs were equally long
@@ -439,6 +441,7 @@ def square_root(sigma: FloatArray) -> FloatArray:
     ((2, 1), [[2.0], [0.0]])
     """
     values, vectors = np.linalg.eigh(sigma)
+    # directions that Σ does not count are left out: points get as few coordinates as there are
     kept = values > 1e-12 * max(float(values.max()), np.finfo(float).tiny)
     return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))
 

@@ -302,6 +302,7 @@ class Learned(Parameters):
         """
         counts = space.counts.astype(np.float64)
         full = self.encoding_.coordinates(space.columns)
+        # a distance may be scaled by any factor: what counts most counts 1
         largest = np.linalg.norm(self.matrix_, 2) if self.matrix_.size else 0.0
         all_of_it, left = _spread(full, counts), _spread(full @ self.matrix_, counts)
         return 0.0 if not all_of_it or not largest else float(left / largest**2 / all_of_it)
@@ -534,8 +535,10 @@ def complement(directions: FloatArray, size: int) -> tuple[FloatArray, FloatArra
     ([[0.0], [1.0]], [[1.0], [0.0]])
     """
     length = np.linalg.norm(directions, axis=1, keepdims=True)
+    # a direction of length 0 tells nothing, and scaled up it would be noise
     usable = length[:, 0] > np.finfo(float).eps * max(1.0, float(length.max(initial=0)))
     unit = directions[usable] / length[usable]
+    # a row of zeros, so that there is something to decompose without any direction
     full = np.linalg.svd(np.r_[unit, np.zeros((1, size))], full_matrices=True)
     rank = int((full.S > 1e-8).sum())  # noqa: PLR2004
     return full.Vh[:rank].T, full.Vh[rank:].T

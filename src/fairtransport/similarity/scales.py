@@ -76,5 +76,6 @@ def _scales(columns: Mapping[str, CodedColumn], counts: IntArray | None = None) 
         mean = np.average(values, weights=counts)
         spread = float(np.sqrt(np.average((values - mean) ** 2, weights=counts)))
         if spread > 0:
+            # two digits: a suggestion that a reader is to look at and to round further
             found[name] = float(f"{spread:.2g}")
     return found

@@ -291,6 +291,7 @@ def ridge_direction(points: FloatArray, values: FloatArray, penalty: float) -> F
     penalty
         The weight of the squared coefficients, positive: the system has a solution in any case.
     """
+    # the intercept is not penalised: centring takes it out
     centred = points - points.mean(axis=0)
     centre, scale = centre_and_scale(values)
     wanted = (values - centre) / scale

@@ -39,6 +39,14 @@ def cost_at(loss: float, level: FloatArray, price: FloatArray, n: int) -> float:
         Infinite above the highest corner: whatever it costs, it is one. −1 below the lowest:
         nothing there can be. Otherwise the cost on the line between two corners, a little more of
         it.
+
+    Examples
+    --------
+    A hull with corners at losses 1 and 0, at costs 2 and 0:
+
+    >>> level, price = np.array([1.0, 0.0]), np.array([2.0, 0.0])
+    >>> [round(cost_at(loss, level, price, 2), 6) for loss in (1.5, 1.0, 0.5, -1.0)]
+    [inf, 2.0, 1.0, -1.0]
     """
     if loss > level[0]:
         return np.inf
@@ -47,6 +55,7 @@ def cost_at(loss: float, level: FloatArray, price: FloatArray, n: int) -> float:
     low, high = 0, n - 1
     # level[low] >= loss, and what follows `high` is smaller
     while low < high:
+        # rounded up, so that `low = middle` moves on: rounded down the loop might not end
         middle = (low + high + 1) // 2
         if level[middle] >= loss:
             low = middle
@@ -113,7 +122,20 @@ def insert(  # noqa: C901
     -----
     Slopes are compared as products, cross-multiplied, so that nothing is divided by a cost
     difference that may be tiny.
+
+    Examples
+    --------
+    Into the hull of point 0, which holds itself alone, go a far target and then a nearer one as
+    bad.
+
+    >>> level, price, corner = np.zeros(4), np.zeros(4), np.zeros(4, np.int64)
+    >>> none = np.zeros((3, 0), np.int64)
+    >>> n = insert(0, 1, 3.0, 1.0, none, level, price, corner, 1)
+    >>> n = insert(0, 2, 2.0, 1.0, none, level, price, corner, n)
+    >>> corner[:n].tolist(), price[:n].tolist()
+    ([2, 0], [2.0, 0.0])
     """
+    # where it would stand; p moves left and q right over the corners that it hides
     p = q = _place(loss, level, n)
     # a corner with a larger loss costs no more: the candidate is below the hull
     if p > 0 and price[p - 1] <= c:
@@ -131,6 +153,8 @@ def insert(  # noqa: C901
         q += 1
     if p > 0 and q < n:
         rise, run = level[p - 1] - level[q], price[p - 1] - price[q]
+        # below the line between its neighbours: no corner. The margin keeps what is on the line up
+        # to rounding
         if (loss - level[q]) * run < rise * (c - price[q]) * (1 - MARGIN):
             return n
     # neighbours on either side that fell below the lines through the new corner
@@ -163,6 +187,7 @@ def _replace(
     level, price, corner, n
         The hull, changed in place, and its length before.
     """
+    # several go: close the gap. None goes: make room, from the end so that nothing is overwritten
     if q > p + 1:
         for a in range(q, n):
             to = a + p + 1 - q
@@ -194,5 +219,6 @@ def finish(i: int, losses: FloatArray, price: FloatArray, corner: IntArray, n: i
     The margin kept candidates that may lie a rounding error below the hull; `cheapest_first`
     drops them now that all are known, so that every way of searching ends with the same corners.
     """
+    # the point itself is where a frontier starts, not a target of it
     own = 1 if corner[n - 1] == i else 0
     return cheapest_first(i, n - own, losses, corner, price)

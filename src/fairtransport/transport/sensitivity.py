@@ -159,9 +159,16 @@ def lipschitz_constant(frontiers: Frontiers) -> float:
     -------
     float
         Infinite where somebody gains for nothing.
+
+    Examples
+    --------
+    >>> problem = AuditProblem([0.0, 1.0], [[0.0, 4.0], [4.0, 0.0]])
+    >>> lipschitz_constant(problem.frontiers)
+    0.5
     """
     if (frontiers.base_gain > 0).any():
         return np.inf
+    # costs are squared distances: d = √c
     steepest = frontiers.far_gain / np.sqrt(frontiers.far_cost)
     return float(steepest.max(initial=0.0))
 
@@ -179,6 +186,12 @@ def largest_cost(geometry: Geometry) -> float:
     float
         0 where all moves are free. Beyond ``MOST_PAIRS`` pairs the squared diagonal of the box
         around each block's points.
+
+    Examples
+    --------
+    >>> problem = AuditProblem([0.0, 1.0], [[0.0, 4.0], [np.inf, 0.0]])
+    >>> largest_cost(problem.geometry)
+    4.0
     """
     if geometry.cost.allows_all:
         return 0.0

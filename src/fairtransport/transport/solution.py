@@ -173,6 +173,7 @@ class BudgetCurve:
             at = int(above.argmax())
             return -float(above[at]), left, left + at, right
 
+        # a heap: each new corner cuts one interval in two, and the others keep their worst corner
         kept, heap = [0, last], [farthest(0, last)]
         while len(kept) < most and heap[0][0] < 0:
             _, left, at, right = heappop(heap)
@@ -236,6 +237,8 @@ def spend(frontiers: Frontiers, frequencies: FloatArray, budget: float) -> Spend
     segments = np.flatnonzero(mass)
     mass = mass[segments]
     spent = np.cumsum(mass * frontiers.cost[segments])
+    # a budget that ends at a corner up to rounding ends there: else the last ulp of a sum would
+    # split somebody's mass
     full = int(np.searchsorted(spent, budget * (1 + TOLERANCE), side="right"))
     before = float(spent[full - 1]) if full else 0.0
     rest = budget - before
@@ -257,6 +260,16 @@ def price_interval(frontiers: Frontiers, spending: Spending, budget: float) -> t
     tuple of float
         The slope of what would be bought next, 0 if nothing is left, and of what was bought last;
         infinite at budget 0.
+
+    Examples
+    --------
+    Half of the budget that would move everybody: one price, the slope of the segment half way.
+
+    >>> from fairtransport import AuditProblem
+    >>> problem = AuditProblem([0.0, 1.0], [[0.0, 2.0], [2.0, 0.0]], budget=1.0)
+    >>> spending = spend(problem.frontiers, np.array([1.0, 0.0]), 1.0)
+    >>> price_interval(problem.frontiers, spending, 1.0)
+    (0.5, 0.5)
     """
     slope = frontiers.slope[spending.segments]
     lower = float(slope[spending.full]) if spending.full < len(slope) else 0.0
@@ -391,6 +404,7 @@ class Solution:
         if not fixed_by_budget:
             return False
         row = self._moving[tied[0]]
+        # two targets of equal cost are no split that the budget could fix
         targets = self.problem.best_targets(self._inner_price, int(row))
         costs = self.problem.costs_of(np.full(2, row), targets)
         return bool(costs[0] != costs[1])

@@ -208,6 +208,8 @@ class Client:
                 try:
                     return response.status, self.token.removed(self._content(response))
                 except HTTPError as error:
+                    # tries already spent on statuses count: a server that breaks off while
+                    # answering gets no more
                     left = response.retries or retries
                     retries = left.increment(method, target, error=error)
                     retries.sleep()
@@ -252,9 +254,11 @@ class Client:
         """
         from urllib3.exceptions import ReadTimeoutError
 
+        # a few packed bytes can unpack to any size, past `max_answer`
         if response.headers.get("Content-Encoding", "identity") != "identity":
             msg = f"{self} must not compress its answers, which it was not asked to"
             raise ModelError(msg)
+        # a read times out only if nothing comes at all: one byte a minute would last forever
         left, end = self.limits.max_answer, time.monotonic() + self.limits.timeout
         while piece := response.read1(PIECE):
             left -= len(piece)
@@ -321,6 +325,7 @@ class Client:
         except ImportError as error:
             msg = "endpoints need the package urllib3: pip install 'fairtransport[http]'"
             raise ModelError(msg) from error
+        # a model may think for long; a host that is there takes a connection at once
         waits = Timeout(connect=min(self.limits.timeout, 10.0), read=self.limits.timeout)
         return PoolManager(
             maxsize=self.limits.at_a_time, timeout=waits, ssl_context=ssl.create_default_context()

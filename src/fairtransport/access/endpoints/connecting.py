@@ -124,7 +124,18 @@ def open_address(path: str, _: Permissions) -> Endpoint:
 
 
 def _columns(features: Sequence[str] | None) -> tuple[str, ...] | None:
-    """Return the columns that a user names, checked."""
+    """Return the columns that a user names, checked.
+
+    Parameters
+    ----------
+    features
+        Names, or None where the server is to be asked which it wants.
+
+    Raises
+    ------
+    InputError
+        If it is an empty list or holds something else than names.
+    """
     if features is None:
         return None
     listed = plain_items(features)

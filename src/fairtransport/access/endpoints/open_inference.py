@@ -103,7 +103,13 @@ class OpenInference(Endpoint):
         return isinstance(shape, list) and len(shape) == 2 and shape[1] != 1  # noqa: PLR2004
 
     def _table(self, points: pd.DataFrame) -> list[Tensor]:
-        """Return all columns as one tensor; none where the model takes one a column."""
+        """Return all columns as one tensor; none where the model takes one a column.
+
+        Parameters
+        ----------
+        points
+            The questions, a row each. Values lie row after row, as the protocol flattens tensors.
+        """
         if not self.takes_a_table:
             return []
         (tensor,) = self.inputs
@@ -113,7 +119,18 @@ class OpenInference(Endpoint):
         return [{**_head(tensor["name"], str(tensor.get("datatype")), shape), "data": data}]
 
     def _columns(self, points: pd.DataFrame) -> list[Tensor]:
-        """Return each column as a tensor, of the type that the server tells, or a guessed one."""
+        """Return each column as a tensor, of the type that the server tells, or a guessed one.
+
+        Parameters
+        ----------
+        points
+            The questions, a row each.
+
+        Notes
+        -----
+        Some servers take (n,) tensors and some (n, 1): the length of the shape that the server
+        tells of an input decides, and (n, 1) is sent where it tells none.
+        """
         told = {str(one.get("name")): one for one in self.inputs}
         made: list[Tensor] = []
         for name in points.columns:

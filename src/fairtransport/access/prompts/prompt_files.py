@@ -63,7 +63,20 @@ def read_prompt(path: str | Path, url: str, **limits: Any) -> Prompt:
 
 
 def _table(prompt_file: Path, name: str) -> pd.DataFrame:
-    """Return the names that stand for groups, "NA" and the like read as the words they are."""
+    """Return the names that stand for groups, "NA" and the like read as the words they are.
+
+    Parameters
+    ----------
+    prompt_file
+        The file that names the table.
+    name
+        Where the table is, from there.
+
+    Raises
+    ------
+    InputError
+        If no such file is there, or it cannot be read.
+    """
     import pandas as pd
 
     file = prompt_file.parent / name

@@ -120,6 +120,7 @@ class CostlyMoves:
             self.rejected_at = self.n
         # wealth falls with δ, so rungs can be skipped on the way up
         grid, threshold = threshold_grid(self.most_gain), -math.log(self.alpha / 2)
+        # what was ever rejected stays rejected (Ville), so that the search begins there
         low, high = self.rungs, len(grid)
         while low < high:
             middle = (low + high) // 2
@@ -186,6 +187,7 @@ class CostlyMoves:
         """
         self.n += len(cells)
         if self.price is None:
+            # no price yet: these records are not bet on, which multiplies wealth by 1
             self.bets.skip(len(cells))
             return
         offset = 0.0 if problem.budget == 0 else problem.budget * self.price
@@ -246,6 +248,7 @@ def best_price(problem: AuditProblem, frequencies: FloatArray, n: int) -> float:
     usable = np.isfinite(sweep.prices)
     spread = sweep.spread()[usable]
     prices = sweep.prices[usable]
+    # the least of many noisy means looks too good; the standard errors weigh against that
     score = problem.budget * prices + sweep.mean[usable] + CAUTION * spread / math.sqrt(n)
     return float(prices[np.argmin(score)])
 
@@ -268,6 +271,7 @@ class Mixture:
         self.frontiers, self.counts, self.budget, self.delta = frontiers, counts, budget, delta
         self.stakes = stakes_for(np.array([delta]), most_gain)[:, 0]
         free = budget == 0 or not len(frontiers.row)
+        # εν* <= ψ <= δ, so that the population's price is no higher; without a budget there is none
         self.top = 0.0 if free else delta / budget
 
     def least(self, target: float, hints: Sequence[float] = ()) -> Least:
@@ -334,6 +338,7 @@ class Mixture:
         # along a tangent a factor may end below 0: nothing is left then
         with np.errstate(divide="ignore", invalid="ignore"):
             for j, stake in enumerate(self.stakes):
+                # 0 is a lower limit of the wealth as well: with it the bound is only cautious
                 factors = np.maximum(1 + stake * (outcomes - self.delta), 0.0)
                 logs[:, j] = np.log(factors) @ self.counts
         return logs

@@ -86,6 +86,8 @@ def advance(
                 wealth[c] *= start[c] + rise[c] * value
                 total[c] += share[c] * wealth[c]
         for c in range(columns):
+            # compared in units of the column's largest wealth at the last fold: no exponential a
+            # record
             if total[c] >= level[c] and crossed[c] == 0:
                 # what was ever reached stays reached: Ville's inequality is about the whole path
                 crossed[c] = n
@@ -127,6 +129,7 @@ def _weigh(
         top = -np.inf
         for j in range(stakes):
             top = max(top, log_wealth[j, c])
+        # wealth far below its threshold would overflow here; e⁷⁰⁰ cannot be reached within a fold
         level[c] = math.exp(min(threshold[c] - top, 700.0))
         for j in range(stakes):
             weight[j, c] = math.exp(log_wealth[j, c] - top) / stakes
@@ -284,12 +287,20 @@ class Bets:
         """
         deltas, signs = self.deltas[columns], self.signs[columns]
         highest = self.most_gain if top is None else top
+        # the most a record can lose a unit of stake: Y >= 0 against ψ <= δ, Y <= top against ψ >= δ
         room = np.where(signs > 0, deltas, highest - deltas)
         slope = signs * stakes_for(room, self.most_gain)
         return 1 - slope * deltas, slope
 
     def as_json(self) -> dict[str, Any]:
-        """Return the wealths; arrays in base64, so that not a bit is lost."""
+        """Return the wealths; arrays in base64, so that not a bit is lost.
+
+        Notes
+        -----
+        Thresholds, sides and levels are not part of it: they follow from the settings, which the
+        state file keeps. The product since the last fold is, so that a run that is taken up again
+        folds where the first one would have.
+        """
         return {
             "n": self.n,
             "log_wealth": _packed(self.log_wealth),
@@ -326,7 +337,15 @@ def stakes_for(room: FloatArray, most_gain: float) -> FloatArray:
     ndarray
         ``FRACTIONS`` of 1/room, so that a record loses at most 90 % of a wealth; cut where a
         record could multiply wealth by more than ``MOST_FACTOR``.
+
+    Examples
+    --------
+    >>> stakes = stakes_for(np.array([0.5]), most_gain=1.0)[:, 0]
+    >>> len(stakes), float(stakes[0]), float(stakes[1])
+    (16, 1.8, 0.9)
     """
+    # a threshold at the largest outcome leaves no room: the stake is endless, and the second limit
+    # below takes over
     shares = FRACTIONS[:, None] / np.maximum(room, 1e-300)[None, :]
     return np.asarray(np.minimum(shares, MOST_FACTOR / most_gain))
 
@@ -474,6 +493,13 @@ def upper_limit(crossed: IntArray, most_gain: float) -> float:
         By threshold of the grid: the record at which it was rejected, 0 if never.
     most_gain
         The largest gain, which is the limit if nothing is rejected.
+
+    Examples
+    --------
+    >>> crossed = np.zeros(GRID - 1, int)
+    >>> crossed[100:] = 1
+    >>> round(upper_limit(crossed, most_gain=1.0), 4)
+    0.255
     """
     grid = np.r_[threshold_grid(most_gain), most_gain]
     return float(grid[::-1][np.argmin(np.r_[crossed[::-1] > 0, False])])

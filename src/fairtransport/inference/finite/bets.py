@@ -54,6 +54,7 @@ def _upper_quantile(p: float) -> float:
     call ``scipy.special.ndtri``, and a stake needs no more digits than these.
     """
     # a start good to .0005 (Abramowitz and Stegun 26.2.23), then two corrections
+    # the formula is for the upper half; the lower one is its mirror image, told apart by `p == q`
     q = min(p, 1.0 - p)
     t = math.sqrt(-2.0 * math.log(q))
     z = t - (2.515517 + t * (0.802853 + t * 0.010328)) / (
@@ -83,6 +84,13 @@ def log_factor(x: float) -> float:
     -----
     A stake is of the order of 1/√n, so that most factors are close to 1: there the nested
     polynomial is both faster than a logarithm and free of the cancellation in 1 + x.
+
+    Examples
+    --------
+    >>> log_factor(0.5) == math.log(1.5)
+    True
+    >>> abs(log_factor(1e-3) - math.log1p(1e-3)) < 1e-15
+    True
     """
     if abs(x) < SMALL:
         series = 1.0 / 5.0 - x / 6.0
@@ -110,11 +118,21 @@ def multiplied(total: float, product: float, x: float, count: float) -> tuple[fl
     -------
     total, product
         The same pair afterwards.
+
+    Examples
+    --------
+    Three records that each win half of a wealth, not put into the sum of logarithms yet:
+
+    >>> multiplied(0.0, 1.0, 0.5, 3.0)
+    (0.0, 3.375)
     """
+    # a cell's records are alike: their factors are one power, and its logarithm is one product
     if count > FEW:
         return total + count * log_factor(x), product
     for _ in range(int(count)):
         product *= 1.0 + x
+    # at most eight factors came since the last look: from inside this range only factors beyond
+    # 1e26 or below 1e-26 could leave that of floats
     if not TINY < product < HUGE:
         return total + math.log(product), 1.0
     return total, product
@@ -143,7 +161,16 @@ def digital_hedge(log_wealth: float, alpha: float, cushion: float) -> float:
     p = cushion · α · W is what the option costs now if the bet is fair, d its normal quantile.
     Any function of the past may be staked, so the rule needs no proof, only a lower limit of 0
     and the caller's cap.
+
+    Examples
+    --------
+    At the start a level of .05 is far off; close to 1/α the stake falls, and beyond it is 0.
+
+    >>> [round(digital_hedge(math.log(wealth), 0.05, 0.95), 2) for wealth in (1.0, 10.0, 25.0)]
+    [2.08, 0.84, 0.0]
     """
+    # p is a price, so it must lie inside (0, 1): a wealth of next to nothing still has a quantile,
+    # and e⁵⁰ is beyond any 1/α in use: there the option is won in either case
     p = max(cushion * alpha * math.exp(min(log_wealth, 50.0)), 1e-12)
     if p >= SAFE:
         return 0.0
@@ -180,6 +207,7 @@ def digital_stake(
     hedge = digital_hedge(log_wealth, alpha, cushion)
     if hedge > 0.0:
         return float(hedge / math.sqrt(variance * left))
+    # of a wealth W > 1/α only the share 1 − 1/(αW) is put at risk; nothing of it is at W <= 1/α
     surplus = 1.0 - math.exp(-max(log_wealth + math.log(alpha), 0.0))
     return float(0.5 * surplus * max(drift, 0.0) / variance)
 
@@ -206,6 +234,8 @@ def log_wealths(
         (rows, orders), filled: log Π(1 + λ(Y − over)).
     """
     orders, blocks = stakes.shape
+    # one loop over both, so that threads are busy with few rows and many orders as well as the
+    # reverse
     for job in prange(outcomes.shape[0] * orders):
         y, s = job // orders, job % orders
         total, product = 0.0, 1.0
@@ -288,6 +318,8 @@ def _take_logarithms(totals: FloatArray, products: FloatArray) -> None:
         where something was moved.
     """
     for s in range(len(products)):
+        # looked at after every record, so that two negative factors, which only tangents below φ
+        # have, cannot pass for a gain
         if products[s] <= 0.0:
             totals[s], products[s] = -np.inf, 1.0
         elif not TINY < products[s] < HUGE:
@@ -351,7 +383,17 @@ def net_gain(
     A frontier is concave, so the segments that are worth their price are its first ones: the
     target at the far end of the last of them is the best. A segment whose slope equals the price
     changes nothing, and is left out.
+
+    Examples
+    --------
+    A cell with targets of gain 1 at cost 2, and of gain 1.2 at cost 4: slopes ½ and .1.
+
+    >>> segments = [np.array(column) for column in ([2.0, 4.0], [1.0, 1.2], [0.5, 0.1])]
+    >>> first, base = np.array([0, 2]), np.array([0.0])
+    >>> [round(net_gain(0, price, first, *segments, base), 3) for price in (1.0, 0.25, 0.05)]
+    [0.0, 0.5, 1.0]
     """
+    # without any segment worth its price the person stays, or moves for free
     gain = base[i]
     for k in range(first[i], first[i + 1]):
         if slope[k] <= price:

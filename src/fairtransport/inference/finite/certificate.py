@@ -160,10 +160,12 @@ class Certificate:
         _, path = self._declared_run(level)
 
         def rejects(rung: int, level: float) -> bool:
+            """Whether everything above a rung over δ is rejected, with δ's path held."""
             bottom = ladder.threshold(rung)
             # these would be rejected only together with δ, which was not
             if bottom <= declared:
                 return False
+            # ψ cannot be so large, whoever is drawn: rejected at no risk
             if bottom > self._data_free:
                 return True
             rows, _ = self._run(bottom, np.array([bottom]), level, held=path)
@@ -172,6 +174,8 @@ class Certificate:
         first = ladder.below(declared) + 1
         rung = max(self._climb_down(alpha, rejects, 0), first)
         bottom, top = max(ladder.threshold(rung - 1), declared), ladder.threshold(rung)
+        # on the rung that δ lies on, a path aimed at δ decides that gives up as δ's own test does:
+        # it is that test
         held = path if rung > first else None
         deltas = _inside(bottom, top)
         rows, _ = self._run(bottom, deltas, level, held=held, gives_up=held is None)
@@ -241,6 +245,7 @@ class Certificate:
         level
             The level of the run.
         """
+        # one path for all of them, so wealth grows with δ: those that pass are the upper ones
         passed = np.array([self.evidence.average(row) >= -math.log(level) for row in rows])
         return float(min([top, *deltas[passed]]))
 

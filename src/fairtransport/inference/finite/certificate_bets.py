@@ -153,12 +153,15 @@ def _bet_on(  # noqa: C901
     """
     blocks = stakes.shape[1]
     past, wealth = np.zeros(len(frontiers.base)), np.ones(len(deltas))
+    # placeholders: nothing is staked before the first records, and then a price is chosen first
     price, variance, top, drift, stake = 0.0, 1.0, 1.0, 0.0, 0.0
     aimed, given_up = 0.0, blocks
     for d in range(len(deltas)):
         result[d, s] = 0.0
     for e in range(blocks):
         seen = orders.before[s, e]
+        # a random split may leave the last block empty: then nothing is to come, and √0 must not
+        # divide
         left = max(orders.n - seen, 1.0)
         # noted even where stakes are held or go on: other tests read it as the end of this path
         if aimed < GIVEN_UP:
@@ -178,7 +181,9 @@ def _bet_on(  # noqa: C901
             # Y_ν <= top for every point that could be drawn, so that the factor stays at 1 − cap or
             # above; without this a record could make wealth negative, and nothing would be proved
             stake = min(stake, aim.cap / max(top - aim.delta, 1e-300))
+        # written down before the block's records are looked at: predictable by construction
         prices[s, e], stakes[s, e] = price, stake
+        # without a budget the price is infinite, and 0 · ∞ would be no number
         offset = 0.0 if aim.budget == 0.0 else aim.budget * price
         for a in range(orders.start[s, e], orders.start[s, e + 1]):
             i, count = orders.cell[a], orders.number[a]
@@ -197,6 +202,7 @@ def _bet_on(  # noqa: C901
                     result[d, s], wealth[d], -stake * (y - deltas[d]), count
                 )
     for d in range(len(deltas)):
+        # the factors that have not been put into the sum yet; each is at least 1 − cap, so positive
         result[d, s] += math.log(wealth[d])
     return int(given_up)
 
@@ -249,11 +255,13 @@ def _best_price(
     for k in range(segments + 1):
         if k < segments and past[frontiers.row[k]] == 0.0:
             continue  # a cell not seen yet must not show at which price it bends
+        # after the last bend comes the price 0, at which everybody takes the best target there is
         price = frontiers.slope[k] if k < segments else 0.0
         between = _between_bends(g / seen, c / seen, gg / seen, gc / seen, cc / seen, aim)
         if price < between < last < np.inf:
             best = _better(best, between, g, c, gg, gc, cc, seen, aim, scale)
         last = price
+        # below its bend a cell's target is the segment's far end: swap near for far in all sums
         if k < segments:
             t = past[frontiers.row[k]]
             fc, fg = frontiers.far_cost[k], frontiers.far_gain[k]
@@ -364,10 +372,13 @@ def _score(
     top = limit + offset
     o = offset - aim.delta
     prior = 0.5 * aim.delta * max(top - aim.delta, 1e-3 * top)
+    # Σ(φ + o)², multiplied out so that one sweep serves all prices; rounding may take it below 0
     squares = max(square + 2.0 * o * mean + o * o * seen, 0.0)
     variance = (aim.weight * prior + squares) / (aim.weight + seen)
     if top > aim.delta:
         # a stake cannot exceed the cap, so that less variance than this is worth nothing
+        # here the stake scale/√v just meets its cap; with it the score ranks prices by what they
+        # can win
         variance = max(variance, (scale / aim.cap * (top - aim.delta)) ** 2)
     drift = -(mean / seen + o)
     score = drift / math.sqrt(max(variance, 1e-300))

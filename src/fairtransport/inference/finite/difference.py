@@ -54,6 +54,7 @@ class DifferenceLaw(SamplingLaw):
     def upper_bound(self, alpha: float = 0.05) -> float:
         """Return U with P(U >= Δ) >= 1 − α at every n."""
         declared = self.declared[1]
+        # an upper bound of Δ is minus a lower bound of ψ' − ψ
         turned = None if declared is None else -declared
         return -self._bound(self.backward, turned, self._level(alpha))
 
@@ -83,6 +84,7 @@ class DifferenceLaw(SamplingLaw):
         """
         key = evidence is self.forward, alpha
         if key not in self._bounds:
+            # nobody can gain: Δ is known without a sample
             never = evidence.least >= evidence.most
             aim = None if declared is None else _testable(evidence, declared)
             self._bounds[key] = evidence.least if never else Rejection(evidence, aim).bound(alpha)

@@ -104,6 +104,8 @@ class Evidence:
         """The orders that the sample is bet on in."""
         counts = self.counts[self.occupied]
         if not self.fixed_targets:
+            # stakes chosen from earlier records would not be predictable where φ depends on later
+            # ones: fixed stakes, whose wealth needs no order
             return no_order(counts, FIXED_STAKES)
         sweeps = self.blocks // self.every * len(self.frontiers.row)
         return draw_orders(counts, self.blocks, sweeps, self.rng)
@@ -128,6 +130,8 @@ class Evidence:
         """
         if not self.fixed_targets:
             return log_mean(logs)
+        # the largest mean of the first k orders is valid from any k on; from few on it moves with
+        # the seed
         share = FEWEST_SHARES[self.n > SMALL]
         return log_best_mean(logs, math.ceil(share * len(logs)))
 
@@ -175,6 +179,7 @@ class Evidence:
         float
             δ/ε, since εν <= E Y_ν; 0 where only free moves matter and there is but one hypothesis.
         """
+        # φ >= 0, so that εν* <= E Y_ν* = ψ <= δ
         return delta / self.budget if self.budget > 0 else 0.0
 
     def cuts(self, aim: float) -> tuple[float, ...]:
@@ -267,6 +272,7 @@ class Evidence:
             if self.fixed_targets:
                 bets.log_wealths(orders, stakes.values, outcomes, over, result)
             else:
+                # a kernel of its own: one block, and the stakes of a record side by side
                 mixed = stakes.values[:, 0].copy()
                 bets.log_wealths_of_mixture(orders.number, mixed, outcomes, over, result)
         return result
@@ -390,8 +396,10 @@ def limits_of_space(problem: AuditProblem) -> GainLimits:
     if problem.budget == 0 or not len(frontiers.row):
         gains = frontiers.base_gain
         most = float(gains.max())
+        # then ψ is a share of people times the largest gain: Clopper and Pearson's bounds are exact
         two_valued = most > 0 and bool(np.all((gains == 0) | (gains >= most)))
         return GainLimits(np.zeros(1), np.array([most]), linear=True, two_valued=two_valued)
+    # prices of the declared space, not of the sample: what is known beforehand may fix a cap
     inner = np.unique(np.quantile(frontiers.slope, np.linspace(0, 1, LIMIT_PRICES)))
     prices = np.r_[0.0, inner[inner > 0]]
     limits = np.array([float(frontiers.net_gains(price).max()) for price in prices])
@@ -425,6 +433,7 @@ def limits_of_losses(
         One limit for all prices: nothing is known of how costs shrink gains outside the sample.
     """
     low, high = loss_range
+    # nobody outside the sample is known: their gain can be as wide as the range of losses
     reach = high - low if most is None else min(most, high - low)
     linear = problem.budget == 0 or problem.geometry.is_free
     return GainLimits(

@@ -129,6 +129,8 @@ class Ladder:
         rung that holds ψ(f*), at (1 − h)α.
         """
         rung = max(self._start(alpha, quick, guess), floor)
+        # tests are nested along the ladder, so that stopping at the first that does not reject is
+        # enough
         while rejects(rung + 1, self.main_level(alpha)):
             rung += 1
         return rung
@@ -155,6 +157,8 @@ class Ladder:
             0 if none was rejected.
         """
         stops = math.ceil(self.rungs / STRIDE)
+        # a union bound over all stops, looked at or not: the guess may therefore come from the
+        # sample
         level = alpha * HEAD_START / 2 / stops
         # doubling steps from the guess until it is bracketed, then halves: a good guess needs two
         # tests, a bad one the logarithm of its distance
@@ -169,6 +173,8 @@ class Ladder:
             if not low < at < high:
                 at = (low + high) // 2
         rung, stride = low * STRIDE, STRIDE // 4
+        # a fixed sequence again: of these steps only the first above ψ can be wrong, so that none
+        # of them has to share its level
         while rejects(rung + stride, alpha * HEAD_START / 2):
             rung += stride
         return rung

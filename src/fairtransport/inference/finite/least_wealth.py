@@ -82,6 +82,8 @@ def least_log_wealth(
     states = {price: frontiers.at(price) for price in prices}
     logs = dict(zip(prices, wealth(_outcomes(states, prices, budget)), strict=True))
     found = min(prices, key=lambda price: average(logs[price]))
+    # a single price below the target settles it: the hypothesis names some price, and this may be
+    # it
     if average(logs[found]) < target or low == high:
         return Least(average(logs[found]), found)
     intervals = list(pairwise(prices))
@@ -91,9 +93,11 @@ def least_log_wealth(
         limits = _interval_limits(intervals, states, logs, budget, wealth, average)
         evaluations += 2 * len(intervals)
         open_ones = [pair for pair, limit in zip(intervals, limits, strict=True) if limit < target]
+        # settled intervals are never opened again; what is told is the least of their limits
         lowest = min([lowest, *(limit for limit in limits if limit >= target)])
         if not open_ones:
             break
+        # cut at a bend, where tangents are worst: on either side they are nearer to φ
         middles = [_middle(frontiers, a, b) for a, b in open_ones]
         states.update({price: frontiers.at(price) for price in middles})
         logs.update(zip(middles, wealth(_outcomes(states, middles, budget)), strict=True))

@@ -60,6 +60,8 @@ class ObservedFrontiers(NamedTuple):
         AtPrice
             By cell.
         """
+        # slopes fall, so that those above the price are the first ones; segments at the price
+        # itself are worth exactly what they cost, and count for the left derivative alone
         above = int(np.searchsorted(-self.slope, -price, side="left"))
         with_equal = int(np.searchsorted(-self.slope, -price, side="right"))
         size = len(self.base)

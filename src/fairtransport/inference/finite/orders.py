@@ -79,7 +79,10 @@ def draw_orders(
     occupied = np.flatnonzero(counts)
     entries = min(n, blocks * len(occupied))
     work = entries + further_work
+    # how many orders there are may depend on the sample, as no stake depends on their number
     number = int(np.clip(MOST_WORK // work, FEWEST_ORDERS, MOST_ORDERS))
+    # few records: one by one. Many: a block's stakes see earlier blocks only, so that the order
+    # inside it does not matter, and counts by block and cell are enough
     make = _shuffled if n <= blocks else _split
     parts = [make(counts, occupied, n, blocks, stream) for stream in rng.spawn(number)]
     shift = np.cumsum([0, *(len(part[1]) for part in parts)])
@@ -103,7 +106,7 @@ def _shuffled(
     counts, occupied
         The records of all cells, and which cells have any.
     n, blocks
-        As many blocks as records, or nearly.
+        The same number: a block is one record, so that stakes are chosen anew for each.
     rng
         This order's own stream.
     """
@@ -130,7 +133,10 @@ def _split(
         This order's own stream.
     """
     del n
+    # blocks shrink towards the end, where wealth is close to its aim and stakes have to follow it
     shares = -np.diff((1 - np.arange(blocks + 1) / blocks) ** 2)
+    # each record falls into a block by itself, so that given their sizes blocks are independent
+    # draws
     table = rng.multinomial(counts[occupied], shares).T
     block, place = np.nonzero(table)
     start = np.searchsorted(block, np.arange(blocks + 1))

@@ -117,6 +117,7 @@ def _follow(
     prices
         Row ``s`` is filled.
     """
+    # the price before anybody was seen; no stake is laid on it
     past, price = np.zeros(len(frontiers.base)), 0.0
     for e in range(prices.shape[1]):
         if e < OFTEN or e % every == 0:
@@ -156,6 +157,7 @@ def _least_mean(
     where that changes its sign. A better price is worth more, a worse one is as valid.
     """
     cost = 0.0
+    # cells that were not seen have past 0 and add nothing, so that their bends stay unknown
     for k in range(len(frontiers.row)):
         cost += past[frontiers.row[k]] * frontiers.cost[k]
         if cost > budget * seen:
@@ -185,6 +187,7 @@ def outcomes_paid(
             for a in range(orders.start[s, e], orders.start[s, e + 1]):
                 i = orders.cell[a]
                 if budget == 0.0:
+                    # no budget: only free moves are allowed, and the price plays no part
                     entries[a] = frontiers.base[i]
                 else:
                     entries[a] = budget * price + net_gain(
@@ -258,10 +261,12 @@ def _bet_on(
             _take_stock(orders, frontiers, aim, paid, s, e, stakes, many, ledger)
             changed, due = False, e + max(1, e // 2)
         worst = _farthest(many, ledger)
+        # wealth itself is positive, its float may not be
         log_wealth = math.log(ledger.wealth[worst]) if ledger.wealth[worst] > 0.0 else -MOST_LOG
         if log_wealth < GIVEN_UP:
             given_up = min(given_up, e)
         if e < held.until[s]:
+            # laid by a run with the same past up to here, so predictable here as well
             stake = held.values[s, e]
         elif orders.before[s, e] == 0.0 or (aim.gives_up and given_up < blocks):
             # nothing is known of the second audit's price before the first records
@@ -273,6 +278,7 @@ def _bet_on(
             # beforehand.
             reach = aim.delta + tops[s, e] - aim.budget * aim.low
             stake = min(stake, aim.most / max(reach, 1e-9 * aim.most_gain))
+        # from here on the block's records may be looked at
         stakes[s, e] = stake
         changed = _play(orders, frontiers, aim, paid, s, e, stake, many, ledger) or changed
     return int(given_up)
@@ -341,6 +347,7 @@ def _take_stock(
         Changed in place.
     """
     for at in range(many):
+        # prices move as cells are met, stakes do not: the same bets are replayed at the new prices
         ledger.wealth[at], ledger.squares[at], ledger.total[at] = 1.0, 0.0, 0.0
     for i in range(len(ledger.past)):
         if ledger.past[i] > 0.0:
@@ -408,6 +415,8 @@ def _count(
         i, count = orders.cell[a], orders.number[a]
         several = several or count > FEW
         for at in range(many):
+            # Y_ν − d − Y'_μ: the second audit's price is that of the block, so it belongs to the
+            # entry
             x = ledger.excess[i, at] - paid[a]
             ledger.squares[at] += count * x * x
             ledger.total[at] += count * x
@@ -418,6 +427,7 @@ def _count(
                 ledger.logs[at] += count * log_factor(stake * x)
     if several:
         for at in range(many):
+            # an infinite factor times a wealth that underflowed to 0 would be no number
             ledger.wealth[at] *= math.exp(min(ledger.logs[at], MOST_LOG))
 
 

@@ -87,6 +87,7 @@ class PairedEvidence(Evidence):
         """
         if self.budget == 0:
             return 0.0
+        # εν* <= ψ <= d + ψ', and ψ' is at most what needs no data
         reach = delta + self.other.limits.data_free_bound(self.other.budget)
         return max(min(reach, self.limits.most), 0.0) / self.budget
 
@@ -125,6 +126,8 @@ class PairedEvidence(Evidence):
                 kernels.price_paths(orders, other.frontiers, other.budget, self.every, prices)
             kernels.outcomes_paid(orders, other.frontiers, other.budget, prices, entries)
         if self.nested and self.budget == 0:
+            # the first audit's gain is at least the second's, person by person: their difference is
+            # at least 0, and with it what a record can lose is d alone
             return kernels.Paid(entries, np.zeros_like(prices))
         # φ' falls in μ: the limit at the next lower known price holds here too
         at = np.searchsorted(other.limits.prices, prices, side="right") - 1
@@ -148,6 +151,7 @@ class PairedEvidence(Evidence):
         orders, shape, paid = self.orders, self.orders.before.shape, self.paid
         none, result = (Stakes(np.zeros(shape), np.zeros(shape[0], np.int64)) for _ in range(2))
         low, high = plan.cuts[part : part + 2]
+        # a difference reaches as far as the larger of the two gains, on either side of 0
         most = max(self.limits.most, self.other.limits.most)
         aim = Aim(
             plan.aim, plan.level, PAIRED_CUSHION, self.budget, most, low,
@@ -184,6 +188,7 @@ class PairedEvidence(Evidence):
             self.other.problem, self.other.budget, f
         )
         mean = float(f @ gains)
+        # gains that happen to be all alike still leave a start some room
         slack = SURE * math.sqrt(max(float(f @ (gains - mean) ** 2), 1 / self.n**2) / self.n)
         return self.ladder.below(mean - slack), self.ladder.below(mean + slack) + 1
 

@@ -100,6 +100,7 @@ class Rejection:
             at `Ladder.main_level` of α.
         """
         level, declared = Ladder.main_level(alpha), self.declared
+        # a δ at or beyond the ends of what ψ can be has no test of its own
         if declared is None or not self.evidence.least < declared < self.evidence.most:
             return self._climb(alpha, self.evidence.least)
         if self.rejects(level):
@@ -122,8 +123,10 @@ class Rejection:
             ladder.below(floor),
         )  # fmt: skip
         bottom, top = ladder.threshold(rung), ladder.threshold(rung + 1)
+        # nothing reaches beyond the largest gain: the last rung has no test of its own
         if top >= self.evidence.most:
             return max(bottom, floor)
+        # the test of the rung that failed as a whole; inside it the same stakes decide every δ
         plan = self._plan(top, Ladder.main_level(alpha))
         return max(self._within(plan, bottom, top, (top - bottom) / FINENESS), floor)
 
@@ -303,6 +306,7 @@ class Rejection:
         parts = [part for part, low in enumerate(plan.cuts[:-1]) if part == 0 or low < top]
         # the part that failed last will probably fail again
         parts.sort(key=lambda part: part != self._failed.get("part"))
+        # "ψ <= δ" is a union over prices: each part must be won, by stakes of its own
         found = Least(math.inf, 0.0)
         for part in parts:
             least = self._least_of_part(plan, part, delta, top, target, given_up=given_up)
@@ -340,6 +344,7 @@ class Rejection:
                 logs[:, stakes.lost] = -math.inf
             return logs
 
+        # no price: Y is the free gain, and one evaluation decides
         if evidence.budget == 0:
             return Least(evidence.average(wealth(evidence.frontiers.base[None, :])[0]), 0.0)
         ends = (plan.cuts[part], min(plan.cuts[part + 1], top))

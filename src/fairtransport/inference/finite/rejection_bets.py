@@ -150,6 +150,7 @@ def _bet_on(
     """
     blocks = stakes.shape[1]
     book = _open_book(len(frontiers.base), aim.prices)
+    # `changed` makes the first block choose prices: the ends of the part, as nobody was seen
     many, all_bends, changed, due, given_up = 0, True, True, 0, blocks
     for e in range(blocks):
         # seldom later on, so that looking back costs no more than a few passes
@@ -158,6 +159,7 @@ def _bet_on(
             _take_stock(orders, frontiers, aim, s, e, stakes, many, book)
             changed, due = False, e + max(1, e // 2)
         log_wealth, squares, total, top = _farthest(many, book)
+        # with all bends among the kept prices the least wealth is at one of them, and is exact
         if not all_bends:
             log_wealth, squares, total, top = _farthest_bend(
                 many, book, frontiers, aim, log_wealth, squares, total, top
@@ -206,6 +208,7 @@ def _prior_variance(aim: Aim, seen: float, top: float) -> float:
     float
         ½δ · min(G − δ, max(top, (G − δ)/√(1 + seen))).
     """
+    # δ may be next to the largest gain: a guess of 0 would ask for an endless stake
     most = max(aim.most_gain - aim.delta, 1e-3 * aim.most_gain)
     return float(0.5 * aim.delta * min(most, max(top, most * (1.0 + seen) ** -FADE)))
 
@@ -262,12 +265,15 @@ def choose_prices(
         if aim.low < slope[k] < aim.high and past[row[k]] > 0.0:
             weight += past[row[k]] * cost[k]
             if slope[k] != last:
+                # segments come steepest first, so that equal slopes are neighbours
                 different, last = different + 1, slope[k]
+    # the two ends are always kept: wealth is known there whatever bends in between
     room = len(prices) - 2
     passed, last, at = 0.0, aim.high, 1
     prices[0] = aim.high
     for k in range(len(row)):
         if aim.low < slope[k] < aim.high and past[row[k]] > 0.0 and at <= room:
+            # quantiles of the bends' weight: prices are dense where the past would spend its budget
             passed += past[row[k]] * cost[k]
             if slope[k] != last and (different <= room or passed * room >= (at - 0.5) * weight):
                 prices[at], last, at = slope[k], slope[k], at + 1
@@ -301,6 +307,7 @@ def lay_out(
         while k < end and frontiers.own_slope[k] > price:
             cost, gain = frontiers.own_cost[k], frontiers.own_gain[k]
             k += 1
+        # φ_ν = gain − ν · cost of the target that is best at ν; Y_ν = φ_ν + εν
         excess[i, at] = gain - price * cost + aim.budget * price - aim.delta
 
 
@@ -325,6 +332,7 @@ def _take_stock(
         Changed in place.
     """
     for at in range(many):
+        # `linear` and `square` stay: they are sums by cell, whichever prices are looked at
         book.wealth[at], book.squares[at], book.total[at], book.top[at] = 1.0, 0.0, 0.0, 0.0
     for i in range(len(book.past)):
         if book.past[i] > 0.0:
@@ -335,6 +343,7 @@ def _take_stock(
                 book.total[at] += book.past[i] * x
                 book.top[at] = max(book.top[at], x)
     for e in range(until):
+        # stakes were laid already: the same bets are replayed at the new prices, none is made anew
         if stakes[s, e] > 0.0:
             _multiply(orders, s, e, stakes[s, e], many, book)
 
@@ -365,6 +374,8 @@ def _play(
         if book.past[i] == 0.0:
             lay_out(i, frontiers, aim, many, book.prices, book.excess)
             changed = True
+        # a cell's first record shows at which prices it bends; from the next block on that may be
+        # used
         book.past[i] += count
         book.linear[i] += stake * count
         book.square[i] += stake * stake * count
@@ -413,6 +424,7 @@ def _multiply(orders: Orders, s: int, e: int, stake: float, many: int, book: Boo
                 book.logs[at] += count * log_factor(stake * book.excess[i, at])
     if several:
         for at in range(many):
+            # an infinite factor times a wealth that underflowed to 0 would be no number
             book.wealth[at] *= math.exp(min(book.logs[at], MOST_LOG))
 
 
@@ -457,6 +469,7 @@ def _note_missed(many: int, book: Book) -> None:
         Its ``missed`` is filled: log W − (Σ λN x − ½ Σ λ²N x²), x = Y_ν − δ.
     """
     for at in range(many):
+        # ∞ less a number would stay ∞, and interpolation between two of them be no number
         book.missed[at] = min(_log(book.wealth[at]), MOST_LOG)
     for i in range(len(book.past)):
         if book.linear[i] > 0.0:
@@ -503,6 +516,7 @@ def _farthest_bend(
     _note_missed(many, book)
     la = lg = lc = sa = sg = sc = sgg = sgc = scc = pa = pg = pc = pgg = pgc = pcc = 0.0
     for i in range(len(book.past)):
+        # above all slopes everybody has the best free target, at no cost: sums with c start at 0
         b, w, u, t = frontiers.base[i], book.linear[i], book.square[i], book.past[i]
         la += w
         lg += w * b
@@ -533,15 +547,18 @@ def _farthest_bend(
         pgg += t * gg
         pgc += t * gc
         pcc += t * cc
+        # the sums need every steeper segment, also of prices outside the part
         if price >= aim.high:
             continue
         if price <= aim.low:
             break
+        # both lists fall, so that one pointer finds the kept prices on either side
         while book.prices[at + 1] > price:
             at += 1
         here = (book.prices[at] - price) / (book.prices[at] - book.prices[at + 1])
         missed = book.missed[at] + here * (book.missed[at + 1] - book.missed[at])
         o = aim.budget * price - aim.delta
+        # Σ λ²N (φ + o)² with φ = g − νc, multiplied out
         second = sgg - price * (2.0 * sgc - price * scc) + 2.0 * o * (sg - price * sc) + o * o * sa
         wealth = lg - price * lc + o * la - 0.5 * second + missed
         total = pg - price * pc + o * pa

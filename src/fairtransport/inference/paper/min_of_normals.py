@@ -160,8 +160,10 @@ class MinOfNormals:
             return -math.inf
         if q >= 1:
             return 0.0 if min(self.sd_x, self.sd_y) == 0 else math.inf
+        # a variable without spread puts an atom at 0, which bisection would only come near to
         if 1 - float(self.at_least(0.0)) < q <= float(self.cdf(0.0)):
             return 0.0
+        # beyond 38 standard deviations a normal tail is no float any more
         reach = 40 * max(self.sd_x, self.sd_y)
         low, high = -reach, reach
         while low < (middle := (low + high) / 2) < high:
@@ -233,12 +235,14 @@ class MinOfNormals:
             return np.where(t < 0, apart, 0.0)
         from scipy.special import owens_t
 
+        # 1 − ρ² loses its digits near ±1, the product does not
         rest = math.sqrt((1 - rho) * (1 + rho))
         h, k = -t / self.sd_x, -t / self.sd_y
         slant_h = (self.sd_x / self.sd_y - rho) / rest
         slant_k = (self.sd_y / self.sd_x - rho) / rest
         halves = (_normal_cdf(h) + _normal_cdf(k)) / 2
         both = halves - owens_t(h, slant_h) - owens_t(k, slant_k)
+        # a difference of nearly equal numbers far in the tail
         return np.asarray(np.clip(both, 0.0, 1.0))
 
 

@@ -207,6 +207,7 @@ class DrawnLaw(QuantileLaw):
         (True, 0.002)
         """
         below = int(np.searchsorted(self._ordered, t, side="right"))
+        # a share of 0 would claim more than so many draws can tell
         return max(below, 1) / len(self.draws)
 
     def at_least(self, t: float) -> float:

@@ -82,6 +82,7 @@ def values_of_resamples(
     check_resamples_wanted(n_resamples)
     block = max(1, min(n_resamples, BLOCK_ENTRIES // problem.size))
     sizes = [min(block, n_resamples - start) for start in range(0, n_resamples, block)]
+    # a stream a block, whichever thread draws it: the same numbers on every machine
     drawn = _ahead(draw, rng.spawn(len(sizes)), sizes)
     return np.concatenate([problem.values(part) for part in track(drawn, len(sizes), "Resampling")])
 
@@ -147,6 +148,7 @@ def with_replacement(counts: IntArray, size: int) -> Draw:
         # Poisson cells are multinomial given their total N; size − N further people, drawn
         # one by one, make it Multinomial(size) whatever N is, as long as N <= size
         drawn = rng.poisson(mean, (many, len(counts)))
+        # redrawing depends on the total alone, given which the cells are multinomial still
         while len(over := np.flatnonzero(drawn.sum(axis=1) > size)):
             drawn[over] = rng.poisson(mean, (len(over), len(counts)))
         lacking = size - drawn.sum(axis=1)
@@ -173,6 +175,12 @@ def without_replacement(counts: IntArray, size: int) -> Draw:
     ------
     InputError
         If there are more people than NumPy draws from without replacement.
+
+    Examples
+    --------
+    >>> draw = without_replacement(np.array([3, 1]), size=4)
+    >>> np.asarray(draw(np.random.default_rng(0), 1)).tolist()
+    [[0.75, 0.25]]
     """
     total = int(counts.sum())
     if total >= MOST_SUBSAMPLED:
@@ -192,6 +200,7 @@ def without_replacement(counts: IntArray, size: int) -> Draw:
         drawn = rng.multivariate_hypergeometric(counts, size, many, method="marginals")
         return np.asarray(drawn / size)
 
+    # beyond a quarter of the people, repeats are too many to be drawn again
     return by_person if size < min(4 * len(counts), total // 4) else by_cell
 
 
@@ -207,6 +216,11 @@ def _cells(counts: IntArray) -> Callable[[IntArray], IntArray]:
     -------
     callable
         Looks numbers up in a table, or for very many people in the running sums of counts.
+
+    Examples
+    --------
+    >>> _cells(np.array([2, 0, 1]))(np.array([0, 1, 2])).tolist()
+    [0, 0, 2]
     """
     if counts.sum() <= LARGEST_TABLE:
         table = np.repeat(np.arange(len(counts)), counts)
@@ -224,6 +238,11 @@ def _frequencies(cells: IntArray, points: int) -> csr_array[np.float64]:
         (resamples, size) the cell of each person.
     points
         How many cells there are.
+
+    Examples
+    --------
+    >>> _frequencies(np.array([[0, 0, 2, 2]]), 3).toarray().tolist()
+    [[0.5, 0.0, 0.5]]
     """
     from scipy.sparse import csr_array
 
@@ -247,6 +266,12 @@ def _distinct(rng: np.random.Generator, total: int, size: int, many: int) -> Int
     size, many
         How many in a row, and how many rows. A row must be much shorter than ``total``, or
         redrawing would take long.
+
+    Examples
+    --------
+    >>> rows = _distinct(np.random.default_rng(0), 100, 5, 3)
+    >>> [len(set(row)) for row in rows.tolist()]
+    [5, 5, 5]
     """
     rows = rng.integers(0, total, (many, size))
     unfinished = np.arange(many)

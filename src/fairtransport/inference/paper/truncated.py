@@ -88,6 +88,7 @@ def draw_truncated(
     pilot = _proposals(f[cells], step, PILOT, rng)
     good = pilot[(pilot >= 0).all(axis=1)]
     acceptance = len(good) / PILOT
+    # both samplers have the same law; which is used decides nothing but time
     exact = acceptance < CHEAP
     draws = (
         _exact(f[cells], step, many, rng)
@@ -166,6 +167,7 @@ def _exact(f: FloatArray, step: float, many: int, rng: np.random.Generator) -> F
     mean = _tilt(f, spread) * f
     last = int(np.argmax(f))
     others = np.delete(np.arange(len(f)), last)
+    # P(cell >= 0), the part of the uniform numbers that is kept
     reach = ndtr(mean[others] / spread[others])
     peak = max(mean[last], 0.0)
     kept, have, tried = [], 0, 0
@@ -180,8 +182,10 @@ def _exact(f: FloatArray, step: float, many: int, rng: np.random.Generator) -> F
             raise InputError(msg)
         # the upper tail by symmetry: a normal above 0, by inversion
         part = mean[others] - spread[others] * ndtri(rng.random((rows, len(others))) * reach)
+        # inversion at the very end of the tail may round to a little below 0
         part = np.maximum(part, 0.0)
         rest = 1 - part.sum(axis=1)
+        # the density of the rest over the largest that it has on [0, ∞): at its mean, or at 0
         log_ratio = ((peak - mean[last]) ** 2 - (rest - mean[last]) ** 2) / (2 * spread[last] ** 2)
         good = (rest >= 0) & (np.log(rng.random(rows)) < log_ratio)
         draws = np.empty((int(good.sum()), len(f)))
@@ -203,16 +207,26 @@ def _tilt(f: FloatArray, spread: FloatArray) -> float:
     -------
     float
         At most 1: truncation raises means, so that they have to be lowered.
+
+    Examples
+    --------
+    Without truncation to speak of there is nothing to tilt.
+
+    >>> f = np.array([0.5, 0.5])
+    >>> round(_tilt(f, 0.01 * np.sqrt(f)), 6)
+    1.0
     """
     from scipy.special import log_ndtr
 
     def total(a: float) -> float:
         """Return the sum of the truncated means at a tilt; it rises with it."""
         z = a * f / spread
+        # pdf/cdf by logarithms: far in the tail both underflow, their ratio does not
         hazard = np.exp(-(z**2) / 2 - log_ndtr(z)) / math.sqrt(2 * math.pi)
         return float(np.sum(a * f + spread * hazard))
 
     low, high = -1.0, 1.0
+    # the tilt may be far below 0 where many small cells are cut off at 0
     while total(low) > 1:
         low *= 2
     for _ in range(200):

@@ -247,6 +247,7 @@ def sample_size(
     if method == "finite-sample" and is_share(known):
         truth = min(known.problem.value(known.frequencies), 1.0)
         plan = _exact_plan(truth, delta, alpha, power, goal, what="the pilot's value")
+        # the exact plan is for twins over all levels; a sample that misses one has fewer of them
         if known.chance_to_miss_a_level(plan.n) < UNLIKELY:
             return plan
     simulation = Simulation(
@@ -278,6 +279,7 @@ def _exact_plan(
     test = BinomialTest(share, delta, alpha, goal == "certify")
     n = test.sample_size(power)
     sizes = np.unique(np.linspace(max(1, n // 4), max(2 * n, 20), CURVE_POINTS).astype(np.int64))
+    # the chosen size must be on the curve, or the chart's mark would hang beside it
     sizes = np.union1d(sizes, [n])
     exact = test.power(sizes)
     curve = PowerCurve(sizes, exact, np.zeros(len(sizes)), exact, exact)
@@ -321,6 +323,7 @@ def _simulated_plan(simulation: Simulation, power: float, goal: str) -> SamplePl
         "reject" or "certify".
     """
     n, n_error = simulation.sample_size(power)
+    # audits that played no part in finding n: those that did were chosen for their success
     check = simulation.count_afresh(n)
     of = simulation.n_simulations
     achieved = check / of
@@ -345,7 +348,19 @@ def _simulated_plan(simulation: Simulation, power: float, goal: str) -> SamplePl
 
 
 def _curve(simulation: Simulation) -> PowerCurve:
-    """Return the power at every size that was simulated at full length, with its intervals."""
+    """Return the power at every size that was simulated at full length, with its intervals.
+
+    Parameters
+    ----------
+    simulation
+        Which has counted successes and trials by size.
+
+    Returns
+    -------
+    PowerCurve
+        Intervals are Clopper and Pearson's at 95 %, each by itself: beta quantiles, with an end of
+        0 or 1 where no trial or every trial succeeded.
+    """
     from scipy.special import betaincinv
 
     sizes = np.array(sorted(simulation.counted))

@@ -63,14 +63,25 @@ def target(
     f
         The bet, at most min(λA, .9): λA keeps the promise of the lemma, .9 keeps wealth positive
         as D >= −1.
+
+    Examples
+    --------
+    The second group is guessed to fare worse: it is the target, the first one's two people move.
+
+    >>> means, people = np.array([0.2, 0.6]), np.array([2, 1])
+    >>> group, bet = target(means, 0.2, people, 1, 0.1)
+    >>> group, round(bet, 3)
+    (1, 0.2)
     """
     best, chosen, bet = -1.0, -1, 0.0
     for g in range(len(means)):
+        # nobody of the group is at hand who could be a target
         if people[g] == 0:
             continue
         movers, rise = 0.0, 0.0
         for s in range(len(means)):
             if s != g and people[s] > 0 and means[s] <= means[g]:
+                # a tuple has whole people: one at least of every group that has any
                 part = max(people[s] / parts, 1.0)
                 movers += part
                 rise += part * (means[g] - means[s])
@@ -78,6 +89,7 @@ def target(
             continue
         rise /= movers
         spread = variance * (1.0 / max(people[g] / parts, 1.0) + 1.0 / movers) + rise * rise
+        # λA is the lemma's limit, .9 keeps 1 + fD positive as D >= −1; Kelly's is for power
         f = min(stake * movers, MOST, KELLY * rise / spread)
         # not quite the growth: as f may exceed Kelly's, so may what it risks
         growth = f * rise - 0.5 * f * f * spread / KELLY
@@ -123,6 +135,7 @@ def plan(
         others = total - sealed[b].max()
         if others == 0:
             continue
+        # A is at most a tuple's people: in so many tuples, if there are people for them, λA <= FILL
         wanted = max(ROUNDS, math.ceil(stake * total / FILL))
         g, _ = target(means[b], variances[b], sealed[b], min(wanted, others), stake)
         partner = 0
@@ -133,12 +146,16 @@ def plan(
     block = np.empty(rounds.sum(), np.int64)
     take = np.empty((len(block), groups), np.int64)
     at = 0
+    # round after round, not block after block: each block's later tuples profit from all earlier
+    # ones
     for j in range(rounds.max()):
         for b in range(blocks):
             if j < rounds[b]:
                 block[at] = b
                 for s in range(groups):
                     many = sealed[b, s]
+                    # differences of a rounded line: sizes differ by one at most and add up to the
+                    # group
                     take[at, s] = many * (j + 1) // rounds[b] - many * j // rounds[b]
                 at += 1
     return block, take
@@ -175,6 +192,7 @@ def play(
     """
     blocks, groups = seen.people.shape
     means, variances = np.zeros((blocks, groups)), np.zeros(blocks)
+    # beyond any block, so that the first tuple fits
     before, often = blocks, max(len(block) // FITS, 1)
     log_wealth, moved = 0.0, 0.0
     for k in range(len(block)):

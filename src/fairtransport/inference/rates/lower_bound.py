@@ -360,7 +360,9 @@ class RateLaw:
         W/(1 + λδ)^N by order: λ and N are that order's own.
         """
         log, stake, people, _ = self.wealths
+        # Σ r over the N sealed people is at most n times the mean over all
         most = delta * self.n / np.maximum(people, 1) if here else delta
+        # E W <= (1 + λR)^N given the pilot, which λ and N are functions of
         against = log - people * np.log1p(stake * most)
         return log_best_mean(against, fewest or math.ceil(FEWEST_SHARE * self.orders))
 

@@ -76,6 +76,15 @@ def group_effects(seen: Seen, strata: int) -> tuple[FloatArray, FloatArray, Floa
         with so many of both tells in units of one loss's precision.
     people
         (strata, groups) how many are unsealed.
+
+    Examples
+    --------
+    Two people of each group in one block; the second group always loses.
+
+    >>> seen = Seen(np.array([[2.0, 2.0]]), np.array([[0.0, 2.0]]), np.array([0]))
+    >>> difference, weight, _ = group_effects(seen, 1)
+    >>> difference.tolist(), weight.tolist()
+    ([[-1.0, 1.0]], [[1.0, 1.0]])
     """
     blocks, groups = seen.people.shape
     difference = np.zeros((strata, groups))
@@ -91,6 +100,7 @@ def group_effects(seen: Seen, strata: int) -> tuple[FloatArray, FloatArray, Floa
             own = seen.people[b, s]
             people[y, s] += own
             if 0.0 < own < many:
+                # Mantel and Haenszel: one over the variance of the difference, in units of a loss's
                 w = own * (many - own) / many
                 rest = (total - seen.losses[b, s]) / (many - own)
                 difference[y, s] += w * (seen.losses[b, s] / own - rest)
@@ -106,6 +116,12 @@ def overall_mean(seen: Seen) -> float:
     ----------
     seen
         The unsealed losses; two imaginary ones, 0 and 1, are added.
+
+    Examples
+    --------
+    >>> seen = Seen(np.array([[2.0, 0.0]]), np.array([[2.0, 0.0]]), np.array([0]))
+    >>> overall_mean(seen)
+    0.75
     """
     return float((seen.losses.sum() + 1.0) / (seen.people.sum() + 2.0))
 
@@ -173,12 +189,15 @@ def _spread_of_cells(
             many += seen.people[b, s]
             total += seen.losses[b, s]
             rest += seen.losses[b, s] - seen.people[b, s] * effect[y, s]
+        # a block whose few losses agree is not taken for one without variance
         mean = (total + BLOCK_WEIGHT * overall) / (many + BLOCK_WEIGHT)
         variances[b] = mean * (1.0 - mean) + FLOOR
         for s in range(groups):
             own = seen.people[b, s]
             if 0.0 < own < many:
                 z = seen.losses[b, s] / own - rest / many - effect[y, s]
+                # the cell is part of the block's mean, so that chance alone moves z by this much
+                # less
                 part = 1.0 - own / many
                 excess += own * z * z - part * variances[b]
                 noise += 2.0 * (part * variances[b]) ** 2
@@ -215,6 +234,8 @@ def _fill_means(seen: Seen, effect: FloatArray, weight: float, means: FloatArray
         for s in range(groups):
             own = seen.people[b, s]
             if own > 0.0:
+                # the block's level is the mean of what its cells leave, each by how far it is
+                # believed
                 z = seen.losses[b, s] / own - effect[y, s] - base / total
                 means[b, s] += own / (own + weight) * z
 
@@ -249,6 +270,7 @@ def fit(
     # beside a prior guess, each by its precision
     known, prior = 1.0 / (error * error + TINY), 1.0 / CELL_SPREAD**4
     spread = (max(found, 0.0) * known + CELL_SPREAD**2 * prior) / (known + prior)
+    # where no deviations were found their prior weight must stay finite
     _fill_means(seen, effect, sigma / max(spread, LEAST_SPREAD**2), means)
     widest = 0.0
     for y in range(strata):
@@ -271,6 +293,13 @@ def block_size(people: FloatArray, to_come: float) -> float:
     -----
     Two people of the pilot are in one block with the chance that any two are: ordered pairs that
     collide, over all of them, estimate it. Half a collision is added, so that it is never 0.
+
+    Examples
+    --------
+    Ten people of the pilot in one block, and ninety to come: all of them share it.
+
+    >>> block_size(np.array([[5.0, 5.0]]), 90.0)
+    91.5
     """
     pilot, collisions = 0.0, 0.5
     for b in range(len(people)):
@@ -324,6 +353,7 @@ def variance_of_gains(seen: Seen, strata: int, size: float) -> float:
             if p == 0.0:
                 continue
             score = difference[y, s] / math.sqrt(sigma * max(weight[y, s], 1.0))
+            # clamped, so that a chance stays a number and no group is ever ruled out
             chance = math.exp(SHARPNESS * min(max(score, -MOST_SCORE), MOST_SCORE))
             q = 1.0 - math.exp(-size * p)
             ratio = q * (1.0 - p) * (1.0 + (1.0 / size + 1.0 - p) * q / p)

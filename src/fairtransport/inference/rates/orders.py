@@ -88,6 +88,7 @@ class ShuffledUrns:
     def __init__(self, table: RateTable, count: IntArray, rng: np.random.Generator) -> None:
         self._losses = np.repeat(table.value, count)
         self._next = np.r_[0, np.cumsum(count)][table.start]
+        # whoever is unsealed next is then simply the next loss of the cell
         _shuffle(self._losses, self._next, rng.random(len(self._losses)))
 
     def unseal(self, cells: IntArray, people: IntArray) -> FloatArray:
@@ -144,6 +145,7 @@ class CountedUrns:
             sums += np.bincount(whose, worth, minlength=len(sums))
             heap, drawn = heap.kept(~single), drawn[~of_single]
             middle = (heap.low + heap.high) // 2
+            # what the first half of the requests takes, given what both halves take together
             part = self._draw(drawn, heap, wanted[middle] - wanted[heap.low])
             heap = Heaps(
                 np.r_[heap.low, middle], np.r_[middle, heap.high],
@@ -177,6 +179,8 @@ class CountedUrns:
             np.repeat(np.arange(len(first)), heap.entries), count, minlength=len(first)
         ).astype(np.int64)
         missing, drawn = wanted.copy(), np.zeros_like(count)
+        # the first entries of all heaps, then all second ones: a vector draw a step, not one an
+        # entry
         for step in range(int(heap.entries.max(initial=0))):
             here = np.flatnonzero((heap.entries > step) & (missing > 0))
             at = first[here] + step

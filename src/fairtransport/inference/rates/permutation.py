@@ -49,6 +49,7 @@ def permutation_pvalue(table: RateTable, resamples: int, rng: np.random.Generato
     shared = table.shared
     if not shared.any():
         return 1.0
+    # the observed table is one of the draws: that makes the level exact at any number of them
     drawn = [statistics(table, table.losses[None])]
     at_a_time = max(1, MOST_NUMBERS // table.cells)
     for first in range(0, resamples, at_a_time):
@@ -82,6 +83,7 @@ def combined_pvalue(drawn: FloatArray) -> float:
     ranks = [
         len(column) - np.searchsorted(np.sort(column), column, side="left") for column in rounded.T
     ]
+    # the smaller of two ranks is not uniform; ranked among the draws' own it is again
     least = np.min(ranks, axis=0)
     return float(np.mean(least <= least[0]))
 
@@ -105,6 +107,7 @@ def statistics(table: RateTable, losses: FloatArray) -> FloatArray:
     squares = table.added(table.count * table.value**2).sum(axis=1)
     total = table.losses.sum(axis=1)
     variance = np.maximum(squares - total**2 / many, 0) / np.maximum(many - 1, 1)
+    # losses that are all alike leave a rounding error, which must not be divided by
     variance[variance < TINY] = 0
     return _statistics(
         losses, people.astype(float), total / many, variance, table.strata,
@@ -168,6 +171,11 @@ def _largest(excess: FloatArray, spread: FloatArray) -> float:
         (strata, groups) losses beyond what the blocks' means let expect.
     spread
         (strata, groups) their variances; 0 where nothing can vary.
+
+    Examples
+    --------
+    >>> float(_largest(np.array([[2.0, -1.0]]), np.array([[4.0, 0.0]])))
+    1.0
     """
     total = 0.0
     for y in range(excess.shape[0]):

@@ -145,6 +145,7 @@ class RandomAnswersLaw(SamplingLaw):
         delta
             The threshold, in units of the loss's range.
         """
+        # E W <= (1 + λψ)^n, so that W/(1 + λδ)^n has a mean of at most 1 under ψ <= δ
         logs = self.wealths - self.n * np.log1p(self.stakes * delta)[:, None]
         top = float(logs.max())
         return top + math.log(float(np.mean(np.exp(logs - top))))
@@ -289,6 +290,7 @@ class _Game:
         """
         counts, left = self.drawn.counts[points], self.drawn.draws - self.pilot
         wanted = max(1, min(left, math.ceil(stake * counts.sum() / FILL)))
+        # a draw is in one tuple only: those of the next tuple are fresh given this one's
         draws = np.array_split(np.arange(self.pilot, self.drawn.draws), wanted)
         return [
             (counts * (part + 1) // wanted - counts * part // wanted, draws[part])
@@ -313,6 +315,7 @@ class _Game:
         guess = means[blocks, self.drawn.groups[points]]
         target = _worst(blocks, guess)
         rise = guess[target] - guess
+        # nobody has a twin that looks worse: no movers, and a factor of 1
         if not rise.any():
             return 0.0, 0.0
         log_wealth, moved = 0.0, 0.0
@@ -323,6 +326,7 @@ class _Game:
                 continue
             mean = float(movers @ rise) / many
             spread = 2 * float(movers @ variances[blocks]) / many / len(draws) + mean * mean
+            # λA for the lemma, .9 for a positive factor, Kelly's for power
             bet = min(stake * many, MOST, KELLY * mean / spread)
             # the sealed draws are looked at only now that target and bet are fixed
             losses = self.drawn.losses[points][:, draws].mean(axis=1)

@@ -323,6 +323,11 @@ def _counts(counts: ArrayLike | None, length: int) -> IntArray:
     ------
     InputError
         If they are not such numbers.
+
+    Examples
+    --------
+    >>> _counts([2, 1], 2).tolist(), _counts(None, 2).tolist()
+    ([2, 1], [1, 1])
     """
     if counts is None:
         return np.ones(length, np.int64)
@@ -393,6 +398,13 @@ def as_list(name: str, columns: Columns, length: int) -> list[ArrayLike]:
     ------
     InputError
         If the list is empty.
+
+    Examples
+    --------
+    >>> as_list("blocks", ["a", "b"], 2)
+    [['a', 'b']]
+    >>> as_list("blocks", [["a", "b"], [1, 2]], 2)
+    [['a', 'b'], [1, 2]]
     """
     if not isinstance(columns, list | tuple) or shape_of(columns) == (length,):
         return [cast("ArrayLike", columns)]

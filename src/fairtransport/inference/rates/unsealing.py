@@ -83,6 +83,7 @@ def one_order(
     pilot = draw_share(table.count, PILOT, rng)
     seen = _shown(table, pilot)
     if signs_differ(seen):
+        # the chance of those left over that makes LONG_PILOT in all
         pilot = pilot + draw_share(table.count - pilot, (LONG_PILOT - PILOT) / (1 - PILOT), rng)
         seen = _shown(table, pilot)
     sealed = table.count - pilot
@@ -115,6 +116,8 @@ def bet_after(
         An entry of `Wealths`.
     """
     strata = _strata(seen)
+    # λ from the pilot and N alone: were it to see the design, people with a large r could come
+    # under a large λ, and the lemma would fail
     stake = _stake(seen, strata, int(design.sum()), alpha)
     means, variances = np.zeros(design.shape), np.zeros(len(design))
     model.fit(seen, strata, means, variances)

@@ -121,8 +121,10 @@ def certificate(
         _log_wealth(table, blocks, parts, stream) for stream in rng.spawn(orders)
     ])  # fmt: skip
     log_wealth = log_best_mean(logs, math.ceil(FEWEST_SHARE * orders))
+    # Q is a sum of squares: what chance makes negative is 0
     squares = max(math.log(1 / alpha) - log_wealth, 0.0) / parts.stake
     many = int(people.sum())
+    # Cauchy and Schwarz; and no r exceeds 1, nor has anybody of a block's worse group any
     bound = min(math.sqrt(larger.sum() * squares) / many, float(larger.sum()) / many)
     return RateCertificate(bound * table.width, many, len(blocks), many / table.n)
 
@@ -154,6 +156,7 @@ def choose_parts(people: IntArray, alpha: float) -> Parts:
         weight = larger / pairs
         noise = (GUESSED_VARIANCE * (2 * pairs[:, None] / people).sum(axis=1)) ** 2
         spread = float((pairs * weight**2 * noise).sum())
+        # |DD'| <= 1, so that λw <= .6 keeps every factor at .4 or more
         stake = min(math.sqrt(2 * math.log(1 / alpha) / spread), MOST / float(weight.max()))
         expected = math.log(1 / alpha) / stake + stake * spread / 2
         found.append((expected, Parts(pairs, weight, stake)))

@@ -81,7 +81,19 @@ def family_chart(table: Table) -> ChartType:
 
 
 def _row(row: Row) -> Row:
-    """Return a row with its words, ends that do not exist as None."""
+    """Return a row with its words, ends that do not exist as None.
+
+    Parameters
+    ----------
+    row
+        One audit of the family's table; what does not exist is None or infinite.
+
+    Returns
+    -------
+    dict
+        Numbers for the marks; ``range``, ``estimate`` and ``limit`` as texts for the tooltip,
+        rounded as in the report's tables; "untested" as the verdict of an audit without δ.
+    """
     ends = {name: _finite(row[name]) for name in ("statistic", "lower", "upper", "delta")}
     return {
         "name": visible(row["name"]),

@@ -197,7 +197,20 @@ def keyed(text: str) -> str:
 
 
 def _cell(row: Mapping[str, Any]) -> Row:
-    """Return a row of the table as a cell of the picture, with all that its tooltip says."""
+    """Return a row of the table as a cell of the picture, with all that its tooltip says.
+
+    Parameters
+    ----------
+    row
+        A row of the flow tables, with ``label``, ``level``, ``group`` and numbers of people.
+        ``lower`` and ``upper`` are limits of the change, where there are any.
+
+    Returns
+    -------
+    dict
+        ``row`` and ``column`` are keys by which the picture sorts, ``of`` the group in one line,
+        ``shown`` the change with its sign, as it stands in the cell.
+    """
     lower, upper = row.get("lower"), row.get("upper")
     group = row["group"]
     parts = level_texts(group) if isinstance(group, Mapping) else [value_text(group)]
@@ -300,7 +313,15 @@ def _places(field: str, keys: list[str]) -> Row:
 
 
 def _description(rows: list[Row], feature: str) -> str:
-    """Return the alternative text: what is drawn, and the three largest changes."""
+    """Return the alternative text: what is drawn, and the three largest changes.
+
+    Parameters
+    ----------
+    rows
+        The cells, from `_cell`.
+    feature
+        The sensitive feature of the maps, in the user's spelling.
+    """
     order = sorted(rows, key=lambda row: -abs(row["change"]))[:3]
     largest = "; ".join(
         f"{row['shown']} for {row['level']}, {row['of']}, label {row['label']}"

@@ -90,7 +90,19 @@ def methods_chart(table: Table, *, estimate: float, delta: float | None = None) 
 
 
 def _row(row: Row) -> Row:
-    """Return a row with its words, ends that do not exist as None."""
+    """Return a row with its words, ends that do not exist as None.
+
+    Parameters
+    ----------
+    row
+        One method's interval and one-sided bounds.
+
+    Returns
+    -------
+    dict
+        Bounds in words are rounded outwards, lower ones down and upper ones up: what is read off
+        the tooltip is never stronger than what was proved.
+    """
     ends = {name: _finite(row[name]) for name in ENDS}
     return {
         "method": visible(row["method"]),

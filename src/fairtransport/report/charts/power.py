@@ -86,7 +86,18 @@ def power_chart(table: pd.DataFrame, *, wanted: float, chosen: int) -> ChartType
 
 
 def _check_table(table: pd.DataFrame) -> None:
-    """Refuse a table without rows, or with goals that there are not."""
+    """Refuse a table without rows, or with goals that there are not.
+
+    Parameters
+    ----------
+    table
+        What `power_curve` returned, or what a user made in its likeness.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, no row is there, or a goal is neither "reject" nor "certify".
+    """
     check_columns(table.columns, ("n", "power", "low", "high", "goal"))
     unknown = [goal for goal in table["goal"] if goal not in COLOURS]
     if unknown or not len(table):
@@ -96,7 +107,17 @@ def _check_table(table: pd.DataFrame) -> None:
 
 
 def _description(table: pd.DataFrame, goals: list[str], wanted: float, chosen: int) -> str:
-    """Return the alternative text: the power at both ends, and what the lines mark."""
+    """Return the alternative text: the power at both ends, and what the lines mark.
+
+    Parameters
+    ----------
+    table
+        Power by number of cases and goal.
+    goals
+        The goals that are drawn.
+    wanted, chosen
+        The wanted probability and the number of cases that is enough for it.
+    """
     ordered = table.sort_values("n")
     first, last = ordered.iloc[0], ordered.iloc[-1]
     return (

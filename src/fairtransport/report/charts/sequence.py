@@ -148,7 +148,14 @@ def _decision(base: alt.Chart, at: int) -> ChartType:
 
 
 def _look(row: Row) -> Row:
-    """Return a row as plain numbers, an upper bound that does not exist as None."""
+    """Return a row as plain numbers, an upper bound that does not exist as None.
+
+    Parameters
+    ----------
+    row
+        A look of a monitor. Its upper bound is None or infinite where targets come from the sample,
+        so that nothing can be certified; JSON has no infinity.
+    """
     upper = row["upper"]
     known = upper is not None and math.isfinite(upper)
     return {

@@ -146,7 +146,14 @@ def signed_decimal(number: float) -> str:
 
 
 def models_table(summary: ComparisonSummary) -> Table:
-    """Return the models, a row each."""
+    """Return the models, a row each.
+
+    Parameters
+    ----------
+    summary
+        The comparison. Risks are written as percentages where the loss is the error rate, else as
+        decimals.
+    """
     write = percent if summary.provenance.loss_is_error else decimal
 
     def row(one: ComparedModel) -> tuple[Cell, ...]:
@@ -165,10 +172,17 @@ def models_table(summary: ComparisonSummary) -> Table:
 
 
 def differences_table(summary: ComparisonSummary) -> Table:
-    """Return all pairs, a row each."""
+    """Return all pairs, a row each.
+
+    Parameters
+    ----------
+    summary
+        The comparison; its differences are of the second model less the first, and all their
+        intervals hold together.
+    """
 
     def row(one: Difference) -> tuple[Cell, ...]:
-        """Return one pair's cells."""
+        """Return one pair's cells; an interval that is open on a side is not told."""
         between = NONE
         if one.lower is not None and one.upper is not None:
             between = f"{signed_decimal(one.lower)} to {signed_decimal(one.upper)}"
@@ -209,7 +223,13 @@ def intervals_sentence(summary: ComparisonSummary) -> str:
 
 
 def _contents(summary: ComparisonSummary, _: Output) -> dict[str, object]:
-    """Return what the template part ``comparison_finding.j2`` shows, by name."""
+    """Return what the template part ``comparison_finding.j2`` shows, by name.
+
+    Parameters
+    ----------
+    summary
+        The comparison. Its verdict lends mark and colour from the verdicts of single audits.
+    """
     like = LIKE[summary.verdict]
     return {
         "like": like,

@@ -35,7 +35,13 @@ MORE = {
 
 
 def facts(summary: ComparisonSummary) -> list[tuple[str, str]]:
-    """Return how it was done, as names and what they are."""
+    """Return how it was done, as names and what they are.
+
+    Parameters
+    ----------
+    summary
+        The comparison; rows that would be empty are left out.
+    """
     made = summary.provenance
     rows = [
         ("People", f"{summary.n:,}"),

@@ -42,7 +42,19 @@ def asked(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
 
 
 def _each(summary: FamilySummary) -> list[dict[str, Any]]:
-    """Return what is told of each audit, in the order of the table."""
+    """Return what is told of each audit, in the order of the table.
+
+    Parameters
+    ----------
+    summary
+        The family, with the summary of every member.
+
+    Returns
+    -------
+    list of dict
+        ``more`` counts the moves that the page leaves out beyond ``MOST_MOVES``; the audit's own
+        report has them.
+    """
     found = []
     for at, (member, one) in enumerate(zip(summary.members, summary.audits, strict=True), 1):
         name = shorten(visible(member.name))

@@ -72,7 +72,18 @@ def family_title(summary: FamilySummary) -> str:
 
 
 def counts_sentence(summary: FamilySummary) -> str:
-    """Return how many audits have which verdict."""
+    """Return how many audits have which verdict.
+
+    Parameters
+    ----------
+    summary
+        The family. Verdicts that no audit has are passed over.
+
+    Returns
+    -------
+    str
+        Such as "Of 3 audits: δ-fairness is rejected in 1; 2 inconclusive."
+    """
     found = Counter(one.verdict for one in summary.members)
     decided = [f"{one} in {found[one]}" for one in ("rejected", "certified") if found[one]]
     fairness = [f"δ-fairness is {' and '.join(decided)}"] if decided else []
@@ -154,7 +165,15 @@ def _evidence_cell(value: float | None) -> Cell:
 
 
 def _row(one: Member, *, multiplied: bool) -> tuple[Cell, ...]:
-    """Return one audit's cells."""
+    """Return one audit's cells.
+
+    Parameters
+    ----------
+    one
+        The audit. Its p-value is the adjusted one, by which the family decides.
+    multiplied
+        Whether evidence was multiplied: then each audit's factor has a column.
+    """
     evidence = (_evidence_cell(one.evalue),) if multiplied else ()
     return (
         Cell(visible(one.name)),
@@ -195,7 +214,13 @@ def evalue_text(value: float) -> str:
 
 
 def multiplied_sentence(summary: FamilySummary) -> str | None:
-    """Return what the evidence of independent samples says together; None if not multiplied."""
+    """Return what the evidence of independent samples says together; None if not multiplied.
+
+    Parameters
+    ----------
+    summary
+        The family. That samples are independent is the user's word, and the sentence says so.
+    """
     found = summary.multiplied
     if found is None:
         return None
@@ -216,7 +241,13 @@ def _against(found: Multiplied, alpha: float) -> str:
 
 
 def _contents(summary: FamilySummary, _: Output) -> dict[str, object]:
-    """Return what the template part ``family_finding.j2`` shows, by name."""
+    """Return what the template part ``family_finding.j2`` shows, by name.
+
+    Parameters
+    ----------
+    summary
+        The family. The page has the mark of the worst verdict among its members.
+    """
     worst = worst_verdict(summary)
     return {
         "worst": worst or "open",

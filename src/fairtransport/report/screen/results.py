@@ -135,7 +135,14 @@ def _change(move: Move) -> str:
 
 
 def _numbers(summary: AuditSummary) -> Table:
-    """Return the figures below the verdict, name by name."""
+    """Return the figures below the verdict, name by name.
+
+    Parameters
+    ----------
+    summary
+        The audit. Where rates are tested, R takes the statistic's place; where an obstacle was
+        found, there is no interval, as it would look like evidence.
+    """
     made, name = summary.provenance, "Interval of R" if summary.rates else "Interval"
     interval = {name: f"{interval_words(summary)} at level {level(1 - summary.alpha)}"}
     if summary.applicability is not None:  # of what is no evidence

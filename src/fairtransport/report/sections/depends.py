@@ -73,7 +73,14 @@ def budget_sentence(summary: AuditSummary) -> str:
 
 
 def elbow_sentence(summary: AuditSummary) -> str | None:
-    """Return where the budget curve bends most; None where it has no bend to tell of."""
+    """Return where the budget curve bends most; None where it has no bend to tell of.
+
+    Parameters
+    ----------
+    summary
+        The audit; its ``elbow`` is the corner farthest above the line from the curve's first corner
+        to its last.
+    """
     if summary.elbow is None:
         return None
     at, last = summary.elbow, summary.budget_curve[-1]
@@ -85,7 +92,13 @@ def elbow_sentence(summary: AuditSummary) -> str | None:
 
 
 def feature_sentences(summary: AuditSummary) -> tuple[str, ...]:
-    """Return how the statistic changes when a sensitive feature may not change."""
+    """Return how the statistic changes when a sensitive feature may not change.
+
+    Parameters
+    ----------
+    summary
+        The audit; shares are of the statistic with all features free, and left out where that is 0.
+    """
     if summary.rates is not None:  # each feature's rates are told instead
         return ()
     return tuple(
@@ -148,7 +161,13 @@ def distances_table(summary: AuditSummary) -> Table:
 
 
 def curve_table(summary: AuditSummary) -> Table:
-    """Return the corners of the budget curve."""
+    """Return the corners of the budget curve.
+
+    Parameters
+    ----------
+    summary
+        The audit; between two corners ψ is linear in ε, so that the table is the whole curve.
+    """
     rows = tuple(
         (Cell(f"{one.budget:.6g}", one.budget), Cell(decimal(one.value), one.value))
         for one in summary.budget_curve
@@ -158,7 +177,14 @@ def curve_table(summary: AuditSummary) -> Table:
 
 
 def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
-    """Return what the template part ``depends.j2`` shows, by name."""
+    """Return what the template part ``depends.j2`` shows, by name.
+
+    Parameters
+    ----------
+    summary
+        The audit. Parts that it has nothing to say about are None or empty, and the template leaves
+        them out.
+    """
     checked = summary.similarity_check
     return {
         "thresholds": delta_sentences(summary),

@@ -203,7 +203,21 @@ def pvalue_words(summary: AuditSummary) -> str:
 
 
 def _undecided(delta: float, lower: float | None, upper: float | None) -> str:
-    """Return why a verdict is open: neither bound decides, or the two contradict each other."""
+    """Return why a verdict is open: neither bound decides, or the two contradict each other.
+
+    Parameters
+    ----------
+    delta
+        The threshold.
+    lower, upper
+        One-sided bounds, None where there is none. They can contradict each other with probability
+        at most the sum of their levels.
+
+    Notes
+    -----
+    Digits are added until a bound and δ look different, so that a sentence never says that .05 does
+    not exceed .05.
+    """
     if lower is not None and upper is not None and upper <= delta < lower:
         return (
             f"the bounds contradict each other (at least {bound(lower, DOWN)}, at most "
@@ -220,7 +234,13 @@ def _undecided(delta: float, lower: float | None, upper: float | None) -> str:
 
 
 def _bounds(lower: float | None, upper: float | None) -> str:
-    """Return both bounds in words; each has its own confidence."""
+    """Return both bounds in words; each has its own confidence.
+
+    Parameters
+    ----------
+    lower, upper
+        One-sided bounds, None where there is none; rounded outwards.
+    """
     if lower is None and upper is None:
         return "not bounded"
     if upper is None:
@@ -426,7 +446,13 @@ def about(summary: AuditSummary) -> str:
 
 
 def disagreement_sentence(summary: AuditSummary) -> str | None:
-    """Return how much comes from different predictions for one profile; None if nothing."""
+    """Return how much comes from different predictions for one profile; None if nothing.
+
+    Parameters
+    ----------
+    summary
+        The audit. Its ``disagreement`` is a part of the statistic, in the same unit.
+    """
     if summary.disagreement <= 0:
         return None
     share = ""
@@ -439,7 +465,13 @@ def disagreement_sentence(summary: AuditSummary) -> str | None:
 
 
 def description_sentence(summary: AuditSummary) -> str | None:
-    """Return what the statistic describes where the verdict is about rates; else None."""
+    """Return what the statistic describes where the verdict is about rates; else None.
+
+    Parameters
+    ----------
+    summary
+        The audit. With an obstacle nothing is described either.
+    """
     if summary.rates is None or summary.applicability is not None:
         return None
     noise = disagreement_sentence(summary)
@@ -497,7 +529,13 @@ def figures(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
 
 
 def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
-    """Return what the template part ``finding.j2`` shows, by name."""
+    """Return what the template part ``finding.j2`` shows, by name.
+
+    Parameters
+    ----------
+    summary
+        The audit. Disagreement is told here only if it is much; else in the part on people.
+    """
     return {
         "verdict": verdict_title(summary),
         "mark": MARKS[summary.verdict],

@@ -65,7 +65,14 @@ def law_sentence(summary: AuditSummary) -> str | None:
 
 
 def methods_table(summary: AuditSummary) -> Table:
-    """Return the methods' intervals and bounds side by side."""
+    """Return the methods' intervals and bounds side by side.
+
+    Parameters
+    ----------
+    summary
+        The audit, with the methods that were run for comparison. The verdict rests on one of them,
+        chosen beforehand.
+    """
     rows = tuple(
         (
             Cell(visible(one.method)), Cell(visible(one.guarantee)),
@@ -81,7 +88,14 @@ def methods_table(summary: AuditSummary) -> Table:
 
 
 def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
-    """Return what the template part ``sure.j2`` shows, by name."""
+    """Return what the template part ``sure.j2`` shows, by name.
+
+    Parameters
+    ----------
+    summary
+        The audit. With rates or an obstacle the facts are those of the finding, without bounds of
+        ψ.
+    """
     facts: list[tuple[str, str]] = [
         (f"Interval, {level(1 - summary.alpha)}", interval_words(summary)),
         *one_sided(summary),

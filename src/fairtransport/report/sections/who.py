@@ -284,7 +284,14 @@ def shows_flows(summary: AuditSummary) -> bool:
 
 
 def flows_meaning(summary: AuditSummary) -> str:
-    """Return what the flows count, and what it means to leave a cell or to enter it."""
+    """Return what the flows count, and what it means to leave a cell or to enter it.
+
+    Parameters
+    ----------
+    summary
+        The audit. With an outcome as the loss, high predictions take the place of bad ones; where
+        small cells are suppressed, only the moves shown are counted.
+    """
     moves = "all moves" if summary.suppression is None else "the moves shown"
     better = "the model does better for the cells that people leave, and worse for those they enter"
     if is_outcome(summary):
@@ -332,7 +339,13 @@ def ties_sentence(summary: AuditSummary) -> str | None:
 
 
 def fractions_sentence(summary: AuditSummary) -> str | None:
-    """Return why there are parts of a person; None if there are none."""
+    """Return why there are parts of a person; None if there are none.
+
+    Parameters
+    ----------
+    summary
+        The audit. Of an optimal plan at most one profile is split, where the budget ends.
+    """
     numbers = [summary.moved, *(move.people for move in summary.moves)]
     if all(abs(number - round(number)) < ROUNDING for number in numbers):
         return None
@@ -429,7 +442,15 @@ def _predictions(
 
 
 def _prediction_title(moves: Iterable[Move], classes: Sequence[Value]) -> str:
-    """Return the heading of predictions; of two classes' scores one is shown, and named."""
+    """Return the heading of predictions; of two classes' scores one is shown, and named.
+
+    Parameters
+    ----------
+    moves
+        The moves of the table, whose predictions show whether they are pairs of scores.
+    classes
+        The classes in the order of scores; empty where they are not known.
+    """
     predictions = [move.prediction for move in moves]
     pairs = any(isinstance(one, tuple) and len(one) == 2 for one in predictions)  # noqa: PLR2004
     if not pairs:
@@ -670,7 +691,20 @@ def _versus(one: GroupComparison, name: str) -> str:
 
 
 def _contents(summary: AuditSummary, output: Output) -> dict[str, object]:
-    """Return what the template part ``who.j2`` shows, by name."""
+    """Return what the template part ``who.j2`` shows, by name.
+
+    Parameters
+    ----------
+    summary
+        The audit.
+    output
+        How many moves are listed.
+
+    Notes
+    -----
+    Flows that are nothing, or may all be chance, are quiet: no picture is drawn, their tables are
+    folded away.
+    """
     much = has_much_disagreement(summary)
     flows = [
         (has_signal(table), (table.feature, flows_sentence(table), flow_table(table, at)))
