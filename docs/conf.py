@@ -31,6 +31,8 @@ myst_heading_anchors = 3
 autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_preserve_defaults = True
+default_role = "py:obj"  # names in docstrings lead to their pages
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
