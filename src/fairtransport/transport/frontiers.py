@@ -43,6 +43,14 @@ class Frontiers:
     on the frequencies nor on the budget. Since only the row sums of a plan are fixed and one
     budget couples the rows, the audit value is a fractional multiple-choice knapsack, and
     spending the budget along the segments in slope order solves it.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> problem = ft.AuditProblem([0.0, 0.6, 1.0], [[0, 1, 4], [1, 0, 1], [4, 1, 0]])
+    >>> frontiers = problem.frontiers
+    >>> frontiers.row.tolist(), frontiers.target.tolist(), frontiers.slope.round(3).tolist()
+    ([0, 1, 0], [1, 2, 2], [0.6, 0.4, 0.133])
     """
 
     base_target: IntArray
@@ -56,7 +64,23 @@ class Frontiers:
     slope: FloatArray
 
     def net_gains(self, price: float) -> FloatArray:
-        """Return φ_ν(i) = max_j (l_j − ν c_ij) − l_i for every point; ``price`` may be infinite."""
+        """Return φ_ν(i) = max_j (l_j − ν c_ij) − l_i for every point; ``price`` may be infinite.
+
+        Parameters
+        ----------
+        price
+            ν >= 0.
+
+        Returns
+        -------
+        ndarray of float
+            (K,) the net gains.
+
+        Examples
+        --------
+        >>> frontiers.net_gains(0.2).round(3).tolist()
+        [0.4, 0.2, 0.0]
+        """
         # slopes fall, so those above the price come first
         used = slice(0, int(np.searchsorted(-self.slope, -price, side="left")))
         net = self.gain[used] - price * self.cost[used] if used.stop else self.gain[used]
