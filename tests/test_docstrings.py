@@ -10,7 +10,10 @@ from numpydoc.docscrape import NumpyDocString
 from tests.public import PACKAGE, found, names_on_the_page, public_definitions
 
 PUBLIC = {one.name: one for one in public_definitions()}
-MODULES = ["", "access", "datasets", "inference", "monitor", "selection", "similarity"]
+MODULES = [
+    "", "access", "datasets", "inference", "monitor", "selection", "similarity", "testing",
+    "transport",
+]  # fmt: skip
 NO_DEFINITIONS = {"SIMILARITIES", "METHODS"}
 
 

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from fairtransport.audit import AuditResult
     from fairtransport.space.reader import ColumnLike, TableLike
 
+__all__ = ["assert_delta_fair"]
+
 REQUIRED = ("certified", "not-rejected")
 
 

@@ -46,12 +46,11 @@ class Frontiers:
 
     Examples
     --------
-    One target at cost 2 with a loss of 1 more: worth going to below a price of ½.
-
-    >>> from fairtransport import AuditProblem
-    >>> frontiers = AuditProblem([0.0, 1.0], [[0.0, 2.0], [2.0, 0.0]]).frontiers
-    >>> frontiers.slope.tolist(), frontiers.net_gains(0.25).tolist()
-    ([0.5], [0.5, 0.0])
+    >>> import fairtransport as ft
+    >>> problem = ft.AuditProblem([0.0, 0.6, 1.0], [[0, 1, 4], [1, 0, 1], [4, 1, 0]])
+    >>> frontiers = problem.frontiers
+    >>> frontiers.row.tolist(), frontiers.target.tolist(), frontiers.slope.round(3).tolist()
+    ([0, 1, 0], [1, 2, 2], [0.6, 0.4, 0.133])
     """
 
     base_target: IntArray
@@ -70,7 +69,17 @@ class Frontiers:
         Parameters
         ----------
         price
-            ν in [0, ∞]. At infinity only free moves count, at 0 everything within reach.
+            ν >= 0.
+
+        Returns
+        -------
+        ndarray of float
+            (K,) the net gains.
+
+        Examples
+        --------
+        >>> frontiers.net_gains(0.2).round(3).tolist()
+        [0.4, 0.2, 0.0]
         """
         # slopes fall, so those above the price come first
         used = slice(0, int(np.searchsorted(-self.slope, -price, side="left")))
