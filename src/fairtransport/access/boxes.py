@@ -330,13 +330,24 @@ def plain_items(given: object) -> list[Any] | None:
     ----------
     given
         Anything.
+
+    Examples
+    --------
+    >>> plain_items(np.array([1, 2])), plain_items(("a", "b")), plain_items("ab")
+    ([1, 2], ['a', 'b'], None)
     """
     listed = given.tolist() if hasattr(given, "tolist") else given
     return list(listed) if isinstance(listed, list | tuple) else None
 
 
 def as_black_box(model: object, classes: Sequence[Value] | None = None) -> BlackBox:
-    """Return the black box behind a user's ``model``."""
+    """Return the black box behind a user's ``model``.
+
+    Examples
+    --------
+    >>> as_black_box(lambda points: points["age"] > 30).classes is None
+    True
+    """
     if isinstance(model, type):
         msg = f"`model` must be a fitted estimator or a callable, got the class {model.__name__}"
         raise InputError(msg)

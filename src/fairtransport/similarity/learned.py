@@ -336,6 +336,11 @@ def _spread(points: FloatArray, counts: FloatArray) -> float:
         (K, coordinates).
     counts
         (K,) people.
+
+    Examples
+    --------
+    >>> _spread(np.array([[0.0, 1.0], [2.0, 1.0]]), np.array([1.0, 1.0]))
+    1.0
     """
     if not points.shape[1]:
         return 0.0
