@@ -319,6 +319,11 @@ def columns_to_fit(features: Sequence[str] | None, others: Sequence[str]) -> lis
     ------
     InputError
         If there are none.
+
+    Examples
+    --------
+    >>> columns_to_fit(None, ["age", "sex"]), columns_to_fit(["age"], ["age", "sex"])
+    (['age', 'sex'], ['age'])
     """
     names = [*(others if features is None else column_names("features", features))]
     if not names:
