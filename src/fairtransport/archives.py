@@ -33,6 +33,11 @@ def most_unpacked(size: int) -> int:
     ----------
     size
         Of the archive as it lies there.
+
+    Examples
+    --------
+    >>> most_unpacked(1) == MOST, most_unpacked(MOST) == TIMES * MOST
+    (True, True)
     """
     return max(MOST, TIMES * size)
 

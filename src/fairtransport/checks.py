@@ -214,6 +214,13 @@ def generator(name: str, value: object) -> np.random.Generator:
     ------
     InputError
         If it is none of these.
+
+    Examples
+    --------
+    A seed gives the same numbers every time; a generator is taken as it is.
+
+    >>> float(generator("rng", 1).random()) == float(generator("rng", 1).random())
+    True
     """
     if value is None or isinstance(value, np.random.Generator):
         return np.random.default_rng(value)
@@ -239,6 +246,11 @@ def choice(name: str, value: object, allowed: Collection[str]) -> str:
     ------
     InputError
         If it is none of them.
+
+    Examples
+    --------
+    >>> choice("goal", "reject", ("reject", "certify"))
+    'reject'
     """
     if isinstance(value, str) and value in allowed:
         return value
@@ -275,6 +287,11 @@ def is_among(value: object, allowed: Collection[object]) -> bool:
         Anything.
     allowed
         The values; they need not be hashable.
+
+    Examples
+    --------
+    >>> is_among(1, [1, 2]), is_among(np.array([1, 2]), [1, 2])
+    (True, False)
     """
     try:
         return bool(value in list(allowed))
@@ -301,6 +318,14 @@ def calling(name: str) -> Iterator[None]:
     ------
     InputError
         In place of whatever the function raised; our own errors pass as they are.
+
+    Examples
+    --------
+    >>> with calling("model"):
+    ...     1 / 0
+    Traceback (most recent call last):
+        ...
+    fairtransport.errors.InputError: `model` failed: ZeroDivisionError: division by zero
     """
     try:
         yield
@@ -370,6 +395,11 @@ def shape_of(value: object) -> tuple[int, ...] | str:
     -------
     tuple or str
         Words for what has no shape; they go into messages as they are.
+
+    Examples
+    --------
+    >>> shape_of([[1, 2], [3, 4]]), shape_of([[1, 2], [3]])
+    ((2, 2), 'rows of unequal length')
     """
     try:
         return tuple(value.shape if hasattr(value, "shape") else np.asarray(value).shape)
@@ -384,6 +414,11 @@ def is_real(array: Values) -> bool:
     ----------
     array
         Of any type; of objects each is looked at.
+
+    Examples
+    --------
+    >>> is_real(np.array([True, False])), is_real(np.array(["1"])), is_real(np.array([1j]))
+    (True, False, False)
     """
     if array.dtype == object:
         return not any(isinstance(one, str | bytes | complex) for one in array.flat)
@@ -404,6 +439,13 @@ def refuse_masked(name: str, value: object) -> None:
     ------
     InputError
         If something is masked.
+
+    Examples
+    --------
+    >>> refuse_masked("y", np.ma.array([1, 2], mask=[False, True]))
+    Traceback (most recent call last):
+        ...
+    fairtransport.errors.InputError: `y` must not have masked entries, got 1
     """
     if np.ma.is_masked(value):
         hidden = int(np.ma.getmaskarray(np.ma.asarray(value)).sum())
@@ -427,6 +469,13 @@ def finite(name: str, array: FloatArray, *, nonnegative: bool = False) -> FloatA
     ------
     InputError
         Naming the first entry that is bad, and where it is.
+
+    Examples
+    --------
+    >>> finite("losses", np.array([0.0, np.inf]))
+    Traceback (most recent call last):
+        ...
+    fairtransport.errors.InputError: `losses` must be finite, got inf at [1]
     """
     bad = ~np.isfinite(array)
     if nonnegative:

@@ -57,12 +57,17 @@ def to_plain(value: object) -> object:
 
 
 def to_json_text(value: object) -> str:
-    """Return nested dataclasses as JSON text, the same bytes for the same values.
+    r"""Return nested dataclasses as JSON text, the same bytes for the same values.
 
     Parameters
     ----------
     value
         As in `to_plain`; fields keep the order in which they are declared.
+
+    Examples
+    --------
+    >>> to_json_text({"share": 0.5})
+    '{\n "share": 0.5\n}\n'
     """
     plain = to_plain(value)
     text = json.dumps(plain, ensure_ascii=False, indent=1, allow_nan=False)

@@ -318,7 +318,13 @@ def _lock(handle: int, *, wait: bool = True) -> bool:
 
 
 def _draft(name: str) -> str:
-    """Return the beginning of the names of a file's drafts."""
+    """Return the beginning of the names of a file's drafts.
+
+    Examples
+    --------
+    >>> _draft("report.html") == _draft("report.html"), _draft("a").startswith(".fairtransport-")
+    (True, True)
+    """
     # by its hash: a long name has no room for an addition
     return f".fairtransport-{sha256(os.fsencode(name)).hexdigest()[:12]}"
 

@@ -28,6 +28,12 @@ def lazily(
     callable
         Imports a module when one of its names is first asked for: ``import fairtransport`` loads
         neither numba nor scikit-learn.
+
+    Examples
+    --------
+    >>> find = lazily("fairtransport", {"AuditProblem": "transport"})
+    >>> find("AuditProblem").__name__
+    'AuditProblem'
     """
 
     def find(name: str) -> Any:

@@ -84,6 +84,11 @@ def _score_of_truth(truth: Values, scores: Values) -> FloatArray:
         Class numbers.
     scores
         (n, classes).
+
+    Examples
+    --------
+    >>> _score_of_truth(np.array([1, 0]), np.array([[0.25, 0.75], [0.5, 0.5]])).tolist()
+    [0.75, 0.5]
     """
     return np.asarray(scores[np.arange(len(truth)), truth], dtype=np.float64)
 
@@ -97,6 +102,11 @@ def _brier(truth: Values, scores: Values) -> FloatArray:
         Class numbers.
     scores
         (n, classes) probabilities.
+
+    Examples
+    --------
+    >>> _brier(np.array([1, 0]), np.array([[0.25, 0.75], [0.0, 1.0]])).tolist()
+    [0.0625, 1.0]
     """
     hit = np.eye(scores.shape[1])[truth]
     return np.asarray(((scores - hit) ** 2).sum(axis=1) / 2)

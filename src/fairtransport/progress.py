@@ -75,6 +75,11 @@ def track(items: Iterable[T], total: int, what: str) -> Iterator[T]:
         How many there are.
     what
         What is being done, beside the bar.
+
+    Examples
+    --------
+    >>> list(track("ab", 2, "Reading"))
+    ['a', 'b']
     """
     return _track(items, total, 0, lambda _: 1, lambda *_: what)
 

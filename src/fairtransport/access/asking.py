@@ -249,6 +249,11 @@ def _is_label(value: object) -> bool:
     ----------
     value
         Anything that a model may return.
+
+    Examples
+    --------
+    >>> [_is_label(value) for value in ("yes", 1, True, 0.5, float("nan"), None)]
+    [True, True, True, True, False, False]
     """
     return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
 
@@ -267,6 +272,11 @@ def check_values(who: str, values: Values) -> FloatArray:
     ------
     ModelError
         If they are no numbers, or not finite.
+
+    Examples
+    --------
+    >>> check_values("the model", np.array([1, 2])).tolist()
+    [1.0, 2.0]
     """
     try:
         numbers = values.astype(np.float64) if is_real(values) else None
@@ -337,6 +347,15 @@ def _two_columns(who: str, score: FloatArray, own: Sequence[Value], positive: Va
     ------
     ModelError
         If there are not two classes with the positive one among them.
+
+    Examples
+    --------
+    The score is that of ``pos_label``, whichever place the model gives it.
+
+    >>> _two_columns("the model", np.array([0.75]), ["no", "yes"], "yes").tolist()
+    [[0.25, 0.75]]
+    >>> _two_columns("the model", np.array([0.75]), ["no", "yes"], "no").tolist()
+    [[0.75, 0.25]]
     """
     if len(own) != 2 or positive not in own:  # noqa: PLR2004
         msg = (
@@ -355,6 +374,11 @@ def _one_a_point(who: str, array: Values, size: int) -> Values:
     ------
     ModelError
         If it has another shape.
+
+    Examples
+    --------
+    >>> _one_a_point("the model", np.array([[1], [0]]), 2).tolist()
+    [1, 0]
     """
     if array.shape == (size, 1):
         array = array[:, 0]
@@ -430,6 +454,11 @@ def as_array(values: Sequence[object]) -> Values:
     ----------
     values
         Labels, numbers or rows of scores. Mixed ones must not become text.
+
+    Examples
+    --------
+    >>> as_array([1, 2.5]).dtype.kind, as_array([1, "yes"]).dtype.kind
+    ('f', 'O')
     """
     if all(type(value) in (bool, int, float, list) for value in values):
         return np.array(values)

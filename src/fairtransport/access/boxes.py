@@ -535,6 +535,11 @@ def plain_items(given: object) -> list[Any] | None:
     ----------
     given
         Anything.
+
+    Examples
+    --------
+    >>> plain_items(np.array([1, 2])), plain_items(("a", "b")), plain_items("ab")
+    ([1, 2], ['a', 'b'], None)
     """
     listed = given.tolist() if hasattr(given, "tolist") else given
     return list(listed) if isinstance(listed, list | tuple) else None

@@ -112,6 +112,13 @@ def refuse_fractions(who: str, predictions: Values, labels: Sequence[Value]) -> 
     ------
     DataError
         Naming the first.
+
+    Examples
+    --------
+    >>> refuse_fractions("`y_pred`", np.array([0.0, 0.3]), [0, 1])
+    Traceback (most recent call last):
+        ...
+    fairtransport.errors.DataError: `y_pred` must hold labels, as [0, 1], got 0.3
     """
     if predictions.dtype.kind != "f" or any(isinstance(one, str) for one in labels):
         return
@@ -135,6 +142,10 @@ def refuse_disjoint(labels: Sequence[Value], predictions: Values) -> None:
     ------
     DataError
         Everybody would be an error, for a difference in types.
+
+    Examples
+    --------
+    >>> refuse_disjoint([0, 1], np.array([0, 2]))
     """
     predicted = sorted_levels(predictions.tolist()).tolist()
     if not set(predicted) & set(labels):

@@ -118,12 +118,19 @@ def _lines(rows: list[Row]) -> str:
 
 
 def _table(rows: list[Row]) -> str:
-    """Return a table: a column each for what is asked about, its name after "question.".
+    r"""Return a table: a column each for what is asked about, its name after "question.".
 
     Parameters
     ----------
     rows
         Answers, perhaps of systems with different columns; what one lacks is empty.
+
+    Examples
+    --------
+    >>> row = {"identity": "m", "kind": "label", "question": {"age": 30}, "draw": 0, "answer": "no"}
+    >>> print(_table([row]).replace("\r", ""), end="")
+    identity,kind,question.age,draw,answer
+    m,label,30,0,no
     """
     columns = list(dict.fromkeys(name for row in rows for name in row["question"]))
     made = io.StringIO()

@@ -229,6 +229,12 @@ def _fits(data: bytes, most: int) -> bool:
 
 
 def _kind(model: object) -> str:
-    """Return what something is, in words."""
+    """Return what something is, in words.
+
+    Examples
+    --------
+    >>> _kind(3), _kind(int)
+    ('an object of type int', 'the class int')
+    """
     what = model if isinstance(model, type) else type(model)
     return f"{'the class' if isinstance(model, type) else 'an object of type'} {what.__name__}"

@@ -154,6 +154,13 @@ def _varint(message: memoryview, at: int) -> tuple[int, int]:
     ------
     ValueError
         If it does not end, or is longer than any number can be.
+
+    Examples
+    --------
+    300 is 0b10_0101100: the low seven bits come first, and their byte says that another follows.
+
+    >>> _varint(memoryview(bytes([0xAC, 0x02, 0x07])), 0)
+    (300, 2)
     """
     value = 0
     for shift in range(0, 70, 7):
@@ -175,6 +182,11 @@ def whole_numbers(value: int | memoryview) -> Iterator[int]:
     ----------
     value
         A field's value.
+
+    Examples
+    --------
+    >>> list(whole_numbers(memoryview(bytes([0x01, 0xAC, 0x02])))), list(whole_numbers(5))
+    ([1, 300], [5])
     """
     if isinstance(value, int):
         yield value
@@ -302,5 +314,11 @@ def _read_attribute(found: Contents, message: memoryview) -> None:
 
 
 def _signed(value: int) -> int:
-    """Return the signed number that 64 unsigned bits stand for."""
+    """Return the signed number that 64 unsigned bits stand for.
+
+    Examples
+    --------
+    >>> _signed(2**64 - 1), _signed(7)
+    (-1, 7)
+    """
     return int(struct.unpack("<q", struct.pack("<Q", value & (2**64 - 1)))[0])

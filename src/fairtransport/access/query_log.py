@@ -459,6 +459,11 @@ def encoded(value: object) -> str:
     ----------
     value
         Keys are sorted; dates and the like are written with their type.
+
+    Examples
+    --------
+    >>> encoded({"b": 1, "a": "ü"})
+    '{"a": "ü", "b": 1}'
     """
     return json.dumps(value, sort_keys=True, ensure_ascii=False, default=_of_another_type)
 
@@ -475,6 +480,11 @@ def _kept(answer: object) -> str:
     ------
     InputError
         If it is something else, or not finite.
+
+    Examples
+    --------
+    >>> _kept([0.25, 0.75])
+    '[0.25, 0.75]'
     """
     try:
         return json.dumps(answer, allow_nan=False)
@@ -490,6 +500,12 @@ def _of_another_type(value: object) -> str:
     ----------
     value
         Its type is part of the text: a date is not the word that it is written as.
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> _of_another_type(date(2024, 2, 29))
+    'datetime.date: 2024-02-29'
     """
     return f"{type(value).__module__}.{type(value).__qualname__}: {value}"
 

@@ -220,6 +220,11 @@ def _known(value: Value) -> Value:
     ----------
     value
         NaN becomes None.
+
+    Examples
+    --------
+    >>> _known(float("nan")), _known(3)
+    (None, 3)
     """
     return None if value != value else value  # noqa: PLR0124
 
@@ -248,6 +253,11 @@ def _joined(first: Values, second: Values) -> Values:
     ----------
     first, second
         Arrays of answers; of unlike kinds they become objects, where NumPy would make text of all.
+
+    Examples
+    --------
+    >>> _joined(np.array([1, 2]), np.array(["yes"])).tolist()
+    [1, 2, 'yes']
     """
     if first.dtype.kind != second.dtype.kind:
         # NumPy would make text of numbers, and 1 and "1" are different labels

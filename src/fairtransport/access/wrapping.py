@@ -137,6 +137,13 @@ def layers(box: object) -> Iterator[object]:
     ----------
     box
         The outermost box; None has no layers.
+
+    Examples
+    --------
+    >>> class Outer:
+    ...     box = "the model itself"
+    >>> [type(one).__name__ for one in layers(Outer())]
+    ['Outer', 'str']
     """
     inner: object = box
     while inner is not None:

@@ -92,6 +92,13 @@ def _one_each(blocks: IntArray, groups: IntArray) -> bool:
     ----------
     blocks, groups
         By point.
+
+    Examples
+    --------
+    >>> _one_each(np.array([0, 0, 1]), np.array([0, 1, 0]))
+    True
+    >>> _one_each(np.array([0, 0]), np.array([1, 1]))
+    False
     """
     return len(np.unique(np.column_stack([blocks, groups]), axis=0)) == len(blocks)
 
@@ -151,6 +158,13 @@ def _usual(said: list[Any]) -> Values:
     ----------
     said
         The answers of each draw, point by point.
+
+    Examples
+    --------
+    >>> _usual([np.array([0.0, 1.0]), np.array([1.0, 1.0])]).tolist()
+    [0.5, 1.0]
+    >>> _usual([np.array(["no"]), np.array(["yes"]), np.array(["yes"])]).tolist()
+    ['yes']
     """
     if all(one.dtype.kind == "f" for one in said):
         return np.asarray(np.mean(said, axis=0))

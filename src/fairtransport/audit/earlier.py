@@ -211,7 +211,13 @@ def _number(document: Mapping[str, object], name: str, **limits: float) -> float
 
 
 def _share(document: Mapping[str, object], name: str) -> float | None:
-    """Return a number between 0 and 1 of a document, None for null."""
+    """Return a number between 0 and 1 of a document, None for null.
+
+    Examples
+    --------
+    >>> _share({"pvalue": 0.25}, "pvalue"), _share({"pvalue": None}, "pvalue")
+    (0.25, None)
+    """
     found = _number(document, name, at_least=0)
     if found is not None and found > 1:
         msg = f"`{name}` must be at most 1, got {found:g}"

@@ -107,6 +107,14 @@ def naming_entry(name: str) -> Iterator[None]:
     ----------
     name
         The audit's.
+
+    Examples
+    --------
+    >>> with naming_entry("women"):
+    ...     raise InputError("`delta` must be given")
+    Traceback (most recent call last):
+        ...
+    fairtransport.errors.InputError: audit 'women': `delta` must be given
     """
     try:
         yield
@@ -185,6 +193,13 @@ def _left(common: Mapping[str, object], own: Mapping[str, object]) -> dict[str, 
     ----------
     common, own
         Settings of all audits, and of this one.
+
+    Examples
+    --------
+    An audit with its own predictions does not take over a model that the others are asked.
+
+    >>> _left({"model": "m", "y": "label"}, {"y_pred": "said"})
+    {'y': 'label'}
     """
     displaced = ACCESS if any(own.get(name) is not None for name in ACCESS) else ()
     return {name: value for name, value in common.items() if name not in displaced}

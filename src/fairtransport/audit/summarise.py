@@ -184,6 +184,11 @@ def finite(value: float) -> float | None:
     ----------
     value
         A bound that may not exist.
+
+    Examples
+    --------
+    >>> finite(0.5), finite(math.inf)
+    (0.5, None)
     """
     return float(value) if math.isfinite(value) else None
 
@@ -482,6 +487,13 @@ def _edges(values: FloatArray) -> FloatArray:
     values
         Draws, not all equal. Shares of n people lie on a lattice, which other bins would make
         look rugged.
+
+    Examples
+    --------
+    Few values on a lattice get a bin each, with the value in its middle.
+
+    >>> _edges(np.array([0.0, 1.0, 1.0, 3.0])).tolist()
+    [-0.5, 0.5, 1.5, 2.5, 3.5]
     """
     steps = np.diff(np.unique(values))
     step = steps[steps > np.ptp(values) * ROUNDING].min()

@@ -164,6 +164,13 @@ def check_coordinates(name: str, array: FloatArray) -> FloatArray:
     InputError
         If a number is not finite, so large that a squared distance would overflow, or so near
         another that it would underflow to 0: unlike people would pass for alike.
+
+    Examples
+    --------
+    >>> check_coordinates("scales", np.array([[1e200]]))
+    Traceback (most recent call last):
+        ...
+    fairtransport.errors.InputError: `scales` must make squared distances of at most ...
     """
     finite(name, array)
     size = np.abs(array)

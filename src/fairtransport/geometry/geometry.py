@@ -284,6 +284,11 @@ def as_geometry(costs: object, size: int, forbidden: object = None) -> Geometry:
     ------
     InputError
         If sizes disagree, or an entry is not what it must be.
+
+    Examples
+    --------
+    >>> as_geometry([[0.0, 2.0], [2.0, 0.0]], 2).costs(np.array([0]), np.array([0, 1])).tolist()
+    [[0.0, 2.0]]
     """
     if isinstance(costs, Geometry):
         geometry = costs
@@ -339,6 +344,11 @@ def _mask(name: str, value: object, shape: tuple[int, ...]) -> BoolArray:
     ------
     InputError
         If it has another shape or other values.
+
+    Examples
+    --------
+    >>> _mask("targets", [1, 0], (2,)).tolist()
+    [True, False]
     """
     refuse_masked(name, value)
     if (got := shape_of(value)) != shape:
@@ -368,6 +378,11 @@ def _whole_numbers(name: str, value: object, shape: tuple[int | None, ...]) -> I
     ------
     InputError
         If a number is not whole, or beyond 64 bits.
+
+    Examples
+    --------
+    >>> _whole_numbers("blocks", [0.0, 2.0], (None,)).tolist()
+    [0, 2]
     """
     array = float_array(name, value, shape)
     odd = array[(array != np.rint(array)) | (np.abs(array) >= 2**63)]

@@ -36,6 +36,14 @@ def refuse_bad_costs(values: FloatArray, name: str) -> None:
     -----
     Slopes are quotients and hulls compare products of two costs and a loss: within these limits
     none of them overflows or underflows to 0.
+
+    Examples
+    --------
+    >>> refuse_bad_costs(np.array([0.0, 1.0, np.inf]), "costs")
+    >>> refuse_bad_costs(np.array([-1.0]), "costs")
+    Traceback (most recent call last):
+        ...
+    fairtransport.errors.InputError: `costs` must be >= 0 (infinity forbids a move), got -1
     """
     bad = values[np.isnan(values) | (values < 0)]
     if len(bad):

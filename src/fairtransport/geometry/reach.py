@@ -117,6 +117,13 @@ def _meets_other(places: IntArray, kinds: IntArray, targets: BoolArray | None) -
     Notes
     -----
     The least and the largest kind of each place's targets tell it: both equal to one's own say no.
+
+    Examples
+    --------
+    Two places; only the first holds people of two kinds.
+
+    >>> _meets_other(np.array([0, 0, 1]), np.array([0, 1, 1]), None).tolist()
+    [True, True, False]
     """
     arrive = slice(None) if targets is None else targets
     size = int(places.max(initial=-1)) + 1

@@ -220,6 +220,13 @@ def _quarters(
     names, quarter
         The ranges in words, and by level which of them it is in. Fewer than four where many
         people have one number.
+
+    Examples
+    --------
+    >>> ages, codes = np.array([20.0, 30.0, 40.0, 50.0]), np.arange(4)
+    >>> names, quarter = _quarters(ages, codes, np.ones(4, np.int64))
+    >>> names, quarter.tolist()
+    (['up to 20', '30', '40', '50 and more'], [0, 1, 2, 3])
     """
     there = codes != MISSING
     people = np.bincount(codes[there], counts[there], len(levels))
@@ -269,6 +276,12 @@ def _in_declared_order(
         By point: which of them.
     categories
         The declared order; levels that are not in it come last.
+
+    Examples
+    --------
+    >>> values, codes = _in_declared_order(["high", "low"], np.array([0, 1, -1]), ("low", "high"))
+    >>> values, codes.tolist()
+    (['low', 'high'], [1, 0, -1])
     """
     rank = {plain(value): at for at, value in enumerate(categories)}
     order = sorted(range(len(values)), key=lambda at: (rank.get(values[at], len(rank)), at))
@@ -317,6 +330,11 @@ def _sign_test(leave: int, enter: int) -> float:
     ----------
     leave, enter
         How many do. Given their sum each is binomial with share ½; without any it is 1.
+
+    Examples
+    --------
+    >>> _sign_test(0, 5), _sign_test(3, 3)
+    (0.0625, 1.0)
     """
     from scipy.special import bdtr
 

@@ -176,6 +176,12 @@ def _coded(*columns: Collection[Value]) -> tuple[list[Value], IntArray]:
     levels, codes
         The codes of the columns one after the other. NumPy columns of one plain type take the
         quick way; others are gone through value by value.
+
+    Examples
+    --------
+    >>> levels, places = _coded(["b", None, "a"])
+    >>> levels, places.tolist()
+    (['a', 'b', None], [1, 2, 0])
     """
     arrays = [column for column in columns if hasattr(column, "dtype")]
     kinds = {np.asarray(column).dtype.kind for column in arrays}
@@ -303,6 +309,11 @@ def _largest_differences(rates: FloatArray) -> tuple[float | None, float | None]
     ----------
     rates
         From `_rates`; a NaN anywhere makes the difference undefined.
+
+    Examples
+    --------
+    >>> _largest_differences(np.array([[0.5, 1.0, 0.0], [0.25, 0.5, 0.0]]))
+    (0.25, 0.5)
     """
     selection, true, false = np.ptp(rates, axis=0)
     return _number(selection), _number(np.maximum(true, false))
@@ -315,6 +326,11 @@ def _signed_differences(rates: FloatArray) -> tuple[float | None, float | None, 
     ----------
     rates
         From `_rates`, of the privileged group and of all others together.
+
+    Examples
+    --------
+    >>> _signed_differences(np.array([[0.5, 1.0, 0.0], [0.25, 0.5, 0.0]]))
+    (-0.25, -0.5, -0.25)
     """
     parity, true, false = rates[1] - rates[0]
     return _number(parity), _number(true), _number((true + false) / 2)

@@ -176,6 +176,11 @@ def prediction_at(predictions: Values, point: int) -> Prediction:
         (K,) labels or numbers, or (K, classes) scores.
     point
         Its number.
+
+    Examples
+    --------
+    >>> prediction_at(np.array([[0.25, 0.75]]), 0), prediction_at(np.array([1, 0]), 0)
+    ((0.25, 0.75), 1)
     """
     found = predictions[point]
     return tuple(float(score) for score in found) if np.ndim(found) else plain(found)
@@ -233,6 +238,12 @@ def _words_of_change(table: dict[str, Sequence[Prediction]], names: Sequence[str
         With ``from_…`` and ``to_…`` columns.
     names
         The columns of the profile.
+
+    Examples
+    --------
+    >>> table = {"from_sex": ["f", "f"], "to_sex": ["m", "f"]}
+    >>> _words_of_change(table, ["sex"])
+    ['sex: f → m', 'nothing']
     """
 
     def words(value: Prediction) -> str:

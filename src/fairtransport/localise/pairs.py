@@ -154,6 +154,11 @@ def _ratios(costs: FloatArray, apart: FloatArray) -> FloatArray:
         Squared distances.
     apart
         Differences of predictions.
+
+    Examples
+    --------
+    >>> _ratios(np.array([[0.0, 4.0, np.inf]]), np.array([[1.0, 1.0, 1.0]])).tolist()
+    [[0.0, 0.5, 0.0]]
     """
     positive = (costs > 0) & np.isfinite(costs)
     return np.divide(apart, np.sqrt(costs), out=np.zeros_like(costs), where=positive)
@@ -168,6 +173,12 @@ def _apart(predictions: Values, rows: IntArray, cols: IntArray, *, are_labels: b
         As in `worst_pair`.
     rows, cols
         The points on both sides.
+
+    Examples
+    --------
+    >>> scores = np.array([[0.25, 0.75], [0.5, 0.5]])
+    >>> _apart(scores, np.array([0]), np.array([0, 1]), are_labels=False).tolist()
+    [[0.0, 0.25]]
     """
     if predictions.ndim > 1:
         return np.asarray(

@@ -25,6 +25,11 @@ def plain(value: object) -> Value:
     ----------
     value
         NumPy's numbers become Python's; what JSON has no type for, as a date, becomes text.
+
+    Examples
+    --------
+    >>> plain(np.int64(3)), plain(np.bool_(True)), plain(None)
+    (3, True, None)
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -38,6 +43,11 @@ def plain_levels(levels: Values) -> list[Value]:
     ----------
     levels
         Distinct values of one column.
+
+    Examples
+    --------
+    >>> plain_levels(np.array([1, 2]))
+    [1, 2]
     """
     values: list[Value] = levels.tolist()
     # what numpy holds as numbers of Python's size becomes Python's own

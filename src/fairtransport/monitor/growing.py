@@ -361,12 +361,17 @@ def ended(data: bytes) -> int:
 
 
 def lines_of(text: str) -> list[str]:
-    """Return lines with their ends, whichever these are.
+    r"""Return lines with their ends, whichever these are.
 
     Parameters
     ----------
     text
         Unix, Windows and old Mac ends may be mixed.
+
+    Examples
+    --------
+    >>> lines_of("a,b\r\n1,2\n3")
+    ['a,b\r\n', '1,2\n', '3']
     """
     return list(StringIO(text, newline=""))
 
@@ -448,6 +453,11 @@ def json_record(line: str, file: str) -> Record:
     ------
     DataError
         If it is no object, or names a column twice.
+
+    Examples
+    --------
+    >>> json_record('{"age": 30, "sex": "f"}', "cases.jsonl")
+    {'age': 30, 'sex': 'f'}
     """
     try:
         record = json.loads(line, object_pairs_hook=_distinct)

@@ -63,7 +63,13 @@ def print_evidence(monitor: Monitor, title: str, waiting: int = 0) -> None:
 
 
 def _evidence(e_value: float) -> str:
-    """Return an e-value in words."""
+    """Return an e-value in words.
+
+    Examples
+    --------
+    >>> _evidence(12.34567), _evidence(1e9)
+    ('12.35', '> 10^6')
+    """
     return f"{e_value:.4g}" if e_value <= MOST_SHOWN else "> 10^6"
 
 

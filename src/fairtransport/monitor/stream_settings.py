@@ -229,6 +229,11 @@ def _names(parameter: str, value: object) -> tuple[str, ...]:
     ------
     InputError
         If none is given, one is no text, or one comes twice.
+
+    Examples
+    --------
+    >>> _names("y", "label"), _names("sensitive_features", ["sex", "race"])
+    (('label',), ('sex', 'race'))
     """
     given = (value,) if isinstance(value, str) else value
     listed = tuple(given) if isinstance(given, Sequence) else ()
@@ -251,6 +256,11 @@ def _listed(parameter: str, values: object) -> list[Value]:
     ------
     InputError
         If it is none, or holds what is no value; None stands for a missing one.
+
+    Examples
+    --------
+    >>> _listed("labels", [0, 1, 1])
+    [0, 1]
     """
     if not isinstance(values, list | tuple) and len(shape_of(values)) != 1:
         msg = f"`{parameter}` must list values, got {shown(values)}"

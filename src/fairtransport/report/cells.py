@@ -113,6 +113,11 @@ def people_cell(number: float | None) -> Cell:
     ----------
     number
         None where it is not told.
+
+    Examples
+    --------
+    >>> people_cell(1234.0).text
+    '1,234'
     """
     return Cell(people(number), number)
 
@@ -124,6 +129,11 @@ def pairs_cell(pairs: Iterable[tuple[str, str]]) -> Cell:
     ----------
     pairs
         Already made visible.
+
+    Examples
+    --------
+    >>> pairs_cell([("age", "30"), ("sex", "f")]).text
+    'age 30, sex f'
     """
     listed = tuple(pairs)
     return Cell(", ".join(f"{name} {value}" for name, value in listed), pairs=listed)
@@ -212,6 +222,11 @@ def columns_of(titles: Iterable[str], numeric: Iterable[str]) -> tuple[Column, .
         All headings in their order.
     numeric
         Those of columns of numbers.
+
+    Examples
+    --------
+    >>> [(one.title, one.numeric) for one in columns_of(["Name", "People"], ["People"])]
+    [('Name', False), ('People', True)]
     """
     numbers = set(numeric)
     return tuple(Column(title, title in numbers) for title in titles)

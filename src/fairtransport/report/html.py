@@ -105,6 +105,11 @@ def _with_code(text: str) -> Markup:
     ----------
     text
         Of ours, with names of the data in it.
+
+    Examples
+    --------
+    >>> print(_with_code("set `delta` < 1"))
+    set <code>delta</code> &lt; 1
     """
     from markupsafe import Markup, escape
 
@@ -146,6 +151,12 @@ def _policy(style: str, scripts: list[str]) -> str:
 
 
 def _source(text: str) -> str:
-    """Return a script or a style as a policy names it, by its hash."""
+    """Return a script or a style as a policy names it, by its hash.
+
+    Examples
+    --------
+    >>> _source("")
+    "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
+    """
     digest = hashlib.sha256(text.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"

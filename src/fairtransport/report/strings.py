@@ -44,7 +44,15 @@ def visible(text: object) -> str:
 
 
 def _is_hidden(sign: str) -> bool:
-    """Say whether a character would not be seen where it stands."""
+    r"""Say whether a character would not be seen where it stands.
+
+    Examples
+    --------
+    A mark that turns the direction of writing, and a letter:
+
+    >>> _is_hidden("\u202e"), _is_hidden("a")
+    (True, False)
+    """
     return unicodedata.category(sign) in _HIDDEN and sign not in _JOINERS
 
 

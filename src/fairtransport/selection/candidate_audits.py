@@ -108,6 +108,11 @@ def _recorded_seed(random_state: object) -> int:
     ------
     InputError
         If it is nothing of this kind.
+
+    Examples
+    --------
+    >>> _recorded_seed(7)
+    7
     """
     from sklearn.utils import check_random_state
 

@@ -147,6 +147,14 @@ def refusing(name: str, rule: str) -> Iterator[None]:
     ------
     InputError
         With scikit-learn's reason at its end.
+
+    Examples
+    --------
+    >>> with refusing("scoring", "name a score"):
+    ...     raise ValueError("no such score")
+    Traceback (most recent call last):
+        ...
+    fairtransport.errors.InputError: `scoring` must name a score: ValueError: no such score
     """
     try:
         yield

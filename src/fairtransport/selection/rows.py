@@ -114,6 +114,11 @@ def frame_library(X: People) -> str:  # noqa: N803
     ----------
     X
         What it was fitted on.
+
+    Examples
+    --------
+    >>> frame_library(np.zeros((2, 2)))
+    'pandas'
     """
     import narwhals as nw
 
@@ -158,6 +163,11 @@ def named_levels(
         By name or by place; None stays None.
     known
         All names.
+
+    Examples
+    --------
+    >>> named_levels({1: ["f", "m"]}, ["age", "sex"])
+    {'sex': ['f', 'm']}
     """
     if not isinstance(levels, Mapping):
         return levels
@@ -180,6 +190,11 @@ def _column_name(parameter: str, column: object, known: Sequence[str]) -> str:
     ------
     InputError
         If there is no such column.
+
+    Examples
+    --------
+    >>> _column_name("sensitive_features", 1, ["age", "sex"])
+    'sex'
     """
     if isinstance(column, int | np.integer) and not isinstance(column, bool):
         if 0 <= column < len(known):

@@ -67,6 +67,11 @@ def passing(bounds: FloatArray, delta: float) -> BoolArray:
         Of all candidates.
     delta
         The threshold.
+
+    Examples
+    --------
+    >>> passing(np.array([0.02, 0.2, np.nan]), 0.05).tolist()
+    [True, False, False]
     """
     return np.asarray(bounds <= delta)
 
@@ -114,6 +119,14 @@ def choose(
         What the bound is, in plain words.
     results
         The table that goes with the error if no candidate passes.
+
+    Examples
+    --------
+    The second and third pass; of these the third errs least.
+
+    >>> errors, bounds = np.array([0.1, 0.3, 0.2]), np.array([0.9, 0.01, 0.02])
+    >>> choose(errors, bounds, 0.05, ["a", "b", "c"], "lower bound")
+    2
     """
     passes = passing(bounds, delta)
     if not passes.any():
@@ -135,6 +148,11 @@ def _nobody(bounds: FloatArray, delta: float, candidates: Sequence[object], word
         Their settings.
     words
         What the bound is called.
+
+    Examples
+    --------
+    >>> _nobody(np.array([0.2, 0.08]), 0.05, ["a", "b"], "upper bound").split("; ")[1]
+    'the nearest is b, whose upper bound 0.08 is 0.03 above it'
     """
     count = len(candidates)
     start = f"none of the {count} candidates has" if count > 1 else "the only candidate has not"

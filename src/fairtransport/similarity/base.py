@@ -312,6 +312,11 @@ def plain(value: object) -> object:
     ----------
     value
         Nested in any way; arrays of numbers become lists.
+
+    Examples
+    --------
+    >>> plain({"scale": np.array([1.0, 2.0]), "function": len})
+    {'scale': [1.0, 2.0], 'function': 'len'}
     """
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
@@ -453,6 +458,11 @@ def is_numeric(levels: Values) -> bool:
     ----------
     levels
         A column's distinct values; without any there are no numbers either.
+
+    Examples
+    --------
+    >>> is_numeric(np.array([1, 2])), is_numeric(np.array([True])), is_numeric(np.array(["1"]))
+    (True, False, False)
     """
     return len(levels) > 0 and bool(np.issubdtype(levels.dtype, np.number))
 

@@ -478,5 +478,11 @@ def _word(value: object) -> str:
 
 
 def _of_changes(share: float) -> str:
-    """Return a share as the end of a phrase; nothing where it is all."""
+    """Return a share as the end of a phrase; nothing where it is all.
+
+    Examples
+    --------
+    >>> _of_changes(0.25), _of_changes(1)
+    (' for 25 %', '')
+    """
     return "" if share == 1 else f" for {100 * share:.0f} %"

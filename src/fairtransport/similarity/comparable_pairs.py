@@ -408,6 +408,15 @@ def most_likely_sigma(
     -----
     The problem is concave in Σ, and with a square B every local maximum over B is a global one over
     all positive semidefinite Σ (Burer and Monteiro 2005).
+
+    Examples
+    --------
+    People far apart in the first coordinate were judged apart, those in the second comparable:
+
+    >>> differences = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.1], [0.1, 1.0]])
+    >>> sigma = most_likely_sigma(differences, np.array([0.0, 1.0, 0.0, 1.0]), 1e-3)
+    >>> bool(sigma[0, 0] > 10 * sigma[1, 1])
+    True
     """
     from scipy.optimize import minimize
 
@@ -453,6 +462,11 @@ def _judgements(y: object, first: int, second: int) -> FloatArray:
     ------
     InputError
         If the frames have unequal lengths, or a judgement is neither 0 nor 1.
+
+    Examples
+    --------
+    >>> _judgements([True, False], 2, 2).tolist()
+    [1.0, 0.0]
     """
     if first != second:
         msg = f"`X` must be two data frames of equal length, got {first} and {second} rows"

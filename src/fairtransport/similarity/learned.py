@@ -494,6 +494,11 @@ def columns_to_fit(features: Sequence[str] | None, others: Sequence[str]) -> lis
     ------
     InputError
         If there are none.
+
+    Examples
+    --------
+    >>> columns_to_fit(None, ["age", "sex"]), columns_to_fit(["age"], ["age", "sex"])
+    (['age', 'sex'], ['age'])
     """
     names = [*(others if features is None else column_names("features", features))]
     if not names:
@@ -511,6 +516,11 @@ def _spread(points: FloatArray, counts: FloatArray) -> float:
         (K, coordinates).
     counts
         (K,) people.
+
+    Examples
+    --------
+    >>> _spread(np.array([[0.0, 1.0], [2.0, 1.0]]), np.array([1.0, 1.0]))
+    1.0
     """
     if not points.shape[1]:
         return 0.0

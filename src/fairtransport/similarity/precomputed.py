@@ -326,6 +326,15 @@ def over_points(matrix: csr_array[np.float64], row_of: IntArray) -> csr_array[np
     -------
     csr_array
         An entry between profiles becomes one between every two of their points.
+
+    Examples
+    --------
+    Two profiles at cost 2; the first has two points, between which a move is free.
+
+    >>> from scipy.sparse import csr_array
+    >>> made = over_points(csr_array([[0.0, 2.0], [2.0, 0.0]]), np.array([0, 0, 1]))
+    >>> made.toarray().tolist()
+    [[0.0, 0.0, 2.0], [0.0, 0.0, 2.0], [2.0, 2.0, 0.0]]
     """
     from scipy.sparse import csr_array
 

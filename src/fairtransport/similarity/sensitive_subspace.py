@@ -290,6 +290,14 @@ def ridge_direction(points: FloatArray, values: FloatArray, penalty: float) -> F
         (n,) what is predicted.
     penalty
         The weight of the squared coefficients, positive: the system has a solution in any case.
+
+    Examples
+    --------
+    The values follow the first coordinate: the direction does too.
+
+    >>> points = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]])
+    >>> ridge_direction(points, np.array([10.0, 20.0, 30.0]), 1.0).round(3).tolist()
+    [[0.816, 0.0]]
     """
     # the intercept is not penalised: centring takes it out
     centred = points - points.mean(axis=0)

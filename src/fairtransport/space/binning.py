@@ -33,6 +33,11 @@ def check_bins(bins: object, columns: Sequence[str]) -> Bins:
     ------
     InputError
         If a column is unknown, or its edges are not finite and rising.
+
+    Examples
+    --------
+    >>> check_bins({"age": [25, 45]}, ["age", "sex"])
+    {'age': (25.0, 45.0)}
     """
     if bins is None:
         return {}

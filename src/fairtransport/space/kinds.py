@@ -104,6 +104,11 @@ def are_truth_values(words: Collection[str]) -> bool:
     ----------
     words
         The distinct values of a column. "True" beside "false" is text.
+
+    Examples
+    --------
+    >>> are_truth_values(["True", "False"]), are_truth_values(["True", "no"])
+    (True, False)
     """
     return any(pair.issuperset(words) for pair in SPELLINGS)
 
@@ -157,6 +162,11 @@ def is_number(text: str) -> bool:
     ----------
     text
         As for `is_whole`; "1_000" and "inf", which Python would read, are none.
+
+    Examples
+    --------
+    >>> is_number("3.5"), is_number("x"), is_number("007")
+    (True, False, False)
     """
     try:
         float(text)

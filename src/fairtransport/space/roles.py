@@ -184,6 +184,13 @@ def _are_names(value: object, parameter: str, columns: Sequence[str]) -> bool:
         ``y_score`` is never a list of labels.
     columns
         Those of the data.
+
+    Examples
+    --------
+    Text that names no column is taken for predicted labels.
+
+    >>> _are_names(["said"], "y_pred", ["said"]), _are_names(["yes", "no"], "y_pred", ["said"])
+    (True, False)
     """
     if not isinstance(value, list | tuple) or not value:
         return False
@@ -296,6 +303,11 @@ def _names(parameter: str, value: object) -> list[str]:
     ------
     InputError
         If something is no name, or occurs twice.
+
+    Examples
+    --------
+    >>> _names("features", "age"), _names("features", ["age", "sex"])
+    (['age'], ['age', 'sex'])
     """
     given = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
     names = [name for name in given if isinstance(name, str)]
@@ -369,7 +381,13 @@ def refuse_absent(asked: Sequence[str], columns: Sequence[str]) -> None:
 
 
 def _free_name(wanted: str, taken: Sequence[str]) -> str:
-    """Return a name that no column has: the wanted one, with underscores if it is taken."""
+    """Return a name that no column has: the wanted one, with underscores if it is taken.
+
+    Examples
+    --------
+    >>> _free_name("label", ["label", "label_"])
+    'label__'
+    """
     name = wanted
     while name in taken:
         name += "_"

@@ -51,6 +51,12 @@ def _from_zero(column: IntArray) -> tuple[IntArray, int]:
     ----------
     column
         Of any range; one that is too wide is replaced by places.
+
+    Examples
+    --------
+    >>> moved, size = _from_zero(np.array([5, 7]))
+    >>> moved.tolist(), size
+    ([0, 2], 3)
     """
     if not len(column):
         return column.astype(np.int64), 1
@@ -60,6 +66,13 @@ def _from_zero(column: IntArray) -> tuple[IntArray, int]:
 
 
 def _places(key: IntArray) -> tuple[IntArray, int]:
-    """Return each number's place among the distinct ones, and how many these are."""
+    """Return each number's place among the distinct ones, and how many these are.
+
+    Examples
+    --------
+    >>> places, many = _places(np.array([9, 4, 9]))
+    >>> places.tolist(), many
+    ([1, 0, 1], 2)
+    """
     distinct, place = np.unique(key, return_inverse=True)
     return place.reshape(-1).astype(np.int64), max(1, len(distinct))

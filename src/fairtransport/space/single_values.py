@@ -73,6 +73,14 @@ def refuse_mixed(name: str, levels: list[Value]) -> None:
     ------
     DataError
         Naming one of each.
+
+    Examples
+    --------
+    >>> refuse_mixed("label", ["1", 1])
+    Traceback (most recent call last):
+        ...
+    fairtransport.errors.DataError: the column 'label' must be all text or all numbers, got '1' and
+    1
     """
     text = [level for level in levels if isinstance(level, str)]
     others = [level for level in levels if not isinstance(level, str)]
@@ -157,6 +165,11 @@ def plain_value(who: str, value: object) -> Value:
     ------
     DataError
         If it is infinite, no valid text, beyond 64 bits or holds other values.
+
+    Examples
+    --------
+    >>> plain_value("age", np.int64(30)), plain_value("age", float("nan"))
+    (30, None)
     """
     if isinstance(value, np.datetime64 | np.timedelta64):
         value = value.astype(f"{value.dtype.str[1:3]}[us]")  # nanoseconds would become a number
@@ -187,6 +200,11 @@ def is_endless(value: object) -> bool:
     ----------
     value
         Anything; what is no float is neither.
+
+    Examples
+    --------
+    >>> is_endless(float("inf")), is_endless(1.0), is_endless("inf")
+    (True, False, False)
     """
     return isinstance(value, float | np.floating) and not isfinite(value)
 
@@ -229,6 +247,11 @@ def is_hashable(value: object) -> bool:
     ----------
     value
         Anything; lists and arrays cannot.
+
+    Examples
+    --------
+    >>> is_hashable("a"), is_hashable([1])
+    (True, False)
     """
     try:
         hash(value)
@@ -244,6 +267,12 @@ def _not_single(who: str, value: object) -> DataError:
 
 
 def _digits(value: int) -> str:
-    """Return a number too long to be printed, in words."""
+    """Return a number too long to be printed, in words.
+
+    Examples
+    --------
+    >>> _digits(2**70)
+    'one of 71 bits'
+    """
     # Python refuses to print numbers of thousands of digits
     return f"one of {value.bit_length()} bits"

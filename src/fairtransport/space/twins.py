@@ -37,6 +37,11 @@ def check_declared(
     ------
     InputError
         If levels are declared for nothing, or for a column that is not sensitive.
+
+    Examples
+    --------
+    >>> dict(check_declared({"sex": ["f", "m"]}, ["sex"], twins=True))
+    {'sex': ['f', 'm']}
     """
     if levels is None:
         return {}

@@ -176,6 +176,14 @@ def _falling_within_rows(slope: FloatArray, continues: np.ndarray) -> FloatArray
         Of all segments, row by row.
     continues
         By segment: whether the one before is of the same row.
+
+    Examples
+    --------
+    The second segment of the first row came out steeper, by rounding; the other row begins anew.
+
+    >>> slope = np.array([1.0, 1.0 + 1e-15, 2.0])
+    >>> _falling_within_rows(slope, np.array([False, True, False])).tolist()
+    [1.0, 1.0, 2.0]
     """
     slope = slope.copy()
     while len(steeper := np.flatnonzero(continues[1:] & (slope[1:] > slope[:-1])) + 1):

@@ -128,7 +128,13 @@ def as_address(url: object) -> Address:
 
 
 def _is_plain(url: str) -> bool:
-    """Say whether a URL has none of the signs that no address has."""
+    """Say whether a URL has none of the signs that no address has.
+
+    Examples
+    --------
+    >>> _is_plain("https://models.example/v2"), _is_plain("https://models.example/a b")
+    (True, False)
+    """
     return url.isprintable() and not any(sign in url for sign in ' \\"<>')
 
 

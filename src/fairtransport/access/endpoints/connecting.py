@@ -224,6 +224,11 @@ def _tensors(told: object) -> list[Tensor]:
     ----------
     told
         Its words; what is no tensor is passed over.
+
+    Examples
+    --------
+    >>> _tensors([{"name": "age"}, "sex"]), _tensors(None)
+    ([{'name': 'age'}], [])
     """
     listed = told if isinstance(told, list) else []
     return [one for one in listed if _is_tensor(one)]

@@ -66,10 +66,21 @@ def _only_value(said: object) -> object:
     ----------
     said
         A value, or a record of named ones.
+
+    Examples
+    --------
+    >>> _only_value({"prediction": 1}), _only_value(1), _only_value({"a": 1, "b": 2})
+    (1, 1, {'a': 1, 'b': 2})
     """
     return next(iter(said.values())) if isinstance(said, dict) and len(said) == 1 else said
 
 
 def _are_labels(answers: list[object]) -> bool:
-    """Say whether no answer is a number with a fraction or a row of them."""
+    """Say whether no answer is a number with a fraction or a row of them.
+
+    Examples
+    --------
+    >>> _are_labels([1, "no"]), _are_labels([0.5, 1])
+    (True, False)
+    """
     return all(not isinstance(one, float | list) for one in answers)

@@ -211,7 +211,15 @@ class OpenInference(Endpoint):
 
 
 def _head(name: str, kind: str, shape: list[int]) -> Tensor:
-    """Return a tensor without its data; text says that it is."""
+    """Return a tensor without its data; text says that it is.
+
+    Examples
+    --------
+    >>> _head("age", "INT64", [2])
+    {'name': 'age', 'datatype': 'INT64', 'shape': [2]}
+    >>> _head("sex", "BYTES", [2, 1])["parameters"]
+    {'content_type': 'str'}
+    """
     head: Tensor = {"name": name, "datatype": kind, "shape": shape}
     if kind == "BYTES":
         head["parameters"] = {"content_type": "str"}

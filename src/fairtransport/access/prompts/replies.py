@@ -211,6 +211,11 @@ def _is_silent(chosen: Mapping[str, object]) -> bool:
     ----------
     chosen
         A choice of the document.
+
+    Examples
+    --------
+    >>> _is_silent({"message": {"content": ""}}), _is_silent({"message": {"content": "yes"}})
+    (True, False)
     """
     message = chosen.get("message")
     text = message.get("content") if isinstance(message, Mapping) else None
@@ -218,7 +223,13 @@ def _is_silent(chosen: Mapping[str, object]) -> bool:
 
 
 def _from_json(text: str) -> str:
-    """Return the answer in a JSON reply; empty, which is a refusal, if there is none."""
+    """Return the answer in a JSON reply; empty, which is a refusal, if there is none.
+
+    Examples
+    --------
+    >>> _from_json('{"answer": "yes"}'), _from_json("I cannot say")
+    ('yes', '')
+    """
     try:
         return str(json.loads(text)["answer"])
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -237,6 +248,12 @@ def _first_tokens(document: object, who: str) -> Sequence[tuple[str, float]]:
     ------
     ModelError
         If there are none, or their probabilities sum to more than 1.
+
+    Examples
+    --------
+    >>> told = {"content": [{"top_logprobs": [{"token": "yes", "logprob": 0.0}]}]}
+    >>> _first_tokens({"choices": [{"logprobs": told}]}, "the endpoint")
+    [('yes', 1.0)]
     """
     told = _choice(document, who).get("logprobs")
     try:

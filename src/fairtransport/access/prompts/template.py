@@ -190,6 +190,11 @@ def as_template(text: object, wording: object, stand_ins: object) -> Template:
     ------
     InputError
         If there is no column in braces, or words and names are about something else.
+
+    Examples
+    --------
+    >>> as_template("A person of {age} years.", None, None).columns
+    ('age',)
     """
     try:
         parts = list(Formatter().parse(text)) if isinstance(text, str) else []
@@ -223,6 +228,11 @@ def _as_wording(given: object) -> dict[str, dict[Value, str]]:
     ------
     InputError
         If they are no table of tables of words.
+
+    Examples
+    --------
+    >>> _as_wording({"sex": {"f": "a woman", "m": "a man"}})
+    {'sex': {'f': 'a woman', 'm': 'a man'}}
     """
     rule = "`wording` must map columns to the words of their levels"
     if given is None:

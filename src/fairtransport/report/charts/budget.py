@@ -116,6 +116,13 @@ def _until(
         Where the picture ends.
     corners
         Of the whole curve, rising.
+
+    Examples
+    --------
+    >>> corners = [{"budget": 0.0, "value": 0.0}, {"budget": 1.0, "value": 0.5}]
+    >>> curve, shown = _until(0.5, corners)
+    >>> curve[-1], len(shown)
+    ({'budget': 0.5, 'value': 0.25}, 1)
     """
     shown = [corner for corner in corners if corner["budget"] <= end]
     here, there = shown[-1], corners[min(len(shown), len(corners) - 1)]

@@ -112,6 +112,11 @@ def _told_apart(rows: list[Row]) -> list[Row]:
     ----------
     rows
         Changed in place.
+
+    Examples
+    --------
+    >>> [row["row"] for row in _told_apart([{"name": "women"}, {"name": "women"}])]
+    ['women', 'women (2)']
     """
     seen: dict[str, int] = {}
     for row in rows:
@@ -122,5 +127,11 @@ def _told_apart(rows: list[Row]) -> list[Row]:
 
 
 def _finite(value: float | None) -> float | None:
-    """Return a number, None for one that is missing or infinite."""
+    """Return a number, None for one that is missing or infinite.
+
+    Examples
+    --------
+    >>> _finite(0.5), _finite(math.inf), _finite(None)
+    (0.5, None, None)
+    """
     return None if value is None or not math.isfinite(value) else float(value)

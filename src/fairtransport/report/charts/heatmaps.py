@@ -232,12 +232,24 @@ def _cell(row: Mapping[str, Any]) -> Row:
 
 
 def _distinct(values: Iterable[str]) -> list[str]:
-    """Return values in the order in which they first occur."""
+    """Return values in the order in which they first occur.
+
+    Examples
+    --------
+    >>> _distinct(["b", "a", "b"])
+    ['b', 'a']
+    """
     return list(dict.fromkeys(values))
 
 
 def _map_title(label: str | None, value: str) -> str:
-    """Return what stands above one heat map."""
+    """Return what stands above one heat map.
+
+    Examples
+    --------
+    >>> _map_title("approved", "yes"), _map_title(None, "yes")
+    ('approved = yes', 'Everybody')
+    """
     return "Everybody" if label is None or value == EVERYBODY else f"{visible(label)} = {value}"
 
 

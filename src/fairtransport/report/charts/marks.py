@@ -33,6 +33,13 @@ def named(pairs: Iterable[tuple[str, float | None]]) -> list[Row]:
     ----------
     pairs
         Kinds of lines and where they are; bounds are rounded so that they still hold.
+
+    Examples
+    --------
+    A lower bound is rounded down, and a bound that does not exist has no line.
+
+    >>> [mark["at"] for mark in named([("δ", 0.05), ("upper bound", math.inf)])]
+    [0.05]
     """
     return [
         {"kind": kind, "at": value, "words": f"{kind} {bound(value, ROUNDINGS.get(kind, NEAREST))}"}
@@ -80,6 +87,11 @@ def in_words(marks: list[Row]) -> str:
     ----------
     marks
         From `named`.
+
+    Examples
+    --------
+    >>> in_words([{"words": "δ 0.05"}, {"words": "statistic 0.1"}])
+    'δ 0.05, statistic 0.1'
     """
     return ", ".join(mark["words"] for mark in marks)
 

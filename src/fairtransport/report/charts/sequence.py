@@ -49,6 +49,11 @@ def since_words(look: int | None) -> str:
     ----------
     look
         The number of cases at the first look, None: never.
+
+    Examples
+    --------
+    >>> since_words(1200), since_words(None)
+    ('from the look at case 1,200 on', 'at no look')
     """
     return "at no look" if look is None else f"from the look at case {look:,} on"
 
@@ -155,6 +160,11 @@ def _look(row: Row) -> Row:
     row
         A look of a monitor. Its upper bound is None or infinite where targets come from the sample,
         so that nothing can be certified; JSON has no infinity.
+
+    Examples
+    --------
+    >>> _look({"n": 8, "lower": 0.0, "statistic": 0.1, "upper": math.inf})["upper"] is None
+    True
     """
     upper = row["upper"]
     known = upper is not None and math.isfinite(upper)

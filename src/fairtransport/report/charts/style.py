@@ -60,6 +60,13 @@ def check_columns(names: Iterable[str], needed: Sequence[str]) -> None:
     ------
     InputError
         Naming the first that is lacking.
+
+    Examples
+    --------
+    >>> check_columns(["n"], ["n", "power"])
+    Traceback (most recent call last):
+        ...
+    fairtransport.errors.InputError: `table` must have the columns n, power, got none named 'power'
     """
     there = set(names)
     lacking = [name for name in needed if name not in there]

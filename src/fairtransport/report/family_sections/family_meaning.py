@@ -45,7 +45,13 @@ def levels_sentence(summary: FamilySummary) -> str:
 
 
 def _rounded(share: float) -> str:
-    """Return a level with three digits, as a percentage."""
+    """Return a level with three digits, as a percentage.
+
+    Examples
+    --------
+    >>> _rounded(0.05 / 6)
+    '0.833 %'
+    """
     return level(float(f"{share:.3g}"))
 
 

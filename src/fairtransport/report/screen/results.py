@@ -178,6 +178,11 @@ def compared_with(target_scope: str, *, asked: bool) -> str:
         "twins", "reference" or "observed".
     asked
         Whether a model was asked.
+
+    Examples
+    --------
+    >>> compared_with("twins", asked=True), compared_with("observed", asked=True)
+    ('twins', 'observed people and their twins')
     """
     if target_scope == "twins" or not asked:
         return target_scope

@@ -217,6 +217,11 @@ def _undecided(delta: float, lower: float | None, upper: float | None) -> str:
     -----
     Digits are added until a bound and δ look different, so that a sentence never says that .05 does
     not exceed .05.
+
+    Examples
+    --------
+    >>> _undecided(0.05, 0.02, None)
+    'the lower bound, 0.0200, does not exceed δ = 0.0500, and there is no upper bound'
     """
     if lower is not None and upper is not None and upper <= delta < lower:
         return (
@@ -240,6 +245,11 @@ def _bounds(lower: float | None, upper: float | None) -> str:
     ----------
     lower, upper
         One-sided bounds, None where there is none; rounded outwards.
+
+    Examples
+    --------
+    >>> _bounds(0.02, None)
+    'at least 0.0200; there is no upper bound'
     """
     if lower is None and upper is None:
         return "not bounded"
@@ -416,7 +426,13 @@ def judged_sentence(summary: AuditSummary) -> str | None:
 
 
 def _lower_first(sentence: str) -> str:
-    """Return a sentence as the end of another one."""
+    """Return a sentence as the end of another one.
+
+    Examples
+    --------
+    >>> _lower_first("The statistic is 0.")
+    'the statistic is 0.'
+    """
     return sentence[:1].lower() + sentence[1:]
 
 

@@ -65,7 +65,13 @@ def facts(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
 
 
 def _listed(names: Iterable[str]) -> str:
-    """Return names in a line, made visible."""
+    """Return names in a line, made visible.
+
+    Examples
+    --------
+    >>> _listed(["age", "sex"]), _listed([])
+    ('age, sex', 'none')
+    """
     return ", ".join(map(visible, names)) or "none"
 
 
