@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairtransport.report.charts import family_chart
+from fairtransport.report.charts.family_bounds import family_document
 from fairtransport.report.family_sections.family_finding import (
     counts_sentence,
     family_title,
@@ -23,8 +23,8 @@ TITLE = "Audits for individual bias"
 
 def render_family_html(summary: FamilySummary, *, title: str = TITLE) -> str:
     """Return the report as one HTML document, the same bytes for the same summary."""
-    drawn = family_chart(list(map(vars, summary.members))).to_dict(validate=False)
-    return page(summary, title, {"family": drawn}, summary.version)
+    charts = {"family": family_document(list(map(vars, summary.members)))}
+    return page(summary, title, charts, summary.version)
 
 
 def render_family_markdown(summary: FamilySummary, *, title: str = TITLE) -> str:
