@@ -77,6 +77,7 @@ def summarise(core: Core, headline: AuditSummary) -> AuditSummary:
     moved = core.moved
     compared = compare_groups(core)
     notes = [note for one in compared for note in one.notes]
+    curve, below = core.budget_curve.thinned(MOST_CORNERS, NEAR * core.problem.budget)
     return replace(
         headline,
         certificate_pvalue=core.certificate_pvalue,
@@ -95,14 +96,14 @@ def summarise(core: Core, headline: AuditSummary) -> AuditSummary:
             core.space, core.problem.geometry, core.answers.predictions,
             are_labels=core.loss.needs == "label",
         ),
-        budget_curve=_curve(core),
+        budget_curve=_corners(curve),
         elbow=_elbow(core),
         costs=_costs(core),
         similarity_check=_similarity_check(core),
         without_feature=without_each_feature(core),
         law=_law(core),
         warnings=(
-            *headline.warnings, *notes, *omissions(core), *_omitted_corners(core),
+            *headline.warnings, *notes, *omissions(core), *_omitted_corners(core, curve, below),
         ),
         provenance=replace(
             headline.provenance,
@@ -292,11 +293,10 @@ def omissions(core: Core) -> list[str]:
     return notes
 
 
-def _omitted_corners(core: Core) -> list[str]:
+def _omitted_corners(core: Core, curve: BudgetCurve, below: float) -> list[str]:
     corners = len(core.budget_curve.budgets)
     if corners <= MOST_CORNERS:
         return []
-    curve, below = _thin_curve(core)
     note = (
         f"{len(curve.budgets)} of the budget curve's {corners} corners are listed here; lines "
         f"between them are below the curve by at most {below:.1g}."
@@ -341,8 +341,7 @@ def _similarity_check(core: Core) -> SimilarityCheck:
     )  # fmt: skip
 
 
-def _curve(core: Core) -> tuple[CurvePoint, ...]:
-    curve, _ = _thin_curve(core)
+def _corners(curve: BudgetCurve) -> tuple[CurvePoint, ...]:
     corners = zip(curve.budgets.tolist(), curve.values.tolist(), strict=True)
     return tuple(CurvePoint(*corner) for corner in corners)
 
@@ -350,10 +349,6 @@ def _curve(core: Core) -> tuple[CurvePoint, ...]:
 def _elbow(core: Core) -> CurvePoint | None:
     curve = core.budget_curve
     return None if len(curve.budgets) == 1 else CurvePoint(curve.elbow, curve(curve.elbow))
-
-
-def _thin_curve(core: Core) -> tuple[BudgetCurve, float]:
-    return core.budget_curve.thinned(MOST_CORNERS, NEAR * core.problem.budget)
 
 
 def _law(core: Core) -> Law | None:
