@@ -13,6 +13,7 @@ from fairtransport.access.oracle import Oracle
 from fairtransport.access.repeating import to_repeat
 from fairtransport.audit.asked import Asked, check_asking, is_random
 from fairtransport.audit.making_up import asked_twins, make_up
+from fairtransport.audit.narrowing import narrowed
 from fairtransport.audit.result import AuditResult
 from fairtransport.audit.setting_aside import fit_on_some, set_aside
 from fairtransport.audit.warnings import find_warnings
@@ -74,6 +75,9 @@ def audit(
     budget_of_questions: int | None = None,
     favourable: object = None,
     privileged: Mapping[str, object] | None = None,
+    time_limit: float | None = None,
+    search_rounds: int | None = None,
+    memory: int | str | None = None,
     moves_limit: int = 500,
     title: str | None = None,
     date: str | dt.date | None = None,
@@ -178,6 +182,17 @@ def audit(
     privileged
         The privileged group, as in ``{"race": "Caucasian"}``, for the group metrics. One for each
         sensitive feature by which others are compared with it.
+    time_limit
+        Seconds that the search for the statistic may take; it then has a lower and an upper value.
+        Default: none, and it is exact. ``result.bracket`` has both values, ``result.statistic``
+        is the lower one; bounds and verdict hold for the statistic itself. It matters where
+        distances are between points in space; elsewhere the statistic is exact at once.
+    search_rounds
+        Rounds of that search instead of seconds, as an earlier result tells them, to repeat it
+        exactly. ``result.bracket.rounds`` has them.
+    memory
+        The memory that an audit may take, as in "2GB"; default: as much as it needs. Work is cut
+        into smaller parts; an audit that cannot fit is refused before the model is asked.
     moves_limit
         How many moves a document lists, those that add most; a result's table has all.
     title
@@ -229,6 +244,9 @@ def audit(
         budget_of_questions=budget_of_questions,
         favourable=favourable,
         privileged=privileged,
+        time_limit=time_limit,
+        search_rounds=search_rounds,
+        memory=memory,
         moves_limit=moves_limit,
         title=title,
         date=date,
@@ -356,7 +374,9 @@ def solve(
     if settings.delta is not None:
         # the answers can tell a range that was not known before
         threshold(settings.delta, answers.loss.range)
-    problem = AuditProblem(answers.losses, geometry(space), budget=settings.budget)
+    problem = narrowed(
+        settings, AuditProblem(answers.losses, geometry(space), budget=settings.budget), space
+    )
     solution = problem.solve(space.frequencies)
     # tables can be large, or handles to databases; what matters of them is in the space
     kept = replace(settings, sensitive_features=space.sensitive, targets=None)

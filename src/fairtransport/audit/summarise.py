@@ -40,6 +40,7 @@ from fairtransport.summary import (
     Provenance,
     QuestionsAsked,
     RatesFound,
+    StatisticBracket,
     TwinsMade,
 )
 
@@ -118,6 +119,7 @@ def summarise_headline(core: Core) -> AuditSummary:
     return AuditSummary(
         schema=SCHEMA,
         statistic=core.statistic,
+        bracket=None if core.bracket is None else StatisticBracket(**vars(core.bracket)),
         baseline_risk=core.baseline_risk,
         worst_case_risk=core.worst_case_risk,
         n=core.n,
@@ -283,6 +285,7 @@ def omissions(core: Core) -> list[str]:
         notes.append("Group metrics are left out here, as each question has several answers.")
     there = {law.method for law in core.compared_laws}
     whole = core.asked.once_about_everybody and core.rates is None
+    whole = whole and core.bracket is None
     lacking = [name for name in COMPARED if name not in there and whole]
     if lacking:
         notes.append(
@@ -293,6 +296,8 @@ def omissions(core: Core) -> list[str]:
 
 
 def _omitted_corners(core: Core) -> list[str]:
+    if core.bracket is not None:
+        return []
     corners = len(core.budget_curve.budgets)
     if corners <= MOST_CORNERS:
         return []
@@ -342,12 +347,16 @@ def _similarity_check(core: Core) -> SimilarityCheck:
 
 
 def _curve(core: Core) -> tuple[CurvePoint, ...]:
+    if core.bracket is not None:  # what was found is near this budget alone
+        return ()
     curve, _ = _thin_curve(core)
     corners = zip(curve.budgets.tolist(), curve.values.tolist(), strict=True)
     return tuple(CurvePoint(*corner) for corner in corners)
 
 
 def _elbow(core: Core) -> CurvePoint | None:
+    if core.bracket is not None:
+        return None
     curve = core.budget_curve
     return None if len(curve.budgets) == 1 else CurvePoint(curve.elbow, curve(curve.elbow))
 

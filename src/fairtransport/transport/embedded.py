@@ -121,9 +121,9 @@ class _Search:
         """Return what the best target of each point is worth."""
         from fairtransport.transport.forest_search import best_in_forest
 
-        best = np.empty(len(self.rows))
+        best, target = np.empty(len(self.rows)), np.full(len(self.rows), -1)
         with threads_for(float(len(self.rows)) * len(self.forest.target)):
-            best_in_forest(self.rows, self.forest, self.points, self.price, best)
+            best_in_forest(self.rows, self.forest, self.points, self.price, best, target)
         return best
 
     def ties(self, least: FloatArray) -> IntArray:

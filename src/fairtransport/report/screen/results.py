@@ -10,6 +10,7 @@ from fairtransport.report.rate_words import features_sentence, rate_figures
 from fairtransport.report.screen.flagwords import in_flags
 from fairtransport.report.screen.lines import line, print_note, terminal
 from fairtransport.report.sections.finding import (
+    bracket_sentence,
     comparable_sentence,
     delta_sentence,
     description_sentence,
@@ -57,7 +58,8 @@ def print_result(summary: AuditSummary, title: str) -> None:
     colour = COLOURS[summary.verdict]
     head = [] if summary.verdict is None else [line((verdict_line(summary), f"bold {colour}"))]
     said = [
-        outlook_sentence(summary), meaning(summary), delta_sentence(summary),
+        outlook_sentence(summary), meaning(summary), bracket_sentence(summary),
+        delta_sentence(summary),
         comparable_sentence(summary), features_sentence(summary), parts_sentence(summary),
         judged_sentence(summary), direction_sentence(summary), description_sentence(summary),
     ]  # fmt: skip

@@ -228,6 +228,8 @@ def worst_case(summary: AuditSummary) -> str:
         what = f"Among the {summary.n:,} people asked about, {what[0].lower()}{what[1:]}"
     if summary.statistic > 0:
         go, most = ("rise", "at most") if is_outcome(summary) else ("go", "at worst")
+        if summary.bracket is not None and summary.bracket.is_open:
+            most = f"or more {most}"
         return (
             f"{what} would {go} from {near}{before} to {near}{after} {most}: {worst_swap(summary)}"
             f"{_random_swap(summary)}."
@@ -285,7 +287,8 @@ def parts_sentence(summary: AuditSummary) -> str | None:
     if summary.made_twins is not None:
         other = f"a change of {groups} or of what tells it"
         same_ones = f"twins who differ in nothing that tells {groups}"
-    rest = f"{near}{decimal(part.value)} {of} needs {other}"
+    least, most = ("at least ", "at most ") if summary.bracket is not None else (near, near)
+    rest = f"{least}{decimal(part.value)} {of} needs {other}"
     if part.lower_bound is not None or part.upper_bound is not None:
         known = _bounds(part.lower_bound, part.upper_bound)
         rest += f"; in the population it is, with {_confidence(summary)} confidence, {known}"
@@ -294,8 +297,20 @@ def parts_sentence(summary: AuditSummary) -> str | None:
     if told:
         # another sentence tells the other part
         return f"{rest[:1].upper()}{rest[1:]}."
-    same = f"{near}{decimal(part.same_group)} of the statistic comes from {same_ones}"
+    same = f"{most}{decimal(part.same_group)} of the statistic comes from {same_ones}"
     return f"{same[:1].upper()}{same[1:]}; {rest}."
+
+
+def bracket_sentence(summary: AuditSummary) -> str | None:
+    """Return between which values the statistic lies; None where it is exact."""
+    found = summary.bracket
+    if found is None or summary.applicability is not None:
+        return None
+    lower, upper = bound(found.lower, DOWN), bound(found.upper, UP)
+    return (
+        f"The statistic lies between {lower}, which the swaps that were found add, and {upper}, "
+        "which no swaps within the budget exceed: the search for it was limited."
+    )
 
 
 def judged_sentence(summary: AuditSummary) -> str | None:
@@ -406,6 +421,7 @@ def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
         "parts": [
             one
             for one in (
+                bracket_sentence(summary),
                 features_sentence(summary),
                 parts_sentence(summary),
                 judged_sentence(summary),

@@ -256,7 +256,8 @@ def flows_sentence(table: FlowTable) -> str:
 
 def ties_sentence(summary: AuditSummary) -> str | None:
     """Return what it means that the plan is not unique; None where it is."""
-    if summary.plan_is_unique:
+    # whether there are others was not searched for where the statistic is a bracket
+    if summary.plan_is_unique or summary.bracket is not None:
         return None
     return (
         "Other swaps would give the same statistic. Where there was a choice, the fewest columns "
