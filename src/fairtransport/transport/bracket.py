@@ -35,7 +35,10 @@ OVER = 0.05
 likely lies below the optimal one: what is too much can be left undone, the last gains first."""
 RUNG = 1.04
 """The ratio of the prices of a ladder that is the same for all data: upper bounds are made from
-gains at such prices, so the first two searches for all points are at prices of the ladder."""
+gains at such prices, so two of the searches are at the ladder's prices around the optimal one."""
+RUNGS_SEARCHED = 2
+NEAR = 0.1
+"""Width of a bracket, as a share of its upper value, from which on its price is nearly optimal."""
 SHARE = 1 - 1e-6
 """The part of the gap at a price that is searched for; what is left may close by itself."""
 STEP = 4.0
@@ -158,7 +161,8 @@ def bracketed(
     if problem.budget == 0:
         return narrowing.result(narrowing.until(frequencies, np.inf, CLOSED))
     price = narrowing.by_pilot(frequencies, rng)
-    return narrowing.result(narrowing.until(frequencies, price, CLOSED, rungs=2))
+    bracket = narrowing.until(frequencies, price, CLOSED, rungs=RUNGS_SEARCHED)
+    return narrowing.result(bracket)
 
 
 def price_of_rung(rung: int) -> float:
@@ -174,6 +178,7 @@ class _Narrowing:
         self.known, self.search = KnownGains(problem), PriceSearch(problem)
         self.noise = NOISE * float(np.abs(problem.losses).max())
         self.rungs: list[int] = []
+        self.piloted = False
 
     def result(self, bracket: Bracket) -> BracketedProblem:
         """Return the problem with what was found."""
@@ -190,22 +195,24 @@ class _Narrowing:
         pilot = np.zeros(len(frequencies))
         pilot[some] = frequencies[some] * (frequencies.sum() / frequencies[some].sum())
         self.until(pilot, highest, PILOT_WIDTH)
+        self.piloted = True
         return self._price(pilot, self.problem.budget * (1 + OVER)) or highest / STEP
 
     def until(self, frequencies: FloatArray, price: float, width: float, rungs: int = 0) -> Bracket:
         """Search at a price and at those that follow from it, until the bracket is that narrow.
 
         The next price is the one that would be optimal if nothing but what was found existed:
-        there the lower limit of the dual function is least. The first ``rungs`` prices are on
-        the ladder, first below the price that is wanted, then above.
+        there the lower limit of the dual function is least. So many ``rungs`` of the ladder are
+        searched as soon as it is nearly optimal, first the one below it, then the one above.
         """
         budget, known = self.problem.budget, self.known
         upper = float(frequencies @ known.at_no_price)
         if upper == 0:
             return Bracket(0.0, 0.0, self.rounds.made)
         tried: list[float] = []
+        near = self.piloted
         while True:
-            if len(self.rungs) < rungs and price > 0:
+            if near and len(self.rungs) < rungs:
                 price = self._on_the_ladder(price)
             before = self.rounds.made
             finished = self._search_at(price, frequencies)
@@ -214,8 +221,9 @@ class _Narrowing:
             spent = budget * price if budget > 0 else 0.0
             upper = min(upper, spent + float(frequencies @ known.most(price)))
             lower = self._value(frequencies)
-            closed = upper - lower <= width * upper or nothing_new
-            if closed or not finished or budget == 0:
+            near = near or nothing_new or upper - lower <= NEAR * upper
+            closed = nothing_new or upper - lower <= width * upper
+            if (closed and len(self.rungs) >= rungs) or not finished or budget == 0:
                 return Bracket(lower, max(lower, upper), self.rounds.made)
             optimal = self._price(frequencies, budget)
             price = float(np.clip(optimal, min(tried) / STEP, max(tried) * STEP))
