@@ -434,6 +434,11 @@ class AuditSettings:
         return as_twins(self.twins)
 
     @property
+    def memory_limit(self) -> int | None:
+        """The bytes that an audit may take; None: as many as it needs."""
+        return cast("int | None", self.memory)  # its check leaves nothing else
+
+    @property
     def seed(self) -> int:
         """The seed of everything random, to be recorded."""
         return cast("int", self.rng)  # its check leaves nothing else

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtransport.memory import working_within
 from fairtransport.transport.bracket import Rounds, bracketed, can_be_bracketed
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ def value_at_most(core: Core, problem: AuditProblem) -> float:
     what is left of the statistic without it is not said too large.
     """
     if core.bracket is None or not can_be_bracketed(problem):
-        return problem.value(core.space.frequencies)
+        with working_within(core.settings.memory_limit):
+            return problem.value(core.space.frequencies)
     rounds = Rounds(most=core.bracket.rounds)
     found = bracketed(problem, core.space.frequencies, rounds, _rng(core.settings))
     return found.bracket.upper

@@ -14,11 +14,13 @@ from fairtransport.access.repeating import to_repeat
 from fairtransport.audit.asked import Asked, check_asking, is_random
 from fairtransport.audit.making_up import asked_twins, make_up
 from fairtransport.audit.narrowing import narrowed
+from fairtransport.audit.needs import check_memory
 from fairtransport.audit.result import AuditResult
 from fairtransport.audit.setting_aside import fit_on_some, set_aside
 from fairtransport.audit.warnings import find_warnings
 from fairtransport.checks import choice, one_of, threshold
 from fairtransport.errors import InputError
+from fairtransport.memory import working_within
 from fairtransport.settings import AuditSettings
 from fairtransport.similarity.twins import steps_for
 from fairtransport.space import SampleSpace, build_space
@@ -262,7 +264,8 @@ def audit_with(
     y_score: ColumnLike | ColumnsLike | None = None, train: TableLike | None = None,
 ) -> AuditResult:  # fmt: skip
     """Audit a model as the settings say; the other arguments are those of `audit`."""
-    result = _walk(settings, X, y, model, y_pred, y_score)
+    with working_within(settings.memory_limit):
+        result = _walk(settings, X, y, model, y_pred, y_score)
     shared = None if train is None else people_also_in(result.space, train)
     return replace(result, warnings=tuple(find_warnings(result, shared)))
 
@@ -278,6 +281,7 @@ def _walk(
     settings, space = fit_on_some(settings, count_people(settings, X, y, access))
     oracle = Oracle(access, settings.chosen_loss, settings.pos_label)
     check_asking(settings, space, access, oracle.known_loss())
+    check_memory(settings, space)
     space, made = with_twins(settings, space, access, oracle)
     geometry = settings.chosen_similarity.geometry
     if is_random(settings, access):

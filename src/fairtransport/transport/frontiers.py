@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtransport.memory import entries_at_a_time
 from fairtransport.threads import threads_for
 
 if TYPE_CHECKING:
@@ -207,7 +208,7 @@ def _corners(losses: FloatArray, geometry: Geometry) -> Iterator[_Corners]:
         cols = targets[np.lexsort((targets, -losses[targets]))]
         # rows by falling loss: a piece needs only the targets above its lowest row
         limit = np.searchsorted(-losses[cols], -losses[rows], side="left")
-        pieces = max(16, CHUNK_ENTRIES // max(1, len(cols)))
+        pieces = max(16, entries_at_a_time(CHUNK_ENTRIES, 24) // max(1, len(cols)))
         for at in range(0, len(rows), pieces):
             part = slice(at, at + pieces)
             yield _corners_of_piece(
