@@ -14,6 +14,7 @@ from typing import Any
 import afterwards
 import frontiers
 import lp
+import million
 from measure import Neighbours, provenance, shown_seconds, write_result
 from rich.console import Console
 
@@ -32,13 +33,16 @@ def main() -> int:
         _run_frontiers(console, context)
     if options.only in {None, "afterwards"}:
         _run_afterwards(console, context)
+    if options.only in {None, "million"}:
+        _run_million(console, context)
     return 0 if right else 1
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--quick", action="store_true", help="small sizes only")
-    parser.add_argument("--only", choices=("lp", "frontiers", "afterwards"), help="one part only")
+    parts = ("lp", "frontiers", "afterwards", "million")
+    parser.add_argument("--only", choices=parts, help="one part only")
     return parser.parse_args()
 
 
@@ -95,6 +99,17 @@ def _run_afterwards(console: Console, context: dict[str, Any]) -> None:
         found = afterwards.measure(sizes, rows, status.update)
     console.print(afterwards.table(found), *afterwards.lines(found), "", sep="\n")
     path = write_result("afterwards", {**context, **_shared(console, neighbours), **found})
+    console.print(f"Written: {path.name}")
+
+
+def _run_million(console: Console, context: dict[str, Any]) -> None:
+    """Measure audits of a million points."""
+    neighbours, quick = Neighbours(), context["quick"]
+    with console.status("") as status:
+        people = million.QUICK_PEOPLE if quick else million.PEOPLE
+        found = million.measure(people, status.update)
+    console.print(million.table(found), "", sep="\n")
+    path = write_result("million", {**context, **_shared(console, neighbours), **found})
     console.print(f"Written: {path.name}")
 
 

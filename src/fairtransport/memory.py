@@ -77,7 +77,7 @@ def entries_at_a_time(most: int, size: int) -> int:
     return most if limit is None else max(1, min(most, limit // (BLOCKS * size)))
 
 
-def for_duckdb() -> dict[str, str]:
+def for_duckdb() -> dict[str, str | bool | int | float | list[str]]:
     """Return what DuckDB is told of the limit; what does not fit it keeps in files."""
     limit = _limit.get()
     return {} if limit is None else {"memory_limit": f"{limit // DUCKDB} B"}
