@@ -130,9 +130,14 @@ def test_limits_that_contradict_something_are_refused(settings, words):
 def test_what_needs_the_exact_statistic_is_refused():
     found = audited(search_rounds=8)
 
-    with pytest.raises(InputError, match=r"`budget` must stay 0\.05"):
-        found.at_budget(0.1)
-    with pytest.raises(InputError, match="`placebo` compares exact statistics"):
-        found.placebo(draws=1)
-    with pytest.raises(InputError, match="`pilot` must be an audit whose statistic is exact"):
-        found.as_pilot()
+    for name, ask in {
+        "at_budget": lambda: found.at_budget(0.1), "placebo": lambda: found.placebo(draws=1),
+        "pilot": found.as_pilot, "sensitivity": found.sensitivity,
+        "budget_curve": lambda: found.budget_curve,
+    }.items():  # fmt: skip
+        with pytest.raises(InputError, match=f"`{name}` needs the exact statistic, got a bracket"):
+            ask()
+    with pytest.raises(InputError, match="the statistic is a bracket"):
+        found.plot("budget")
+    for kind in ("flows", "methods"):
+        assert found.plot(kind).to_dict()

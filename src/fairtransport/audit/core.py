@@ -155,6 +155,15 @@ class Core:
         """
         return self.problem.bracket if isinstance(self.problem, BracketedProblem) else None
 
+    def refuse_bracket(self, name: str) -> None:
+        """Refuse what needs the exact statistic, where it is a bracket."""
+        if self.bracket is not None:
+            msg = (
+                f"`{name}` needs the exact statistic, got a bracket: audit without `time_limit` "
+                "and `search_rounds`"
+            )
+            raise InputError(msg)
+
     @property
     def baseline_risk(self) -> float:
         """The mean loss on the audit data."""
@@ -187,11 +196,13 @@ class Core:
 
     @cached_property
     def budget_curve(self) -> BudgetCurve:
-        """The statistic at every budget."""
+        """The statistic at every budget; it is refused where the statistic is a bracket."""
+        self.refuse_bracket("budget_curve")
         return self.problem.budget_curve(self.space.frequencies)
 
     def at_budget(self, budget: float) -> Self:
         """Return the whole result at another budget, from the same frontiers."""
+        self.refuse_bracket("at_budget")
         problem = self.problem.with_budget(budget)
         settings = replace(self.settings, budget=problem.budget)
         return replace(self, settings=settings, solution=problem.solve(self.space.frequencies))
@@ -393,9 +404,7 @@ class Core:
         if not self.asked.once_about_everybody:
             msg = "`pilot` must be an audit that asked once about everybody, got another"
             raise InputError(msg)
-        if self.bracket is not None:
-            msg = "`pilot` must be an audit whose statistic is exact, got one with a bracket"
-            raise InputError(msg)
+        self.refuse_bracket("pilot")
         if is_bounded_by_rates(self) and self.answers_differ:
             msg = (
                 "`pilot` must be an audit whose verdict is about the statistic, got one of answers "

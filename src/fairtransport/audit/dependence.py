@@ -92,6 +92,7 @@ def _or_never(words: str, value: float | None, never: str) -> str:
 
 def find_sensitivity(core: Core, eta: float, draws: int) -> Sensitivity:
     """Return what an audit depends on; metrics are drawn with the audit's seed."""
+    core.refuse_bracket("sensitivity")
     metric = metric_sensitivity(
         core.problem, core.space.frequencies, eta=eta, draws=draws, rng=core.seed
     )
