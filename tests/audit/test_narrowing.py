@@ -1,6 +1,7 @@
 """An audit within a limit of time: its statistic is a bracket, and it says so."""
 
 import json
+import math
 
 import numpy as np
 import pandas as pd
@@ -75,6 +76,7 @@ def test_documents_say_that_it_is_a_bracket(tmp_path):
     for text in (page, found.to_markdown()):
         assert "The statistic lies between" in text
         assert "or more at worst" in text
+        assert f" to {math.ceil(1e4 * found.bracket.upper) / 1e4:.4f}" in text
         assert "The search for the statistic was limited" in text
         assert "Other swaps would give the same statistic" not in text
     assert json.loads(audited().summary.to_json())["bracket"] is None

@@ -19,6 +19,7 @@ from fairtransport.report.sections.finding import (
     meaning,
     outlook_sentence,
     parts_sentence,
+    statistic_words,
     verdict_line,
 )
 from fairtransport.report.sections.who import direction_sentence, shown_sentence
@@ -115,7 +116,7 @@ def _numbers(summary: AuditSummary) -> Table:
     interval = {name: f"{interval_words(summary)} at level {level(1 - summary.alpha)}"}
     if summary.applicability is not None:  # of what is no evidence
         interval = {}
-    rows = {"FaiTH statistic": f"{summary.statistic:.4f}"}
+    rows = {"FaiTH statistic": statistic_words(summary)}
     if summary.rates is not None:
         rows = dict(rate_figures(summary, summary.rates))
     if summary.disagreement > 0:  # the part that no change of a sensitive feature explains

@@ -380,6 +380,14 @@ def has_much_disagreement(summary: AuditSummary) -> bool:
     return told and summary.disagreement > 0 and summary.disagreement >= LARGE * summary.statistic
 
 
+def statistic_words(summary: AuditSummary) -> str:
+    """Return the statistic, or the values between which it lies."""
+    found = summary.bracket
+    if found is None or not found.is_open:
+        return decimal(summary.statistic)
+    return f"{bound(found.lower, DOWN)} to {bound(found.upper, UP)}"
+
+
 def interval_words(summary: AuditSummary) -> str:
     """Return the two-sided interval."""
     return interval_text(summary.interval.lower, summary.interval.upper)
@@ -401,7 +409,7 @@ def figures(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
     if summary.applicability is not None:
         return ("FaiTH statistic, no evidence", decimal(summary.statistic)), threshold
     return (
-        ("FaiTH statistic", decimal(summary.statistic)),
+        ("FaiTH statistic", statistic_words(summary)),
         (f"Confidence interval, {level(1 - summary.alpha)}", interval_words(summary)),
         *one_sided(summary),
         threshold,
@@ -430,6 +438,7 @@ def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
             if one
         ],
         "disagreement": disagreement_sentence(summary) if has_much_disagreement(summary) else None,
+        "statistic": statistic_words(summary),
         "interval": interval_words(summary),
         "figures": figures(summary),
         "caution": caution(summary),

@@ -177,6 +177,8 @@ def _flips(summary: AuditSummary, one: Direction) -> str:
 def _needed(summary: AuditSummary) -> str:
     """Return how much of the statistic needs another group, where that is less than it adds."""
     part = summary.attributable
+    if summary.bracket is not None:  # it is known as a lower value only
+        return ""
     if part.same_group <= 0 or part.value >= summary.directions[0].contribution:
         return ""
     return f" Only {about(summary)}{decimal(part.value)} of the statistic needs another group."
