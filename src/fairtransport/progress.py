@@ -52,6 +52,12 @@ def drawing(draw: int, draws: int) -> Iterator[None]:
         _draw.reset(token)
 
 
+def tell(sentence: str) -> None:
+    """Say something before work that lasts, to a person who watches."""
+    if not _silent.get() and sys.stderr.isatty():
+        print(sentence, file=sys.stderr)  # noqa: T201
+
+
 def track(items: Iterable[T], total: int, what: str) -> Iterator[T]:
     """Yield the items; if they take long and a person watches, show how far they are."""
     return _track(items, total, 0, lambda _: 1, lambda *_: what)

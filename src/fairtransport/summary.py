@@ -57,6 +57,8 @@ __all__ = [
 
 SCHEMA = "fairtransport-audit/1"
 """The name and version of the JSON document's schema."""
+ROUNDING = 1e-9
+"""Values that differ by no larger share of themselves are one value."""
 VERDICTS = ("rejected", "certified", "inconclusive", "not-applicable")
 """What an audit can say of δ-fairness."""
 WHY_STOPPED = {
@@ -213,6 +215,22 @@ class FeatureRole:
 
 
 @dataclass(frozen=True)
+class StatisticBracket:
+    """The values between which a statistic lies whose search was limited."""
+
+    lower: Annotated[float, Doc("What the swaps that were found add.")]
+    upper: Annotated[float, Doc("What no swaps within the budget can exceed.")]
+    rounds: Annotated[
+        int, Doc("The rounds of the search; `search_rounds` repeats them with the same seed.")
+    ]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more than rounding lies between the values."""
+        return self.upper - self.lower > ROUNDING * self.upper
+
+
+@dataclass(frozen=True)
 class CurvePoint:
     """The statistic at a budget."""
 
@@ -348,6 +366,13 @@ class AuditSummary:
     statistic: Annotated[
         float, Doc("The FaiTH statistic: how much worse the model does when people are swapped.")
     ]
+    bracket: Annotated[
+        StatisticBracket | None,
+        Doc(
+            "The values between which the statistic lies where the search for it was limited; "
+            "`statistic` is then the lower one. Null where it is exact."
+        ),
+    ] = None
     baseline_risk: Annotated[float, Doc("The mean loss on the audit data.")]
     worst_case_risk: Annotated[
         float, Doc("The mean loss after people were swapped with similar ones.")

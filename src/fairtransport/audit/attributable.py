@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtransport.audit.narrowing import value_at_most
 from fairtransport.inference import Interval, difference_law
 from fairtransport.inference.verdict import Verdict, reach_verdict
 from fairtransport.space.row_numbers import row_numbers
@@ -31,7 +32,8 @@ class Attributable:
     value
         ψ − ψ', where ψ' is the statistic with all sensitive features held fixed.
     same_group
-        ψ': what people of the same sensitive group give already.
+        ψ': what people of the same sensitive group give already; where the statistic is a
+        bracket, what that is at most.
     lower_bound, upper_bound
         One-sided confidence bounds at level 1 − α each; infinite where there are none.
     interval
@@ -62,14 +64,15 @@ def find_attributable(core: Core) -> Attributable:
     """Return the part of an audit's statistic that needs sensitive features to change."""
     held = held_fixed(core)
     apart = _are_apart(held.geometry)
-    same_group = 0.0 if apart else held.value(core.space.frequencies)
+    same_group = 0.0 if apart else value_at_most(core, held)
     value = max(core.statistic - same_group, 0.0)
     if core.target_scope == "twins" and apart:
         return Attributable(
             value, same_group, core.lower_bound, core.upper_bound, core.interval, core.pvalue,
             core.tested,
         )  # fmt: skip
-    if not core.fixed_targets or core.loss.range is None or not core.asked.once_about_everybody:
+    exact = core.bracket is None and core.asked.once_about_everybody
+    if not core.fixed_targets or core.loss.range is None or not exact:
         open_one: Verdict | None = None if core.delta is None else "inconclusive"
         return Attributable(value, same_group, verdict=open_one)
     law = difference_law(

@@ -24,6 +24,7 @@ from fairtransport.inference.verdict import Verdict, reach_verdict
 from fairtransport.localise import Moved, find_moved, random_swap_risk
 from fairtransport.similarity.checking import comparable_share
 from fairtransport.transport import AuditProblem, BudgetCurve, Solution
+from fairtransport.transport.bracket import Bracket, BracketedProblem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -147,6 +148,23 @@ class Core:
         return self.solution.value if law is None or self.asked.draws is None else law.estimate
 
     @property
+    def bracket(self) -> Bracket | None:
+        """The lower and upper value between which the statistic lies; None where it is exact.
+
+        `statistic` is the lower one, which the plan gains.
+        """
+        return self.problem.bracket if isinstance(self.problem, BracketedProblem) else None
+
+    def refuse_bracket(self, name: str) -> None:
+        """Refuse what needs the exact statistic, where it is a bracket."""
+        if self.bracket is not None:
+            msg = (
+                f"`{name}` needs the exact statistic, got a bracket: audit without `time_limit` "
+                "and `search_rounds`"
+            )
+            raise InputError(msg)
+
+    @property
     def baseline_risk(self) -> float:
         """The mean loss on the audit data."""
         return float(self.space.frequencies @ self.problem.losses)
@@ -178,11 +196,13 @@ class Core:
 
     @cached_property
     def budget_curve(self) -> BudgetCurve:
-        """The statistic at every budget."""
+        """The statistic at every budget; it is refused where the statistic is a bracket."""
+        self.refuse_bracket("budget_curve")
         return self.problem.budget_curve(self.space.frequencies)
 
     def at_budget(self, budget: float) -> Self:
         """Return the whole result at another budget, from the same frontiers."""
+        self.refuse_bracket("at_budget")
         problem = self.problem.with_budget(budget)
         settings = replace(self.settings, budget=problem.budget)
         return replace(self, settings=settings, solution=problem.solve(self.space.frequencies))
@@ -290,6 +310,7 @@ class Core:
         A plan is about the statistic of an audit that asks once about everybody: None elsewhere.
         """
         planned = self.asked.once_about_everybody and not is_bounded_by_rates(self)
+        planned = planned and self.bracket is None
         if self.verdict != "inconclusive" or self.delta is None or not planned:
             return None
         return find_outlook(self.as_pilot(), self.price, self.n, self.law, self.delta, self.alpha)
@@ -348,6 +369,8 @@ class Core:
         """The laws of the methods that can be compared; some need a loss with a known range."""
         if self.asked.law is not None:  # others hold neither at a stopping time nor for draws
             return (self.asked.law,)
+        if self.bracket is not None:  # others need the exact statistic
+            return () if is_bounded_by_rates(self) else (self.law,)
         able = [name for name in COMPARED if name != "finite-sample" or self.loss.range is not None]
         laws = (self.law if name == self.law.method else self._law(name) for name in able)
         # a law of few draws has no bounds at a small level
@@ -381,6 +404,7 @@ class Core:
         if not self.asked.once_about_everybody:
             msg = "`pilot` must be an audit that asked once about everybody, got another"
             raise InputError(msg)
+        self.refuse_bracket("pilot")
         if is_bounded_by_rates(self) and self.answers_differ:
             msg = (
                 "`pilot` must be an audit whose verdict is about the statistic, got one of answers "

@@ -13,11 +13,14 @@ from fairtransport.access.oracle import Oracle
 from fairtransport.access.repeating import to_repeat
 from fairtransport.audit.asked import Asked, check_asking, is_random
 from fairtransport.audit.making_up import asked_twins, make_up
+from fairtransport.audit.narrowing import narrowed
+from fairtransport.audit.needs import check_memory
 from fairtransport.audit.result import AuditResult
 from fairtransport.audit.setting_aside import fit_on_some, set_aside
 from fairtransport.audit.warnings import find_warnings
 from fairtransport.checks import choice, one_of, threshold
 from fairtransport.errors import InputError
+from fairtransport.memory import working_within
 from fairtransport.settings import AuditSettings
 from fairtransport.similarity.twins import steps_for
 from fairtransport.space import SampleSpace, build_space
@@ -74,6 +77,9 @@ def audit(
     budget_of_questions: int | None = None,
     favourable: object = None,
     privileged: Mapping[str, object] | None = None,
+    time_limit: float | None = None,
+    search_rounds: int | None = None,
+    memory: int | str | None = None,
     moves_limit: int = 500,
     title: str | None = None,
     date: str | dt.date | None = None,
@@ -178,6 +184,17 @@ def audit(
     privileged
         The privileged group, as in ``{"race": "Caucasian"}``, for the group metrics. One for each
         sensitive feature by which others are compared with it.
+    time_limit
+        Seconds that the search for the statistic may take; it then has a lower and an upper value.
+        Default: none, and it is exact. ``result.bracket`` has both values, ``result.statistic``
+        is the lower one; bounds and verdict hold for the statistic itself. It matters where
+        distances are between points in space; elsewhere the statistic is exact at once.
+    search_rounds
+        Rounds of that search instead of seconds, as an earlier result tells them, to repeat it
+        exactly. ``result.bracket.rounds`` has them.
+    memory
+        The memory that an audit may take, as in "2GB"; default: as much as it needs. Work is cut
+        into smaller parts; an audit that cannot fit is refused before the model is asked.
     moves_limit
         How many moves a document lists, those that add most; a result's table has all.
     title
@@ -229,6 +246,9 @@ def audit(
         budget_of_questions=budget_of_questions,
         favourable=favourable,
         privileged=privileged,
+        time_limit=time_limit,
+        search_rounds=search_rounds,
+        memory=memory,
         moves_limit=moves_limit,
         title=title,
         date=date,
@@ -244,7 +264,8 @@ def audit_with(
     y_score: ColumnLike | ColumnsLike | None = None, train: TableLike | None = None,
 ) -> AuditResult:  # fmt: skip
     """Audit a model as the settings say; the other arguments are those of `audit`."""
-    result = _walk(settings, X, y, model, y_pred, y_score)
+    with working_within(settings.memory_limit):
+        result = _walk(settings, X, y, model, y_pred, y_score)
     shared = None if train is None else people_also_in(result.space, train)
     return replace(result, warnings=tuple(find_warnings(result, shared)))
 
@@ -260,6 +281,7 @@ def _walk(
     settings, space = fit_on_some(settings, count_people(settings, X, y, access))
     oracle = Oracle(access, settings.chosen_loss, settings.pos_label)
     check_asking(settings, space, access, oracle.known_loss())
+    check_memory(settings, space)
     space, made = with_twins(settings, space, access, oracle)
     geometry = settings.chosen_similarity.geometry
     if is_random(settings, access):
@@ -356,7 +378,9 @@ def solve(
     if settings.delta is not None:
         # the answers can tell a range that was not known before
         threshold(settings.delta, answers.loss.range)
-    problem = AuditProblem(answers.losses, geometry(space), budget=settings.budget)
+    problem = narrowed(
+        settings, AuditProblem(answers.losses, geometry(space), budget=settings.budget), space
+    )
     solution = problem.solve(space.frequencies)
     # tables can be large, or handles to databases; what matters of them is in the space
     kept = replace(settings, sensitive_features=space.sensitive, targets=None)

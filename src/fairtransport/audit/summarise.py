@@ -40,6 +40,7 @@ from fairtransport.summary import (
     Provenance,
     QuestionsAsked,
     RatesFound,
+    StatisticBracket,
     TwinsMade,
 )
 
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from fairtransport.localise import GroupFlow, Move, Moved
     from fairtransport.similarity import SimilarityCheck
     from fairtransport.space import SampleSpace
-    from fairtransport.transport import BudgetCurve
 
 MOST_LEVELS = 40
 """Flows by a feature with more levels are in no document; `AuditResult.flows` gives them."""
@@ -77,7 +77,7 @@ def summarise(core: Core, headline: AuditSummary) -> AuditSummary:
     moved = core.moved
     compared = compare_groups(core)
     notes = [note for one in compared for note in one.notes]
-    curve, below = core.budget_curve.thinned(MOST_CORNERS, NEAR * core.problem.budget)
+    curve, omitted_corners = _curve(core)
     return replace(
         headline,
         certificate_pvalue=core.certificate_pvalue,
@@ -96,14 +96,14 @@ def summarise(core: Core, headline: AuditSummary) -> AuditSummary:
             core.space, core.problem.geometry, core.answers.predictions,
             are_labels=core.loss.needs == "label",
         ),
-        budget_curve=_corners(curve),
+        budget_curve=curve,
         elbow=_elbow(core),
         costs=_costs(core),
         similarity_check=_similarity_check(core),
         without_feature=without_each_feature(core),
         law=_law(core),
         warnings=(
-            *headline.warnings, *notes, *omissions(core), *_omitted_corners(core, curve, below),
+            *headline.warnings, *notes, *omissions(core), *omitted_corners,
         ),
         provenance=replace(
             headline.provenance,
@@ -119,6 +119,7 @@ def summarise_headline(core: Core) -> AuditSummary:
     return AuditSummary(
         schema=SCHEMA,
         statistic=core.statistic,
+        bracket=None if core.bracket is None else StatisticBracket(**vars(core.bracket)),
         baseline_risk=core.baseline_risk,
         worst_case_risk=core.worst_case_risk,
         n=core.n,
@@ -284,6 +285,7 @@ def omissions(core: Core) -> list[str]:
         notes.append("Group metrics are left out here, as each question has several answers.")
     there = {law.method for law in core.compared_laws}
     whole = core.asked.once_about_everybody and core.rates is None
+    whole = whole and core.bracket is None
     lacking = [name for name in COMPARED if name not in there and whole]
     if lacking:
         notes.append(
@@ -291,17 +293,6 @@ def omissions(core: Core) -> list[str]:
             "level asks for more resamples."
         )
     return notes
-
-
-def _omitted_corners(core: Core, curve: BudgetCurve, below: float) -> list[str]:
-    corners = len(core.budget_curve.budgets)
-    if corners <= MOST_CORNERS:
-        return []
-    note = (
-        f"{len(curve.budgets)} of the budget curve's {corners} corners are listed here; lines "
-        f"between them are below the curve by at most {below:.1g}."
-    )
-    return [note]
 
 
 def _by_features(core: Core) -> list[str]:
@@ -341,12 +332,25 @@ def _similarity_check(core: Core) -> SimilarityCheck:
     )  # fmt: skip
 
 
-def _corners(curve: BudgetCurve) -> tuple[CurvePoint, ...]:
+def _curve(core: Core) -> tuple[tuple[CurvePoint, ...], list[str]]:
+    """Return the corners of the budget curve that a document has, and what it leaves out."""
+    if core.bracket is not None:  # what was found is near this budget alone
+        return (), []
+    curve, below = core.budget_curve.thinned(MOST_CORNERS, NEAR * core.problem.budget)
     corners = zip(curve.budgets.tolist(), curve.values.tolist(), strict=True)
-    return tuple(CurvePoint(*corner) for corner in corners)
+    listed = tuple(CurvePoint(*corner) for corner in corners)
+    if len(core.budget_curve.budgets) <= MOST_CORNERS:
+        return listed, []
+    note = (
+        f"{len(listed)} of the budget curve's {len(core.budget_curve.budgets)} corners are listed "
+        f"here; lines between them are below the curve by at most {below:.1g}."
+    )
+    return listed, [note]
 
 
 def _elbow(core: Core) -> CurvePoint | None:
+    if core.bracket is not None:
+        return None
     curve = core.budget_curve
     return None if len(curve.budgets) == 1 else CurvePoint(curve.elbow, curve(curve.elbow))
 

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         ComparisonOptions,
         PredictionOptions,
         QuestionOptions,
+        WorkOptions,
     )
     from fairtransport.similarity import Similarity
     from fairtransport.similarity.base import Parameters
@@ -131,6 +132,31 @@ class Answers:
 
 
 PRICE = "What a thousand questions cost, for the line that shows how far the asking is."
+
+
+@Parameter(name="*", group=Group("Limits", sort_key=4.5))
+@dataclass(frozen=True, kw_only=True)
+class WorkLimits:
+    """How long and in how much memory an audit may work."""
+
+    time_limit: Annotated[float | None, told("time_limit")] = None
+    search_rounds: Annotated[Whole | None, told("search_rounds")] = None
+    memory: Annotated[str | None, told("memory")] = None
+
+    def options(self) -> WorkOptions:
+        """Return them as `audit` takes them."""
+        return {
+            "time_limit": self.time_limit,
+            "search_rounds": self.search_rounds,
+            "memory": self.memory,
+        }
+
+    def refuse_for_families(self) -> None:
+        """Refuse what several audits are not asked."""
+        for name, value in self.options().items():
+            if value is not None:
+                msg = f"`{name}` must not be given for several audits, got {value}"
+                raise InputError(msg)
 
 
 @Parameter(name="*", group=Group("Questions", sort_key=2))

@@ -48,6 +48,14 @@ class QuestionOptions(TypedDict):
     twins: str | Mapping[str, object] | None
 
 
+class WorkOptions(TypedDict):
+    """How long and in how much memory an audit may work."""
+
+    time_limit: float | None
+    search_rounds: int | None
+    memory: str | None
+
+
 class ComparisonOptions(TypedDict):
     """Who is compared with whom, and by which loss."""
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from fairtransport.checks import IntArray, choice, float_array, generator, number, shown, whole
 from fairtransport.errors import InputError
+from fairtransport.inference.finite.bracketed import BracketedLaw, Ceiling
 from fairtransport.inference.finite.difference import DifferenceLaw
 from fairtransport.inference.finite.evidence import (
     Evidence,
@@ -32,6 +33,7 @@ from fairtransport.inference.paper.resampling import (
     without_replacement,
 )
 from fairtransport.inference.paper.truncated import draw_truncated
+from fairtransport.transport.bracket import BracketedProblem
 
 if TYPE_CHECKING:
     from fairtransport.checks import FloatArray
@@ -179,21 +181,33 @@ def _spread(variance: float, gains: FloatArray) -> float:
     return math.sqrt(variance) if variance > (1e-12 * scale) ** 2 else 0.0
 
 
-def finite_sample(request: Request) -> FiniteSampleLaw:
+def finite_sample(request: Request) -> SamplingLaw:
     """Make bounds, tests and certificates that hold at every n, by betting."""
+    problem = request.problem
     limits = _limits(
-        request.problem, request.loss_range, binary=request.binary_losses, most=request.most_gain
+        problem, request.loss_range, binary=request.binary_losses, most=request.most_gain
     )
-    return FiniteSampleLaw(
-        "finite-sample", request.estimate, request.n, (), request.problem, request.counts, limits,
+    law = FiniteSampleLaw(
+        "finite-sample", request.estimate, request.n, (), problem, request.counts, limits,
         request.alpha, request.rng, request.delta,
     )  # fmt: skip
+    if not isinstance(problem, BracketedProblem):
+        return law
+    # which targets were found depends on the sample
+    below = replace(law, fixed_targets=False)
+    above = Ceiling(problem, request.counts, limits)
+    return BracketedLaw("finite-sample", law.estimate, law.n, (), below, above)
 
 
 def _limits(
     problem: AuditProblem, known: tuple[float, float] | None, *, binary: bool, most: float | None
 ) -> GainLimits:
     """Return what is known of gains: from the losses' range, or because the points are all."""
+    if known is None and isinstance(problem, BracketedProblem):
+        most = float(problem.known.at_no_price.max())
+        return GainLimits(
+            np.zeros(1), np.array([most]), linear=problem.budget == 0, two_valued=False
+        )
     if known is None:
         return limits_of_space(problem)
     return limits_of_losses(problem, known, binary=binary, most=most)
@@ -277,6 +291,12 @@ def sampling_law(
     (0.225, 0.0145)
     """
     choice("method", method, METHODS)
+    if isinstance(problem, BracketedProblem) and method != "finite-sample":
+        msg = (
+            "`method` must be 'finite-sample' for a problem whose values are brackets, got "
+            f"{method!r}"
+        )
+        raise InputError(msg)
     law = METHODS[method](
         Request(
             problem=problem,

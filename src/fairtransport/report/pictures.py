@@ -47,7 +47,9 @@ def picture(summary: AuditSummary, kind: str, feature: str | None = None) -> Cha
         keys["flows"] = f"flows-{1 if feature is None else names.index(feature) + 1}"
     found = _charts(summary)
     if keys[kind] not in found:
-        msg = f"`kind` must be something this audit can show, got {kind!r}: {EMPTY[kind]}"
+        limited = kind == "budget" and summary.bracket is not None
+        why = "the statistic is a bracket, at this budget alone" if limited else EMPTY[kind]
+        msg = f"`kind` must be something this audit can show, got {kind!r}: {why}"
         raise InputError(msg)
     return offline(drawn(found[keys[kind]]()))
 

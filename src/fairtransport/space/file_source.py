@@ -13,6 +13,7 @@ import numpy as np
 from fairtransport.checks import shown
 from fairtransport.errors import DataError, InputError
 from fairtransport.filesystem import is_file
+from fairtransport.memory import for_duckdb
 from fairtransport.space.binning import Bins, bin_sql
 from fairtransport.space.columns import CodedColumn, encode, object_array
 from fairtransport.space.counting import (
@@ -173,7 +174,7 @@ class FileSource:
         if not self._is_text:
             return reader
         try:
-            with duckdb.connect() as connection:
+            with duckdb.connect(config=for_duckdb()) as connection:
                 found = connection.execute(
                     "SELECT Delimiter, Quote, Escape, NewLineDelimiter, Comment, SkipRows, "  # noqa: S608
                     f"Columns, DateFormat, TimestampFormat FROM sniff_csv(?, {_DETECTION})",
@@ -194,7 +195,7 @@ class FileSource:
         import duckdb
 
         try:
-            with duckdb.connect() as connection:
+            with duckdb.connect(config=for_duckdb()) as connection:
                 result = connection.execute(query, [self.location])
                 return dict(result.fetchnumpy())
         except duckdb.Error as error:

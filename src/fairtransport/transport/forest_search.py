@@ -229,10 +229,14 @@ def _net(points: Points, i: int, j: int, price: float) -> float:
 
 
 @njit(cache=True)
-def _best_of_rows(  # noqa: C901
-    rows: IntArray, forest: Forest, points: Points, price: float, best: FloatArray
-) -> None:
-    """Fill max_j (l_j − ν c_ij) of some points one after the other."""
+def _best_of_rows(  # noqa: C901, PLR0912
+    rows: IntArray, forest: Forest, points: Points, price: float, best: FloatArray,
+    target: IntArray,
+) -> None:  # fmt: skip
+    """Fill max_j (l_j − ν c_ij) of some points one after the other, and who has it.
+
+    ``target`` says where to begin: at a point that may be moved to, or nowhere (-1).
+    """
     near = np.empty(LEAF, np.float32)
     waiting, far = np.empty(DEPTH, np.int64), np.empty(DEPTH)
     seed, before = -1, 0
@@ -241,9 +245,10 @@ def _best_of_rows(  # noqa: C901
         from_, to = forest.strata[i]
         if to != before:  # another block
             seed, before = -1, to
-        best[r] = points.losses[i]
-        if seed >= 0:
-            best[r] = max(best[r], _net(points, i, seed, price))
+        best[r], begun, target[r] = points.losses[i], target[r], i
+        for j in (begun, seed):
+            if j >= 0 and _net(points, i, j, price) > best[r]:
+                best[r], target[r] = _net(points, i, j, price), j
         for stratum in range(from_, to):
             waiting[0], far[0] = forest.root[stratum], 0.0
             held = 1
@@ -263,7 +268,9 @@ def _best_of_rows(  # noqa: C901
                     if near[a] <= limit and forest.loss[first + a] > best[r]:
                         net = _net(points, i, forest.target[first + a], price)
                         if net > best[r]:
-                            best[r], seed = net, forest.target[first + a]
+                            best[r], target[r] = net, forest.target[first + a]
+        if target[r] != i:  # the point itself need not be a target
+            seed = target[r]
 
 
 @njit(cache=True)
@@ -307,12 +314,16 @@ def _ties_of_rows(
 
 @njit(cache=True, parallel=True)
 def best_in_forest(
-    rows: IntArray, forest: Forest, points: Points, price: float, best: FloatArray
-) -> None:
-    """Fill max_j (l_j − ν c_ij) of ``rows`` at a price above 0, which may be infinite."""
+    rows: IntArray, forest: Forest, points: Points, price: float, best: FloatArray,
+    target: IntArray,
+) -> None:  # fmt: skip
+    """Fill max_j (l_j − ν c_ij) of ``rows`` at a price above 0, which may be infinite.
+
+    ``target`` tells where to begin (-1: nowhere), and then who has the maximum.
+    """
     for chunk in prange((len(rows) + ROWS - 1) // ROWS):
         part = slice(chunk * ROWS, min(len(rows), (chunk + 1) * ROWS))
-        _best_of_rows(rows[part], forest, points, price, best[part])
+        _best_of_rows(rows[part], forest, points, price, best[part], target[part])
 
 
 @njit(cache=True, parallel=True)
