@@ -14,11 +14,12 @@ from fairtransport.app.jobs import DONE, Job
 from fairtransport.app.pages import REFUSED, absent, desktop_of
 from fairtransport.app.rendering import page
 from fairtransport.app.repeating import NO_LINE, command_line, python_code
-from fairtransport.errors import FairtransportError
+from fairtransport.errors import FairtransportError, InputError
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+MOST_DIGITS = 15
 TYPES = {
     "html": "text/html", "md": "text/markdown", "json": "application/json", "csv": "text/csv",
     "sh": "text/x-shellscript", "py": "text/x-python",
@@ -108,19 +109,27 @@ async def case(request: Request) -> Response:
     job = _finished(request)
     if job is None or job.asked.compares:
         return absent("audit")
-    typed = request.query_params.get("row", "").strip()
+    typed, point = (request.query_params.get(name, "").strip() for name in ("row", "point"))
     values: dict[str, Any] = {
+        "affected": await run_in_threadpool(job.ask, "affected"),
         "job": job, "here": "case", "typed": typed, "error": "", "words": case_words, "case": None,
     }  # fmt: skip
-    if typed:
-        if typed.lstrip("-").isdecimal():
-            try:
-                values["case"] = await run_in_threadpool(job.ask, "case", row=int(typed))
-            except FairtransportError as error:
-                values["error"] = str(error)
-        else:
-            values["error"] = f"`row` must be a whole number, got {typed!r}"
+    which = "row" if typed else "point"
+    if typed or point:
+        try:
+            number = checked_whole(which, typed or point)
+            values["case"] = await run_in_threadpool(job.ask, "case", **{which: number})
+        except FairtransportError as error:
+            values["error"] = str(error)
     return page("case", REFUSED if values["error"] else 200, **values)
+
+
+def checked_whole(name: str, text: str) -> int:
+    """Return the whole number that was typed."""
+    if not text.lstrip("-").isdecimal() or len(text) > MOST_DIGITS:
+        msg = f"`{name}` must be a whole number, got {text!r}"
+        raise InputError(msg)
+    return int(text)
 
 
 async def repeat(request: Request) -> Response:
@@ -129,9 +138,13 @@ async def repeat(request: Request) -> Response:
     if job is None:
         return absent("audit")
     line = command_line(job.asked)
+    table = desktop_of(request).tables.get(job.table)
+    used = {one.model for one in job.asked.answering}
+    kept = {} if table is None else table.models
+    models = {key: model for key, model in kept.items() if model.path in used}
     return page(
         "repeat", job=job, here="repeat", files=_names(job), line=line, no_line=NO_LINE,
-        code=python_code(job.asked), table=desktop_of(request).tables.get(job.table),
+        code=python_code(job.asked), table=table, models=models,
     )  # fmt: skip
 
 

@@ -12,13 +12,17 @@ from fairtransport.report.cells import (
     people_cell,
     profile_cell,
 )
-from fairtransport.report.numbers import decimal, people
+from fairtransport.report.numbers import people
 from fairtransport.report.strings import prediction_text, value_text
 
 if TYPE_CHECKING:
     from fairtransport.audit.cases import Case, Twin
 
 TITLES = ("Would have to change", "Model says", "Loss", "Distance²", "In the data", "Swapped")
+NOBODY = (
+    "Nobody is comparable with this case, so that the audit says nothing about it: that is no sign "
+    "of equal treatment."
+)
 NUMBERS = ("Loss", "Distance²", "In the data", "Swapped")
 
 
@@ -28,17 +32,14 @@ def why(case: Case) -> list[str]:
     The first says what the comparison shows, the others how it is to be read.
     """
     if not case.comparable:
-        return [
-            (
-                "Nobody is comparable with this case, so that the audit says nothing about it: that is "
-                "no sign of equal treatment."
-            )
-        ]
+        return [NOBODY]
     worse = [twin for twin in case.twins if twin.loss > case.loss]
     better = [twin for twin in case.twins if twin.loss < case.loss]
     compared = f"Compared with {case.comparable:,} others who count as similar"
     if not worse and not better:
-        return [f"{compared}: the model does as well for all of them as for this case."]
+        return [
+            f"{compared}: the model does no better and no worse for any of them than for this case."
+        ]
     said = []
     if better:
         said.append(
@@ -89,8 +90,8 @@ def twins_table(case: Case) -> Table:
             if twin.changed
             else Cell("nothing but the answer"),
             Cell(prediction_text(twin.prediction)),
-            Cell(decimal(twin.loss), twin.loss),
-            Cell(decimal(twin.cost), twin.cost),
+            Cell(value_text(twin.loss), twin.loss),
+            Cell(value_text(twin.cost), twin.cost),
             people_cell(float(twin.people)),
             people_cell(twin.swapped),
         )

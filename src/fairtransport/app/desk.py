@@ -17,14 +17,17 @@ from fairtransport.audit.afterwards import look_at
 from fairtransport.audit.cases import find_case, point_of
 from fairtransport.localise.moves import moves_columns
 from fairtransport.localise.moves_file import moves_bytes
+from fairtransport.localise.profiles import Profiles
 from fairtransport.report import render_comparison_html, render_html
 from fairtransport.report.comparison_sections.comparison_finding import (
     LIKE,
     comparison_title,
     difference_sentence,
 )
+from fairtransport.report.numbers import DOWN, UP, bound
 from fairtransport.report.sections.finding import meaning, verdict_sentence, verdict_title
 from fairtransport.report.sections.who import moved_sentence, moves_table
+from fairtransport.report.strings import profile_text
 from fairtransport.space.file_source import FileSource
 from fairtransport.space.overview import overview_of, row_of
 
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
 SHORT, MOVES, LINE, CODE = "report.md", "moves.csv", "audit.sh", "audit.py"
 MOST_MOVES = 20
 """So many moves are listed beside a budget that is moved."""
+MOST_CASES = 12
+"""So many of those whom the plan moves are offered to be looked up."""
 FURTHEST = 4.0
 """A slider of budgets ends at so many times the budget, or where the curve does."""
 
@@ -83,6 +88,8 @@ class Look:
     ----------
     statistic, lower, upper
         The value and its bounds; None: there is no upper bound.
+    lower_text, upper_text
+        The bounds as the report writes them, rounded outwards.
     of_rates
         Whether the bounds are those of R instead of the statistic.
     place
@@ -100,6 +107,8 @@ class Look:
     statistic: float
     lower: float
     upper: float | None
+    lower_text: str
+    upper_text: str
     of_rates: bool
     budget: float
     delta: float | None
@@ -159,6 +168,8 @@ class Desk:
         return Look(
             statistic=found.statistic,
             lower=found.lower_bound,
+            lower_text=bound(headline.lower_bound, DOWN),
+            upper_text=bound(headline.upper_bound, UP),
             upper=None if upper == float("inf") else upper,
             of_rates=found.rates is not None,
             budget=found.problem.budget,
@@ -179,11 +190,19 @@ class Desk:
         source = FileSource(self.asked.data)
         return source, overview_of(source).rows
 
-    def case(self, row: int) -> Case:
-        """Return the case of a row of the file."""
-        source, rows = self._source
-        point = point_of(self._audit.space, row_of(source, row, rows))
+    def case(self, row: int | None = None, point: int = 0) -> Case:
+        """Return the case of a row of the file, or of a point."""
+        if row is not None:
+            source, rows = self._source
+            point = point_of(self._audit.space, row_of(source, row, rows))
         return find_case(self._audit, point)
+
+    def affected(self) -> list[tuple[int, float, str]]:
+        """Return whom the plan moves, those who add most first: point, people, who they are."""
+        moved = self._audit.moved.take(slice(MOST_CASES))
+        profiles = Profiles(self._audit.space)
+        points = zip(moved.sources.tolist(), moved.people.tolist(), strict=True)
+        return [(point, many, profile_text(profiles.profile(point))) for point, many in points]
 
     def report(self) -> str:
         """Return the report as a page."""
@@ -222,7 +241,7 @@ FILES: dict[str, Any] = {
     CODE: lambda desk: python_code(desk.asked),
 }
 """The files that can be downloaded, and nothing else."""
-QUESTIONS = {name: name for name in ("look", "case", "report", "file")}
+QUESTIONS = {name: name for name in ("affected", "look", "case", "report", "file")}
 """What can be asked."""
 
 

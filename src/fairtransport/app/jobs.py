@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from dataclasses import dataclass, field
-from multiprocessing import get_context
+from multiprocessing import Pipe
 from queue import Empty, Queue
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from fairtransport.app.worker import Answer, Done, Failed, Told, work
+from fairtransport.app.worker import PROGRAM, Answer, Done, Failed, Told
 from fairtransport.errors import FairtransportError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from multiprocessing.connection import Connection
-    from multiprocessing.context import SpawnProcess
 
     from fairtransport.app.asked import Asked
 
@@ -47,17 +48,21 @@ class Job:
     told: Told = field(default_factory=lambda: Told("Starting"))
     done: Done | None = None
     sentence: str = ""
+    _line: Connection = field(init=False)
+    _process: subprocess.Popen[bytes] = field(init=False)
     _asking: threading.Lock = field(default_factory=threading.Lock)
     _answers: Queue[Answer] = field(default_factory=Queue)
 
     def start(self) -> None:
-        """Start the process."""
-        context = get_context("spawn")
-        ours, theirs = context.Pipe()
-        self._line: Connection = ours
-        self._process: SpawnProcess = context.Process(target=work, args=(self.asked, theirs))
-        self._process.start()
+        """Start the process; without the working directory among what it may import."""
+        self._line, theirs = Pipe()
+        self._process = subprocess.Popen(  # noqa: S603 - our own program
+            [sys.executable, "-P", "-c", PROGRAM, str(theirs.fileno())],
+            stdin=subprocess.PIPE,
+            pass_fds=[theirs.fileno()],
+        )
         theirs.close()
+        self._line.send(self.asked)
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self) -> None:
@@ -102,10 +107,10 @@ class Job:
         if self.state == RUNNING:
             self.state = CANCELLED
         self._process.kill()
-        self._process.join()
+        self._process.wait()
 
     @property
-    def pid(self) -> int | None:
+    def pid(self) -> int:
         """The process's number."""
         return self._process.pid
 

@@ -8,7 +8,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import JSONResponse, RedirectResponse
+from starlette.responses import FileResponse, JSONResponse, RedirectResponse
 
 from fairtransport.app.examples import EXAMPLES, example
 from fairtransport.app.form import ROLES, SIMILARITIES, Filled, fill, is_scaled, roles_of
@@ -96,20 +96,18 @@ async def choose(request: Request) -> Response:
         errors = {way or "path": f"`X` could not be read: {error}"}
         return _start_page(request, typed.words, errors, REFUSED)
     if not table.typed:
-        table.typed = {"data_name": Path(table.shown).name, **_guessed(table)}
+        table.typed = {"data_name": Path(table.shown).name, "answers": "column"}
     desktop.tables[table.key] = table
     return RedirectResponse(f"/tables/{table.key}", 303)
 
 
 def _place(path: str) -> Path:
-    """Return a path as it was typed; the sign for the home folder stands for it."""
-    return Path(path.strip()).expanduser() if path.strip() else Path("nothing")
-
-
-def _guessed(table: Table) -> dict[str, str]:
-    """Return nothing but how answers come: what columns mean is for people to say."""
-    del table
-    return {"answers": "column"}
+    """Return a path as it was typed; the sign for a home folder stands for it."""
+    typed = Path(path.strip())
+    try:
+        return typed.expanduser()
+    except RuntimeError:  # nobody is called so
+        return typed
 
 
 async def describe(request: Request) -> Response:
@@ -138,6 +136,20 @@ def _form_page(table: Table, filled: Filled, status: int = 200) -> Response:
         delta_means=delta_means(typed.get("delta", ""), n, loss),
         budget_means=budget_means(table, typed),
     )  # fmt: skip
+
+
+async def kept(request: Request) -> Response:
+    """Hand over a copy of a file of cases, or of a model, that is kept here."""
+    table = desktop_of(request).tables.get(request.path_params["table"])
+    which = request.path_params["which"]
+    if table is None or not ((table.is_ours and which == "data") or which in table.models):
+        return absent("file")
+    path, name = (
+        (table.path, table.shown)
+        if which == "data"
+        else (table.models[which].path, table.models[which].shown)
+    )
+    return FileResponse(path, media_type="application/octet-stream", filename=name)
 
 
 async def means(request: Request) -> Response:

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 REPORT, DOCUMENT = "report.html", "audit.json"
 """What a repeated audit writes."""
-UNSAYABLE = set(",'\"\n\r\0")
+LITERALS = ("pos_label", "favourable", "privileged")
+"""Settings whose text is read as a number where it is one."""
+IN_NO_KEY = set(".=[]'\"")
+"""What cannot be in a column's name that is part of a flag."""
 NO_LINE = (
     "A column is called so that a command line cannot name it, for a comma, a dot, a quote or a "
     "blank in its name; the Python code can."
@@ -39,53 +42,62 @@ def command_line(asked: Asked) -> str | None:
 def _flags(asked: Asked) -> Iterator[tuple[str, ...]]:
     """Yield each flag with its value."""
     if asked.label is not None:
-        yield "--label", _name(asked.label)
+        yield _flag("--label", asked.label)
     for one in asked.answering:
         yield _answering(one, named=asked.compares)
     if any(one.allow_pickle for one in asked.answering):
         yield ("--allow-pickle",)
     if asked.compares:
-        yield "--tolerance", repr(asked.tolerance)
-    yield "--similarity", asked.similarity
+        yield _flag("--tolerance", repr(asked.tolerance))
+    yield _flag("--similarity", asked.similarity)
     for name, value in asked.similarity_settings.items():
-        yield from _entry(f"--similarity-settings.{name.replace('_', '-')}", value)
+        yield from _entry(f"--similarity-settings.{name.replace('_', '-')}", value, literal_=True)
     for name, value in asked.settings.items():
-        yield from _entry(f"--{SETTINGS[name].flag or name.replace('_', '-')}", value)
+        flag = f"--{SETTINGS[name].flag or name.replace('_', '-')}"
+        yield from _entry(flag, value, literal_=name in LITERALS)
     yield "--report", REPORT
     yield "--json", DOCUMENT
 
 
-def _answering(one: Answering, *, named: bool) -> tuple[str, str]:
-    begins = f"{_name(one.name)}=" if named else ""
+def _flag(flag: str, value: str) -> tuple[str, ...]:
+    """Return a flag and its value, which must not look like another flag."""
+    if not value.strip():
+        raise _CannotSayError
+    return (f"{flag}={value}",) if value.startswith("-") else (flag, value)
+
+
+def _answering(one: Answering, *, named: bool) -> tuple[str, ...]:
+    begins = f"{_part(one.name)}=" if named else ""
     if one.model is not None:
-        return "--model", begins + one.shown
+        return _flag("--model", begins + (_part(one.shown) if named else one.shown))
     if one.y_pred is not None:
-        return "--prediction", begins + _name(one.y_pred)
-    return "--score", begins + _name(one.y_score or "")
+        return _flag("--prediction", begins + (_part(one.y_pred) if named else one.y_pred))
+    return _flag("--score", begins + _part(one.y_score or ""))
 
 
-def _entry(flag: str, value: object) -> Iterator[tuple[str, str]]:
+def _entry(flag: str, value: object, *, literal_: bool) -> Iterator[tuple[str, ...]]:
     """Yield a setting; one by columns has a flag for each of them."""
     if isinstance(value, dict):
         for column, below in value.items():
-            if "." in column:
+            if set(column) & IN_NO_KEY or _part(column) != column:
                 raise _CannotSayError
-            yield from _entry(f"{flag}.{_name(column)}", below)
+            yield from _entry(f"{flag}.{column}", below, literal_=literal_)
+    elif isinstance(value, list | tuple):
+        yield _flag(flag, ",".join(_part(_word(one, literal_=False)) for one in value))
     else:
-        parts = value if isinstance(value, list | tuple) else [value]
-        yield flag, ",".join(map(_value, parts))
+        yield _flag(flag, _word(value, literal_=literal_))
 
 
-def _value(value: object) -> str:
+def _word(value: object, *, literal_: bool) -> str:
+    """Return a value as a line spells it; quotes keep a number text."""
     if not isinstance(value, str):
         return repr(value)
-    # quotes keep a number text
-    return _name(value) if literal(value) == value else f"'{_name(value)}'"
+    return f"'{value}'" if literal_ and literal(value) != value else value
 
 
-def _name(text: str) -> str:
-    """Return text that a line can have as it is: lists are cut at commas, blanks stripped."""
-    if not text or UNSAYABLE & set(text) or text != text.strip() or text.startswith("-"):
+def _part(text: str) -> str:
+    """Return a part of a list, which is cut at commas and stripped of blanks."""
+    if not text or "," in text or text != text.strip():
         raise _CannotSayError
     return text
 

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from fairtransport.app.pages import Desktop
 
 LOOPBACK = "127.0.0.1"
-NEEDED = "the app needs the packages starlette, uvicorn and python-multipart: pip install 'fairtransport[app]'"
+NEEDED = (
+    "the app needs the packages starlette, uvicorn and python-multipart: "
+    "pip install 'fairtransport[app]'"
+)
 
 
 def serve(port: int, say: Callable[[str], None], *, opens: bool = True) -> None:
@@ -83,6 +86,7 @@ def application(desktop: Desktop, token: str, host: str) -> ASGIApp:
     from fairtransport.app import audit_pages, pages
     from fairtransport.app.guard import Guard
     from fairtransport.app.rendering import page, static_file
+    from fairtransport.checks import said, sentence_of
 
     async def static(request: Request) -> Response:
         found = static_file(request.path_params["name"])
@@ -90,6 +94,10 @@ def application(desktop: Desktop, token: str, host: str) -> ASGIApp:
 
     async def refused(_: Request, error: Exception) -> Response:
         return page("absent", pages.REFUSED, what=None, sentence=str(error))
+
+    async def broken(_: Request, error: Exception) -> Response:
+        sentence = sentence_of(error) or f"This is a defect of fairtransport ({said(error)})"
+        return page("absent", 500, what=None, sentence=sentence)
 
     async def nowhere(_: Request, __: Exception) -> Response:
         return pages.absent("page")
@@ -101,6 +109,7 @@ def application(desktop: Desktop, token: str, host: str) -> ASGIApp:
         Route("/tables", pages.choose, methods=["POST"]),
         Route("/tables/{table}", pages.describe),
         Route("/tables/{table}/means", pages.means),
+        Route("/tables/{table}/files/{which}", pages.kept),
         Route("/tables/{table}/audits", pages.begin, methods=["POST"]),
         Route(one, audit_pages.show),
         Route(f"{one}/state", audit_pages.state),
@@ -112,7 +121,7 @@ def application(desktop: Desktop, token: str, host: str) -> ASGIApp:
         Route(f"{one}/repeat", audit_pages.repeat),
         Route(f"{one}/files/{{name}}", audit_pages.file),
     ]
-    handlers = {FairtransportError: refused, 404: nowhere}
+    handlers = {FairtransportError: refused, 404: nowhere, Exception: broken}
     made = Starlette(routes=routes, exception_handlers=handlers)
     made.state.desktop = desktop
     return Guard(made, token=token, host=host)

@@ -10,16 +10,15 @@ import os
 import signal
 import threading
 from dataclasses import dataclass
-from multiprocessing import parent_process
+from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-
     from fairtransport.app.asked import Asked
     from fairtransport.app.desk import Finding
 
-STDOUT, STDERR = 1, 2
+STDIN, STDOUT, STDERR = 0, 1, 2
+PROGRAM = "import sys; from fairtransport.app.worker import begin; begin(int(sys.argv[1]))"
 
 
 @dataclass(frozen=True)
@@ -59,26 +58,27 @@ Question: TypeAlias = tuple[str, dict[str, Any]]
 """A name of `desk.QUESTIONS`, and its arguments."""
 
 
-def work(asked: Asked, line: Connection) -> None:
-    """Carry out what is asked, then answer until the line is closed."""
+def begin(handle: int) -> None:
+    """Carry out what comes over the line first, then answer until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server ends it
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_end_with_server, daemon=True).start()
     os.dup2(STDERR, STDOUT)  # models may print
+    line = Connection(handle)
+    asked = line.recv()
     line.send(Told("Reading"))
     desk = _carried_out(asked, line)
     while desk is not None:
         try:
-            name, arguments = line.recv()
+            question, arguments = line.recv()
         except EOFError:
             return
-        line.send(_answer(desk, name, arguments))
+        line.send(_answer(desk, question, arguments))
 
 
-def _end_with_parent() -> None:
-    server = parent_process()
-    if server is not None:
-        server.join()
-        os._exit(1)
+def _end_with_server() -> None:
+    """End when standard input does, which the server holds open as long as it lives."""
+    os.read(STDIN, 1)
+    os._exit(1)
 
 
 def _carried_out(asked: Asked, line: Connection) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from fairtransport.cli.argument_types import Switch, Whole
 from fairtransport.cli.exits import RAN
 
@@ -29,5 +31,6 @@ def app(*, port: Whole = 0, no_open: Switch = False, quiet: Switch = False) -> i
         if not quiet:
             print_note("Only who has this address can look; press Ctrl-C to end.", error=True)
 
-    serve(port, say, opens=not no_open)
+    with suppress(KeyboardInterrupt):  # it is how the command ends
+        serve(port, say, opens=not no_open)
     return RAN
