@@ -133,7 +133,7 @@ def test_a_running_audit_can_be_cancelled(slow_model, loans, tmp_path):
     try:
         app.enter()
         audit = start_slowly(app, loans, slow_model)
-        workers = [pid for pid in children(app.process.pid)]
+        workers = list(children(app.process.pid))
         started = time.monotonic()
         app.post(f"{audit}/cancel")
         page = app.get(audit).text
@@ -188,14 +188,14 @@ def test_a_killed_audit_says_so(own_app, loans):
     own_app.wait(audit)
     page_of = own_app.get(audit).text
     assert "iframe" in page_of
-    watcher, worker = sorted(children(own_app.process.pid))
+    _watcher, worker = sorted(children(own_app.process.pid))
     os.kill(worker, signal.SIGKILL)
     wait_until(lambda: own_app.get(f"{audit}/state").json["state"] == "failed", "still done")
 
     assert "process has ended before its work was done" in own_app.get(audit).text
 
 
-def test_there_is_room_for_so_many_audits(loans, tmp_path):
+def test_there_is_room_for_so_many_audits(tmp_path):
     from fairtransport.app import jobs as module
     from fairtransport.app.asked import Answering, Asked
     from fairtransport.errors import InputError
@@ -215,7 +215,7 @@ def test_there_is_room_for_so_many_audits(loans, tmp_path):
     assert list(jobs) == []
 
 
-def test_without_the_extra_one_sentence_says_what_to_install(tmp_path):
+def test_without_the_extra_one_sentence_says_what_to_install():
     import subprocess
     import sys
 

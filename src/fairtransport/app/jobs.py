@@ -50,6 +50,7 @@ class Job:
     sentence: str = ""
     _line: Connection = field(init=False)
     _process: subprocess.Popen[bytes] = field(init=False)
+    _listener: threading.Thread = field(init=False)
     _asking: threading.Lock = field(default_factory=threading.Lock)
     _answers: Queue[Answer] = field(default_factory=Queue)
 
@@ -63,13 +64,15 @@ class Job:
         )
         theirs.close()
         self._line.send(self.asked)
-        threading.Thread(target=self._listen, daemon=True).start()
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
 
     def _listen(self) -> None:
         while True:
             try:
                 message = self._line.recv()
             except (EOFError, OSError):
+                self._line.close()
                 self._hung_up()
                 return
             if isinstance(message, Told):
@@ -108,6 +111,9 @@ class Job:
             self.state = CANCELLED
         self._process.kill()
         self._process.wait()
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        self._listener.join()  # until it has heard that the process is gone
 
     @property
     def pid(self) -> int:

@@ -6,6 +6,7 @@ from contextlib import suppress
 
 from fairtransport.cli.argument_types import Switch, Whole
 from fairtransport.cli.exits import RAN
+from fairtransport.cli.wording import naming
 
 
 def app(*, port: Whole = 0, no_open: Switch = False, quiet: Switch = False) -> int:
@@ -31,6 +32,7 @@ def app(*, port: Whole = 0, no_open: Switch = False, quiet: Switch = False) -> i
         if not quiet:
             print_note("Only who has this address can look; press Ctrl-C to end.", error=True)
 
-    with suppress(KeyboardInterrupt):  # it is how the command ends
+    # an interruption is how the command ends
+    with suppress(KeyboardInterrupt), naming(port="--port"):
         serve(port, say, opens=not no_open)
     return RAN
