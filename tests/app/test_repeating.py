@@ -88,7 +88,7 @@ def test_line_and_code_say_what_the_app_says(folder, name, capsys):
     assert json.loads((folder / "audit.json").read_text("utf-8")) == wanted
 
 
-@pytest.mark.parametrize("column", ["a,b", " a", "-", "a.b"])
+@pytest.mark.parametrize("column", ["a,b", "a.b"])
 def test_what_a_line_cannot_say_the_code_can(tmp_path, monkeypatch, loans, column):
     monkeypatch.chdir(tmp_path)
     pd.read_csv(loans).rename(columns={"sex": column}).to_csv("odd.csv", index=False)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fairtransport.audit import AuditResult, Comparison
+    from fairtransport.similarity import Similarity
 
 ONE = 1
 
@@ -70,6 +71,8 @@ class Asked:
         How much more bias the second model may have.
     settings
         What else was said, by the names of `AuditSettings`.
+    columns
+        What a similarity that is learned is told of the columns; None until it is known.
     """
 
     data: Path
@@ -81,6 +84,7 @@ class Asked:
     similarity_settings: Mapping[str, Any] = field(default_factory=dict)
     tolerance: float = 0.0
     settings: Mapping[str, Any] = field(default_factory=dict)
+    columns: Mapping[str, list[str]] | None = None
 
     @property
     def compares(self) -> bool:
@@ -104,19 +108,35 @@ def check(asked: Asked) -> AuditSettings:
         y_score=None if first.y_score is None else [first.y_score],
         **asked.settings,
     )
-    columns = {"sensitive_features": list(asked.settings["sensitive_features"]), "features": []}
-    chosen_similarity(asked.similarity, asked.similarity_settings, lambda: columns)
-    return settings
+    return replace(settings, similarity=_similarity(asked))
+
+
+def _similarity(asked: Asked) -> str | Similarity:
+    unknown = {"sensitive_features": list(asked.settings["sensitive_features"]), "features": []}
+    columns = asked.columns or unknown
+    return chosen_similarity(asked.similarity, asked.similarity_settings, lambda: columns)
 
 
 def resolve(asked: Asked, models: Sequence[object]) -> Asked:
-    """Return what is asked with the columns that describe a case, as far as models leave it open.
+    """Return what is asked with what only the models can tell.
 
-    A model that tells its columns receives these; another receives those that were marked.
+    That is the columns that describe a case (a model that tells its columns receives these,
+    another receives those that were marked), and those that a similarity is to be learned of.
     """
-    if asked.described is None or known_features(models) is not None:
+    known = known_features(models)
+    if asked.described is not None and known is None:
+        asked = replace(asked, settings={**asked.settings, "features": list(asked.described)})
+    if "fit" not in asked.similarity_settings:
         return asked
-    return replace(asked, settings={**asked.settings, "features": list(asked.described)})
+    predictions = [name for one in asked.answering for name in (one.y_pred, one.y_score)]
+    columns = columns_described(
+        asked.data,
+        asked.settings["sensitive_features"],
+        asked.settings.get("features"),
+        known,
+        [asked.label, asked.settings.get("counts"), *predictions],
+    )
+    return replace(asked, columns=columns)
 
 
 def read_models(asked: Asked) -> list[object]:
@@ -130,20 +150,7 @@ def read_models(asked: Asked) -> list[object]:
 
 def carry_out(asked: Asked, models: Sequence[object]) -> AuditResult | Comparison:
     """Audit or compare, as `resolve` returned it."""
-    settings = check(asked)
-    predictions = [name for one in asked.answering for name in (one.y_pred, one.y_score)]
-    similarity = chosen_similarity(
-        asked.similarity,
-        asked.similarity_settings,
-        lambda: columns_described(
-            asked.data,
-            asked.settings["sensitive_features"],
-            settings.features,
-            known_features(models),
-            [asked.label, settings.counts, *predictions],
-        ),
-    )
-    complete = replace(settings, similarity=similarity)
+    complete = check(asked)
     if not asked.compares:
         return audit_with(complete, asked.data, asked.label, **_of_one(asked.first, models))
     return compare_with(

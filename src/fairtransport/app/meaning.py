@@ -29,10 +29,10 @@ def delta_means(text: str, n: int, loss: str) -> str:
     'δ = 0.02 is 20 of 1,000 people who would be … Of the 1,584 cases here that is 31.7.'
     """
     delta = _number(text)
-    if delta is None or delta < 0:
+    if delta is None or delta < 0 or (loss == ERROR and delta >= 1):
         return ""
     said = delta_in_words(delta, loss, f"the mean {loss_name(loss)} loss")
-    if loss != ERROR or delta > 1:
+    if loss != ERROR:
         return said
     return f"{said} Of the {n:,} cases here that is {people(round(delta * n, 1))}."
 

@@ -157,10 +157,7 @@ def _similarity(asked: Asked) -> list[str]:
     settings: dict[str, Any] = dict(asked.similarity_settings)
     if not settings:
         return []
-    told = ""
-    if "fit" in settings:
-        defaults = {"sensitive_features": list(asked.settings["sensitive_features"])}
-        told = f", defaults={defaults!r}"
+    told = "" if asked.columns is None else f", defaults={dict(asked.columns)!r}"
     return [
         "similarity = ft.similarity.similarity_from_settings(",
         f"    {asked.similarity!r}, {settings!r}{told}",

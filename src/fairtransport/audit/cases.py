@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fairtransport.space import SampleSpace
     from fairtransport.space.columns import CodedColumn, Value
 
-MOST_TWINS = 50
+MOST_TWINS = 16
 """So many comparable people are told of one case: half for whom the model does worst, half best."""
 
 
