@@ -116,6 +116,8 @@
         if (box.value.trim() !== "" && Number.isFinite(Number(box.value))) slider.value = box.value;
         follow();
       });
+      // typed before this script was there, or filled in again by the browser
+      if (box.value !== box.defaultValue) box.dispatchEvent(new Event("input"));
     }
   }
 
