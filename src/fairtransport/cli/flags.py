@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
+from fairtransport.audit.files import (
+    chosen_similarity,
+    columns_described,
+    known_features,
+    settings_before,
+)
 from fairtransport.checks import number
 from fairtransport.cli.argument_types import (
     DisagreementName,
@@ -22,8 +27,6 @@ from fairtransport.cli.argument_types import (
     Tables,
     TwinsName,
     Whole,
-    literal,
-    numbers,
     one_or_many,
     told,
 )
@@ -32,7 +35,7 @@ from fairtransport.cli.endpoint_flags import FLAGS as ENDPOINT_FLAGS
 from fairtransport.cli.endpoint_flags import REACHING, Reaching, is_address
 from fairtransport.cli.wording import naming
 from fairtransport.errors import InputError
-from fairtransport.losses import as_loss
+from fairtransport.literals import literal, numbers
 from fairtransport.progress import priced, silence
 from fairtransport.settings import AuditSettings
 from fairtransport.similarity import registry
@@ -40,10 +43,11 @@ from fairtransport.similarity.base import parameter_names
 from fairtransport.similarity.twins import Twins, as_twins
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Iterable
 
     from fairtransport.access.boxes import BlackBox
     from fairtransport.audit import AuditResult
+    from fairtransport.audit.files import Columns
     from fairtransport.cli.options import (
         AnswerOptions,
         CaseOptions,
@@ -54,9 +58,6 @@ if TYPE_CHECKING:
     )
     from fairtransport.similarity import Similarity
     from fairtransport.similarity.base import Parameters
-
-Columns: TypeAlias = Callable[[], dict[str, list[str]]]
-"""Finds out which columns of an audit are sensitive and which others describe a case."""
 
 
 @Parameter(name="*", group=Group("Cases", sort_key=1))
@@ -287,11 +288,7 @@ class Comparing:
         given = one_or_many(self.similarity_settings or {})
         settings = {name.replace("-", "_"): value for name, value in given.items()}
         with naming(**_setting_flags(registry.SIMILARITIES[self.similarity])):
-            if not settings:
-                registry.as_similarity(self.similarity)  # fails where settings are needed
-                return self.similarity
-            defaults = columns() if "fit" in settings else {}
-            return registry.similarity_from_settings(self.similarity, settings, defaults=defaults)
+            return chosen_similarity(self.similarity, settings, columns)
 
 
 @Parameter(name="*", group=Group("Running", sort_key=5))
@@ -344,16 +341,13 @@ def asked_before(
 
     The similarity, which may have to know the model's columns, is still open.
     """
-    from fairtransport.access.boxes import choose_access
-    from fairtransport.space.file_source import FileSource
-
-    if data is not None:
-        FileSource(data)
-    loss = as_loss(comparison.loss, comparison.limits)
     answers.reaching.check(answers.model)
-    # any callable stands for the model
-    choose_access(None if answers.model is None else len, answers.prediction, answers.score, loss)
-    settings = AuditSettings(
+    return settings_before(
+        data,
+        cases.label,
+        has_model=answers.model is not None,
+        y_pred=answers.prediction,
+        y_score=answers.score,
         **cases.options(),
         loss=comparison.loss,
         loss_range=comparison.limits,
@@ -361,10 +355,6 @@ def asked_before(
         disagreement=comparison.disagreement,
         **more,
     )
-    if loss.uses_truth and cases.label is None:
-        msg = f"`y` must be given for the loss {loss.name!r}, got None"
-        raise InputError(msg)
-    return settings
 
 
 def audit_file(
@@ -375,25 +365,17 @@ def audit_file(
     from fairtransport.audit import audit_with
 
     asked = answers.options()
-    columns = columns_of(data, cases, answers, asked["model"], settings.counts)
+    columns = columns_of(data, cases, answers, [asked["model"]], settings.counts)
     complete = replace(settings, similarity=comparison.chosen(columns))
     return audit_with(complete, data, cases.label, **asked, train=train)
 
 
 def columns_of(
-    data: Path, cases: Cases, answers: Answers, model: object, counts: str | None = None
-) -> Columns:
+    data: Path, cases: Cases, answers: Answers, models: Iterable[object],
+    counts: str | None = None,
+) -> Columns:  # fmt: skip
     """Return how to find the columns that a similarity is about, as the audit will choose them."""
-
-    def find() -> dict[str, list[str]]:
-        from fairtransport.space.file_source import FileSource
-
-        sensitive = list(cases.sensitive or ())
-        chosen: Collection[str] | None = cases.features or getattr(model, "features", None)
-        if chosen is None:
-            taken = {cases.label, counts, answers.prediction, *(answers.score or ())}
-            chosen = [name for name in FileSource(data).columns if name not in taken]
-        others = [name for name in chosen if name not in sensitive]
-        return {"sensitive_features": sensitive, "features": others}
-
-    return find
+    others = (cases.label, counts, answers.prediction, *(answers.score or ()))
+    return lambda: columns_described(
+        data, cases.sensitive or (), cases.features, known_features(models), others
+    )

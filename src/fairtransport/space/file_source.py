@@ -107,7 +107,7 @@ class FileSource:
     @property
     def columns(self) -> list[str]:
         """The file's column names."""
-        return list(self._schema)
+        return list(self.schema)
 
     def attach(self, name: str, values: Any, parameter: str) -> Source:  # noqa: ARG002
         """Refuse: rows of a file have no array beside them."""
@@ -116,24 +116,22 @@ class FileSource:
 
     def count(self, names: Sequence[str], bins: Bins, counts: str | None) -> Counted:
         """Count by one SQL group-by."""
-        kinds = self._schema
+        kinds = self.schema
         numeric = {name for name, kind in kinds.items() if kind.startswith(NUMERIC)}
         check_types(kinds, numeric, self._nested, names, bins, counts)
-        keys = ", ".join(
-            f"{_sql_key(name, bins, kinds[name])} AS {_quoted(name)}" for name in names
-        )
+        keys = ", ".join(f"{_sql_key(name, bins, kinds[name])} AS {quoted(name)}" for name in names)
         weight, usable = "1", "true"
         if counts is not None:
-            weight = _quoted(counts)
+            weight = quoted(counts)
             # comparing with NaN is not enough: statistics in a Parquet file leave it out
             is_whole = f"{weight} BETWEEN 0 AND {MOST_PEOPLE} AND {weight} = round({weight})"
             usable = f"NOT isnan({weight}::DOUBLE) AND {is_whole}"
         weight = f"CASE WHEN {usable} THEN {weight} ELSE 0 END"
         wrong = f"CASE WHEN {usable} THEN 0 ELSE 1 END"
         count, bad = helper_columns(names)
-        table = self._fetch(
+        table = self.fetch(
             f"SELECT {keys}, sum(({weight})::DOUBLE) AS {count}, sum({wrong})::BIGINT AS {bad} "  # noqa: S608
-            f"FROM {self._reader} GROUP BY ALL HAVING {count} > 0 OR {bad} > 0"
+            f"FROM {self.reader} GROUP BY ALL HAVING {count} > 0 OR {bad} > 0"
         )
         columns = {name: self._coded(table[name]) for name in names}
         return checked_counts(columns, table[count], table[bad], bins, counts)
@@ -142,7 +140,7 @@ class FileSource:
         """Return all rows in their order, with the values that `count` finds."""
         import narwhals as nw
 
-        fetched = self._fetch(f"SELECT * FROM {self._reader}")  # noqa: S608
+        fetched = self.fetch(f"SELECT * FROM {self.reader}")  # noqa: S608
         single = {name: values for name, values in fetched.items() if name not in self._nested}
         frame = native_frame(
             {name: self._coded(values) for name, values in single.items()}, self.library
@@ -152,13 +150,13 @@ class FileSource:
         return nw.from_native(frame[list(fetched)], eager_only=True)
 
     def _coded(self, values: Any) -> CodedColumn:
-        column = _encode_fetched(values)
+        column = encode_fetched(values)
         return with_truth_values(column) if self._is_text else column
 
     @property
     def _nested(self) -> set[str]:
         """The columns of values that hold others."""
-        kinds = self._schema.items()
+        kinds = self.schema.items()
         return {name for name, kind in kinds if kind.startswith(NESTED) or kind.endswith("]")}
 
     @property
@@ -166,7 +164,7 @@ class FileSource:
         return READERS[self.path.suffix.lower()] is _READ_TEXT
 
     @cached_property
-    def _reader(self) -> str:
+    def reader(self) -> str:
         """How DuckDB reads the file; what a text file looks like is found out once."""
         import duckdb
 
@@ -185,13 +183,14 @@ class FileSource:
         return reader if found is None else _reader_of(*found)
 
     @cached_property
-    def _schema(self) -> dict[str, str]:
+    def schema(self) -> dict[str, str]:
         """The type of each column; a text file is read to its end to find out."""
-        described = self._fetch(f"DESCRIBE SELECT * FROM {self._reader}")  # noqa: S608
+        described = self.fetch(f"DESCRIBE SELECT * FROM {self.reader}")  # noqa: S608
         pairs = zip(described["column_name"], described["column_type"], strict=True)
         return {str(name): str(kind) for name, kind in pairs}
 
-    def _fetch(self, query: str) -> dict[str, Any]:
+    def fetch(self, query: str) -> dict[str, Any]:
+        """Return the columns that a query gives, in which a question mark is the file."""
         import duckdb
 
         try:
@@ -235,19 +234,21 @@ def _literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """Return a column's name as SQL has it."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def _sql_key(name: str, bins: Bins, kind: str) -> str:
-    quoted = _quoted(name)
+    column = quoted(name)
     if name in bins:
-        return bin_sql(quoted, bins[name])
+        return bin_sql(column, bins[name])
     is_float = kind in {"FLOAT", "DOUBLE"}
-    return f"CASE WHEN isnan({quoted}) THEN NULL ELSE {quoted} END" if is_float else quoted
+    return f"CASE WHEN isnan({column}) THEN NULL ELSE {column} END" if is_float else column
 
 
-def _encode_fetched(values: Any) -> CodedColumn:
+def encode_fetched(values: Any) -> CodedColumn:
+    """Return a column that DuckDB handed over, coded."""
     mask = np.ma.getmaskarray(values)
     array = np.ma.getdata(values)
     if array.dtype.kind == "f":

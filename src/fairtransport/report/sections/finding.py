@@ -122,17 +122,20 @@ def delta_sentence(summary: AuditSummary) -> str | None:
     """Return what the threshold is in people, or in the loss; None without one."""
     if summary.delta is None or summary.applicability is not None or summary.rates is not None:
         return None
-    delta = f"δ = {summary.delta:g}"
-    if summary.provenance.loss == ERROR:
-        whole = (of for of in PER if abs(of * summary.delta - round(of * summary.delta)) < ROUNDING)
-        of = next((of for of in whole if round(of * summary.delta)), PER[-1])
-        few = f"is {of * summary.delta:,.6g} of {of:,} people" if summary.delta else "is nobody"
-        return (
-            f"{delta} {few} who would be misclassified as a similar person and are not as "
-            "themselves."
-        )
-    what = _lower_first(_mean_loss(summary))
-    return f"{delta} is a rise of {what} by {summary.delta:g} a person on average."
+    return delta_in_words(summary.delta, summary.provenance.loss, _lower_first(_mean_loss(summary)))
+
+
+def delta_in_words(delta: float, loss: str, mean_loss: str) -> str:
+    """Return what a threshold is in people, or as a rise of what the mean loss is called."""
+    if loss != ERROR:
+        return f"δ = {delta:g} is a rise of {mean_loss} by {delta:g} a person on average."
+    whole = (of for of in PER if abs(of * delta - round(of * delta)) < ROUNDING)
+    of = next((of for of in whole if round(of * delta)), PER[-1])
+    few = f"is {of * delta:,.6g} of {of:,} people" if delta else "is nobody"
+    return (
+        f"δ = {delta:g} {few} who would be misclassified as a similar person and are not as "
+        "themselves."
+    )
 
 
 def verdict_line(summary: AuditSummary) -> str:
