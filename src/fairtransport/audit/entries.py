@@ -28,6 +28,7 @@ OF_ONE = {
     "draws": "the models of a family give one answer to a question, which its audits share",
     "ask_until_sure": "a family asks about everybody, as its audits share the answers",
     "budget_of_questions": "a family asks about everybody, as its audits share the answers",
+    "proxies": "the columns that tell a feature are those of one audit",
 }
 """What a family is not asked, and why."""
 OWN = (*(name for name in SETTINGS if name not in {*SHARED, *OF_ONE}), WHERE)

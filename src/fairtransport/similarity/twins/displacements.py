@@ -52,14 +52,16 @@ def fixed_steps(
     -----
     With F an orthonormal basis of the steps that are free, A's = 0: first a grid along every
     column of F, in standard deviations of the people's coordinates; with a budget, then steps of
-    one coordinate that cost some multiple of it; then differences between two people drawn at
-    random, of which the free part is kept and what is left is scaled to cost as much at most.
+    one coordinate without their free part that cost some multiple of it; then differences between
+    two people drawn at random, of which the free part is kept and what is left is scaled to cost
+    as much at most, and with a budget each of these without its free part too: what can be had
+    without going along free directions is looked for as far as what needs them.
     """
     free = free_directions(metric)
     grid = _grid(people, free)[: max(1, int(GRID_SHARE * many))]
     single = np.zeros((0, people.shape[1]))
     if budget > 0:
-        single = _single(metric, budget)
+        single = _single(metric, free, budget)
         single = single[rng.permutation(len(single))[: int(SINGLE_SHARE * many)]]
     left = many - len(grid) - len(single)
     drawn = _drawn(people, metric, free, budget, left, rng)
@@ -94,11 +96,14 @@ def _grid(people: FloatArray, free: FloatArray) -> FloatArray:
     return np.asarray(lengths * free.T[None]).reshape(-1, people.shape[1])
 
 
-def _single(metric: FloatArray, budget: float) -> FloatArray:
-    """Return steps of one coordinate, forth and back, each at some multiples of the budget."""
+def _single(metric: FloatArray, free: FloatArray, budget: float) -> FloatArray:
+    """Return steps of one coordinate, forth and back, each at some multiples of the budget.
+
+    Their free part, which costs nothing, is left out: the grid goes along it.
+    """
     cost = np.maximum((metric**2).sum(axis=1), FREE)
     size = np.sqrt(budget / cost)
-    sized = np.diag(size)
+    sized = size[:, None] * (np.eye(len(metric)) - free @ free.T)
     return np.vstack([sign * np.sqrt(reach) * sized for reach in REACH for sign in (1.0, -1.0)])
 
 
@@ -106,11 +111,16 @@ def _drawn(
     people: FloatArray, metric: FloatArray, free: FloatArray, budget: float, many: int,
     rng: np.random.Generator,
 ) -> FloatArray:  # fmt: skip
-    first, second = rng.integers(len(people), size=(2, max(many, 0)))
+    pairs = max(many, 0) if budget == 0 else (max(many, 0) + 1) // 2
+    first, second = rng.integers(len(people), size=(2, pairs))
     steps = people[first] - people[second]
     along = (steps @ free) @ free.T
     rest = steps - along
     cost = ((rest @ metric) ** 2).sum(axis=1)
     allowed = budget * np.resize(REACH, len(steps))
     factor = np.sqrt(np.minimum(1.0, allowed / np.maximum(cost, FREE)))
-    return np.asarray(along + (factor * (cost > FREE))[:, None] * rest)
+    scaled = (factor * (cost > FREE))[:, None] * rest
+    if budget == 0:
+        return np.asarray(along + scaled)
+    both = np.stack([along + scaled, scaled], axis=1).reshape(-1, people.shape[1])
+    return np.asarray(both[:many])
