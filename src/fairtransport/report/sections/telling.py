@@ -49,9 +49,8 @@ def through_sentence(summary: AuditSummary) -> str | None:
     tell = "" if summary.made_twins is None else ", or what tells them,"
     return (
         f"Swaps add {decimal(one.statistic)} to the mean loss; those that need sensitive features"
-        f"{tell} to change add {decimal(one.needing)} of it (the attributable part, which counts "
-        "what the same people would lose without them, is "
-        f"{decimal(summary.attributable.value)})."
+        f"{tell} to change add {decimal(one.needing)} of it. The attributable part, less what "
+        f"other swaps would add in their place, is {decimal(summary.attributable.value)}."
     )
 
 

@@ -20,6 +20,9 @@ DUST = 1e-12
 FREE = 1e-9
 """A step is free whose squared length under the metric, or its part off the free directions,
 is no more than this."""
+ALONG = 0.05
+"""Directions are estimated, so that nearly every step has some part along them: one that has no
+more of its squared length there counts as going beside them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,16 +55,16 @@ def fixed_steps(
     -----
     With F an orthonormal basis of the steps that are free, A's = 0: first a grid along every
     column of F, in standard deviations of the people's coordinates; with a budget, then steps of
-    one coordinate without their free part that cost some multiple of it; then differences between
-    two people drawn at random, of which the free part is kept and what is left is scaled to cost
-    as much at most, and with a budget each of these without its free part too: what can be had
-    without going along free directions is looked for as far as what needs them.
+    one coordinate that cost some multiple of it; then differences between two people drawn at
+    random, of which the free part is kept and what is left is scaled to cost as much at most, and
+    with a budget each of these without its free part too: what can be had without going along
+    free directions is looked for as well as what needs them.
     """
     free = free_directions(metric)
     grid = _grid(people, free)[: max(1, int(GRID_SHARE * many))]
     single = np.zeros((0, people.shape[1]))
     if budget > 0:
-        single = _single(metric, free, budget)
+        single = _single(metric, budget)
         single = single[rng.permutation(len(single))[: int(SINGLE_SHARE * many)]]
     left = many - len(grid) - len(single)
     drawn = _drawn(people, metric, free, budget, left, rng)
@@ -86,8 +89,9 @@ def free_directions(metric: FloatArray) -> FloatArray:
 
 
 def goes_along(rows: FloatArray, free: FloatArray) -> BoolArray:
-    """Say which steps have a part along free directions."""
-    return np.asarray(((rows @ free) ** 2).sum(axis=1) > FREE)
+    """Say which steps go along free directions: more of their squared length than chance gives."""
+    along, whole = ((rows @ free) ** 2).sum(axis=1), (rows**2).sum(axis=1)
+    return np.asarray(along > np.maximum(ALONG * whole, FREE))
 
 
 def _grid(people: FloatArray, free: FloatArray) -> FloatArray:
@@ -96,14 +100,11 @@ def _grid(people: FloatArray, free: FloatArray) -> FloatArray:
     return np.asarray(lengths * free.T[None]).reshape(-1, people.shape[1])
 
 
-def _single(metric: FloatArray, free: FloatArray, budget: float) -> FloatArray:
-    """Return steps of one coordinate, forth and back, each at some multiples of the budget.
-
-    Their free part, which costs nothing, is left out: the grid goes along it.
-    """
+def _single(metric: FloatArray, budget: float) -> FloatArray:
+    """Return steps of one coordinate, forth and back, each at some multiples of the budget."""
     cost = np.maximum((metric**2).sum(axis=1), FREE)
     size = np.sqrt(budget / cost)
-    sized = size[:, None] * (np.eye(len(metric)) - free @ free.T)
+    sized = np.diag(size)
     return np.vstack([sign * np.sqrt(reach) * sized for reach in REACH for sign in (1.0, -1.0)])
 
 
