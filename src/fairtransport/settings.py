@@ -326,6 +326,13 @@ class AuditSettings:
         check=partial(_if_given, whole),
         flag="budget-of-questions",
     )
+    proxies: bool = _asked(
+        "Whether it is also looked at which columns tell the sensitive features, and what goes "
+        "through each.",
+        default=False,
+        check=_switch,
+        line="Also look at which columns tell the sensitive features, and what goes through each.",
+    )
     favourable: object = _asked("The favourable label, for the group metrics.")
     privileged: Mapping[str, object] | None = _asked(
         'The privileged group, as in ``{"race": "Caucasian"}``, for the group metrics.',

@@ -15,6 +15,7 @@ from fairtransport.localise import (
     GroupFlow,
     Move,
     Profile,
+    Proxies,
     Suppression,
     Value,
     WorstPair,
@@ -44,6 +45,7 @@ __all__ = [
     "Outlook",
     "Profile",
     "Provenance",
+    "Proxies",
     "QuestionsAsked",
     "RatesFound",
     "SimilarPair",
@@ -470,6 +472,13 @@ class AuditSummary:
         TwinsMade | None,
         Doc("How twins were made up whom nobody observed; null where nobody was made up."),
     ] = None
+    proxies: Annotated[
+        tuple[Proxies, ...],
+        Doc(
+            "Which columns tell each sensitive feature, and what goes through them; empty if it "
+            "was not asked or if shared."
+        ),
+    ] = ()
     certificate_pvalue: Annotated[
         float | None,
         Doc("The p-value of a value of delta or more; null without delta or if shared."),

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from fairtransport.access.oracle import AnsweredPoints
     from fairtransport.audit.making_up import MakingUp
+    from fairtransport.localise.telling import Proxies
     from fairtransport.losses import Loss
     from fairtransport.settings import AuditSettings
     from fairtransport.similarity import Similarity
@@ -74,6 +75,8 @@ class Core:
         How the model was asked, beyond once about everybody.
     made
         How twins were made up; None where nobody was.
+    proxies_found
+        Which columns tell the sensitive features, once that was asked; documents then say it.
     """
 
     settings: AuditSettings
@@ -87,6 +90,7 @@ class Core:
     settings_taken: tuple[str, ...] = ()
     asked: Asked = field(default_factory=Asked)
     made: MakingUp | None = None
+    proxies_found: list[Proxies] = field(default_factory=list)
 
     @property
     def delta(self) -> float | None:

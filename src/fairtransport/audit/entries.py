@@ -31,6 +31,7 @@ OF_ONE = {
         ("time_limit", "search_rounds", "memory"), "the audits of a family share their searches"
     ),
     "budget_of_questions": "a family asks about everybody, as its audits share the answers",
+    "proxies": "the columns that tell a feature are those of one audit",
 }
 """What a family is not asked, and why."""
 OWN = (*(name for name in SETTINGS if name not in {*SHARED, *OF_ONE}), WHERE)

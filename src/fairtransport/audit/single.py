@@ -15,6 +15,7 @@ from fairtransport.audit.asked import Asked, check_asking, is_random
 from fairtransport.audit.making_up import asked_twins, make_up
 from fairtransport.audit.narrowing import narrowed
 from fairtransport.audit.needs import check_memory
+from fairtransport.audit.proxies import check_proxies, find_proxies
 from fairtransport.audit.result import AuditResult
 from fairtransport.audit.setting_aside import fit_on_some, set_aside
 from fairtransport.audit.warnings import find_warnings
@@ -75,6 +76,7 @@ def audit(
     draws: int = 1,
     ask_until_sure: bool = False,
     budget_of_questions: int | None = None,
+    proxies: bool = False,
     favourable: object = None,
     privileged: Mapping[str, object] | None = None,
     time_limit: float | None = None,
@@ -179,6 +181,9 @@ def audit(
         the moment the asking stops.
     budget_of_questions
         The most questions that are asked until there is a verdict.
+    proxies
+        Whether it is also looked at which columns tell the sensitive features, and what goes
+        through each. The report then has a section on it; it asks up to 60,000 further questions.
     favourable
         The favourable label, for the group metrics. These stand beside the individual ones.
     privileged
@@ -244,6 +249,7 @@ def audit(
         draws=draws,
         ask_until_sure=ask_until_sure,
         budget_of_questions=budget_of_questions,
+        proxies=proxies,
         favourable=favourable,
         privileged=privileged,
         time_limit=time_limit,
@@ -279,13 +285,16 @@ def _walk(
         with_log(model, settings.query_log), y_pred, y_score, settings.chosen_loss
     )
     settings, space = fit_on_some(settings, count_people(settings, X, y, access))
+    if settings.proxies:
+        check_proxies(space)
     oracle = Oracle(access, settings.chosen_loss, settings.pos_label)
     check_asking(settings, space, access, oracle.known_loss())
     check_memory(settings, space)
     space, made = with_twins(settings, space, access, oracle)
     geometry = settings.chosen_similarity.geometry
     if is_random(settings, access):
-        return replace(_solve_in_draws(settings, space, oracle, geometry), made=made)
+        drawn = replace(_solve_in_draws(settings, space, oracle, geometry), made=made)
+        return _with_proxies(drawn, oracle)
     asked = Asked()
     if settings.ask_until_sure:
         from fairtransport.audit.until_sure import UntilSure
@@ -295,7 +304,17 @@ def _walk(
         asked = Asked(people=people, stopped=why, law=law)
     result = solve(settings, space, oracle, geometry)
     asked = replace(asked, repeats=repeated(settings, space, oracle))
-    return replace(result, made=made, asked=asked)
+    return _with_proxies(replace(result, made=made, asked=asked), oracle)
+
+
+def _with_proxies(result: AuditResult, oracle: Oracle) -> AuditResult:
+    """Return a result that says which columns tell sensitive features, if that was asked."""
+    if not result.settings.proxies:
+        return result
+    # who answers at random, or was not asked about everybody, is not asked what goes through them
+    can_be_asked = oracle.access.box is not None and result.asked.once_about_everybody
+    found = find_proxies(result, oracle if can_be_asked else None)
+    return replace(result, proxies_found=list(found))
 
 
 def repeated(settings: AuditSettings, space: SampleSpace, oracle: Oracle) -> Repeats:

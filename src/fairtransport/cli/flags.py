@@ -193,6 +193,7 @@ class Questions(Keeping):
     draws: Annotated[Whole, told("draws")] = AuditSettings.draws
     ask_until_sure: Annotated[Switch, told("ask_until_sure")] = AuditSettings.ask_until_sure
     budget_of_questions: Annotated[Whole | None, told("budget_of_questions")] = None
+    proxies: Annotated[Switch, told("proxies")] = AuditSettings.proxies
 
     def options(self) -> QuestionOptions:
         """Return them as `audit` takes them."""
@@ -202,6 +203,7 @@ class Questions(Keeping):
             "draws": self.draws,
             "ask_until_sure": self.ask_until_sure,
             "budget_of_questions": self.budget_of_questions,
+            "proxies": self.proxies,
             "twins": self._described(),
         }
 

@@ -45,6 +45,7 @@ class QuestionOptions(TypedDict):
     draws: int
     ask_until_sure: bool
     budget_of_questions: int | None
+    proxies: bool
     twins: str | Mapping[str, object] | None
 
 

@@ -22,6 +22,7 @@ from fairtransport.report.sections.finding import (
     statistic_words,
     verdict_line,
 )
+from fairtransport.report.sections.telling import proxies_sentences
 from fairtransport.report.sections.who import direction_sentence, shown_sentence
 from fairtransport.report.strings import prediction_text, shorten, value_text
 
@@ -63,6 +64,7 @@ def print_result(summary: AuditSummary, title: str) -> None:
         delta_sentence(summary),
         comparable_sentence(summary), features_sentence(summary), parts_sentence(summary),
         judged_sentence(summary), direction_sentence(summary), description_sentence(summary),
+        *proxies_sentences(summary),
     ]  # fmt: skip
     lines = [line(in_flags(one)) for one in said if one is not None]
     lines += [line(f"  {one}") for one in summary.ready]
