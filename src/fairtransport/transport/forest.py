@@ -223,8 +223,13 @@ def _divide(place: Single, order: IntArray, tree: Tree, node: int, child: int) -
     """Halve a node again and again into children from ``child`` on; return how many."""
     first, last = tree.first, tree.last
     first[child], last[child] = first[node], last[node]
+    # few children of many leaves each, if that fills them: all boxes of a node cost as much
+    leaves = (last[node] - first[node] + LEAF - 1) // LEAF
+    most = CHILDREN
+    while leaves > CHILDREN and most // 2 * CHILDREN >= leaves:
+        most //= 2
     count = 1
-    while count < CHILDREN:
+    while count < most:
         before = count
         for part in range(child, child + before):
             a, b = first[part], last[part]

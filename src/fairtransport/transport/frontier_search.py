@@ -147,7 +147,7 @@ def _hits(near: Single, most: Single, count: int) -> int:
     return hits
 
 
-@njit(**UNCOUNTED, fastmath={"contract", "nnan", "ninf", "nsz"})
+@njit(**UNCOUNTED, inline="always")
 def _screen(
     leaves: Single, first: int, count: int, place: Single, i: int, height: Single, hulls: Hulls,
     g: int, errs: float, near: Single, most: Single,
@@ -162,7 +162,7 @@ def _screen(
     return _hits(near, most, count)
 
 
-@njit(**UNCOUNTED, fastmath={"contract", "nnan", "ninf", "nsz"})
+@njit(**UNCOUNTED, inline="always")
 def _ask(
     boxes: Single, box: int, place: Single, i: int, tops: Single, share: Single, hulls: Hulls,
     g: int, errs: float, near: Single, most: Single, asks: IntArray,
@@ -189,7 +189,7 @@ def _take_leaf(
             _take(points, i, forest.target[first + a], hulls, g)
 
 
-@njit(**UNCOUNTED)
+@njit(**UNCOUNTED, fastmath={"contract", "nnan", "ninf", "nsz"})
 def _search(  # noqa: C901, PLR0914
     forest: Forest, points: Points, rows: IntArray, hulls: Hulls, scratch: Scratch
 ) -> int:
