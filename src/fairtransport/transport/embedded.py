@@ -68,7 +68,8 @@ def corners_of_embedding(
 
 def _searched(rows: IntArray, forest: Forest, points: Points, room: int) -> Iterator[Found]:
     """Yield the corners of some points, with room for so many in a chunk, or for what it takes."""
-    from fairtransport.transport.forest_search import ROWS, frontiers_of_forest
+    from fairtransport.transport.forest_search import ROWS
+    from fairtransport.transport.frontier_search import frontiers_of_forest
 
     done = 0
     while done < len(rows):
