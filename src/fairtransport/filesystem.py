@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from fairtransport.errors import FairtransportError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 ENDING = ".partial"
 STREAMS = (1, 2)
@@ -58,8 +58,17 @@ def write_bytes(path: Path, data: bytes, parameter: str = "path") -> Path:
 
 def is_file(path: Path) -> bool:
     """Say whether there is such a file; a name that is too long for one is none."""
+    return _answered(path.is_file)
+
+
+def is_folder(path: Path) -> bool:
+    """Say whether there is such a folder."""
+    return _answered(path.is_dir)
+
+
+def _answered(question: Callable[[], bool]) -> bool:
     try:
-        return path.is_file()
+        return question()
     except OSError as error:
         if error.errno != ENAMETOOLONG:
             raise

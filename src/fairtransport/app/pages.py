@@ -19,7 +19,7 @@ from fairtransport.app.tables import Table
 from fairtransport.app.uploads import LARGEST, read_form, too_large_sentence
 from fairtransport.errors import FairtransportError
 from fairtransport.settings import SETTINGS
-from fairtransport.space.file_source import READERS
+from fairtransport.space.shards import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,7 +60,7 @@ def _start_page(
 ) -> Response:
     return page(
         "start", status, typed=typed, errors=errors, examples=EXAMPLES, largest=LARGEST,
-        endings=", ".join(READERS), jobs=list(desktop_of(request).jobs),
+        endings=", ".join(KINDS), jobs=list(desktop_of(request).jobs),
     )  # fmt: skip
 
 

@@ -9,7 +9,9 @@ import numpy as np
 
 from fairtransport.checks import whole
 from fairtransport.errors import InputError
-from fairtransport.space.file_source import NUMERIC, encode_fetched, quoted
+from fairtransport.space.database import quoted
+from fairtransport.space.file_source import NUMERIC
+from fairtransport.space.grouping import encode_fetched
 
 if TYPE_CHECKING:
     from fairtransport.space.columns import Value
@@ -59,9 +61,9 @@ def overview_of(source: FileSource) -> FileOverview:
     counted = ", ".join(
         f"approx_count_distinct({quoted(name)}), count(*) - count({quoted(name)})" for name in names
     )
-    row = source.fetch(f"SELECT {counted}, count(*) FROM {source.reader}")  # noqa: S608
+    row = source.fetch(f"SELECT {counted}, count(*) FROM {source.relation.rows}")  # noqa: S608
     figures = [int(np.asarray(values)[0]) for values in row.values()]
-    some = source.fetch(f"SELECT * FROM {source.reader} LIMIT {LOOKED_AT}")  # noqa: S608
+    some = source.fetch(f"SELECT * FROM {source.relation.rows} LIMIT {LOOKED_AT}")  # noqa: S608
     columns = tuple(
         ColumnOverview(
             name,
@@ -83,7 +85,7 @@ def _examples(values: Any) -> tuple[str, ...]:
 def people_in(source: FileSource, counts: str | None) -> int:
     """Return about how many cases a file holds: its rows, or the sum of a column of counts."""
     summed = "count(*)" if counts is None else f"sum(try_cast({quoted(counts)} AS DOUBLE))"
-    found = source.fetch(f"SELECT {summed} AS people FROM {source.reader}")  # noqa: S608
+    found = source.fetch(f"SELECT {summed} AS people FROM {source.relation.rows}")  # noqa: S608
     return round(float(np.ma.filled(found["people"], 0)[0]))
 
 
@@ -93,6 +95,6 @@ def row_of(source: FileSource, number: int, rows: int) -> dict[str, Value]:
         msg = f"`row` must be a whole number from 1 to {rows}, got {number}"
         raise InputError(msg)
     found = source.fetch(
-        f"SELECT * FROM {source.reader} LIMIT 1 OFFSET {number - 1}"  # noqa: S608
+        f"SELECT * FROM {source.relation.rows} LIMIT 1 OFFSET {number - 1}"  # noqa: S608
     )
     return {name: encode_fetched(values).at(0) for name, values in found.items()}
