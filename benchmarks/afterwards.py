@@ -1,13 +1,8 @@
-"""What comes after the value: every stage of an audit with its report, start-up, and counting.
-
-CPU seconds and ratios in one run, so that they mean something on a machine that is shared.
-"""
+"""What comes after the value: every stage of an audit with its report, and counting."""
 
 from __future__ import annotations
 
 import resource
-import subprocess
-import sys
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,18 +10,20 @@ from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from measure import in_fresh_process
+from measure import exponent, in_fresh_process
 from rich.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SIZES = (3_000, 10_000, 30_000, 100_000)
-QUICK_SIZES = (1_000, 3_000)
-ROWS, QUICK_ROWS = 5_000_000, 200_000
+SIZES = (1_000, 3_000, 10_000, 30_000, 100_000)
+QUICK_SIZES = (300, 1_000)
+GROWING = 10_000
+"""From so many points on stages grow; before, most of them cost what they cost at any size."""
+ROWS, QUICK_ROWS = 1_000_000, 100_000
 DIMENSIONS = 9
 STAGES = ("audit", "bounds", "moves", "summary", "html")
-COMMANDS = ("--version", "--help")
+WHOLE = "whole"
 
 
 @dataclass(frozen=True)
@@ -35,6 +32,7 @@ class Afterwards:
 
     points: int
     seconds: dict[str, float]
+    html_bytes: int
     peak_mib: float
 
     @property
@@ -45,20 +43,16 @@ class Afterwards:
 
 
 def measure(sizes: tuple[int, ...], rows: int, progress: Callable[[str], None]) -> dict[str, Any]:
-    """Return the stages at each size, their growth exponents, start-up and counting."""
+    """Return the stages at each size, their growth exponents, and counting."""
     audits = []
     for size in sizes:
         progress(f"audit and report, K = {size:,}")
         audits.append(in_fresh_process(_audit, size))
-    progress("start-up")
-    started = {name: _started(name) for name in COMMANDS}
     progress(f"counting {rows:,} rows")
     counted = {ending: in_fresh_process(_counted, ending, rows) for ending in ("csv", "parquet")}
     return {
         "audits": [asdict(one) | {"report_ratio": one.report_ratio} for one in audits],
-        "exponents": {stage: _exponent(audits, stage) for stage in STAGES},
-        "start_up": started,
-        "bare_python": _started(None),
+        "exponents": {stage: _growth(audits, stage) for stage in (*STAGES, WHOLE)},
         "rows": rows,
         "counting_ratios": counted,
     }
@@ -66,12 +60,12 @@ def measure(sizes: tuple[int, ...], rows: int, progress: Callable[[str], None]) 
 
 def _audit(size: int) -> Afterwards:
     _stages(500)  # loads libraries and compiled code
-    return Afterwards(
-        size, _stages(size), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    )
+    seconds, html_bytes = _stages(size)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return Afterwards(size, seconds, html_bytes, peak)
 
 
-def _stages(size: int) -> dict[str, float]:
+def _stages(size: int) -> tuple[dict[str, float], int]:
     import pandas as pd
 
     import fairtransport as ft
@@ -89,37 +83,25 @@ def _stages(size: int) -> dict[str, float]:
         loss="brier", budget=0.05, delta=0.05, rng=0, disagreement="bias",
     )  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.html"
         for stage in (
             lambda: None,
             lambda: (result.verdict, result.interval),
             lambda: result.moves,
             lambda: result.summary,
-            lambda: result.to_html(Path(folder) / "report.html"),
+            lambda: result.to_html(report),
         ):
             stage()
             times.append(process_time())
-    return dict(zip(STAGES, np.diff(times).tolist(), strict=True))
+        written = report.stat().st_size
+    return dict(zip(STAGES, np.diff(times).tolist(), strict=True)), written
 
 
-def _exponent(audits: list[Afterwards], stage: str) -> float:
-    """Return the slope of a straight line through the logarithms."""
-    sizes = np.log([one.points for one in audits])
-    return float(np.polyfit(sizes, np.log([one.seconds[stage] for one in audits]), 1)[0])
-
-
-def _started(flag: str | None) -> float:
-    """Return the least CPU seconds of three processes."""
-    code = [sys.executable, "-c", "pass"] if flag is None else [
-        sys.executable, "-m", "fairtransport", flag
-    ]  # fmt: skip
-
-    def once() -> float:
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(code, check=True, stdout=subprocess.DEVNULL)  # noqa: S603
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-    return min(once() for _ in range(3))
+def _growth(audits: list[Afterwards], stage: str) -> float:
+    """Return how a stage, or the whole, grows over the larger sizes."""
+    large = [one for one in audits if one.points >= GROWING] or audits
+    seconds = [one.seconds.get(stage, sum(one.seconds.values())) for one in large]
+    return exponent([one.points for one in large], seconds)
 
 
 def _counted(ending: str, rows: int) -> float:
@@ -143,22 +125,21 @@ def _counted(ending: str, rows: int) -> float:
 def table(found: dict[str, Any]) -> Table:
     """Return the stages as a table."""
     made = Table(title="An audit with its report, CPU seconds")
-    for name in ("K", *STAGES, "report / audit", "peak MiB"):
+    for name in ("K", *STAGES, WHOLE, "report / audit", "HTML MB", "peak MiB"):
         made.add_column(name, justify="right")
     for one in found["audits"]:
+        seconds = one["seconds"]
         made.add_row(
-            f"{one['points']:,}", *(f"{one['seconds'][stage]:.2f}" for stage in STAGES),
-            f"{one['report_ratio']:.2f}", f"{one['peak_mib']:.0f}",
+            f"{one['points']:,}", *(f"{seconds[stage]:.2f}" for stage in STAGES),
+            f"{sum(seconds.values()):.1f}", f"{one['report_ratio']:.2f}",
+            f"{one['html_bytes'] / 1e6:.2f}", f"{one['peak_mib']:.0f}",
         )  # fmt: skip
-    made.add_row("K^", *(f"{found['exponents'][stage]:.2f}" for stage in STAGES), "", "")
+    grown = (f"{found['exponents'][stage]:.2f}" for stage in (*STAGES, WHOLE))
+    made.add_row(f"K^, from {GROWING:,} on", *grown, "", "", "")
     return made
 
 
 def lines(found: dict[str, Any]) -> list[str]:
-    """Say what start-up and counting cost."""
-    started = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in found["start_up"].items())
+    """Say what counting costs."""
     ratios = ", ".join(f"{name} {ratio:.2f}" for name, ratio in found["counting_ratios"].items())
-    return [
-        f"Start-up, CPU: {started}; a bare Python {found['bare_python']:.2f} s.",
-        f"Counting {found['rows']:,} rows, beside DuckDB's bare group-by: {ratios}.",
-    ]
+    return [f"Counting {found['rows']:,} rows, beside DuckDB's bare group-by: {ratios}."]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from measure import in_fresh_process, shown_seconds, timed
+from measure import exponent, in_fresh_process, shown_seconds, timed
 from rich.table import Table
 
 if TYPE_CHECKING:
@@ -81,16 +81,11 @@ def measure_growth(kind: str, sizes: tuple[int, ...], progress: Callable[[str], 
     return Growth(
         kind=kind,
         builds=builds,
-        time_exponent=_exponent(sizes, [build.seconds for build in builds]),
-        fastest_exponent=_exponent(sizes, [build.fastest for build in builds]),
-        memory_exponent=_exponent(sizes, memory),
-        last_memory_exponent=_exponent(sizes[-2:], memory[-2:]),
+        time_exponent=exponent(sizes, [build.seconds for build in builds]),
+        fastest_exponent=exponent(sizes, [build.fastest for build in builds]),
+        memory_exponent=exponent(sizes, memory),
+        last_memory_exponent=exponent(sizes[-2:], memory[-2:]),
     )
-
-
-def _exponent(sizes: tuple[int, ...], values: list[float] | list[int]) -> float:
-    """Return the slope of a straight line through the logarithms."""
-    return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
 
 
 def _build(kind: str, size: int) -> Build:

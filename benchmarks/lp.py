@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from peers import Peer, Solver
     from workloads import FloatArray
 
-SIZES = (50, 100, 200, 400)
+SIZES, QUICK_SIZES = (100, 400, 1_000), (30,)
 RESAMPLES = 1000
 SECONDS_A_PEER = 4.0
 OUR_TOLERANCE = 1e-12
@@ -29,7 +29,7 @@ OUR_TOLERANCE = 1e-12
 
 @dataclass(frozen=True)
 class Ours:
-    """Our seconds at one size; medians, on one thread like the peers unless named otherwise."""
+    """Our CPU seconds at one size; medians, on one thread like the peers."""
 
     points: int
     segments: int
@@ -37,9 +37,6 @@ class Ours:
     value_after_build: float
     value_with_build: float
     resamples: float
-    build_all_threads: float
-    resamples_all_threads: float
-    threads: int
     largest_difference: float
 
     @property
@@ -50,7 +47,7 @@ class Ours:
 
 @dataclass(frozen=True)
 class Theirs:
-    """A peer's seconds at one size; medians, the resamples extrapolated from ``solves``.
+    """A peer's CPU seconds at one size; medians, the resamples extrapolated from ``solves``.
 
     The ratios are to ours on one thread: the first value with the build, a further one and
     the resamples after it.
@@ -65,7 +62,6 @@ class Theirs:
     first_ratio: float
     further_ratio: float
     resamples_ratio: float
-    resamples_ratio_all_threads: float
     largest_difference: float
     tolerance: float
 
@@ -111,6 +107,8 @@ def measure_size(size: int, progress: Callable[[str], None]) -> tuple[Ours, list
     ours, value, values = in_fresh_process(_measure_ours, size)
     theirs = []
     for peer in PEERS:
+        if size > peer.largest:
+            continue
         progress(f"K = {size}: {peer.name}")
         run = in_fresh_process(_measure_peer, peer, size)
         theirs.append(_compared(peer, run, ours, value, values))
@@ -119,7 +117,6 @@ def measure_size(size: int, progress: Callable[[str], None]) -> tuple[Ours, list
 
 def _measure_ours(size: int) -> tuple[Ours, float, FloatArray]:
     """Return our times, the value of the frequencies and those of all resamples."""
-    import numba
     from workloads import dense_instance
 
     from fairtransport import AuditProblem
@@ -141,9 +138,6 @@ def _measure_ours(size: int) -> tuple[Ours, float, FloatArray]:
     # these also load the kernels, before anything is timed
     values, value = resample(), problem.value(instance.frequencies)
     single = np.array([problem.value(f) for f in instance.resamples])
-    all_threads = repeat(build), repeat(resample)
-    threads = numba.get_num_threads()
-    numba.set_num_threads(1)
     ours = Ours(
         points=size,
         segments=len(problem.frontiers.row),
@@ -151,9 +145,6 @@ def _measure_ours(size: int) -> tuple[Ours, float, FloatArray]:
         value_after_build=repeat(lambda: problem.value(instance.frequencies)).seconds,
         value_with_build=repeat(from_arrays).seconds,
         resamples=repeat(resample).seconds,
-        build_all_threads=all_threads[0].seconds,
-        resamples_all_threads=all_threads[1].seconds,
-        threads=threads,
         largest_difference=_largest_difference(single, values),
     )
     return ours, value, values
@@ -205,7 +196,6 @@ def _compared(peer: Peer, run: PeerRun, ours: Ours, value: float, values: FloatA
         first_ratio=run.first.seconds / ours.value_with_build,
         further_ratio=run.further.seconds / ours.value_after_build,
         resamples_ratio=resamples / ours.resamples,
-        resamples_ratio_all_threads=resamples / ours.resamples_all_threads,
         largest_difference=_largest_difference(answers, expected),
         tolerance=peer.tolerance,
     )
@@ -217,27 +207,21 @@ def _largest_difference(values: FloatArray, expected: FloatArray) -> float:
 
 def our_table(measured: list[Ours]) -> Table:
     """Return the table of our own seconds."""
-    threads = measured[0].threads
     table = Table(
         title="fairtransport: dense positive costs, a budget that binds",
         caption=(
-            "Medians, on one thread like the peers; kernels compiled beforehand. One value with "
-            f"the build starts from the arrays and includes their checks. The {RESAMPLES} "
-            f"resamples run on the frontiers already built. Right: on {threads} threads, which "
-            "wait for each other when something else uses a core."
+            "CPU, medians, on one thread like the peers; kernels compiled beforehand. One value "
+            f"with the build starts from the arrays and includes their checks. The {RESAMPLES} "
+            "resamples run on the frontiers already built."
         ),
     )
     for name in (
         "K", "segments", "build once", "one value after it", "one value with it",
-        f"{RESAMPLES} resamples", f"build, {threads} threads",
-        f"{RESAMPLES} resamples, {threads} threads", "value, values differ by",
+        f"{RESAMPLES} resamples", "value, values differ by",
     ):  # fmt: skip
         table.add_column(name, justify="right")
     for row in measured:
-        seconds = (
-            row.build, row.value_after_build, row.value_with_build,
-            row.resamples, row.build_all_threads, row.resamples_all_threads,
-        )  # fmt: skip
+        seconds = (row.build, row.value_after_build, row.value_with_build, row.resamples)
         table.add_row(
             str(row.points), str(row.segments), *map(shown_seconds, seconds),
             f"{row.largest_difference:.0e}",
@@ -284,13 +268,11 @@ def best_lines(measured: list[Theirs]) -> list[str]:
     rows = [row for row in measured if row.points == size]
     first = min(rows, key=lambda row: row.first_value)
     further = min(rows, key=lambda row: row.further_value)
-    all_threads = shown_ratio(further.resamples_ratio_all_threads)
     return [
         f"Fastest LP at K = {size}:",
         f"  one value, everything included: {first.peer}, {shown_ratio(first.first_ratio)}",
         f"  one value, models already built: {further.peer}, {shown_ratio(further.further_ratio)}",
         f"  {RESAMPLES} resamples: {further.peer}, {shown_ratio(further.resamples_ratio)}",
-        f"  the same with all threads of ours: {all_threads}",
     ]
 
 

@@ -1,4 +1,8 @@
-"""What all benchmarks share: timing, fresh processes, provenance, result files."""
+"""What all benchmarks share: CPU time, fresh processes, provenance, result files.
+
+Everything is CPU time on one thread: ratios of it in one run mean something on a machine that is
+shared, where a clock on the wall tells what else is going on.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +15,20 @@ from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 RESULTS = Path(__file__).parent / "results"
-LIBRARIES = ("numpy", "scipy", "numba", "highspy", "ortools", "cvxpy", "clarabel")
+PUBLISHED = Path(__file__).parents[1] / "docs" / "speed.json"
+"""What the docs' page on speed is made from."""
+LIBRARIES = ("numpy", "scipy", "numba", "highspy", "ortools", "cvxpy", "clarabel", "POT")
+ONE_THREAD = {"NUMBA_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
 @dataclass(frozen=True)
@@ -33,10 +40,10 @@ class Timing:
 
 
 def timed(function: Callable[[], T]) -> tuple[float, T]:
-    """Return how long one call took, in seconds, and what it returned."""
-    start = perf_counter()
+    """Return the CPU seconds that one call took, and what it returned."""
+    start = process_time()
     answer = function()
-    return perf_counter() - start, answer
+    return process_time() - start, answer
 
 
 def repeat(function: Callable[[], Any], *, seconds: float = 1.0, at_least: int = 3) -> Timing:
@@ -81,12 +88,18 @@ def provenance() -> dict[str, Any]:
     }
 
 
-def write_result(name: str, content: dict[str, Any]) -> Path:
-    """Write ``results/<name>.json`` in one step, so that a reader never sees half a file."""
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"{name}.json"
+def exponent(sizes: Sequence[int], values: Sequence[float]) -> float:
+    """Return how values grow: the slope of a straight line through the logarithms."""
+    from numpy import log, polyfit
+
+    return float(polyfit(log(sizes), log(values), 1)[0])
+
+
+def write_result(path: Path, content: dict[str, Any]) -> Path:
+    """Write a file in one step, so that a reader never sees half of it."""
+    path.parent.mkdir(exist_ok=True)
     partial = path.with_suffix(".json.partial")
-    partial.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     return partial.replace(path)
 
 

@@ -1,7 +1,8 @@
-"""Speed and memory beside the peers: prints tables, writes results/<name>.json.
+"""Speed and memory beside the peers, in one run: prints tables, writes docs/speed.json.
 
-`make bench` runs everything; `--quick` the small sizes, `--only` one part. The exit code is 1
-when a peer's value is not ours.
+`make bench` runs everything, and `scripts/make_speed_table.py` makes the docs' tables of what it
+wrote; `--quick` runs the small sizes, `--only` one part, and both write into results/ alone. The
+exit code is 1 when a peer's value is not ours.
 """
 
 from __future__ import annotations
@@ -9,100 +10,141 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import afterwards
 import frontiers
 import lp
-from measure import Neighbours, provenance, shown_seconds, write_result
+import million
+import nearest
+import starting
+from measure import (
+    ONE_THREAD,
+    PUBLISHED,
+    RESULTS,
+    Neighbours,
+    provenance,
+    shown_seconds,
+    write_result,
+)
 from rich.console import Console
 
-LARGEST_QUICK_LP = 100
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rich.console import RenderableType
+
+    Progress = Callable[[str], None]
+
+
+class Measured(NamedTuple):
+    """What a part measured, as JSON and as it is printed; and how many values were not a peer's."""
+
+    found: dict[str, Any]
+    shown: list[RenderableType]
+    wrong: int = 0
+
+
+def run_lp(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
+    """Measure ours beside the LP solvers."""
+    compiling = lp.compile_seconds()
+    ours, theirs = [], []
+    for size in lp.QUICK_SIZES if quick else lp.SIZES:
+        own, peers = lp.measure_size(size, progress)
+        ours.append(own)
+        theirs += peers
+    wrong = sum(not row.agrees for row in [*ours, *theirs])
+    worst = max(row.largest_difference for row in theirs)
+    loading = (
+        "Numba, not in any number below: a process with an empty cache needs "
+        f"{shown_seconds(compiling['empty_cache'])} to compile all kernels, "
+        f"later ones {shown_seconds(compiling['filled_cache'])} to load them."
+    )
+    verdict = f"{wrong} DISAGREEMENTS" if wrong else "all values agree"
+    shown = [
+        loading, lp.our_table(ours), lp.peer_table(theirs), *lp.best_lines(theirs),
+        f"{verdict}; largest relative difference {worst:.1e}.",
+    ]  # fmt: skip
+    return Measured(lp.as_json(compiling, ours, theirs), shown, wrong)
+
+
+def run_nearest(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
+    """Measure ours beside the nearest task that POT has."""
+    found = nearest.measure(nearest.QUICK_SIZES if quick else nearest.SIZES, progress)
+    wrong = sum(not one.agrees for one in found)
+    return Measured(nearest.as_json(found), [nearest.table(found)], wrong)
+
+
+def run_frontiers(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
+    """Measure how building the frontiers grows, beside the bare product of the pairs."""
+    wanted = frontiers.QUICK_SIZES if quick else frontiers.SIZES
+    growths = [frontiers.measure_growth(kind, sizes, progress) for kind, sizes in wanted.items()]
+    shown = [
+        part
+        for growth in growths
+        for part in (frontiers.growth_table(growth), frontiers.growth_line(growth))
+    ]
+    return Measured(frontiers.as_json(growths), shown)
+
+
+def run_starting(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
+    """Measure the commands from their start."""
+    found = starting.measure(starting.QUICK_RUNS if quick else starting.RUNS, progress)
+    return Measured(found, [starting.table(found)])
+
+
+def run_afterwards(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
+    """Measure what comes after the value."""
+    sizes = afterwards.QUICK_SIZES if quick else afterwards.SIZES
+    rows = afterwards.QUICK_ROWS if quick else afterwards.ROWS
+    found = afterwards.measure(sizes, rows, progress)
+    return Measured(found, [afterwards.table(found), *afterwards.lines(found)])
+
+
+def run_million(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
+    """Measure audits of a million points."""
+    found = million.measure(million.QUICK_PEOPLE if quick else million.PEOPLE, progress)
+    return Measured(found, [million.table(found)])
+
+
+PARTS: dict[str, Callable[[bool, Progress], Measured]] = {
+    "starting": run_starting,
+    "lp": run_lp,
+    "nearest": run_nearest,
+    "frontiers": run_frontiers,
+    "afterwards": run_afterwards,
+    "million": run_million,
+}
+"""All that is measured, in this order; a new part is a line here."""
 
 
 def main() -> int:
     """Run the benchmarks that were asked for."""
     options = _options()
+    os.environ |= ONE_THREAD  # of all processes that are started here
     console = Console(width=None if sys.stdout.isatty() else 130, highlight=False)
-    context = {**provenance(), "quick": options.quick}
-    right = True
-    if options.only in {None, "lp"}:
-        right = _run_lp(console, context)
-    if options.only in {None, "frontiers"}:
-        _run_frontiers(console, context)
-    if options.only in {None, "afterwards"}:
-        _run_afterwards(console, context)
-    return 0 if right else 1
+    content: dict[str, Any] = {"of": provenance(), "quick": options.quick}
+    wrong = 0
+    for name in PARTS if options.only is None else [options.only]:
+        neighbours = Neighbours()
+        with console.status("") as status:
+            measured = PARTS[name](options.quick, status.update)
+        cores = neighbours.cores()
+        console.print(*measured.shown, sep="\n")
+        console.print(f"Other processes used {cores:.2f} of {os.cpu_count()} cores meanwhile.\n")
+        content[name] = {"cores_used_by_others": cores, **measured.found}
+        wrong += measured.wrong
+        write_result(RESULTS / f"{name}.json", content[name])
+    if options.only is None and not options.quick:
+        console.print(f"Written: {write_result(PUBLISHED, content).name}")
+    return 1 if wrong else 0
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--quick", action="store_true", help="small sizes only")
-    parser.add_argument("--only", choices=("lp", "frontiers", "afterwards"), help="one part only")
+    parser.add_argument("--only", choices=tuple(PARTS), help="one part only")
     return parser.parse_args()
-
-
-def _run_lp(console: Console, context: dict[str, Any]) -> bool:
-    """Measure ours beside the LP solvers; return whether all values agree."""
-    neighbours = Neighbours()
-    compiling = lp.compile_seconds()
-    console.print(
-        "Numba, not in any number below: a process with an empty cache needs "
-        f"{shown_seconds(compiling['empty_cache'])} to compile all kernels, "
-        f"later ones {shown_seconds(compiling['filled_cache'])} to load them.\n"
-    )
-    ours, theirs = [], []
-    with console.status("") as status:
-        for size in lp.SIZES:
-            if context["quick"] and size > LARGEST_QUICK_LP:
-                continue
-            own, peers = lp.measure_size(size, status.update)
-            ours.append(own)
-            theirs += peers
-    console.print(
-        lp.our_table(ours), "", lp.peer_table(theirs), "", *lp.best_lines(theirs), "", sep="\n"
-    )
-    content = lp.as_json(compiling, ours, theirs)
-    path = write_result("lp", {**context, **_shared(console, neighbours), **content})
-    differences = [row for row in [*ours, *theirs] if not row.agrees]
-    worst = max(row.largest_difference for row in theirs)
-    verdict = f"{len(differences)} DISAGREEMENTS" if differences else "all values agree"
-    console.print(f"{verdict}; largest relative difference {worst:.1e}. Written: {path.name}\n")
-    return not differences
-
-
-def _run_frontiers(console: Console, context: dict[str, Any]) -> None:
-    """Measure how building the frontiers grows."""
-    neighbours = Neighbours()
-    growths = []
-    wanted = frontiers.QUICK_SIZES if context["quick"] else frontiers.SIZES
-    for kind, sizes in wanted.items():
-        with console.status("") as status:
-            growth = frontiers.measure_growth(kind, sizes, status.update)
-        console.print(frontiers.growth_table(growth), frontiers.growth_line(growth), "", sep="\n")
-        growths.append(growth)
-    content = frontiers.as_json(growths)
-    path = write_result("frontiers", {**context, **_shared(console, neighbours), **content})
-    console.print(f"Written: {path.name}")
-
-
-def _run_afterwards(console: Console, context: dict[str, Any]) -> None:
-    """Measure what comes after the value."""
-    neighbours, quick = Neighbours(), context["quick"]
-    sizes = afterwards.QUICK_SIZES if quick else afterwards.SIZES
-    with console.status("") as status:
-        rows = afterwards.QUICK_ROWS if quick else afterwards.ROWS
-        found = afterwards.measure(sizes, rows, status.update)
-    console.print(afterwards.table(found), *afterwards.lines(found), "", sep="\n")
-    path = write_result("afterwards", {**context, **_shared(console, neighbours), **found})
-    console.print(f"Written: {path.name}")
-
-
-def _shared(console: Console, neighbours: Neighbours) -> dict[str, float]:
-    """Say how much of the machine was not ours."""
-    cores = neighbours.cores()
-    console.print(f"While this ran, other processes used {cores:.2f} of {os.cpu_count()} cores.")
-    return {"cores_used_by_others": cores}
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 Run it with the interpreter of a fresh environment, isolated from the checkout (``python -I``).
 """
 
+import os
 import subprocess
 import sys
 from importlib import import_module
@@ -33,11 +34,18 @@ def main() -> None:
     names = modules()
     script = Path(sys.executable).with_name("fairtransport")
     with TemporaryDirectory() as folder:
+        kept = Path(folder, "cache")
         for arguments in (["--version"], ["demo"]):
-            subprocess.run([script, *arguments], cwd=folder, check=True, stdout=subprocess.PIPE)
+            subprocess.run(
+                [script, *arguments], cwd=folder, check=True, stdout=subprocess.PIPE,
+                env=os.environ | {"XDG_CACHE_HOME": str(kept)},
+            )  # fmt: skip
         report = Path(folder, "report.html").read_text("utf-8")
+        made = [path.name for path in kept.rglob("charts*")]
     if "</html>" not in report:
         sys.exit("the demo's report is not whole")
+    if made:
+        sys.exit(f"the charts' script was made, and is no file of the package: {made}")
     print(f"{len(names)} modules load and the demo runs from {home.parent}")
 
 

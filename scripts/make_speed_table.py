@@ -1,4 +1,4 @@
-"""Write the table of docs/speed.md from docs/afterwards.json, which `make bench` measures."""
+"""Write the tables of docs/speed.md from what `make bench` measures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 DOCS = Path(__file__).parents[1] / "docs"
 STAGES = ("audit", "bounds", "moves", "summary", "html")
-MARKS = ("<!-- afterwards -->", "<!-- end of afterwards -->")
 
 
 def stages_table(found: dict[str, Any]) -> str:
@@ -25,13 +24,41 @@ def stages_table(found: dict[str, Any]) -> str:
     return "\n".join([*lines, f"| exponent in K | {grown} | | |"])
 
 
-def page_with_table(page: str, found: dict[str, Any]) -> str:
-    """Return the page with its table renewed."""
-    before, after = page.split(MARKS[0], maxsplit=1)[0], page.split(MARKS[1])[1]
-    return f"{before}{MARKS[0]}\n{stages_table(found)}\n{MARKS[1]}{after}"
+def million_table(found: dict[str, Any]) -> str:
+    """Return the CPU seconds of every stage of audits of very many points, with their brackets."""
+    lines = [f"| loss | {' | '.join(STAGES)} | whole | peak MiB | page, MB | width |"]
+    lines.append("|---" * 10 + "|")
+    for name, one in found["audits"].items():
+        seconds = one["seconds"]
+        cells = [f"{seconds[stage]:.1f}" for stage in STAGES]
+        width = "exact" if one["width"] is None else f"{one['width']:.0e}"
+        lines.append(
+            f"| {name} | {' | '.join(cells)} | {sum(seconds.values()):.0f} | "
+            f"{one['peak_mib']:.0f} | {one['page_mb']:.2f} | {width} |"
+        )
+    bare = found["random"]
+    lines.append(
+        f"| at random, bracket, the value alone | {bare['seconds']:.1f} | | | | | | "
+        f"{bare['peak_mib']:.0f} | | {bare['bracket']['width']:.0e} |"
+    )
+    return "\n".join(lines)
+
+
+TABLES = {"afterwards": stages_table, "million": million_table}
+"""The tables by the names of their marks, and of the files that they come from."""
+
+
+def page_with_table(page: str, found: dict[str, Any], name: str = "afterwards") -> str:
+    """Return the page with one of its tables renewed."""
+    start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    before, after = page.split(start, maxsplit=1)[0], page.split(end)[1]
+    return f"{before}{start}\n{TABLES[name](found)}\n{end}{after}"
 
 
 if __name__ == "__main__":
     place = DOCS / "speed.md"
-    found = json.loads((DOCS / "afterwards.json").read_text("utf-8"))
-    place.write_text(page_with_table(place.read_text("utf-8"), found), encoding="utf-8")
+    page = place.read_text("utf-8")
+    for name in TABLES:
+        found = json.loads((DOCS / f"{name}.json").read_text("utf-8"))
+        page = page_with_table(page, found, name)
+    place.write_text(page, encoding="utf-8")

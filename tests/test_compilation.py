@@ -40,26 +40,72 @@ def installed(tmp_path):
     return copy.parent
 
 
-def run(installed, code=AUDIT, **more):
+def run(installed, code=AUDIT, before=(), **more):
     keep = {key: value for key, value in os.environ.items() if not key.startswith("NUMBA_")}
     environment = keep | {
         "PYTHONPATH": str(installed), "PYTHONDONTWRITEBYTECODE": "1", "HOME": os.devnull,
         "XDG_CACHE_HOME": os.devnull, **more,
     }  # fmt: skip
     return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment
-    )
+        [*before, sys.executable, "-c", code],
+        capture_output=True, text=True, check=False, env=environment,
+    )  # fmt: skip
 
 
 @pytest.mark.slow
 def test_an_audit_runs_where_nothing_can_be_kept_and_leaves_nothing(installed, tmp_path):
     done = run(installed, TMPDIR=str(tmp_path))
 
-    assert done.stderr == ""
+    assert done.stderr.count("set NUMBA_CACHE_DIR to a folder that can be written to.") == 1
     value, folder = done.stdout.split()
     assert float(value) == 0.25
     assert Path(folder).parent == tmp_path
     assert not Path(folder).exists()
+
+
+@pytest.fixture
+def read_only(tmp_path):
+    """A copy of the package in folders that nobody may write to."""
+    copy = tmp_path / "site" / "fairtransport"
+    shutil.copytree(HOME, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    folders = [copy.parent, copy, *(path for path in copy.rglob("*") if path.is_dir())]
+    for folder in folders:
+        folder.chmod(0o555)
+    yield copy.parent
+    for folder in folders:
+        folder.chmod(0o755)
+
+
+def obedient():
+    """Return what begins a command that obeys permissions, which root does not by itself."""
+    if os.geteuid() != 0:
+        return []
+    if shutil.which("setpriv") is None:
+        pytest.fail("as root these tests need the program `setpriv` on the PATH, and there is none")
+    return ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="permissions of folders are Linux' here")
+def test_an_installation_that_is_read_only_compiles_once_for_a_user(read_only, tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+
+    def audit():
+        return run(
+            read_only, HOME=str(home), XDG_CACHE_HOME=str(home / ".cache"),
+            NUMBA_DEBUG_CACHE="1", before=obedient(),
+        )  # fmt: skip
+
+    first, second = audit(), audit()
+
+    assert first.returncode == second.returncode == 0, first.stderr + second.stderr
+    assert not list(read_only.rglob("__pycache__"))
+    assert list((home / ".cache").rglob("*.nbc"))
+    assert "data saved to" in first.stdout
+    assert "data loaded from" in second.stdout
+    assert "data saved to" not in second.stdout
+    assert "NUMBA_CACHE_DIR" not in first.stderr
 
 
 @pytest.mark.parametrize("first", ["", "import numba"], ids=["not loaded", "loaded before"])

@@ -10,7 +10,8 @@ import pytest
 import fairtransport as ft
 
 HEAVY = [
-    "altair", "duckdb", "numba", "onnxruntime", "pandas", "scipy.optimize", "sklearn", "urllib3",
+    "altair", "duckdb", "numba", "onnxruntime", "pandas", "scipy.optimize", "sklearn", "starlette",
+    "urllib3", "uvicorn",
 ]  # fmt: skip
 
 MOST_MODULES = 20

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from contextlib import contextmanager, suppress
 from numbers import Real
 from typing import TYPE_CHECKING, TypeAlias
@@ -80,6 +81,20 @@ def said(error: BaseException, width: int = 200) -> str:
     'SystemExit: no reason given'
     """
     return cut(f"{type(error).__name__}: {reason(error) or 'no reason given'}", width)
+
+
+def sentence_of(error: BaseException) -> str | None:
+    """Return what went wrong around an audit, in a sentence; None: it is a defect of ours."""
+    if isinstance(error, FairtransportError):
+        return str(error)
+    if isinstance(error, OSError):
+        what = "the output" if error.filename is None else repr(os.fsdecode(error.filename))
+        return f"{what} could not be read or written: {error.strerror or error}"
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this audit; bins make fewer distinct points"
+    if not isinstance(error, Exception):  # such as a model's own sys.exit
+        return f"the program was ended from inside, before its work was done: {said(error)}"
+    return None
 
 
 def reason(error: BaseException) -> str:

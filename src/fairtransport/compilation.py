@@ -2,7 +2,8 @@
 
 Numba keeps what it has compiled beside the source, or in the user's cache. Where neither can
 be written to (an installation of somebody else's, no home), it refuses to define functions.
-Code is then kept for as long as the process lives; ``NUMBA_CACHE_DIR`` names a lasting place.
+Code is then kept for as long as the process lives, and a warning names the variable for a lasting
+place, ``NUMBA_CACHE_DIR``.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import atexit
 import os
 import shutil
 import sys
+import warnings
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -19,6 +21,11 @@ from fairtransport.errors import FairtransportError
 
 PACKAGES = ("inference/anytime", "inference/finite", "inference/rates", "transport")
 """The folders of compiled functions."""
+NOT_KEPT = (
+    "Compiled code cannot be kept, neither beside the package nor in the user's cache, so that "
+    "each process compiles anew, for some seconds: set NUMBA_CACHE_DIR to a folder that can be "
+    "written to."
+)
 
 
 def _can_be_written(folder: Path) -> bool:
@@ -74,6 +81,7 @@ def _keep_for_this_process() -> None:
         )
         raise FairtransportError(msg) from error
     atexit.register(_remove, folder, os.getpid())
+    warnings.warn(NOT_KEPT, stacklevel=2)
     os.environ["NUMBA_CACHE_DIR"] = folder  # numba reads it when it is loaded, workers' too
     if "numba" in sys.modules:
         sys.modules["numba"].config.CACHE_DIR = folder

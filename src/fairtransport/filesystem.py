@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from fairtransport.errors import FairtransportError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 ENDING = ".partial"
 STREAMS = (1, 2)
@@ -87,8 +87,17 @@ def is_file(path: Path) -> bool:
     path
         Perhaps no path at all: command-line arguments may be a name or a file.
     """
+    return _answered(path.is_file)
+
+
+def is_folder(path: Path) -> bool:
+    """Say whether there is such a folder."""
+    return _answered(path.is_dir)
+
+
+def _answered(question: Callable[[], bool]) -> bool:
     try:
-        return path.is_file()
+        return question()
     except OSError as error:
         if error.errno != ENAMETOOLONG:
             raise

@@ -10,16 +10,23 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from typing import TypeAlias
+
+    Listener: TypeAlias = Callable[[str, int, int], None]
+    """Is told what goes on in words, how much of it is done, and of how much."""
 
 T = TypeVar("T")
 
 PATIENCE = 1.0
 """Seconds of work before a bar appears."""
+PAUSE = 0.2
+"""Seconds between what a listener is told."""
 
 
 _silent: ContextVar[bool] = ContextVar("silent", default=False)
 _price: ContextVar[float | None] = ContextVar("price", default=None)
 _draw: ContextVar[str] = ContextVar("draw", default="")
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
 @contextmanager
@@ -30,6 +37,16 @@ def silence() -> Iterator[None]:
         yield
     finally:
         _silent.reset(token)
+
+
+@contextmanager
+def heard_by(listener: Listener) -> Iterator[None]:
+    """Tell a listener inside how far the work is, instead of showing a bar."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
 
 
 @contextmanager
@@ -62,6 +79,12 @@ def drawing(draw: int, draws: int) -> Iterator[None]:
         yield
     finally:
         _draw.reset(token)
+
+
+def tell(sentence: str) -> None:
+    """Say something before work that lasts, to a person who watches."""
+    if not _silent.get() and sys.stderr.isatty():
+        print(sentence, file=sys.stderr)  # noqa: T201
 
 
 def track(items: Iterable[T], total: int, what: str) -> Iterator[T]:
@@ -134,23 +157,9 @@ def _track(
     items: Iterable[T], total: int, before: int, size: Callable[[Any], int],
     words: Callable[[int, float], str],
 ) -> Iterator[T]:  # fmt: skip
-    """Yield items, with a bar on standard error once they lasted longer than ``PATIENCE``.
-
-    Parameters
-    ----------
-    items
-        The work.
-    total, before
-        How much there is, and how much was done before.
-    size
-        How much an item counts for.
-    words
-        Makes the line beside the bar from what is done and the seconds it took.
-
-    Notes
-    -----
-    Without a terminal, or inside `silence`, items pass as they are and rich is never imported.
-    """
+    if (listener := _listener.get()) is not None:
+        yield from _told(items, total, before, size, words, listener)
+        return
     if _silent.get() or not sys.stderr.isatty():
         yield from items
         return
@@ -172,3 +181,19 @@ def _track(
     finally:
         if bar is not None:
             bar.stop()
+
+
+def _told(
+    items: Iterable[T], total: int, before: int, size: Callable[[Any], int],
+    words: Callable[[int, float], str], listener: Listener,
+) -> Iterator[T]:  # fmt: skip
+    """Yield the items; tell the listener first and last, and in between now and then."""
+    started, told, done = time.monotonic(), -PAUSE, before
+    for item in items:
+        lasted = time.monotonic() - started
+        if lasted - told >= PAUSE:
+            listener(words(done, lasted), done, total)
+            told = lasted
+        yield item
+        done += size(item)
+    listener(words(done, time.monotonic() - started), done, total)

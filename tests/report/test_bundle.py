@@ -15,7 +15,7 @@ def made(tmp_path, monkeypatch):
         return "let é = 1;\n"
 
     monkeypatch.setattr(bundle, "users_cache", lambda owner: tmp_path / owner)
-    monkeypatch.setattr(bundle, "_made", make)
+    monkeypatch.setattr(bundle, "made_bundle", make)
     bundle.javascript_bundle.cache_clear()
     yield calls
     bundle.javascript_bundle.cache_clear()
@@ -58,4 +58,27 @@ def test_it_cannot_end_a_script_element(monkeypatch):
     import vl_convert
 
     monkeypatch.setattr(vl_convert, "javascript_bundle", lambda _: "a</script><!--b\r\n")
-    assert bundle._made() == "a<\\/script><\\!--b\n"
+    assert bundle.made_bundle().endswith("*/\na<\\/script><\\!--b\n")
+
+
+def test_licences_go_with_the_script_and_end_with_it(monkeypatch):
+    import vl_convert
+
+    monkeypatch.setattr(vl_convert, "javascript_bundle", lambda _: "script()")
+    notice, _, script = bundle.made_bundle().partition("*/")
+
+    assert notice.startswith("/*!\nVega")
+    assert "University of Washington Interactive Data Lab" in notice
+    assert "Redistributions in binary form must reproduce" in notice
+    assert script == "\nscript()"
+
+
+def test_a_wheels_file_is_taken_and_nothing_made(made, tmp_path, monkeypatch):
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / bundle.PLACE).write_text("theirs()", encoding="utf-8")
+    monkeypatch.setattr(bundle, "files", lambda _: package)
+
+    assert asked_by_another_process() == "theirs()"
+    assert made == []
+    assert not (tmp_path / "fairtransport").exists()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtransport.audit.narrowing import value_at_most
 from fairtransport.inference import Interval, difference_law
 from fairtransport.inference.verdict import Verdict, reach_verdict
 from fairtransport.space.row_numbers import row_numbers
@@ -31,7 +32,8 @@ class Attributable:
     value
         ψ − ψ', where ψ' is the statistic with all sensitive features held fixed.
     same_group
-        ψ': what people of the same sensitive group give already.
+        ψ': what people of the same sensitive group give already; where the statistic is a
+        bracket, what that is at most.
     lower_bound, upper_bound
         One-sided confidence bounds at level 1 − α each; infinite where there are none.
     interval
@@ -47,20 +49,6 @@ class Attributable:
     no two people of one group are comparable ψ' is 0 for every sample, and the part is ψ itself
     with its bounds. With targets from the sample a difference can err either way: there are no
     bounds then.
-
-    Examples
-    --------
-    People are compared with people of the sample: such a part has a value and no bounds.
-
-    >>> import pandas as pd
-    >>> import fairtransport as ft
-    >>> people = pd.DataFrame({"sex": ["f", "m"] * 200, "age": [30, 30, 31, 31] * 100, "good": 1})
-    >>> result = ft.audit(people, "good", model=lambda asked: (asked["sex"] == "m").astype(int),
-    ...                   sensitive_features="sex", delta=0.1, budget=0.05, rng=0,
-    ...                   similarity=ft.similarity.MixedTabular(scales={"age": 5}))
-    >>> part = result.attributable
-    >>> part.value, part.same_group, part.lower_bound, part.verdict
-    (0.5, 0.0, -inf, 'inconclusive')
     """
 
     value: float
@@ -88,15 +76,15 @@ def find_attributable(core: Core) -> Attributable:
     """
     held = held_fixed(core)
     apart = _are_apart(held.geometry)
-    same_group = 0.0 if apart else held.value(core.space.frequencies)
-    # fewer moves cannot gain more: a negative difference is a rounding error
+    same_group = 0.0 if apart else value_at_most(core, held)
     value = max(core.statistic - same_group, 0.0)
     if core.target_scope == "twins" and apart:
         return Attributable(
             value, same_group, core.lower_bound, core.upper_bound, core.interval, core.pvalue,
             core.tested,
         )  # fmt: skip
-    if not core.fixed_targets or core.loss.range is None or not core.asked.once_about_everybody:
+    exact = core.bracket is None and core.asked.once_about_everybody
+    if not core.fixed_targets or core.loss.range is None or not exact:
         open_one: Verdict | None = None if core.delta is None else "inconclusive"
         return Attributable(value, same_group, verdict=open_one)
     law = difference_law(

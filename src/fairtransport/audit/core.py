@@ -24,6 +24,7 @@ from fairtransport.inference.verdict import Verdict, reach_verdict
 from fairtransport.localise import Moved, find_moved, random_swap_risk
 from fairtransport.similarity.checking import comparable_share
 from fairtransport.transport import AuditProblem, BudgetCurve, Solution
+from fairtransport.transport.bracket import Bracket, BracketedProblem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     from fairtransport.access.oracle import AnsweredPoints
     from fairtransport.audit.making_up import MakingUp
+    from fairtransport.localise.telling import Proxies
     from fairtransport.losses import Loss
     from fairtransport.settings import AuditSettings
     from fairtransport.similarity import Similarity
@@ -73,6 +75,8 @@ class Core:
         How the model was asked, beyond once about everybody.
     made
         How twins were made up; None where nobody was.
+    proxies_found
+        Which columns tell the sensitive features, once that was asked; documents then say it.
     """
 
     settings: AuditSettings
@@ -86,6 +90,7 @@ class Core:
     settings_taken: tuple[str, ...] = ()
     asked: Asked = field(default_factory=Asked)
     made: MakingUp | None = None
+    proxies_found: list[Proxies] = field(default_factory=list)
 
     @property
     def delta(self) -> float | None:
@@ -270,6 +275,23 @@ class Core:
         return self.solution.value if law is None or self.asked.draws is None else law.estimate
 
     @property
+    def bracket(self) -> Bracket | None:
+        """The lower and upper value between which the statistic lies; None where it is exact.
+
+        `statistic` is the lower one, which the plan gains.
+        """
+        return self.problem.bracket if isinstance(self.problem, BracketedProblem) else None
+
+    def refuse_bracket(self, name: str) -> None:
+        """Refuse what needs the exact statistic, where it is a bracket."""
+        if self.bracket is not None:
+            msg = (
+                f"`{name}` needs the exact statistic, got a bracket: audit without `time_limit` "
+                "and `search_rounds`"
+            )
+            raise InputError(msg)
+
+    @property
     def baseline_risk(self) -> float:
         """The mean loss on the audit data.
 
@@ -367,20 +389,8 @@ class Core:
 
     @cached_property
     def budget_curve(self) -> BudgetCurve:
-        """The statistic at every budget.
-
-        Returns
-        -------
-        BudgetCurve
-
-        Examples
-        --------
-        >>> near = ft.audit(people, "good", model=hires, sensitive_features="sex", rng=0,
-        ...                 similarity=ft.similarity.MixedTabular(scales={"grade": 1}))
-        >>> curve = near.budget_curve
-        >>> curve.budgets.round(3).tolist(), curve.values.round(3).tolist()
-        ([0.0, 0.25], [0.125, 0.375])
-        """
+        """The statistic at every budget; it is refused where the statistic is a bracket."""
+        self.refuse_bracket("budget_curve")
         return self.problem.budget_curve(self.space.frequencies)
 
     def at_budget(self, budget: float) -> Self:
@@ -408,6 +418,7 @@ class Core:
         >>> [round(near.at_budget(budget).statistic, 3) for budget in (0, 0.1, 0.5)]
         [0.125, 0.225, 0.375]
         """
+        self.refuse_bracket("at_budget")
         problem = self.problem.with_budget(budget)
         settings = replace(self.settings, budget=problem.budget)
         return replace(self, settings=settings, solution=problem.solve(self.space.frequencies))
@@ -708,6 +719,7 @@ class Core:
         ('inconclusive', 'reject', 3000)
         """
         planned = self.asked.once_about_everybody and not is_bounded_by_rates(self)
+        planned = planned and self.bracket is None
         if self.verdict != "inconclusive" or self.delta is None or not planned:
             return None
         return find_outlook(self.as_pilot(), self.price, self.n, self.law, self.delta, self.alpha)
@@ -851,6 +863,8 @@ class Core:
         """
         if self.asked.law is not None:  # others hold neither at a stopping time nor for draws
             return (self.asked.law,)
+        if self.bracket is not None:  # others need the exact statistic
+            return () if is_bounded_by_rates(self) else (self.law,)
         able = [name for name in COMPARED if name != "finite-sample" or self.loss.range is not None]
         laws = (self.law if name == self.law.method else self._law(name) for name in able)
         # a law of few draws has no bounds at a small level
@@ -919,6 +933,7 @@ class Core:
         if not self.asked.once_about_everybody:
             msg = "`pilot` must be an audit that asked once about everybody, got another"
             raise InputError(msg)
+        self.refuse_bracket("pilot")
         if is_bounded_by_rates(self) and self.answers_differ:
             msg = (
                 "`pilot` must be an audit whose verdict is about the statistic, got one of answers "

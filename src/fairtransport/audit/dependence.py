@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtransport.audit.attributable import held_fixed
+from fairtransport.audit.narrowing import value_at_most
 from fairtransport.inference.verdict import reaches
 from fairtransport.summary import FeatureRole
 from fairtransport.transport.sensitivity import MetricSensitivity, metric_sensitivity
@@ -111,6 +112,7 @@ def find_sensitivity(core: Core, eta: float, draws: int) -> Sensitivity:
     eta, draws
         How wrong squared distances may be, and how many random metrics are tried.
     """
+    core.refuse_bracket("sensitivity")
     metric = metric_sensitivity(
         core.problem, core.space.frequencies, eta=eta, draws=draws, rng=core.seed
     )
@@ -135,8 +137,8 @@ def without_each_feature(core: Core) -> tuple[FeatureRole, ...]:
         # a made-up twin differs in what tells any of them
         return ()
     for name in core.space.sensitive:
-        value = held_fixed(core, name).value(core.space.frequencies)
-        share = 1 - value / core.statistic if core.statistic > 0 else None
+        value = value_at_most(core, held_fixed(core, name))
+        share = max(1 - value / core.statistic, 0.0) if core.statistic > 0 else None
         roles.append(FeatureRole(name, value, share))
     return tuple(roles)
 

@@ -27,7 +27,11 @@ OF_ONE = {
     **dict.fromkeys(("title", "date", "data_name", "auditor"), "a family has one report"),
     "draws": "the models of a family give one answer to a question, which its audits share",
     "ask_until_sure": "a family asks about everybody, as its audits share the answers",
+    **dict.fromkeys(
+        ("time_limit", "search_rounds", "memory"), "the audits of a family share their searches"
+    ),
     "budget_of_questions": "a family asks about everybody, as its audits share the answers",
+    "proxies": "the columns that tell a feature are those of one audit",
 }
 """What a family is not asked, and why."""
 OWN = (*(name for name in SETTINGS if name not in {*SHARED, *OF_ONE}), WHERE)

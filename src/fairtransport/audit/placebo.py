@@ -92,6 +92,7 @@ def find_placebo(core: Core, draws: int, rng: object) -> Placebo:
         msg = "`placebo` shuffles answers among twins, and made-up ones have their own: it needs "
         msg += 'an audit with `twins="observed"`'
         raise InputError(msg)
+    core.refuse_bracket("placebo")
     source = generator("rng", core.seed if rng is None else rng)
     shuffle = _shuffled_answers if core.space.has_twins else _shuffled_people
     found = [_figures(shuffle(core, source)) for _ in range(whole("draws", draws))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fairtransport.audit.core import Core
 from fairtransport.audit.dependence import Sensitivity, find_sensitivity
 from fairtransport.audit.placebo import Placebo, find_placebo
-from fairtransport.audit.proxies import Proxies, find_proxies
+from fairtransport.audit.proxies import asked_again, find_proxies
 from fairtransport.audit.shared import shared_summary
 from fairtransport.audit.summarise import method_limits, summarise, summarise_headline
 from fairtransport.checks import choice, whole
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
     from fairtransport.localise.moves import Prediction
+    from fairtransport.localise.telling import Proxies
     from fairtransport.settings import Rng
     from fairtransport.space.columns import Value
     from fairtransport.summary import AuditSummary
@@ -428,7 +429,7 @@ class AuditResult(Core):
             return self.summary
         return shared_summary(self, self.summary, whole("share", share, at_least=2))
 
-    @cached_property
+    @property
     def summary(self) -> AuditSummary:
         """Everything the audit says, as one document.
 
@@ -441,9 +442,9 @@ class AuditResult(Core):
         >>> result.summary.verdict, result.summary.directions[0].worse
         ('rejected', 'f')
         """
-        return summarise(self, self.headline)
+        return replace(self._details, proxies=tuple(self.proxies_found))
 
-    @cached_property
+    @property
     def headline(self) -> AuditSummary:
         """What a screen says of the audit, without what takes time and only a document shows.
 
@@ -456,6 +457,14 @@ class AuditResult(Core):
         >>> result.headline.statistic == result.summary.statistic
         True
         """
+        return replace(self._headline, proxies=tuple(self.proxies_found))
+
+    @cached_property
+    def _details(self) -> AuditSummary:
+        return summarise(self, self._headline)
+
+    @cached_property
+    def _headline(self) -> AuditSummary:
         return summarise_headline(self)
 
     def as_table(self, columns: Mapping[str, Sequence[Value]]) -> IntoDataFrame:
@@ -553,42 +562,30 @@ class AuditResult(Core):
         Parameters
         ----------
         model
-            The audited model, to be asked what the swaps add with one column changed alone, and
-            with all but that one; None leaves this out.
+            The audited model, to be asked what the swaps that need sensitive features, or what
+            tells them, to change add with one column changed alone, and with all but that one;
+            None leaves this out.
         rng
             A seed or a numpy generator, by which people are halved; default: the audit's seed.
 
-        Returns
-        -------
-        tuple[Proxies, ...]
-            For each sensitive feature, how well it is told and by which columns.
-
-        Raises
-        ------
-        InputError
-            If there are no columns that could tell it.
-
         Notes
         -----
+        Documents and reports that are made afterwards have it too. `audit` finds it at once where
+        its ``proxies`` says so.
+
         A predictor (a random forest) is fitted on half of the people, at most 4,000 in all, and
         tried on the others. Given it, those are independent draws, so that the exact intervals of
         the shares of each level that are told rightly hold at every sample size, together; their
         mean is the interval of the balanced accuracy. It is of this predictor: a feature that is
         not told by it may be told by another. A column that tells little beyond what others tell
         has a high accuracy alone and leaves one as high without it. Swaps with one column put
-        back may be of people who could not be; what they add need not sum to the statistic.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> height = np.where(people["sex"] == "f", 165, 178) + np.arange(400) % 7
-        >>> tall = ft.audit(people.assign(height=height), "good", model=hires,
-        ...                 features=["grade", "sex", "height"], sensitive_features="sex", rng=0)
-        >>> told = tall.proxies()[0]
-        >>> told.feature, round(told.accuracy, 2), told.columns[0].name
-        ('sex', 1.0, 'height')
+        back may be of people who could not be; what they add need not sum to the whole. Of more
+        than 30 columns, those that the predictor uses most are looked at one by one.
         """
-        return find_proxies(self, model, rng)
+        oracle = None if model is None else asked_again(self, model)
+        found = find_proxies(self, oracle, rng)
+        self.proxies_found[:] = found
+        return found
 
     def __str__(self) -> str:
         from fairtransport.report.sections.finding import (

@@ -174,6 +174,10 @@ def _headline(whole: AuditSummary, grain: Grain) -> dict[str, Any]:
     baseline = grain.nearest(whole.baseline_risk)
     return {
         "statistic": statistic,
+        "bracket": None if whole.bracket is None else replace(
+            whole.bracket, lower=statistic,
+            upper=max(statistic, grain.up(whole.bracket.upper) or 0.0),
+        ),
         "baseline_risk": baseline,
         "worst_case_risk": round(baseline + statistic, 12),
         "price": one_digit(whole.price),

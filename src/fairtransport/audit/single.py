@@ -13,11 +13,15 @@ from fairtransport.access.oracle import Oracle
 from fairtransport.access.repeating import to_repeat
 from fairtransport.audit.asked import Asked, check_asking, is_random
 from fairtransport.audit.making_up import asked_twins, make_up
+from fairtransport.audit.narrowing import narrowed
+from fairtransport.audit.needs import check_memory
+from fairtransport.audit.proxies import check_proxies, find_proxies
 from fairtransport.audit.result import AuditResult
 from fairtransport.audit.setting_aside import fit_on_some, set_aside
 from fairtransport.audit.warnings import find_warnings
 from fairtransport.checks import choice, one_of, threshold
 from fairtransport.errors import InputError
+from fairtransport.memory import working_within
 from fairtransport.settings import AuditSettings
 from fairtransport.similarity.twins import steps_for
 from fairtransport.space import SampleSpace, build_space
@@ -72,8 +76,12 @@ def audit(
     draws: int = 1,
     ask_until_sure: bool = False,
     budget_of_questions: int | None = None,
+    proxies: bool = False,
     favourable: object = None,
     privileged: Mapping[str, object] | None = None,
+    time_limit: float | None = None,
+    search_rounds: int | None = None,
+    memory: int | str | None = None,
     moves_limit: int = 500,
     title: str | None = None,
     date: str | dt.date | None = None,
@@ -173,11 +181,25 @@ def audit(
         the moment the asking stops.
     budget_of_questions
         The most questions that are asked until there is a verdict.
+    proxies
+        Whether it is also looked at which columns tell the sensitive features, and what goes
+        through each. The report then has a section on it; it asks up to 60,000 further questions.
     favourable
         The favourable label, for the group metrics. These stand beside the individual ones.
     privileged
         The privileged group, as in ``{"race": "Caucasian"}``, for the group metrics. One for each
         sensitive feature by which others are compared with it.
+    time_limit
+        Seconds that the search for the statistic may take; it then has a lower and an upper value.
+        Default: none, and it is exact. ``result.bracket`` has both values, ``result.statistic``
+        is the lower one; bounds and verdict hold for the statistic itself. It matters where
+        distances are between points in space; elsewhere the statistic is exact at once.
+    search_rounds
+        Rounds of that search instead of seconds, as an earlier result tells them, to repeat it
+        exactly. ``result.bracket.rounds`` has them.
+    memory
+        The memory that an audit may take, as in "2GB"; default: as much as it needs. Work is cut
+        into smaller parts; an audit that cannot fit is refused before the model is asked.
     moves_limit
         How many moves a document lists, those that add most; a result's table has all.
     title
@@ -192,27 +214,12 @@ def audit(
         The model's training data: a note then says how many cases could be in it. A frame or a
         path. The audit's guarantees are for people whom the model has not seen.
 
-    Returns
-    -------
-    AuditResult
-        What was found; printed, it says so in words.
-
-    Raises
-    ------
-    InputError
-        If a setting breaks its rule.
-    DataError
-        If the data cannot be audited as asked, such as missing values that nobody spoke of.
-    ModelError
-        If the model fails or answers something that cannot be used.
-
     Examples
     --------
     >>> import pandas as pd
-    >>> import fairtransport as ft
     >>> people = pd.DataFrame({"group": ["a", "a", "b", "b"], "good": [1, 0, 1, 0]})
-    >>> result = ft.audit(people, "good", model=lambda asked: (asked["group"] == "a").astype(int),
-    ...                   features=["group"], sensitive_features=["group"])
+    >>> result = audit(people, "good", model=lambda x: (x["group"] == "a").astype(int),
+    ...                features=["group"], sensitive_features=["group"])
     >>> result.statistic, result.baseline_risk, result.worst_case_risk
     (0.5, 0.5, 1.0)
     """
@@ -242,8 +249,12 @@ def audit(
         draws=draws,
         ask_until_sure=ask_until_sure,
         budget_of_questions=budget_of_questions,
+        proxies=proxies,
         favourable=favourable,
         privileged=privileged,
+        time_limit=time_limit,
+        search_rounds=search_rounds,
+        memory=memory,
         moves_limit=moves_limit,
         title=title,
         date=date,
@@ -272,7 +283,8 @@ def audit_with(
     AuditResult
         With its warnings.
     """
-    result = _walk(settings, X, y, model, y_pred, y_score)
+    with working_within(settings.memory_limit):
+        result = _walk(settings, X, y, model, y_pred, y_score)
     shared = None if train is None else people_also_in(result.space, train)
     return replace(result, warnings=tuple(find_warnings(result, shared)))
 
@@ -297,12 +309,16 @@ def _walk(
         with_log(model, settings.query_log), y_pred, y_score, settings.chosen_loss
     )
     settings, space = fit_on_some(settings, count_people(settings, X, y, access))
+    if settings.proxies:
+        check_proxies(space)
     oracle = Oracle(access, settings.chosen_loss, settings.pos_label)
     check_asking(settings, space, access, oracle.known_loss())
+    check_memory(settings, space)
     space, made = with_twins(settings, space, access, oracle)
     geometry = settings.chosen_similarity.geometry
     if is_random(settings, access):
-        return replace(_solve_in_draws(settings, space, oracle, geometry), made=made)
+        drawn = replace(_solve_in_draws(settings, space, oracle, geometry), made=made)
+        return _with_proxies(drawn, oracle)
     asked = Asked()
     if settings.ask_until_sure:
         from fairtransport.audit.until_sure import UntilSure
@@ -312,7 +328,17 @@ def _walk(
         asked = Asked(people=people, stopped=why, law=law)
     result = solve(settings, space, oracle, geometry)
     asked = replace(asked, repeats=repeated(settings, space, oracle))
-    return replace(result, made=made, asked=asked)
+    return _with_proxies(replace(result, made=made, asked=asked), oracle)
+
+
+def _with_proxies(result: AuditResult, oracle: Oracle) -> AuditResult:
+    """Return a result that says which columns tell sensitive features, if that was asked."""
+    if not result.settings.proxies:
+        return result
+    # who answers at random, or was not asked about everybody, is not asked what goes through them
+    can_be_asked = oracle.access.box is not None and result.asked.once_about_everybody
+    found = find_proxies(result, oracle if can_be_asked else None)
+    return replace(result, proxies_found=list(found))
 
 
 def repeated(settings: AuditSettings, space: SampleSpace, oracle: Oracle) -> Repeats:
@@ -439,7 +465,9 @@ def solve(
     if settings.delta is not None:
         # the answers can tell a range that was not known before
         threshold(settings.delta, answers.loss.range)
-    problem = AuditProblem(answers.losses, geometry(space), budget=settings.budget)
+    problem = narrowed(
+        settings, AuditProblem(answers.losses, geometry(space), budget=settings.budget), space
+    )
     solution = problem.solve(space.frequencies)
     # tables can be large, or handles to databases; what matters of them is in the space
     kept = replace(settings, sensitive_features=space.sensitive, targets=None)

@@ -40,6 +40,7 @@ from fairtransport.summary import (
     Provenance,
     QuestionsAsked,
     RatesFound,
+    StatisticBracket,
     TwinsMade,
 )
 
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from fairtransport.localise import GroupFlow, Move, Moved
     from fairtransport.similarity import SimilarityCheck
     from fairtransport.space import SampleSpace
-    from fairtransport.transport import BudgetCurve
 
 MOST_LEVELS = 40
 """Flows by a feature with more levels are in no document; `AuditResult.flows` gives them."""
@@ -86,6 +86,7 @@ def summarise(core: Core, headline: AuditSummary) -> AuditSummary:
     moved = core.moved
     compared = compare_groups(core)
     notes = [note for one in compared for note in one.notes]
+    curve, omitted_corners = _curve(core)
     return replace(
         headline,
         certificate_pvalue=core.certificate_pvalue,
@@ -104,14 +105,14 @@ def summarise(core: Core, headline: AuditSummary) -> AuditSummary:
             core.space, core.problem.geometry, core.answers.predictions,
             are_labels=core.loss.needs == "label",
         ),
-        budget_curve=_curve(core),
+        budget_curve=curve,
         elbow=_elbow(core),
         costs=_costs(core),
         similarity_check=_similarity_check(core),
         without_feature=without_each_feature(core),
         law=_law(core),
         warnings=(
-            *headline.warnings, *notes, *omissions(core), *_omitted_corners(core),
+            *headline.warnings, *notes, *omissions(core), *omitted_corners,
         ),
         provenance=replace(
             headline.provenance,
@@ -133,6 +134,7 @@ def summarise_headline(core: Core) -> AuditSummary:
     return AuditSummary(
         schema=SCHEMA,
         statistic=core.statistic,
+        bracket=None if core.bracket is None else StatisticBracket(**vars(core.bracket)),
         baseline_risk=core.baseline_risk,
         worst_case_risk=core.worst_case_risk,
         n=core.n,
@@ -366,6 +368,7 @@ def omissions(core: Core) -> list[str]:
         notes.append("Group metrics are left out here, as each question has several answers.")
     there = {law.method for law in core.compared_laws}
     whole = core.asked.once_about_everybody and core.rates is None
+    whole = whole and core.bracket is None
     lacking = [name for name in COMPARED if name not in there and whole]
     if lacking:
         notes.append(
@@ -373,25 +376,6 @@ def omissions(core: Core) -> list[str]:
             "level asks for more resamples."
         )
     return notes
-
-
-def _omitted_corners(core: Core) -> list[str]:
-    """Return a sentence on the corners of the budget curve that are left out, if some are.
-
-    Parameters
-    ----------
-    core
-        The audit, whose curve may have a corner for every segment of a frontier.
-    """
-    corners = len(core.budget_curve.budgets)
-    if corners <= MOST_CORNERS:
-        return []
-    curve, below = _thin_curve(core)
-    note = (
-        f"{len(curve.budgets)} of the budget curve's {corners} corners are listed here; lines "
-        f"between them are below the curve by at most {below:.1g}."
-    )
-    return [note]
 
 
 def _by_features(core: Core) -> list[str]:
@@ -441,22 +425,27 @@ def _similarity_check(core: Core) -> SimilarityCheck:
     )  # fmt: skip
 
 
-def _curve(core: Core) -> tuple[CurvePoint, ...]:
-    """Return the corners of the budget curve that a document has."""
-    curve, _ = _thin_curve(core)
+def _curve(core: Core) -> tuple[tuple[CurvePoint, ...], list[str]]:
+    """Return the corners of the budget curve that a document has, and what it leaves out."""
+    if core.bracket is not None:  # what was found is near this budget alone
+        return (), []
+    curve, below = core.budget_curve.thinned(MOST_CORNERS, NEAR * core.problem.budget)
     corners = zip(curve.budgets.tolist(), curve.values.tolist(), strict=True)
-    return tuple(CurvePoint(*corner) for corner in corners)
+    listed = tuple(CurvePoint(*corner) for corner in corners)
+    if len(core.budget_curve.budgets) <= MOST_CORNERS:
+        return listed, []
+    note = (
+        f"{len(listed)} of the budget curve's {len(core.budget_curve.budgets)} corners are listed "
+        f"here; lines between them are below the curve by at most {below:.1g}."
+    )
+    return listed, [note]
 
 
 def _elbow(core: Core) -> CurvePoint | None:
-    """Return the corner after which more budget brings less than on average; None without costs."""
+    if core.bracket is not None:
+        return None
     curve = core.budget_curve
     return None if len(curve.budgets) == 1 else CurvePoint(curve.elbow, curve(curve.elbow))
-
-
-def _thin_curve(core: Core) -> tuple[BudgetCurve, float]:
-    """Return the budget curve with few corners, half of them near the budget, and its error."""
-    return core.budget_curve.thinned(MOST_CORNERS, NEAR * core.problem.budget)
 
 
 def _law(core: Core) -> Law | None:

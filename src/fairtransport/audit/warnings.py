@@ -49,6 +49,7 @@ def find_warnings(core: Core, shared: int | None = None) -> Iterator[str]:
                 f"own; `bins[{name!r}]` makes fewer groups of them."
             )
     yield from _answers(core)
+    yield from _bracket(core)
     yield from _made_up(core)
     if core.target_scope == "observed":
         twins = " and with their twins" if space.has_twins else ""
@@ -67,6 +68,19 @@ def find_warnings(core: Core, shared: int | None = None) -> Iterator[str]:
             f"{shared} of {core.n} people have the same columns as someone in the training data. "
             "The guarantees hold only if they are other people."
         )
+
+
+def _bracket(core: Core) -> Iterator[str]:
+    """Say what a search that was limited leaves open."""
+    if core.bracket is None:
+        return
+    yield (
+        "The search for the statistic was limited: the figure given is its lower value, which the "
+        "swaps that were found add; the true one may be larger, up to the bracket's upper value. "
+        "Bounds, p-values and verdict hold for the true one. Whether other swaps are as bad, or "
+        "worse, and how the statistic depends on the budget, was not searched for; with sensitive "
+        "features held fixed its upper value is given."
+    )
 
 
 def _asking(core: Core) -> Iterator[str]:

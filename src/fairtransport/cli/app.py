@@ -37,6 +37,9 @@ COMMANDS = {
     "audit": Command(
         "audit_command:audit", "Audit a model, or the predictions in a file.", configured=True
     ),
+    "app": Command(
+        "app_command:app", "Audit in the browser, without programming: a page on this machine."
+    ),
     "combine": Command(
         "combine_command:combine",
         "Put earlier audits together: verdicts that hold for all of them.",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from cyclopts import CoercionError, Parameter
 
-from fairtransport.errors import InputError
+from fairtransport.literals import literal
 from fairtransport.settings import SETTINGS
 
 if TYPE_CHECKING:
@@ -154,62 +154,6 @@ Seed: TypeAlias = Annotated[int, Parameter(converter=whole_number, validator=not
 """The seed of everything random."""
 Switch: TypeAlias = Annotated[bool, Parameter(show_default=False)]
 """A flag without a value."""
-
-
-def literal(text: str | None) -> str | float | bool | None:
-    """Read a value as a truth value or a number where it is one: files hold typed columns.
-
-    Quotes keep text text.
-
-    Parameters
-    ----------
-    text
-        As it was typed; None stays None.
-
-    Examples
-    --------
-    >>> [literal(text) for text in ("True", "7", "0.5", "'7'", "seven")]
-    [True, 7, 0.5, '7', 'seven']
-    """
-    if text is None:
-        return None
-    if text.lower() in {"true", "false"}:
-        return text.lower() == "true"
-    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
-        return text[1:-1]
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
-
-
-def numbers(flag: str, parts: Sequence[str]) -> list[float]:
-    """Return the numbers of a list.
-
-    Parameters
-    ----------
-    flag
-        Its name, for the message.
-    parts
-        As they were typed.
-
-    Raises
-    ------
-    InputError
-        If one is none.
-
-    Examples
-    --------
-    >>> numbers("--bins.age", ["25", "45"])
-    [25.0, 45.0]
-    """
-    try:
-        return [float(part) for part in parts]
-    except ValueError:
-        msg = f"`{flag}` must be numbers separated by commas, got {','.join(parts)!r}"
-        raise InputError(msg) from None
 
 
 def one_or_many(tree: Mapping[str, Tree]) -> dict[str, object]:

@@ -192,7 +192,9 @@ def compare(
                 alpha=alpha, rng=seed, query_log=keeping.query_log, repeats=repeats,
             )  # fmt: skip
             asked = answers.options()
-            columns = columns_of(data, cases, answers.first(), _together(asked), counts)
+            columns = columns_of(
+                data, cases, answers.first(), asked.get("models", {}).values(), counts
+            )
             complete = replace(settings, similarity=comparison.chosen(columns))
             found = compare_with(complete, data, cases.label, **asked, tolerance=tolerance)
         found = replace(found, settings_taken=settings_taken()[1])
@@ -220,18 +222,3 @@ def _as_verdict(found: Comparison) -> str:
     if found.applicability is not None:
         return "not-applicable"
     return "certified" if found.not_worse else "inconclusive"
-
-
-@dataclass(frozen=True)
-class _Together:
-    """The columns that any of several models asks for."""
-
-    features: tuple[str, ...] | None
-
-
-def _together(asked: dict[str, Mapping[str, object]]) -> _Together:
-    """Return the columns that any of the models asks for; None where one does not say."""
-    known = [getattr(one, "features", None) for one in asked.get("models", {}).values()]
-    if not known or None in known:
-        return _Together(None)
-    return _Together(tuple(dict.fromkeys(name for names in known for name in names or ())))

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from cyclopts import Group, Parameter
 
-from fairtransport.cli.argument_types import Names, Whole, literal
+from fairtransport.cli.argument_types import Names, Whole
 from fairtransport.errors import InputError
+from fairtransport.literals import literal
 
 if TYPE_CHECKING:
     from fairtransport.access.endpoints.endpoint import Endpoint

@@ -115,8 +115,7 @@ def _explain(error: BaseException, *, debug: bool) -> int:
 
 
 def _sentence(error: BaseException, *, debug: bool) -> str:
-    """Return what went wrong: our sentence, the command line's, the system's, or a defect."""
-    from fairtransport.checks import said
+    from fairtransport.checks import said, sentence_of
     from fairtransport.cli.wording import usage_sentence
     from fairtransport.report.screen.flagwords import in_flags
 
@@ -124,13 +123,8 @@ def _sentence(error: BaseException, *, debug: bool) -> str:
         return in_flags(str(error))
     if isinstance(error, CycloptsError):
         return usage_sentence(error)
-    if isinstance(error, OSError):
-        what = "the output" if error.filename is None else repr(os.fsdecode(error.filename))
-        return f"{what} could not be read or written: {error.strerror or error}"
-    if isinstance(error, MemoryError):
-        return "there is not enough memory for this audit; bins make fewer distinct points"
-    if not isinstance(error, Exception):  # such as a model's own sys.exit
-        return f"the program was ended from inside, before its work was done: {said(error)}"
+    if broken := sentence_of(error):
+        return broken
     more = "" if debug else f"; run it again with {DEBUG} to see where, and please report it"
     return f"This is a defect of fairtransport ({said(error)}){more}"
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, cast
 
 from fairtransport.audit.entries import OWN, naming_entry, refuse_unknown
-from fairtransport.cli.argument_types import literal
 from fairtransport.cli.configfile import Table, family_entries, reading, settings_taken
 from fairtransport.cli.endpoint_flags import NAMES as ENDPOINT_FLAGS
 from fairtransport.cli.exits import FailOn, check_fail_on, family_exit_code
@@ -24,6 +23,7 @@ from fairtransport.cli.outputs import Outputs
 from fairtransport.cli.stdout import stdout_aside
 from fairtransport.cli.typed_line import LINE
 from fairtransport.cli.wording import naming
+from fairtransport.literals import literal
 from fairtransport.settings import SETTINGS, AuditSettings, checked
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class FamilyLine:
         key = (answers.model, answers.allow_pickle, answers.trust, answers.reaching)
         if key not in models:
             models[key] = answers.options()["model"]
-        columns = columns_of(asked["data"], cases, answers, models[key], settings.counts)
+        columns = columns_of(asked["data"], cases, answers, [models[key]], settings.counts)
         known = {one.name: getattr(settings, one.name) for one in fields(settings)}
         given = {
             "y": cases.label, "train": asked["train"], "similarity": comparison.chosen(columns),

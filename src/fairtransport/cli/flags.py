@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
+from fairtransport.audit.files import (
+    chosen_similarity,
+    columns_described,
+    known_features,
+    settings_before,
+)
 from fairtransport.checks import number
 from fairtransport.cli.argument_types import (
     DisagreementName,
@@ -22,8 +27,6 @@ from fairtransport.cli.argument_types import (
     Tables,
     TwinsName,
     Whole,
-    literal,
-    numbers,
     one_or_many,
     told,
 )
@@ -32,7 +35,7 @@ from fairtransport.cli.endpoint_flags import FLAGS as ENDPOINT_FLAGS
 from fairtransport.cli.endpoint_flags import REACHING, Reaching, is_address
 from fairtransport.cli.wording import naming
 from fairtransport.errors import InputError
-from fairtransport.losses import as_loss
+from fairtransport.literals import literal, numbers
 from fairtransport.progress import priced, silence
 from fairtransport.settings import AuditSettings
 from fairtransport.similarity import registry
@@ -40,22 +43,21 @@ from fairtransport.similarity.base import parameter_names
 from fairtransport.similarity.twins import Twins, as_twins
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Iterable
 
     from fairtransport.access.boxes import BlackBox
     from fairtransport.audit import AuditResult
+    from fairtransport.audit.files import Columns
     from fairtransport.cli.options import (
         AnswerOptions,
         CaseOptions,
         ComparisonOptions,
         PredictionOptions,
         QuestionOptions,
+        WorkOptions,
     )
     from fairtransport.similarity import Similarity
     from fairtransport.similarity.base import Parameters
-
-Columns: TypeAlias = Callable[[], dict[str, list[str]]]
-"""Finds out which columns of an audit are sensitive and which others describe a case."""
 
 
 @Parameter(name="*", group=Group("Cases", sort_key=1))
@@ -134,6 +136,31 @@ class Answers:
 PRICE = "What a thousand questions cost, for the line that shows how far the asking is."
 
 
+@Parameter(name="*", group=Group("Limits", sort_key=4.5))
+@dataclass(frozen=True, kw_only=True)
+class WorkLimits:
+    """How long and in how much memory an audit may work."""
+
+    time_limit: Annotated[float | None, told("time_limit")] = None
+    search_rounds: Annotated[Whole | None, told("search_rounds")] = None
+    memory: Annotated[str | None, told("memory")] = None
+
+    def options(self) -> WorkOptions:
+        """Return them as `audit` takes them."""
+        return {
+            "time_limit": self.time_limit,
+            "search_rounds": self.search_rounds,
+            "memory": self.memory,
+        }
+
+    def refuse_for_families(self) -> None:
+        """Refuse what several audits are not asked."""
+        for name, value in self.options().items():
+            if value is not None:
+                msg = f"`{name}` must not be given for several audits, got {value}"
+                raise InputError(msg)
+
+
 @Parameter(name="*", group=Group("Questions", sort_key=2))
 @dataclass(frozen=True, kw_only=True)
 class Keeping:
@@ -167,6 +194,7 @@ class Questions(Keeping):
     draws: Annotated[Whole, told("draws")] = AuditSettings.draws
     ask_until_sure: Annotated[Switch, told("ask_until_sure")] = AuditSettings.ask_until_sure
     budget_of_questions: Annotated[Whole | None, told("budget_of_questions")] = None
+    proxies: Annotated[Switch, told("proxies")] = AuditSettings.proxies
 
     def options(self) -> QuestionOptions:
         """Return them as `audit` takes them."""
@@ -176,6 +204,7 @@ class Questions(Keeping):
             "draws": self.draws,
             "ask_until_sure": self.ask_until_sure,
             "budget_of_questions": self.budget_of_questions,
+            "proxies": self.proxies,
             "twins": self._described(),
         }
 
@@ -280,11 +309,7 @@ class Comparing:
         given = one_or_many(self.similarity_settings or {})
         settings = {name.replace("-", "_"): value for name, value in given.items()}
         with naming(**_setting_flags(registry.SIMILARITIES[self.similarity])):
-            if not settings:
-                registry.as_similarity(self.similarity)  # fails where settings are needed
-                return self.similarity
-            defaults = columns() if "fit" in settings else {}
-            return registry.similarity_from_settings(self.similarity, settings, defaults=defaults)
+            return chosen_similarity(self.similarity, settings, columns)
 
 
 @Parameter(name="*", group=Group("Running", sort_key=5))
@@ -363,16 +388,13 @@ def asked_before(
     InputError
         In the words of the flags.
     """
-    from fairtransport.access.boxes import choose_access
-    from fairtransport.space.file_source import FileSource
-
-    if data is not None:
-        FileSource(data)
-    loss = as_loss(comparison.loss, comparison.limits)
     answers.reaching.check(answers.model)
-    # any callable stands for the model
-    choose_access(None if answers.model is None else len, answers.prediction, answers.score, loss)
-    settings = AuditSettings(
+    return settings_before(
+        data,
+        cases.label,
+        has_model=answers.model is not None,
+        y_pred=answers.prediction,
+        y_score=answers.score,
         **cases.options(),
         loss=comparison.loss,
         loss_range=comparison.limits,
@@ -380,10 +402,6 @@ def asked_before(
         disagreement=comparison.disagreement,
         **more,
     )
-    if loss.uses_truth and cases.label is None:
-        msg = f"`y` must be given for the loss {loss.name!r}, got None"
-        raise InputError(msg)
-    return settings
 
 
 def audit_file(
@@ -406,14 +424,15 @@ def audit_file(
     from fairtransport.audit import audit_with
 
     asked = answers.options()
-    columns = columns_of(data, cases, answers, asked["model"], settings.counts)
+    columns = columns_of(data, cases, answers, [asked["model"]], settings.counts)
     complete = replace(settings, similarity=comparison.chosen(columns))
     return audit_with(complete, data, cases.label, **asked, train=train)
 
 
 def columns_of(
-    data: Path, cases: Cases, answers: Answers, model: object, counts: str | None = None
-) -> Columns:
+    data: Path, cases: Cases, answers: Answers, models: Iterable[object],
+    counts: str | None = None,
+) -> Columns:  # fmt: skip
     """Return how to find the columns that a similarity is about, as the audit will choose them.
 
     Parameters
@@ -425,17 +444,7 @@ def columns_of(
     counts
         A column that describes nobody.
     """
-
-    def find() -> dict[str, list[str]]:
-        """Return sensitive and other columns; the file is opened only if it has to be."""
-        from fairtransport.space.file_source import FileSource
-
-        sensitive = list(cases.sensitive or ())
-        chosen: Collection[str] | None = cases.features or getattr(model, "features", None)
-        if chosen is None:
-            taken = {cases.label, counts, answers.prediction, *(answers.score or ())}
-            chosen = [name for name in FileSource(data).columns if name not in taken]
-        others = [name for name in chosen if name not in sensitive]
-        return {"sensitive_features": sensitive, "features": others}
-
-    return find
+    others = (cases.label, counts, answers.prediction, *(answers.score or ()))
+    return lambda: columns_described(
+        data, cases.sensitive or (), cases.features, known_features(models), others
+    )

@@ -10,6 +10,7 @@ import numpy as np
 
 from fairtransport.checks import IntArray, choice, float_array, generator, number, shown, whole
 from fairtransport.errors import InputError
+from fairtransport.inference.finite.bracketed import BracketedLaw, Ceiling
 from fairtransport.inference.finite.difference import DifferenceLaw
 from fairtransport.inference.finite.evidence import (
     Evidence,
@@ -32,6 +33,7 @@ from fairtransport.inference.paper.resampling import (
     without_replacement,
 )
 from fairtransport.inference.paper.truncated import draw_truncated
+from fairtransport.transport.bracket import BracketedProblem
 
 if TYPE_CHECKING:
     from fairtransport.checks import FloatArray
@@ -291,7 +293,7 @@ def _spread(variance: float, gains: FloatArray) -> float:
     return math.sqrt(variance) if variance > (1e-12 * scale) ** 2 else 0.0
 
 
-def finite_sample(request: Request) -> FiniteSampleLaw:
+def finite_sample(request: Request) -> SamplingLaw:
     """Make bounds, tests and certificates that hold at every n, by betting.
 
     Parameters
@@ -299,13 +301,20 @@ def finite_sample(request: Request) -> FiniteSampleLaw:
     request
         The checked problem, sample and settings. Nothing is computed until it is asked for.
     """
+    problem = request.problem
     limits = _limits(
-        request.problem, request.loss_range, binary=request.binary_losses, most=request.most_gain
+        problem, request.loss_range, binary=request.binary_losses, most=request.most_gain
     )
-    return FiniteSampleLaw(
-        "finite-sample", request.estimate, request.n, (), request.problem, request.counts, limits,
+    law = FiniteSampleLaw(
+        "finite-sample", request.estimate, request.n, (), problem, request.counts, limits,
         request.alpha, request.rng, request.delta,
     )  # fmt: skip
+    if not isinstance(problem, BracketedProblem):
+        return law
+    # which targets were found depends on the sample
+    below = replace(law, fixed_targets=False)
+    above = Ceiling(problem, request.counts, limits)
+    return BracketedLaw("finite-sample", law.estimate, law.n, (), below, above)
 
 
 def _limits(
@@ -322,6 +331,11 @@ def _limits(
     binary, most
         Whether losses are at the ends of the range, and a limit of every gain, if there is one.
     """
+    if known is None and isinstance(problem, BracketedProblem):
+        most = float(problem.known.at_no_price.max())
+        return GainLimits(
+            np.zeros(1), np.array([most]), linear=problem.budget == 0, two_valued=False
+        )
     if known is None:
         return limits_of_space(problem)
     return limits_of_losses(problem, known, binary=binary, most=most)
@@ -432,6 +446,12 @@ def sampling_law(
     (0.225, 0.0145)
     """
     choice("method", method, METHODS)
+    if isinstance(problem, BracketedProblem) and method != "finite-sample":
+        msg = (
+            "`method` must be 'finite-sample' for a problem whose values are brackets, got "
+            f"{method!r}"
+        )
+        raise InputError(msg)
     law = METHODS[method](
         Request(
             problem=problem,

@@ -1,10 +1,11 @@
-"""The charts' JavaScript: made once for a version of its library and kept in the user's cache."""
+"""The charts' JavaScript: a file of the wheel, or made once and kept in the user's cache."""
 
 from __future__ import annotations
 
 import hashlib
 from contextlib import suppress
 from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from fairtransport.caches import users_cache
@@ -14,37 +15,46 @@ from fairtransport.filesystem import write_text
 if TYPE_CHECKING:
     from pathlib import Path
 
+PLACE = "charts.js"
+"""Where a wheel has it, in this package; a checkout has none."""
+
 
 @cache
 def javascript_bundle() -> str:
     """Return Vega, Vega-Lite and Vega-Embed as one script.
 
-    Making it takes seconds. A file that cannot be read, is not whole or was changed is made anew;
+    An installation has it as a file. A checkout makes it, which takes seconds, once for a version
+    of its library. A kept file that cannot be read, is not whole or was changed is made anew;
     where none can be written the script is made for each process.
-
-    Returns
-    -------
-    str
-        Safe inside a script element; the same for a version of its library, so that a page's
-        policy can allow it by its hash.
     """
+    with suppress(FileNotFoundError):
+        return files(__package__).joinpath(PLACE).read_text("utf-8")
     from importlib.metadata import version
 
-    place = users_cache("fairtransport") / f"charts-{version('vl-convert-python')}.js"
+    # the notice above the script is ours, so that the file is of its version too
+    notice = hashlib.sha256(_notice().encode()).hexdigest()[:8]
+    name = f"charts-{version('vl-convert-python')}-{notice}.js"
+    place = users_cache("fairtransport") / name
     script = _kept(place)
     if script is None:
-        script = _made()
+        script = made_bundle()
         _keep(place, script)
     return script
 
 
-def _made() -> str:
-    """Return the script, made anew."""
+def made_bundle() -> str:
+    """Return the script, put together anew: the same for the same version of vl-convert."""
     import vl_convert
 
     bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     # inside a script element these would end or hide it
-    return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--").replace("\r\n", "\n")
+    bundle = bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    return f"/*!\n{_notice()}*/\n" + bundle.replace("\r\n", "\n")
+
+
+def _notice() -> str:
+    """Return the licences of what is in the script, which go wherever it goes."""
+    return files(__package__).joinpath("templates", "charts_licence.txt").read_text("utf-8")
 
 
 def _kept(place: Path) -> str | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairtransport.report.numbers import people
-from fairtransport.report.strings import shorten, value_text, visible
+from fairtransport.report.strings import shorten, texts_apart, value_text, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -172,7 +172,7 @@ def changes_cell(
     'sex f → m'
     """
     return pairs_cell(
-        (visible(name), value_text(before.get(name)) + ARROW + value_text(after.get(name)))
+        (visible(name), ARROW.join(texts_apart(before.get(name), after.get(name))))
         for name in names
     )
 

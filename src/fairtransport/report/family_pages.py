@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairtransport.report.charts import family_chart
+from fairtransport.report.charts.family_bounds import family_document
 from fairtransport.report.family_sections.family_finding import (
     counts_sentence,
     family_title,
@@ -31,8 +31,8 @@ def render_family_html(summary: FamilySummary, *, title: str = TITLE) -> str:
     title
         The heading.
     """
-    drawn = family_chart(list(map(vars, summary.members))).to_dict(validate=False)
-    return page(summary, title, {"family": drawn}, summary.version)
+    charts = {"family": family_document(list(map(vars, summary.members)))}
+    return page(summary, title, charts, summary.version)
 
 
 def render_family_markdown(summary: FamilySummary, *, title: str = TITLE) -> str:

@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from fairtransport.errors import InputError
 from fairtransport.report.cells import has_signal
-from fairtransport.report.charts import (
-    budget_curve_chart,
-    flow_heatmaps,
-    flow_rows,
-    law_chart,
-    methods_chart,
-)
-from fairtransport.report.charts.heatmaps import heatmaps_document
+from fairtransport.report.charts.budget import budget_document
+from fairtransport.report.charts.documents import drawn
+from fairtransport.report.charts.heatmaps import flow_rows, heatmaps_document
+from fairtransport.report.charts.law import law_document
+from fairtransport.report.charts.method_bounds import methods_document
 from fairtransport.report.charts.offline import offline
 
 if TYPE_CHECKING:
@@ -26,7 +23,6 @@ if TYPE_CHECKING:
     from fairtransport.summary import AuditSummary
 
     Write: TypeAlias = Callable[[], dict[str, Any]]
-    Draw: TypeAlias = Callable[[], ChartType]
 
 FEWEST_CORNERS = 2
 EMPTY = {
@@ -46,7 +42,7 @@ def chart_specs(summary: AuditSummary) -> dict[str, dict[str, Any]]:
         Flows in which every change may be chance have no picture.
     """
     quiet = {f"flows-{at}" for at, one in enumerate(summary.flows, 1) if not has_signal(one)}
-    return {key: write() for key, (write, _) in _charts(summary).items() if key not in quiet}
+    return {key: write() for key, write in _charts(summary).items() if key not in quiet}
 
 
 def picture(summary: AuditSummary, kind: str, feature: str | None = None) -> ChartType:
@@ -70,45 +66,30 @@ def picture(summary: AuditSummary, kind: str, feature: str | None = None) -> Cha
         keys["flows"] = f"flows-{1 if feature is None else names.index(feature) + 1}"
     found = _charts(summary)
     if keys[kind] not in found:
-        msg = f"`kind` must be something this audit can show, got {kind!r}: {EMPTY[kind]}"
+        limited = kind == "budget" and summary.bracket is not None
+        why = "the statistic is a bracket, at this budget alone" if limited else EMPTY[kind]
+        msg = f"`kind` must be something this audit can show, got {kind!r}: {why}"
         raise InputError(msg)
-    _, draw = found[keys[kind]]
-    return offline(draw())
+    return offline(drawn(found[keys[kind]]()))
 
 
-def _charts(summary: AuditSummary) -> dict[str, tuple[Write, Draw]]:
-    """Return the charts by their keys: what writes each as a document, and what draws it.
-
-    Parameters
-    ----------
-    summary
-        What the audit says.
-    """
+def _charts(summary: AuditSummary) -> dict[str, Write]:
+    """Return what writes each chart as a document, by the charts' keys."""
     found, delta, label = summary.statistic, summary.delta, summary.provenance.label
-    charts: dict[str, tuple[Write, Draw]] = {}
+    charts: dict[str, Write] = {}
     for number, table in enumerate(summary.flows, 1):
         if table.cells:
-            rows, feature = flow_rows(table), table.feature
-            charts[f"flows-{number}"] = (
-                partial(heatmaps_document, rows, feature=feature, label=label),
-                partial(flow_heatmaps, rows, feature=feature, label=label),
+            charts[f"flows-{number}"] = partial(
+                heatmaps_document, flow_rows(table), feature=table.feature, label=label
             )
-    drawn: dict[str, Draw] = {}
     if summary.law is not None and summary.law.bins:
         ends = {"lower": summary.lower_bound, "upper": summary.upper_bound}
         bins = list(map(vars, summary.law.bins))
-        drawn["law"] = partial(law_chart, bins, estimate=found, delta=delta, **ends)
+        charts["law"] = partial(law_document, bins, estimate=found, delta=delta, **ends)
     if summary.methods:
         methods = list(map(vars, summary.methods))
-        drawn["methods"] = partial(methods_chart, methods, estimate=found, delta=delta)
+        charts["methods"] = partial(methods_document, methods, estimate=found, delta=delta)
     if len(summary.budget_curve) >= FEWEST_CORNERS:
         here = {"budget": summary.budget, "statistic": found, "price": summary.price}
-        drawn["curve"] = partial(budget_curve_chart, list(map(vars, summary.budget_curve)), **here)
-    return charts | {key: (partial(_as_document, draw), draw) for key, draw in drawn.items()}
-
-
-def _as_document(draw: Draw) -> dict[str, Any]:
-    """Return a drawn chart as its document, unchecked."""
-    # the tests check all charts against the schema; here it would take most of the time
-    document: dict[str, Any] = draw().to_dict(validate=False)
-    return document
+        charts["curve"] = partial(budget_document, list(map(vars, summary.budget_curve)), **here)
+    return charts

@@ -91,6 +91,23 @@ def value_text(value: Value | tuple[float, ...], write: Callable[[object], str] 
     return write(value)
 
 
+def texts_apart(before: Value, after: Value) -> tuple[str, str]:
+    """Return two different values as texts that differ, with as many digits as that takes.
+
+    Examples
+    --------
+    >>> texts_apart(188.712, 188.731), texts_apart("a", "b"), texts_apart(1.0, 2.0)
+    (('188.71', '188.73'), ('a', 'b'), ('1', '2'))
+    """
+    texts = value_text(before), value_text(after)
+    if isinstance(before, float) and isinstance(after, float) and before != after:
+        digits = 4
+        while texts[0] == texts[1]:
+            digits += 1
+            texts = f"{before:.{digits}g}", f"{after:.{digits}g}"
+    return texts
+
+
 def prediction_text(
     value: Value | tuple[float, ...], classes: Sequence[Value] = (),
     write: Callable[[object], str] = visible,

@@ -12,10 +12,18 @@ from fairtransport.checks import shown
 from fairtransport.datasets.adult import LABEL
 from fairtransport.errors import InputError
 from fairtransport.progress import track
-from fairtransport.reproduce.adult_study import COLUMNS, GROUPS, basis, split_adult
+from fairtransport.reproduce.adult_study import (
+    COLUMNS,
+    GROUPS,
+    ITERATIONS,
+    TOLERANCE,
+    basis,
+    split_adult,
+)
 from fairtransport.reproduce.agreement import beside
 from fairtransport.reproduce.extras import needed
 from fairtransport.reproduce.gradient_flow import GradientFlow, beyond, entropy_loss
+from fairtransport.reproduce.keeping import Kept, versions
 from fairtransport.reproduce.loss_ratio import loss_ratio_test
 from fairtransport.reproduce.networks import TrainingSettings, baseline, project
 from fairtransport.reproduce.reduction import ReductionSettings, reduction
@@ -24,7 +32,8 @@ from fairtransport.reproduce.torch_state import one_thread, tensor
 from fairtransport.similarity import SensitiveSubspace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     import pandas as pd
 
@@ -43,6 +52,9 @@ PAPER_BOUNDS = {
 PAPER_REJECTED = {"Baseline": 10, "Project": 9, "Reduction": 10, "SenSR": 0}
 BUDGET = 0.01
 """The mean squared distance of the audits."""
+KINDS = ("observed", "generate", "search")
+"""Whom the audits compare people with: those who were observed, or twins that are made up."""
+LIBRARIES = ("fairlearn", "numpy", "scikit-learn", "torch")
 
 
 @dataclass(frozen=True)
@@ -70,7 +82,8 @@ class StudySettings:
 
     def as_dict(self) -> dict[str, object]:
         """Return the settings as they are recorded."""
-        return asdict(self)
+        directions = {"iterations": ITERATIONS, "tolerance": TOLERANCE}
+        return {**asdict(self), "directions": directions}
 
     def models(self) -> dict[str, Callable[[People, int], LogOdds]]:
         """Return how each model is trained from people and a seed, in ``PAPER_BOUNDS``' order."""
@@ -104,6 +117,7 @@ class AdultNetworks:
 def adult_networks(
     seeds: int = PAPER_RUNS,
     *,
+    cache: Path,
     seed: int = 0,
     settings: StudySettings | None = None,
     audit_settings: Mapping[str, Any] | None = None,
@@ -114,19 +128,14 @@ def adult_networks(
     ----------
     seeds
         How many random splits and trainings.
+    cache
+        The folder that keeps what is finished, model by model.
     seed
         The first; the others follow it.
     settings
         How models are trained and attacked.
     audit_settings
         Further settings of `audit`, for the audits beside the test.
-
-    Raises
-    ------
-    InputError
-        If a number is not whole, or below 1.
-    FairtransportError
-        If torch or fairlearn is not installed.
     """
     chosen, further = settings or StudySettings(), dict(audit_settings or {})
     numbers = {"seeds": seeds} | ({} if chosen.people is None else {"people": chosen.people})
@@ -136,43 +145,33 @@ def adult_networks(
             raise InputError(msg)
     for module in ("torch", "fairlearn"):
         needed(module)
-    runs = list(track(_runs(range(seed, seed + seeds), chosen, further), seeds, "Seeds"))
     record = {**chosen.as_dict(), "audit_settings": further}
+    kept = Kept.under(cache, {**record, "libraries": versions(LIBRARIES)})
+    numbered = range(seed, seed + seeds)
+    runs = list(track((_run(one, chosen, further, kept) for one in numbered), seeds, "Seeds"))
     return AdultNetworks(tuple(runs), summarise(runs), record)
 
 
-def _runs(
-    seeds: Sequence[int], settings: StudySettings, further: dict[str, Any]
-) -> Iterator[dict[str, Any]]:
-    """Yield the figures of one seed after the other.
-
-    Parameters
-    ----------
-    seeds, settings
-        Which, and how.
-    further
-        Further settings of the audits.
-
-    Notes
-    -----
-    The test takes the sensitive directions from the audited people, as the follow-up does; the
-    audit takes them from the training people, as its bounds ask for a similarity that does not
-    depend on the sample.
-    """
-    for seed in seeds:
-        split = split_adult(seed, settings.people)
-        # the follow-up takes the directions from the audited people
-        directions = basis(split.audit.directions())
-        similarity = SensitiveSubspace(list(GROUPS))
-        similarity.fit(split.training.frame.drop(columns=LABEL))
-        figures: dict[str, Any] = {"seed": seed}
-        for name, train in settings.models().items():
-            model = train(split.training, seed)
-            figures[name] = {
-                **tested(model, split.audit, directions, settings.flow),
-                **audited(model, split, similarity, settings.budget, further),
-            }
-        yield figures
+def _run(seed: int, settings: StudySettings, further: dict[str, Any], kept: Kept) -> dict[str, Any]:
+    """Return the figures of a seed; what is kept is not computed again."""
+    figures = kept.read(seed) or {"seed": seed}
+    missing = [name for name in PAPER_BOUNDS if name not in figures]
+    if not missing:
+        return figures
+    split = split_adult(seed, settings.people)
+    # the follow-up takes the directions from the audited people
+    directions = basis(split.audit.directions())
+    similarity = SensitiveSubspace(list(GROUPS))
+    similarity.fit(split.training.frame.drop(columns=LABEL))
+    for name in missing:
+        model = settings.models()[name](split.training, seed)
+        figures[name] = tested(model, split.audit, directions, settings.flow)
+        for kind in KINDS:
+            asked = {"twins": kind, **further}
+            found = audited(model, split, similarity, settings.budget, asked)
+            figures[name] |= {f"{kind}_{figure}": value for figure, value in found.items()}
+        kept.keep(seed, figures)
+    return figures
 
 
 def tested(
@@ -253,15 +252,14 @@ def audited(
         with one_thread():
             return np.asarray(model(tensor(split.coding(frame))).double().sigmoid())
 
-    asked: dict[str, Any] = {"twins": "observed", **further}
     result = audit(
         split.audit.frame, LABEL, model=probability, features=list(COLUMNS), budget=budget,
-        sensitive_features=list(GROUPS), similarity=similarity, loss="log", rng=0, **asked,
+        sensitive_features=list(GROUPS), similarity=similarity, loss="log", rng=0, **further,
     )  # fmt: skip
     return {
         "statistic": result.statistic,
         "lower_bound": result.lower_bound,
-        "audit_ratio": result.worst_case_risk / result.baseline_risk,
+        "ratio": result.worst_case_risk / result.baseline_risk,
     }
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtransport.memory import entries_at_a_time
 from fairtransport.threads import threads_for
 
 if TYPE_CHECKING:
@@ -62,6 +63,14 @@ class Frontiers:
     far_cost: FloatArray
     far_gain: FloatArray
     slope: FloatArray
+
+    def targets_at(self, price: float) -> IntArray:
+        """Return a target of every point that is worth most at a price."""
+        used = slice(0, int(np.searchsorted(-self.slope, -price, side="left")))
+        target = self.base_target.copy()
+        # a row's segments come in order, so its last one tells where it ends
+        target[self.row[used]] = self.target[used]
+        return target
 
     def net_gains(self, price: float) -> FloatArray:
         """Return φ_ν(i) = max_j (l_j − ν c_ij) − l_i for every point; ``price`` may be infinite.
@@ -132,6 +141,12 @@ def build_frontiers(losses: FloatArray, geometry: Geometry) -> Frontiers:
     )
     order = np.argsort(row, kind="stable")
     return _sorted_segments(losses, row[order], target[order], cost[order])
+
+
+def frontiers_of_moves(losses: FloatArray, geometry: Geometry, moves: Moves) -> Frontiers:
+    """Build the frontiers of all points as if some moves were the only ones."""
+    corners = _corners_of_lists(losses, geometry.size, moves, _profiles(geometry))
+    return _sorted_segments(losses, corners.row, corners.target, corners.cost)
 
 
 def _sorted_segments(
@@ -266,15 +281,14 @@ def _with_fewest_changes(
         at = at + 1
 
 
-def _corners(losses: FloatArray, geometry: Geometry) -> Iterator[_Corners]:
-    """Yield the corners of all points, by whichever search the geometry allows.
+def _profiles(geometry: Geometry) -> IntArray:
+    if geometry.profiles is None:
+        return np.empty((geometry.size, 0), np.int64)
+    return geometry.profiles
 
-    Listed moves are gone through row by row, an embedding is searched by trees, and other costs
-    are computed in pieces of a block.
-    """
-    profiles = geometry.profiles
-    if profiles is None:
-        profiles = np.empty((geometry.size, 0), np.int64)
+
+def _corners(losses: FloatArray, geometry: Geometry) -> Iterator[_Corners]:
+    profiles = _profiles(geometry)
     if (moves := geometry.listed_moves()) is not None:
         yield _corners_of_lists(losses, geometry.size, moves, profiles)
         return
@@ -290,7 +304,7 @@ def _corners(losses: FloatArray, geometry: Geometry) -> Iterator[_Corners]:
         cols = targets[np.lexsort((targets, -losses[targets]))]
         # rows by falling loss: a piece needs only the targets above its lowest row
         limit = np.searchsorted(-losses[cols], -losses[rows], side="left")
-        pieces = max(16, CHUNK_ENTRIES // max(1, len(cols)))
+        pieces = max(16, entries_at_a_time(CHUNK_ENTRIES, 24) // max(1, len(cols)))
         for at in range(0, len(rows), pieces):
             part = slice(at, at + pieces)
             yield _corners_of_piece(

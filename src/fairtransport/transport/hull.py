@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 
-from fairtransport.transport.kernels import changed, cheapest_first
+from fairtransport.transport.kernels import UNCOUNTED, changed, cheapest_first
 
 if TYPE_CHECKING:
     from fairtransport.checks import FloatArray, IntArray
@@ -20,7 +20,7 @@ MARGIN = 1e-12
 """Candidates below a hull by less stay on it until all are known: products round."""
 
 
-@njit(cache=True)
+@njit(**UNCOUNTED)
 def cost_at(loss: float, level: FloatArray, price: FloatArray, n: int) -> float:
     """Return the cost at which a hull reaches a loss; no candidate that costs more is a corner.
 
@@ -69,19 +69,9 @@ def cost_at(loss: float, level: FloatArray, price: FloatArray, n: int) -> float:
     return float((price[low + 1] + (price[low] - price[low + 1]) * share) * (1 + MARGIN))
 
 
-@njit(cache=True)
-def _place(loss: float, level: FloatArray, n: int) -> int:
-    """Return how many corners have a larger loss.
-
-    Parameters
-    ----------
-    loss
-        A candidate's loss.
-    level
-        Losses of the corners, falling.
-    n
-        How many corners there are.
-    """
+@njit(**UNCOUNTED)
+def place_of(loss: float, level: FloatArray, n: int) -> int:
+    """Return how many corners have a larger loss."""
     low, high = 0, n
     while low < high:
         middle = (low + high) // 2
@@ -92,7 +82,7 @@ def _place(loss: float, level: FloatArray, n: int) -> int:
     return low
 
 
-@njit(cache=True)
+@njit(**UNCOUNTED)
 def insert(  # noqa: C901
     i: int, j: int, c: float, loss: float, profiles: IntArray,
     level: FloatArray, price: FloatArray, corner: IntArray, n: int,
@@ -135,9 +125,7 @@ def insert(  # noqa: C901
     >>> corner[:n].tolist(), price[:n].tolist()
     ([2, 0], [2.0, 0.0])
     """
-    # where it would stand; p moves left and q right over the corners that it hides
-    p = q = _place(loss, level, n)
-    # a corner with a larger loss costs no more: the candidate is below the hull
+    p = q = place_of(loss, level, n)
     if p > 0 and price[p - 1] <= c:
         return n
     if p < n and level[p] == loss:
@@ -171,7 +159,7 @@ def insert(  # noqa: C901
     return _replace(p, q, j, c, loss, level, price, corner, n)
 
 
-@njit(cache=True)
+@njit(**UNCOUNTED)
 def _replace(
     p: int, q: int, j: int, c: float, loss: float,
     level: FloatArray, price: FloatArray, corner: IntArray, n: int,
@@ -199,7 +187,7 @@ def _replace(
     return n + p + 1 - q
 
 
-@njit(cache=True)
+@njit(**UNCOUNTED)
 def finish(i: int, losses: FloatArray, price: FloatArray, corner: IntArray, n: int) -> int:
     """Turn a hull into the frontier, in place, cheapest corner first; return its length.
 

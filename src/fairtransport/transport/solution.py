@@ -166,10 +166,9 @@ class BudgetCurve:
         last = max(1, int(np.searchsorted(self.budgets, end, side="right")) - 1)
 
         def farthest(left: int, right: int) -> tuple[float, int, int, int]:
-            """Return minus the distance of the worst corner between two kept ones."""
-            part, ends = slice(left, right + 1), [left, right]
-            line = np.interp(self.budgets[part], self.budgets[ends], self.values[ends])
-            above = self.values[part] - line
+            part, start, first = slice(left, right), self.budgets[left], self.values[left]
+            slope = (self.values[right] - first) / (self.budgets[right] - start)
+            above = self.values[part] - (slope * (self.budgets[part] - start) + first)
             at = int(above.argmax())
             return -float(above[at]), left, left + at, right
 

@@ -5,23 +5,22 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from fairtransport.report.charts.documents import drawn, layer, layered, number, words
 from fairtransport.report.charts.marks import open_ends
 from fairtransport.report.charts.style import (
     BLUE,
     INK,
+    VALUE_AXIS,
     VERMILLION,
     WIDTH,
-    data_of,
-    finish,
+    looks,
     padded,
     rows_of,
-    value_axis,
 )
 from fairtransport.report.numbers import decimal, interval_text
 from fairtransport.report.strings import visible
 
 if TYPE_CHECKING:
-    import altair as alt
     from altair.typing import ChartType
 
     from fairtransport.report.charts.style import Row, Table
@@ -41,8 +40,11 @@ def family_chart(table: Table) -> ChartType:
         Columns ``name``, ``statistic``, ``lower``, ``upper``, ``delta`` and ``verdict``, one audit
         a row; what does not exist is None or infinite.
     """
-    import altair as alt
+    return drawn(family_document(table))
 
+
+def family_document(table: Table) -> Row:
+    """Return the Vega-Lite document of `family_chart`."""
     rows = _told_apart([_row(row) for row in rows_of(table, NEEDED)])
     names = ("statistic", "lower", "upper", "delta")
     left, right = padded([row[name] for row in rows for name in names if row[name] is not None])
@@ -50,34 +52,32 @@ def family_chart(table: Table) -> ChartType:
         row["from"] = left if row["lower"] is None else row["lower"]
         row["to"] = right if row["upper"] is None else row["upper"]
 
-    def x(name: str) -> alt.X:
-        """Return the channel of the statistic, on one scale for all layers."""
-        return alt.X(f"{name}:Q", title="FaiTH statistic", axis=value_axis()).scale(
-            domain=[left, right], nice=False
-        )
+    def x(name: str) -> Row:
+        scale = {"domain": [left, right], "nice": False}
+        return number(name, "FaiTH statistic", axis=VALUE_AXIS, scale=scale)
 
-    down = alt.Y("row:N", sort=[row["row"] for row in rows], title=None).axis(
-        domain=False, ticks=False
-    )
-    tips = [alt.Tooltip(f"{name}:N", title=title) for name, title in TIPS]
-    base = alt.Chart(data_of(rows)).encode(y=down, tooltip=tips)
+    order = [row["row"] for row in rows]
+    down = words("row", sort=order, title=None, axis={"domain": False, "ticks": False})
+    shared = {"y": down, "tooltip": [words(name, title=title) for name, title in TIPS]}
+    bar = {"color": BLUE, "opacity": 0.5, "height": 12}
+    dot = {"color": INK, "filled": True, "size": 90, "opacity": 1}
     layers = [
-        base.mark_bar(color=BLUE, opacity=0.5, height=12).encode(x=x("from"), x2="to:Q"),
-        base.mark_point(color=INK, filled=True, size=90, opacity=1).encode(x=x("statistic")),
+        layer(rows, "bar", bar, x=x("from"), x2={"field": "to"}, **shared),
+        layer(rows, "point", dot, x=x("statistic"), **shared),
     ]
     tested = [row for row in rows if row["delta"] is not None]
     if tested:
-        strokes = alt.Chart(data_of(tested)).mark_tick(color=VERMILLION, thickness=3, size=26)
-        layers.append(strokes.encode(x=x("delta"), y=down, tooltip=tips))
+        stroke = {"color": VERMILLION, "thickness": 3, "size": 26}
+        layers.append(layer(tested, "tick", stroke, x=x("delta"), **shared))
     layers += open_ends([row for row in rows if row["upper"] is None], x("to"), down)
-    return finish(
-        alt.layer(*layers).properties(width=WIDTH, height=ROW * len(rows)),
-        title="The audits side by side",
-        subtitle="Bars: intervals; dots: statistics; strokes: thresholds δ",
-        description="Intervals of the FaiTH statistic by audit: "
+    told = looks(
+        "The audits side by side",
+        "Intervals of the FaiTH statistic by audit: "
         + "; ".join(f"{row['name']} {row['range']}, δ {row['limit']}" for row in rows)
         + ".",
+        "Bars: intervals; dots: statistics; strokes: thresholds δ",
     )
+    return layered(layers, width=WIDTH, height=ROW * len(rows), looks=told)
 
 
 def _row(row: Row) -> Row:

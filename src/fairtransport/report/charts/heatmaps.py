@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from fairtransport.report.charts.documents import drawn
 from fairtransport.report.charts.style import INK, MARK, ORANGE, PALE, SKY, looks, rows_of
 from fairtransport.report.numbers import NOT_TOLD, interval_text, people, signed
 from fairtransport.report.strings import level_texts, value_text, visible
@@ -63,22 +64,11 @@ def flow_heatmaps(table: Table, *, feature: str, label: str | None = None) -> Ch
     feature, label
         The names of the feature and of the label's column.
     """
-    import altair as alt
-
-    document = heatmaps_document(table, feature, label)
-    return alt.ConcatChart(**document | {"concat": list(map(_drawn, document["concat"]))})
+    return drawn(heatmaps_document(table, feature, label))
 
 
 def heatmaps_document(table: Table, feature: str, label: str | None = None) -> Row:
-    """Return the Vega-Lite document of `flow_heatmaps`.
-
-    A report has these for each feature. Altair would spend a tenth of a second on one.
-
-    Parameters
-    ----------
-    table, feature, label
-        As in `flow_heatmaps`.
-    """
+    """Return the Vega-Lite document of `flow_heatmaps`."""
     rows = [_cell(row) for row in rows_of(table, NEEDED)]
     maps, data = _maps(rows, label)
     title = f"Change in people by {visible(feature)}"
@@ -104,29 +94,12 @@ def stacked_heatmaps(tables: Mapping[str, Table], *, label: str | None = None) -
         rows = [_cell(row) for row in rows_of(table, NEEDED)]
         maps, own = _maps(rows, label, len(data))
         heading = {"text": visible(feature), "fontSize": 13, "anchor": "start"}
-        drawn = list(map(_drawn, maps))
-        parts.append(alt.HConcatChart(hconcat=drawn, spacing=28, title=heading))
+        beside = list(map(drawn, maps))
+        parts.append(alt.HConcatChart(hconcat=beside, spacing=28, title=heading))
         described.append(_description(rows, feature))
         data |= own
     look = looks("Change in people", " ".join(described), SUBTITLE)
     return alt.VConcatChart(vconcat=parts, spacing=24, datasets=data, **look)
-
-
-def _drawn(heatmap: Row) -> ChartType:
-    """Return one heat map as a chart; reading whole documents takes Altair half a second.
-
-    Parameters
-    ----------
-    heatmap
-        Its document.
-    """
-    import altair as alt
-
-    layers = [
-        alt.Chart(**one | {"encoding": alt.FacetedEncoding(**one["encoding"])})
-        for one in heatmap["layer"]
-    ]
-    return alt.LayerChart(**heatmap | {"layer": layers})
 
 
 def _maps(

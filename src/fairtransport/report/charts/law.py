@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairtransport.report.charts.documents import drawn, layer, layered, number
 from fairtransport.report.charts.marks import in_words, lines, named
 from fairtransport.report.charts.style import (
     HEIGHT,
     SKY,
+    VALUE_AXIS,
     WIDTH,
-    data_of,
-    finish,
+    looks,
     padded,
     rows_of,
-    value_axis,
 )
 
 if TYPE_CHECKING:
-    import altair as alt
     from altair.typing import ChartType
 
-    from fairtransport.report.charts.style import Table
+    from fairtransport.report.charts.style import Row, Table
 
 
 def law_chart(
@@ -40,38 +39,45 @@ def law_chart(
     estimate, lower, upper, delta
         The statistic, its one-sided bounds and the threshold; None where there is none.
     """
-    import altair as alt
+    return drawn(law_document(table, estimate=estimate, lower=lower, upper=upper, delta=delta))
 
+
+def law_document(
+    table: Table,
+    *,
+    estimate: float,
+    lower: float | None,
+    upper: float | None,
+    delta: float | None = None,
+) -> Row:
+    """Return the Vega-Lite document of `law_chart`."""
     rows = rows_of(table, ("left", "right", "density"))
     marks = named(
         (("estimate", estimate), ("lower bound", lower), ("upper bound", upper), ("δ", delta))
     )
-    title = "FaiTH statistic"
     known = [row[end] for row in rows for end in ("left", "right")]
     domain = padded([*known, *(mark["at"] for mark in marks)])
 
-    def x(name: str) -> alt.X:
-        """Return the channel of the statistic, on one scale for bars and lines."""
-        return alt.X(f"{name}:Q", title=title, axis=value_axis()).scale(domain=domain, nice=False)
+    def x(name: str) -> Row:
+        scale = {"domain": domain, "nice": False}
+        return number(name, "FaiTH statistic", axis=VALUE_AXIS, scale=scale)
 
-    bars = (
-        alt.Chart(data_of(rows))
-        .mark_rect(color=SKY, opacity=0.75, stroke="#FFFFFF", strokeWidth=0.5)
-        .encode(
-            x=x("left"),
-            x2="right:Q",
-            y=alt.Y("density:Q", title="Density"),
-            y2=alt.datum(0),
-            tooltip=[
-                alt.Tooltip("left:Q", title="From", format=".4f"),
-                alt.Tooltip("right:Q", title="To", format=".4f"),
-                alt.Tooltip("density:Q", title="Density", format=".3g"),
-            ],
-        )
-    )
-    rules = lines(marks, "x", x("at"))
-    return finish(
-        alt.layer(bars, rules).properties(width=WIDTH, height=HEIGHT * 0.8),
-        title="What the statistic could be in other samples",
-        description=f"Histogram of the sampling law of the FaiTH statistic; {in_words(marks)}.",
-    )
+    bars = layer(
+        rows, "rect", {"color": SKY, "opacity": 0.75, "stroke": "#FFFFFF", "strokeWidth": 0.5},
+        x=x("left"),
+        x2={"field": "right"},
+        y=number("density", "Density"),
+        y2={"datum": 0},
+        tooltip=[
+            number("left", "From", format=".4f"),
+            number("right", "To", format=".4f"),
+            number("density", "Density", format=".3g"),
+        ],
+    )  # fmt: skip
+    return layered(
+        [bars, lines(marks, "x", x("at"))], width=WIDTH, height=HEIGHT * 0.8,
+        looks=looks(
+            "What the statistic could be in other samples",
+            f"Histogram of the sampling law of the FaiTH statistic; {in_words(marks)}.",
+        ),
+    )  # fmt: skip

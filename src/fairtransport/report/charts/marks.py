@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from fairtransport.report.charts.style import BLUE, INK, VERMILLION, data_of
+from fairtransport.report.charts.documents import layer, words
+from fairtransport.report.charts.style import BLUE, INK, VERMILLION
 from fairtransport.report.numbers import DOWN, NEAREST, NO_UPPER, UP, bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    import altair as alt
-    from altair.typing import ChartType
 
     from fairtransport.report.charts.style import Row
 
@@ -48,36 +46,21 @@ def named(pairs: Iterable[tuple[str, float | None]]) -> list[Row]:
     ]
 
 
-def lines(marks: list[Row], axis: str, channel: alt.X | alt.Y) -> ChartType:
-    """Draw named lines at right angles to an axis ("x" or "y").
-
-    Parameters
-    ----------
-    marks
-        From `named`.
-    axis, channel
-        The axis, and the channel on it.
-    """
-    import altair as alt
-
-    words = [mark["words"] for mark in marks]
-    looks = [LOOKS[mark["kind"]] for mark in marks]
-    legend = alt.Legend(orient="bottom", columns=2, symbolType="stroke", symbolSize=400)
-    drawn: alt.Chart = (
-        alt.Chart(data_of(marks))
-        .mark_rule(strokeWidth=2)
-        .encode(
-            **{axis: channel},
-            color=alt.Color("words:N", sort=words, legend=legend).scale(
-                domain=words, range=[colour for colour, _ in looks]
-            ),
-            strokeDash=alt.StrokeDash("words:N", sort=words, legend=legend).scale(
-                domain=words, range=[dash for _, dash in looks]
-            ),
-            tooltip=alt.Tooltip("words:N", title="Line"),
-        )
-    )
-    return drawn
+def lines(marks: list[Row], axis: str, channel: Row) -> Row:
+    """Return named lines at right angles to an axis ("x" or "y")."""
+    order = [mark["words"] for mark in marks]
+    colours, dashes = zip(*(LOOKS[mark["kind"]] for mark in marks), strict=True)
+    shared = {
+        "sort": order,
+        "legend": {"orient": "bottom", "columns": 2, "symbolType": "stroke", "symbolSize": 400},
+    }
+    return layer(
+        marks, "rule", {"strokeWidth": 2},
+        **{axis: channel},
+        color=words("words", **shared, scale={"domain": order, "range": list(colours)}),
+        strokeDash=words("words", **shared, scale={"domain": order, "range": list(dashes)}),
+        tooltip=words("words", title="Line"),
+    )  # fmt: skip
 
 
 def in_words(marks: list[Row]) -> str:
@@ -96,26 +79,18 @@ def in_words(marks: list[Row]) -> str:
     return ", ".join(mark["words"] for mark in marks)
 
 
-def open_ends(rows: list[Row], across: alt.X, down: alt.Y) -> list[ChartType]:
-    """Draw an arrow at the edge for every interval that goes on for ever.
-
-    Parameters
-    ----------
-    rows
-        Those without an upper end.
-    across, down
-        The channels of the chart.
-    """
-    import altair as alt
-
+def open_ends(rows: list[Row], across: Row, down: Row) -> list[Row]:
+    """Return an arrow at the edge for every interval that goes on for ever."""
     if not rows:
         return []
-    base = alt.Chart(data_of(rows)).encode(x=across, y=down)
-    words = base.encode(text=alt.value(NO_UPPER))
+    places: Row = {"x": across, "y": down}
+    said: Row = places | {"text": {"value": NO_UPPER}}
     look: Row = {"align": "right", "dx": 4, "dy": -15, "fontSize": 11}
+    arrow = {"shape": "triangle-right", "filled": True, "size": 260, "color": BLUE, "opacity": 1}
+    rim = {"color": "#FFFFFF", "stroke": "#FFFFFF", "strokeWidth": 4, "aria": False}
     return [
-        base.mark_point(shape="triangle-right", filled=True, size=260, color=BLUE, opacity=1),
+        layer(rows, "point", arrow, **places),
         # a white rim, so that lines behind the words do not cross them out
-        words.mark_text(color="#FFFFFF", stroke="#FFFFFF", strokeWidth=4, aria=False, **look),
-        words.mark_text(color=INK, **look),
+        layer(rows, "text", look | rim, **said),
+        layer(rows, "text", look | {"color": INK}, **said),
     ]

@@ -5,22 +5,21 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from fairtransport.report.charts.documents import drawn, layer, layered, number, words
 from fairtransport.report.charts.marks import in_words, lines, named, open_ends
 from fairtransport.report.charts.style import (
     BLUE,
     INK,
+    VALUE_AXIS,
     WIDTH,
-    data_of,
-    finish,
+    looks,
     padded,
     rows_of,
-    value_axis,
 )
 from fairtransport.report.numbers import DOWN, UP, bound, interval_text
 from fairtransport.report.strings import visible
 
 if TYPE_CHECKING:
-    import altair as alt
     from altair.typing import ChartType
 
     from fairtransport.report.charts.style import Row, Table
@@ -47,8 +46,11 @@ def methods_chart(table: Table, *, estimate: float, delta: float | None = None) 
     estimate, delta
         The statistic and the threshold.
     """
-    import altair as alt
+    return drawn(methods_document(table, estimate=estimate, delta=delta))
 
+
+def methods_document(table: Table, *, estimate: float, delta: float | None = None) -> Row:
+    """Return the Vega-Lite document of `methods_chart`."""
     rows = [_row(row) for row in rows_of(table, NEEDED)]
     marks = named((("estimate", estimate), ("δ", delta)))
     known = [row[end] for row in rows for end in ENDS if row[end] is not None]
@@ -57,36 +59,34 @@ def methods_chart(table: Table, *, estimate: float, delta: float | None = None) 
         row["from"] = left if row["lower"] is None else row["lower"]
         row["to"] = right if row["upper"] is None else row["upper"]
 
-    def x(name: str) -> alt.X:
-        """Return the channel of the statistic, on one scale for all layers."""
-        return alt.X(f"{name}:Q", title="FaiTH statistic", axis=value_axis()).scale(
-            domain=[left, right], nice=False
-        )
+    def x(name: str) -> Row:
+        scale = {"domain": [left, right], "nice": False}
+        return number(name, "FaiTH statistic", axis=VALUE_AXIS, scale=scale)
 
     names = [row["method"] for row in rows]
-    down = alt.Y("method:N", sort=names, title=None).axis(domain=False, ticks=False)
-    base = alt.Chart(data_of(rows)).encode(
-        y=down,
-        tooltip=[alt.Tooltip(f"{name}:N", title=title) for name, title in TIPS],
-    )
-    layers = [base.mark_bar(color=BLUE, opacity=0.55, height=14).encode(x=x("from"), x2="to:Q")]
+    down = words("method", sort=names, title=None, axis={"domain": False, "ticks": False})
+    tips = [words(name, title=title) for name, title in TIPS]
+    layers = [
+        layer(
+            rows, "bar", {"color": BLUE, "opacity": 0.55, "height": 14},
+            x=x("from"), x2={"field": "to"}, y=down, tooltip=tips,
+        )
+    ]  # fmt: skip
     for end in ("lower_bound", "upper_bound"):
         known = [row for row in rows if row[end] is not None]
         if known:
-            ticks = alt.Chart(data_of(known)).mark_tick(color=INK, thickness=2.5, size=24)
-            layers.append(ticks.encode(x=x(end), y=down))
+            look = {"color": INK, "thickness": 2.5, "size": 24}
+            layers.append(layer(known, "tick", look, x=x(end), y=down))
     layers.append(lines(marks, "x", x("at")))
     layers += open_ends([row for row in rows if row["upper"] is None], x("to"), down)
-    return finish(
-        alt.layer(*layers).properties(width=WIDTH, height=ROW * len(rows)),
-        title="Methods side by side",
-        subtitle="Bars: two-sided intervals; ticks: one-sided bounds",
-        description=(
-            "Intervals of the FaiTH statistic by method: "
-            + "; ".join(f"{row['method']} {row['range']}" for row in rows)
-            + f". Lines: {in_words(marks)}."
-        ),
+    told = looks(
+        "Methods side by side",
+        "Intervals of the FaiTH statistic by method: "
+        + "; ".join(f"{row['method']} {row['range']}" for row in rows)
+        + f". Lines: {in_words(marks)}.",
+        "Bars: two-sided intervals; ticks: one-sided bounds",
     )
+    return layered(layers, width=WIDTH, height=ROW * len(rows), looks=told)
 
 
 def _row(row: Row) -> Row:

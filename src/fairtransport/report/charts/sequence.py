@@ -5,25 +5,26 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from fairtransport.report.charts.documents import drawn, layer, layered, number, words
 from fairtransport.report.charts.marks import in_words, lines, named
 from fairtransport.report.charts.style import (
+    BLUE,
     HEIGHT,
     INK,
     SKY,
     VERMILLION,
     WIDTH,
-    data_of,
-    finish,
+    looks,
     rows_of,
 )
 from fairtransport.report.numbers import DOWN, NO_UPPER, UP, bound, decimal
 
 if TYPE_CHECKING:
-    import altair as alt
     from altair.typing import ChartType
 
     from fairtransport.report.charts.style import Row, Table
 
+TIPS = {"lower": "Lower bound", "statistic": "Statistic", "upper": "Upper bound"}
 LONG = 20
 """A stream that grew this many times over is shown on a logarithmic scale."""
 
@@ -73,83 +74,55 @@ def confidence_sequence_chart(
     decided
         The verdict that the evidence came to, and after how many cases.
     """
-    import altair as alt
-
     rows = [_look(row) for row in rows_of(table, ("n", "lower", "statistic", "upper"))]
-    bounded = any(row["upper"] is not None for row in rows)
-    up = "FaiTH statistic"
     # most happens at the beginning
     is_long = rows[-1]["n"] >= LONG * rows[0]["n"]
-    scale = alt.Scale(type="log", nice=False) if is_long else alt.Scale(zero=False, nice=False)
-
-    def y(name: str) -> alt.Y:
-        """Return the channel of the statistic, from 0 on."""
-        return alt.Y(f"{name}:Q", title=up).scale(zero=True)
-
-    base = alt.Chart(data_of(rows)).encode(
-        x=alt.X("n:Q", title="Number of cases, n", scale=scale).axis(
-            tickCount=8, labelOverlap=True
-        ),
-        tooltip=[alt.Tooltip("n:Q", title="Cases", format=",")]
-        + [
-            alt.Tooltip(f"{name}:Q", title=title, format=".4f")
-            for name, title in (
-                ("lower", "Lower bound"),
-                ("statistic", "Statistic"),
-                ("upper", "Upper bound"),
-            )
+    scale = {"nice": False} | ({"type": "log"} if is_long else {"zero": False})
+    axis = {"tickCount": 8, "labelOverlap": True}
+    across = number("n", "Number of cases, n", scale=scale, axis=axis)
+    shared = {
+        "x": across,
+        "tooltip": [
+            number("n", "Cases", format=","),
+            *(number(name, title, format=".4f") for name, title in TIPS.items()),
         ],
-    )
-    layers = [base.mark_line(color=INK, strokeWidth=2).encode(y=y("statistic"))]
-    if bounded:
-        layers.insert(0, base.mark_area(color=SKY, opacity=0.45).encode(y=y("lower"), y2="upper:Q"))
-    layers.insert(1, base.mark_line(color="#0072B2", strokeWidth=1.5).encode(y=y("lower")))
+    }
+
+    def y(name: str) -> Row:
+        return number(name, "FaiTH statistic", scale={"zero": True})
+
+    layers = [
+        layer(rows, "line", {"color": BLUE, "strokeWidth": 1.5}, **shared, y=y("lower")),
+        layer(rows, "line", {"color": INK, "strokeWidth": 2}, **shared, y=y("statistic")),
+    ]
+    if any(row["upper"] is not None for row in rows):
+        area, upper_end = {"color": SKY, "opacity": 0.45}, {"field": "upper"}
+        layers.insert(0, layer(rows, "area", area, **shared, y=y("lower"), y2=upper_end))
     marks = named((("δ", delta),))
     if marks:
         layers.append(lines(marks, "y", y("at")))
     subtitle = ["Black: statistic; blue: bounds that hold at all times at once"]
     if decided is not None:
         verdict, at = decided
-        layers.append(_decision(base, at))
+        reached = [{"n": at, "words": f"verdict at case {at:,}"}]
+        rule, tip = {"color": VERMILLION, "strokeWidth": 1.5}, words("words", title="Line")
+        layers.append(layer(reached, "rule", rule, x=across, tooltip=tip))
         subtitle.append(f"Vertical: {verdict} at case {at:,}, when the evidence sufficed")
     if delta is not None:
         crossed = first_above(rows, delta)
         subtitle.append(f"The lower bound is above δ {since_words(crossed)}")
-    last = rows[-1]
+    told = looks("The evidence so far", _described(rows[-1], marks, subtitle), subtitle)
+    return drawn(layered(layers, width=WIDTH, height=HEIGHT, looks=told))
+
+
+def _described(last: Row, marks: list[Row], subtitle: list[str]) -> str:
     upper = NO_UPPER if last["upper"] is None else f"upper bound {bound(last['upper'], UP)}"
-    return finish(
-        alt.layer(*layers).properties(width=WIDTH, height=HEIGHT),
-        title="The evidence so far",
-        subtitle=subtitle,
-        description=(
-            f"Line chart of the FaiTH statistic with its confidence sequence. After "
-            f"{last['n']:,} cases: statistic {decimal(last['statistic'])}, lower bound "
-            f"{bound(last['lower'], DOWN)}, {upper}"
-            f"{'; ' + in_words(marks) if marks else ''}."
-            + "".join(f" {one}." for one in subtitle[1:])
-        ),
-    )
-
-
-def _decision(base: alt.Chart, at: int) -> ChartType:
-    """Draw a line where the verdict was reached.
-
-    Parameters
-    ----------
-    base
-        The chart whose axis is shared.
-    at
-        After how many cases.
-    """
-    import altair as alt
-
-    across = base.encoding.x
-    drawn: alt.Chart = (
-        alt.Chart(data_of([{"n": at, "words": f"verdict at case {at:,}"}]))
-        .mark_rule(color=VERMILLION, strokeWidth=1.5)
-        .encode(x=across, tooltip=alt.Tooltip("words:N", title="Line"))
-    )
-    return drawn
+    return (
+        f"Line chart of the FaiTH statistic with its confidence sequence. After "
+        f"{last['n']:,} cases: statistic {decimal(last['statistic'])}, lower bound "
+        f"{bound(last['lower'], DOWN)}, {upper}"
+        f"{'; ' + in_words(marks) if marks else ''}."
+    ) + "".join(f" {one}." for one in subtitle[1:])
 
 
 def _look(row: Row) -> Row:

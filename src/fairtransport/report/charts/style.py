@@ -9,9 +9,7 @@ from fairtransport.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    import altair as alt
     import pandas as pd
-    from altair.typing import ChartType
 
     Row: TypeAlias = dict[str, Any]
     Table: TypeAlias = pd.DataFrame | Iterable[Mapping[str, Any]]
@@ -75,21 +73,6 @@ def check_columns(names: Iterable[str], needed: Sequence[str]) -> None:
         raise InputError(msg)
 
 
-def data_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Return rows as data that stand in the chart itself.
-
-    Altair copies lists again with every layer and setting, frames never.
-
-    Parameters
-    ----------
-    rows
-        With the same names in each.
-    """
-    import pandas as pd
-
-    return pd.DataFrame(rows)
-
-
 def padded(values: Sequence[float], share: float = 0.04) -> list[float]:
     """Return the range of values with a little room on both sides.
 
@@ -109,32 +92,8 @@ def padded(values: Sequence[float], share: float = 0.04) -> list[float]:
     return [min(values) - room, max(values) + room]
 
 
-def value_axis() -> alt.Axis:
-    """Return the axis of the statistic: few numbers, and room between them on a phone too."""
-    import altair as alt
-
-    return alt.Axis(tickCount=5, labelOverlap=True, labelSeparation=12)
-
-
-def finish(
-    chart: ChartType, *, title: str, description: str, subtitle: str | list[str] = ""
-) -> ChartType:
-    """Give a chart that was just made its title, its alternative text and the shared look.
-
-    They are set on the chart itself: Altair's methods copy all of it at each of them.
-
-    Parameters
-    ----------
-    chart
-        Changed in place.
-    title, subtitle
-        What stands above it.
-    description
-        What a screen reader says of it: no picture without words.
-    """
-    for name, value in looks(title, description, subtitle).items():
-        setattr(chart, name, value)
-    return chart
+VALUE_AXIS = {"tickCount": 5, "labelOverlap": True, "labelSeparation": 12}
+"""The axis of the statistic: few numbers, and room between them on a phone too."""
 
 
 def looks(title: str, description: str, subtitle: str | list[str] = "") -> Row:

@@ -10,6 +10,7 @@ from fairtransport.report.rate_words import features_sentence, rate_figures
 from fairtransport.report.screen.flagwords import in_flags
 from fairtransport.report.screen.lines import line, print_note, terminal
 from fairtransport.report.sections.finding import (
+    bracket_sentence,
     comparable_sentence,
     delta_sentence,
     description_sentence,
@@ -18,8 +19,10 @@ from fairtransport.report.sections.finding import (
     meaning,
     outlook_sentence,
     parts_sentence,
+    statistic_words,
     verdict_line,
 )
+from fairtransport.report.sections.telling import proxies_sentences
 from fairtransport.report.sections.who import direction_sentence, shown_sentence
 from fairtransport.report.strings import prediction_text, shorten, value_text
 
@@ -65,9 +68,11 @@ def print_result(summary: AuditSummary, title: str) -> None:
     colour = COLOURS[summary.verdict]
     head = [] if summary.verdict is None else [line((verdict_line(summary), f"bold {colour}"))]
     said = [
-        outlook_sentence(summary), meaning(summary), delta_sentence(summary),
+        outlook_sentence(summary), meaning(summary), bracket_sentence(summary),
+        delta_sentence(summary),
         comparable_sentence(summary), features_sentence(summary), parts_sentence(summary),
         judged_sentence(summary), direction_sentence(summary), description_sentence(summary),
+        *proxies_sentences(summary),
     ]  # fmt: skip
     lines = [line(in_flags(one)) for one in said if one is not None]
     lines += [line(f"  {one}") for one in summary.ready]
@@ -147,7 +152,7 @@ def _numbers(summary: AuditSummary) -> Table:
     interval = {name: f"{interval_words(summary)} at level {level(1 - summary.alpha)}"}
     if summary.applicability is not None:  # of what is no evidence
         interval = {}
-    rows = {"FaiTH statistic": f"{summary.statistic:.4f}"}
+    rows = {"FaiTH statistic": statistic_words(summary)}
     if summary.rates is not None:
         rows = dict(rate_figures(summary, summary.rates))
     if summary.disagreement > 0:  # the part that no change of a sensitive feature explains

@@ -101,9 +101,11 @@ def feature_sentences(summary: AuditSummary) -> tuple[str, ...]:
     """
     if summary.rates is not None:  # each feature's rates are told instead
         return ()
+    most, least = ("", "") if summary.bracket is None else ("at most ", "at least ")
     return tuple(
-        f"If {visible(role.feature)} may not change, the statistic is {decimal(role.statistic)}"
-        + ("." if role.share is None else f", {percent(role.share, 0)} less.")
+        f"If {visible(role.feature)} may not change, the statistic is {most}"
+        f"{decimal(role.statistic)}"
+        + ("." if role.share is None else f", {least}{percent(role.share, 0)} less.")
         for role in summary.without_feature
     )
 

@@ -146,17 +146,20 @@ def delta_sentence(summary: AuditSummary) -> str | None:
     """
     if summary.delta is None or summary.applicability is not None or summary.rates is not None:
         return None
-    delta = f"δ = {summary.delta:g}"
-    if summary.provenance.loss == ERROR:
-        whole = (of for of in PER if abs(of * summary.delta - round(of * summary.delta)) < ROUNDING)
-        of = next((of for of in whole if round(of * summary.delta)), PER[-1])
-        few = f"is {of * summary.delta:,.6g} of {of:,} people" if summary.delta else "is nobody"
-        return (
-            f"{delta} {few} who would be misclassified as a similar person and are not as "
-            "themselves."
-        )
-    what = _lower_first(_mean_loss(summary))
-    return f"{delta} is a rise of {what} by {summary.delta:g} a person on average."
+    return delta_in_words(summary.delta, summary.provenance.loss, _lower_first(_mean_loss(summary)))
+
+
+def delta_in_words(delta: float, loss: str, mean_loss: str) -> str:
+    """Return what a threshold is in people, or as a rise of what the mean loss is called."""
+    if loss != ERROR:
+        return f"δ = {delta:g} is a rise of {mean_loss} by {delta:g} a person on average."
+    whole = (of for of in PER if abs(of * delta - round(of * delta)) < ROUNDING)
+    of = next((of for of in whole if round(of * delta)), PER[-1])
+    few = f"is {of * delta:,.6g} of {of:,} people" if delta else "is nobody"
+    return (
+        f"δ = {delta:g} {few} who would be misclassified as a similar person and are not as "
+        "themselves."
+    )
 
 
 def verdict_line(summary: AuditSummary) -> str:
@@ -315,6 +318,8 @@ def worst_case(summary: AuditSummary) -> str:
         what = f"Among the {summary.n:,} people asked about, {what[0].lower()}{what[1:]}"
     if summary.statistic > 0:
         go, most = ("rise", "at most") if is_outcome(summary) else ("go", "at worst")
+        if summary.bracket is not None and summary.bracket.is_open:
+            most = f"or more {most}"
         return (
             f"{what} would {go} from {near}{before} to {near}{after} {most}: {worst_swap(summary)}"
             f"{_random_swap(summary)}."
@@ -392,7 +397,8 @@ def parts_sentence(summary: AuditSummary) -> str | None:
     if summary.made_twins is not None:
         other = f"a change of {groups} or of what tells it"
         same_ones = f"twins who differ in nothing that tells {groups}"
-    rest = f"{near}{decimal(part.value)} {of} needs {other}"
+    least, most = ("at least ", "at most ") if summary.bracket is not None else (near, near)
+    rest = f"{least}{decimal(part.value)} {of} needs {other}"
     if part.lower_bound is not None or part.upper_bound is not None:
         known = _bounds(part.lower_bound, part.upper_bound)
         rest += f"; in the population it is, with {_confidence(summary)} confidence, {known}"
@@ -401,8 +407,20 @@ def parts_sentence(summary: AuditSummary) -> str | None:
     if told:
         # another sentence tells the other part
         return f"{rest[:1].upper()}{rest[1:]}."
-    same = f"{near}{decimal(part.same_group)} of the statistic comes from {same_ones}"
+    same = f"{most}{decimal(part.same_group)} of the statistic comes from {same_ones}"
     return f"{same[:1].upper()}{same[1:]}; {rest}."
+
+
+def bracket_sentence(summary: AuditSummary) -> str | None:
+    """Return between which values the statistic lies; None where it is exact."""
+    found = summary.bracket
+    if found is None or summary.applicability is not None:
+        return None
+    lower, upper = bound(found.lower, DOWN), bound(found.upper, UP)
+    return (
+        f"The statistic lies between {lower}, which the swaps that were found add, and {upper}, "
+        "which no swaps within the budget exceed: the search for it was limited."
+    )
 
 
 def judged_sentence(summary: AuditSummary) -> str | None:
@@ -509,6 +527,14 @@ def has_much_disagreement(summary: AuditSummary) -> bool:
     return told and summary.disagreement > 0 and summary.disagreement >= LARGE * summary.statistic
 
 
+def statistic_words(summary: AuditSummary) -> str:
+    """Return the statistic, or the values between which it lies."""
+    found = summary.bracket
+    if found is None or not found.is_open:
+        return decimal(summary.statistic)
+    return f"{bound(found.lower, DOWN)} to {bound(found.upper, UP)}"
+
+
 def interval_words(summary: AuditSummary) -> str:
     """Return the two-sided interval."""
     return interval_text(summary.interval.lower, summary.interval.upper)
@@ -536,7 +562,7 @@ def figures(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
     if summary.applicability is not None:
         return ("FaiTH statistic, no evidence", decimal(summary.statistic)), threshold
     return (
-        ("FaiTH statistic", decimal(summary.statistic)),
+        ("FaiTH statistic", statistic_words(summary)),
         (f"Confidence interval, {level(1 - summary.alpha)}", interval_words(summary)),
         *one_sided(summary),
         threshold,
@@ -563,6 +589,7 @@ def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
         "parts": [
             one
             for one in (
+                bracket_sentence(summary),
                 features_sentence(summary),
                 parts_sentence(summary),
                 judged_sentence(summary),
@@ -571,6 +598,7 @@ def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
             if one
         ],
         "disagreement": disagreement_sentence(summary) if has_much_disagreement(summary) else None,
+        "statistic": statistic_words(summary),
         "interval": interval_words(summary),
         "figures": figures(summary),
         "caution": caution(summary),

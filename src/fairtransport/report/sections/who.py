@@ -225,6 +225,8 @@ def _needed(summary: AuditSummary) -> str:
         With directions.
     """
     part = summary.attributable
+    if summary.bracket is not None:  # it is known as a lower value only
+        return ""
     if part.same_group <= 0 or part.value >= summary.directions[0].contribution:
         return ""
     return f" Only {about(summary)}{decimal(part.value)} of the statistic needs another group."
@@ -330,7 +332,8 @@ def flows_sentence(table: FlowTable) -> str:
 
 def ties_sentence(summary: AuditSummary) -> str | None:
     """Return what it means that the plan is not unique; None where it is."""
-    if summary.plan_is_unique:
+    # whether there are others was not searched for where the statistic is a bracket
+    if summary.plan_is_unique or summary.bracket is not None:
         return None
     return (
         "Other swaps would give the same statistic. Where there was a choice, the fewest columns "
