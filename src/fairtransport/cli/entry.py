@@ -165,6 +165,13 @@ def _refuse_empty(tokens: list[str]) -> None:
     ------
     InputError
         Naming the flag.
+
+    Examples
+    --------
+    >>> _refuse_empty(["audit", "--delta="])
+    Traceback (most recent call last):
+        ...
+    fairtransport.errors.InputError: `--delta` must not be empty, got ''
     """
     for before, token in zip(["", *tokens], tokens, strict=False):
         flag, sign, value = token.partition("=")

@@ -374,6 +374,11 @@ def _near_best(net: FloatArray) -> BoolArray:
     ----------
     net
         (rows, targets) l_j − ν c_ij; −∞ where forbidden.
+
+    Examples
+    --------
+    >>> _near_best(np.array([[0.3, 0.1 + 0.2, 0.2, -np.inf]])).tolist()
+    [[True, True, False, False]]
     """
     best = net.max(axis=1, keepdims=True)
     finite_part = np.where(np.isfinite(net), np.abs(net), 0.0)
