@@ -200,6 +200,8 @@ class Monitor:
         A record that breaks a rule raises an error and none of its batch is counted. What the
         model answered until then is remembered.
         """
+        # a batch counts as a whole or not at all: whoever sends it again must not count people
+        # twice
         before = self._points.memory()
         try:
             keys = self._points.read(points)
