@@ -81,11 +81,6 @@ def _place(loss: float, level: FloatArray, n: int) -> int:
         Losses of the corners, falling.
     n
         How many corners there are.
-
-    Examples
-    --------
-    >>> _place(0.5, np.array([1.0, 0.75, 0.5, 0.0]), 4)
-    2
     """
     low, high = 0, n
     while low < high:
