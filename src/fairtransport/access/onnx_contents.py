@@ -89,6 +89,7 @@ def contents_of(data: bytes, file: Path, most: int | None = None) -> Contents:
     """
     found = Contents()
     limit = most_unpacked(len(data)) if most is None else most
+    # a list instead of calls within calls: a file may nest deeper than Python's stack
     left: list[tuple[str, memoryview]] = [("model", memoryview(data))]
     while left:
         kind, message = left.pop()
@@ -163,6 +164,7 @@ def _varint(message: memoryview, at: int) -> tuple[int, int]:
     (300, 2)
     """
     value = 0
+    # 64 bits take ten bytes; more of them would be a number without an end
     for shift in range(0, 70, 7):
         if at >= len(message):
             break
@@ -222,6 +224,8 @@ def _check_tensor(found: Contents, message: memoryview, file: Path) -> None:
             is_outside = value == 1
     if is_outside or outside:
         _check_outside(found, outside, file)
+    # a tensor that is told and not there would be filled by whoever allocates it: a few bytes could
+    # ask for all memory
     elif size > MOST_IN_A_BYTE * len(message):
         msg = f"{file.name!r} must hold its tensors, got one of {size:,} numbers that it does not"
         raise ModelError(msg)
@@ -267,6 +271,7 @@ def _check_outside(found: Contents, told: dict[str, str], file: Path) -> None:
     location = told.get("location", "")
     folder = file.parent.resolve()
     try:
+        # resolved first, so that neither ".." nor a link leads out of the folder
         beside = (folder / location).resolve()
         is_inside = location != "" and beside.is_relative_to(folder) and beside.is_file()
         end = int(told.get("offset", "0")) + int(told.get("length", "0"))

@@ -200,6 +200,7 @@ class OnnxModel:
             got = ", ".join(f"{one.name} ({one.type})" for one in outputs)
             msg = f"the model {self.name} has no output that holds {kind}s, got {got}"
             raise ModelError(msg)
+        # of several outputs of fractions some are raw margins, which are no scores
         likely = [one for one in wanted if "prob" in one.name.lower()]
         return (likely or wanted)[0] if kind == "score" else wanted[0]
 
@@ -282,6 +283,7 @@ def open_onnx(
         )
         _check_ends(session, file)
     digest = sha256(data)
+    # weights that lie beside the file are part of the model, and so of its identity
     for location in sorted(contents.outside):
         digest.update(bytes_of(contents.outside[location]))
     return OnnxModel(session, contents, digest.hexdigest(), columns)

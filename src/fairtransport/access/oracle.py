@@ -260,6 +260,7 @@ class Oracle:
             asked = [questions[at] for at in new]
             said = self._new(space, box, rows, asked, classes, positive, draw)
             if self.loss.needs == "label":
+                # before they are kept: what is refused must not be found as an answer later
                 self.check_labels(as_array(said) if isinstance(said, list) else said, classes)
             known.update(zip(asked, as_list(said), strict=True))
             if len(new) == len(questions) and not isinstance(said, list):
@@ -306,6 +307,8 @@ class Oracle:
             return Repeats()
         box = to_ask_again(self.access.box)
         first, _, questions = self.questions(space)
+        # without replacement, each question alike: Hoeffding's limit of how many would differ needs
+        # that
         chosen = np.sort(rng.permutation(len(questions))[:many])
         classes = self.classes(space)
         asked = self._asker(space, box, first[chosen], classes, self.positive(space, classes))

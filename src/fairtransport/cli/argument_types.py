@@ -176,6 +176,12 @@ def one_or_many(tree: Mapping[str, Tree]) -> dict[str, object]:
 
 
 def _leaf(parts: Sequence[str]) -> object:
-    """Return one value of a tree, or the list of several."""
+    """Return one value of a tree, or the list of several.
+
+    Examples
+    --------
+    >>> _leaf(["3"]), _leaf(["a", "b"])
+    (3, ['a', 'b'])
+    """
     values = [literal(part) for part in parts]
     return values[0] if len(values) == 1 else values

@@ -82,6 +82,7 @@ def read_config(app: App, commands: tuple[str, ...], arguments: ArgumentCollecti
         family = listed if commands[-1] == "audit" else ()
         if family and not given:
             _refuse_what_needs_a_name((FAMILY,), path)
+        # an audit of a family lays its own settings over those of the table
         table = tables[commands[-1]] = overridden(tables.get(commands[-1], {}), _entry.get() or {})
         _leave_out_displaced(table, arguments)
         _check_switches(table, arguments, path.name)
@@ -141,6 +142,7 @@ def overridden(table: Table, entry: Table) -> Table:
     {'score': 's', 'loss-range': [0, 2]}
     """
     own = {name.replace("_", "-"): value for name, value in entry.items()}
+    # an entry's model takes the place of the table's predictions: exactly one way must be left
     displaced = {
         name for names in ALTERNATIVES if own.keys() & set(names) for name in names
     } | own.keys()  # fmt: skip
@@ -277,6 +279,7 @@ def _depth(tables: Table) -> int:
         Level by level, so that no depth exhausts Python's stack; beyond ``DEEPEST`` it stops.
     """
     depth = 0
+    # level by level, without a call in a call: whoever nests deep must not get at the stack
     level: list[Iterable[object]] = [tables.values()]
     while level and depth <= DEEPEST:
         depth += 1

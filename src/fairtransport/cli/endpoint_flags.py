@@ -145,5 +145,11 @@ def as_typed(path: Path) -> str:
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that were given: others keep their defaults."""
+    """Return the options that were given: others keep their defaults.
+
+    Examples
+    --------
+    >>> _given({"timeout": 5.0, "retries": None})
+    {'timeout': 5.0}
+    """
     return {name: value for name, value in options.items() if value is not None}

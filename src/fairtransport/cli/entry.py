@@ -46,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _refuse_foreign_settings()
             _refuse_empty(tokens)
             code = _run(tokens)
+            # here, where a full disk or a closed pipe can still be told of
             sys.stdout.flush()
         except BrokenPipeError:
             _leave_stdout()
@@ -142,6 +143,7 @@ def _without_debug(line: list[str]) -> tuple[list[str], bool]:
     >>> _without_debug(["audit", "--debug", "--", "--debug"])
     (['audit', '--', '--debug'], True)
     """
+    # what follows -- is not a flag, whatever it looks like
     end = line.index("--") if "--" in line else len(line)
     before = [token for token in line[:end] if token != DEBUG]
     return [*before, *line[end:]], len(before) < end
@@ -159,6 +161,13 @@ def _refuse_empty(tokens: list[str]) -> None:
     ------
     InputError
         Naming the flag.
+
+    Examples
+    --------
+    >>> _refuse_empty(["audit", "--delta="])
+    Traceback (most recent call last):
+        ...
+    fairtransport.errors.InputError: `--delta` must not be empty, got ''
     """
     for before, token in zip(["", *tokens], tokens, strict=False):
         flag, sign, value = token.partition("=")
@@ -192,6 +201,7 @@ def _replace_unprintable() -> None:
     """Let a terminal without Greek letters show something else instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         encoding = (getattr(stream, "encoding", None) or "utf-8").lower().replace("-", "")
+        # δ and ψ must not end a program on a terminal that has no Greek
         if encoding != "utf8" and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
 

@@ -110,6 +110,7 @@ class Outputs:
         least = self.share_at_least
         if least is not None:
             whole("--share-at-least", least, at_least=2)
+        # by where links lead: a report must not replace the data that it is about
         taken = {real_path(path) for path in inputs if path is not None}
         files = (("--report", self.report), ("--json", self.json), ("--junit", self.junit),
                  ("--moves", self.moves))  # fmt: skip

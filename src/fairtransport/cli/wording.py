@@ -139,7 +139,13 @@ def _not_converted(error: exceptions.CoercionError, _: str) -> str:
 
 
 def _rule(kind: object) -> str:
-    """Return what a flag's type asks for, in words."""
+    """Return what a flag's type asks for, in words.
+
+    Examples
+    --------
+    >>> _rule(Literal["bash", "zsh"])
+    "one of 'bash', 'zsh'"
+    """
     kinds = [one for one in (get_args(kind) or (kind,)) if one is not type(None)]
     if get_origin(kind) is Literal:
         return f"one of {', '.join(repr(word) for word in kinds)}"
@@ -159,6 +165,11 @@ def _called(name: str) -> str:
     ----------
     name
         As the library has it.
+
+    Examples
+    --------
+    >>> _called("--data"), _called("--delta")
+    ('DATA', '--delta')
     """
     return name if name not in {"--data", "--pilot"} else name.lstrip("-").upper()
 

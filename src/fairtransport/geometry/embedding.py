@@ -145,6 +145,8 @@ class Embedding(Cost):
         """
         columns = self.coordinates.shape[1]
         turn = np.linalg.qr(rng.normal(size=(columns, columns)))[0]
+        # a symmetric map with eigenvalues √(1 ± η): every squared length changes by a factor within
+        # 1 ± η
         factors = np.sqrt(1 + eta * rng.uniform(-1, 1, columns))
         return Embedding(self.coordinates @ np.asarray((turn * factors) @ turn.T))
 
@@ -174,6 +176,7 @@ def check_coordinates(name: str, array: FloatArray) -> FloatArray:
     """
     finite(name, array)
     size = np.abs(array)
+    # two points can lie on either side of 0
     span = 2 * float(size.max(initial=0.0))
     if span > (LARGEST_COST / max(1, array.shape[-1])) ** 0.5:
         msg = f"`{name}` must make squared distances of at most {LARGEST_COST:g}, got {span / 2:g}"

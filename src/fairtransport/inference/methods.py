@@ -288,6 +288,11 @@ def _spread(variance: float, gains: FloatArray) -> float:
         As computed, perhaps a rounding error.
     gains
         φ, whose size says how large such an error can be.
+
+    Examples
+    --------
+    >>> _spread(0.25, np.array([0.0, 1.0])), _spread(1e-30, np.array([0.1, 0.1]))
+    (0.5, 0.0)
     """
     scale = float(np.max(np.abs(gains), initial=0.0))
     return math.sqrt(variance) if variance > (1e-12 * scale) ** 2 else 0.0
@@ -505,6 +510,11 @@ def _check_counts(counts: object, size: int) -> IntArray:
     ------
     InputError
         If they are not whole numbers >= 0 with a positive sum.
+
+    Examples
+    --------
+    >>> _check_counts([3.0, 0.0], 2).tolist()
+    [3, 0]
     """
     array = float_array("counts", counts, (size,))
     whole = np.isfinite(array) & (array >= 0) & (array == np.floor(array))

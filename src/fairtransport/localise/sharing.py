@@ -49,6 +49,13 @@ def are_few(people: float | Numbers, at_least: int) -> bool | BoolArray:
         A number or an array of them; no whole numbers where a budget ends half way.
     at_least
         From how many on a cell may be shown.
+
+    Examples
+    --------
+    Nobody is not few: an empty cell tells of no one.
+
+    >>> are_few(np.array([0, 3, 10]), 10).tolist()
+    [False, True, False]
     """
     return (people > ROUNDING) & (people < at_least - ROUNDING)
 

@@ -265,6 +265,8 @@ class Monitor:
         fairtransport.errors.DataError: records must have the columns group, good, said, but lack
         'said'
         """
+        # a batch counts as a whole or not at all: whoever sends it again must not count people
+        # twice
         before = self._points.memory()
         try:
             keys = self._points.read(points)

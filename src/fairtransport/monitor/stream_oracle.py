@@ -188,6 +188,8 @@ class StreamOracle(Oracle):
         ModelError
             If an answer differs: the evidence so far was about another model.
         """
+        # a model that was replaced meanwhile would mix two models' evidence: some old questions are
+        # asked again, spread over all
         before = list(self.said)[:: max(1, len(self.said) // PROBES)][:PROBES]
         if not self._is_resumed or not before:
             return

@@ -205,8 +205,12 @@ class FreeStream:
             members = self._members.setdefault(block, [])
             if limit > self._worst.get(block, -np.inf):
                 if members:
+                    # records before this one are bet on with what was known then, however they were
+                    # batched
                     self._flush(cells[done : first[cell]])
                     done = first[cell]
+                    # a worse target for all who came before: what they gain grows, and their bets
+                    # are made good
                     self._raise(np.array(members), limit)
                 self._worst[block] = limit
             members.append(cell)
@@ -334,6 +338,7 @@ class CostStream:
         problem, place = self._problem, self._place
         before = self.evidence.n
         counts = np.bincount(place, self.space.counts, problem.size).astype(np.int64)
+        # counts before these records: a price is chosen from the past
         self.evidence.take(problem, place[cells], counts)
         self.space.count(cells)
         counts = np.bincount(place, self.space.counts, problem.size).astype(np.int64)

@@ -69,6 +69,8 @@ def _kept(place: Path) -> str | None:
         digest, _, script = place.read_bytes().partition(b"\n")
     except OSError:
         return None
+    # a cache is a file that others may have written half of, or changed: what does not fit is made
+    # anew
     whole = hashlib.sha256(script).hexdigest().encode() == digest
     return script.decode("utf-8") if whole else None
 

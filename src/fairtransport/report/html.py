@@ -67,6 +67,7 @@ def page(
         A line, perhaps empty.
     """
     style, script = _part("report.css"), _part("report.js")
+    # the bundle is nearly a megabyte: a page without charts does without
     scripts = [javascript_bundle(), script] if specs else [script]
     made = html_environment()
     return made.get_template("report.html.j2").render(
@@ -138,6 +139,7 @@ def safe_json(value: Any) -> str:
     '{"name":"\\u003c/script\\u003e"}'
     """
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    # inside a script element nothing of the data may end it, or begin a comment or an entity
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 

@@ -38,6 +38,7 @@ def decimal(number: float | None, digits: int = 4) -> str:
         return NONE
     text = f"{_rounded(number, NEAREST, digits):.{digits}f}"
     bare = text.lstrip("-")
+    # what rounds to 0 has no sign: −0.0000 would look like a finding
     return bare if float(text) == 0 else text.replace("-", MINUS)
 
 
@@ -196,6 +197,7 @@ def told_apart(
         return decimal(first, digits), decimal(second, digits)
     while digits < MOST_DIGITS:
         shown = _rounded(first, rounding, digits), _rounded(second, NEAREST, digits)
+        # rounding outwards may turn the order round: more digits until they look as they are
         if shown[0] != shown[1] and (shown[0] < shown[1]) == (first < second):
             break
         digits += 1

@@ -41,6 +41,7 @@ def chart_specs(summary: AuditSummary) -> dict[str, dict[str, Any]]:
     summary
         Flows in which every change may be chance have no picture.
     """
+    # a picture of noise would be looked at as a finding; its table is still there
     quiet = {f"flows-{at}" for at, one in enumerate(summary.flows, 1) if not has_signal(one)}
     return {key: write() for key, write in _charts(summary).items() if key not in quiet}
 

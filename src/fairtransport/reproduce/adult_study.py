@@ -152,5 +152,10 @@ def basis(directions: FloatArray) -> FloatArray:
     ----------
     directions
         (any, d) rows.
+
+    Examples
+    --------
+    >>> np.abs(basis(np.array([[0.0, 3.0]]))).tolist()
+    [[0.0], [1.0]]
     """
     return complement(directions, directions.shape[1])[0]

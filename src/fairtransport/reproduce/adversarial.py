@@ -169,6 +169,8 @@ class AdversarialDebiasing:
         against = torch.autograd.grad(loss(adversary(logits, labels), races), [*own, *other])
         tiny = torch.finfo(torch.float32).tiny
         for parameter, g, h in zip(own, gradients, against[: len(own)], strict=True):
+            # a step that helps the adversary is taken out of the classifier's own, and one that
+            # harms it added
             unit = h / (h.norm() + tiny)
             parameter.grad = g - (g * unit).sum() * unit - self.settings.adversary_weight * h
         for parameter, h in zip(other, against[len(own) :], strict=True):

@@ -81,6 +81,11 @@ def _short(value: float, decimals: int) -> str:
     ----------
     value, decimals
         A value that rounds to 0 has no sign.
+
+    Examples
+    --------
+    >>> _short(0.074, 2), _short(-0.5, 1), _short(-0.001, 2)
+    ('.07', '−.5', '.00')
     """
     if math.isnan(value):
         return "–"
@@ -97,6 +102,15 @@ def markdown_table(header: tuple[str, ...], lines: list[tuple[str, ...]], notes:
         Words, cell by cell.
     notes
         Sentences below the table.
+
+    Examples
+    --------
+    >>> print(markdown_table(("model", "FaiTH"), [("Baseline", ".03")], ["One run."]), end="")
+    | model | FaiTH |
+    | --- | --- |
+    | Baseline | .03 |
+    <BLANKLINE>
+    * One run.
     """
     rows = [header, ("---",) * len(header), *lines]
     drawn = "\n".join("| " + " | ".join(row) + " |" for row in rows)

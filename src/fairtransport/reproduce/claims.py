@@ -129,11 +129,23 @@ def race_coefficient_claims(
 
 
 def _rank(coefficients: dict[str, float]) -> int:
-    """Return which in size the race coefficient is, 1 the largest."""
+    """Return which in size the race coefficient is, 1 the largest.
+
+    Examples
+    --------
+    >>> _rank({RACE: -0.2, "age": 0.5, "sex": 0.1})
+    2
+    """
     size = abs(coefficients[RACE])
     return 1 + sum(abs(value) > size for value in coefficients.values())
 
 
 def _share_of(total: int) -> Callable[[Iterable[object]], float]:
-    """Return what tells the share of true ones among so many."""
+    """Return what tells the share of true ones among so many.
+
+    Examples
+    --------
+    >>> _share_of(4)([True, False, True, True])
+    0.75
+    """
     return lambda holds: sum(map(bool, holds)) / total

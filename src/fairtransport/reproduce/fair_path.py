@@ -92,6 +92,8 @@ class FairPath:
 
         The first models of the path predict the same for everyone, so there is a candidate.
         """
+        # accuracies are at least 0, so that −1 is chosen only if no model passes; of equals the
+        # strongest penalty
         return int(np.argmax(np.where(self.candidates, self.accuracy, -1)))
 
     def __call__(self, people: pd.DataFrame) -> IntArray:
@@ -124,6 +126,7 @@ class FairPath:
         away = self.coefficients != 0
         entered = [place for place in range(len(SELECTABLE)) if away[:, place].any()]
         first = away.argmax(axis=0)
+        # two that enter at one strength: the larger coefficient has entered before
         size = np.abs(self.coefficients[first, np.arange(len(SELECTABLE))])
         entered.sort(key=lambda place: (first[place], -size[place]))
         return tuple(SELECTABLE[place] for place in entered)
@@ -192,6 +195,8 @@ def _audits(
     profiles = coded(all_profiles(), SELECTABLE).to_numpy()
     found = []
     for model in models:
+        # neighbours on the path often answer all 72 profiles alike, and then their audits are the
+        # same
         answers = model.answers(profiles).tobytes()
         if answers not in known:
             result = audit_model(model, people, seed, n_resamples=n_resamples)

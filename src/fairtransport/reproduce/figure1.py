@@ -90,7 +90,15 @@ def _one_case(case: Population, rng: np.random.Generator) -> pd.DataFrame:
 
 
 def _density(draws: FloatArray, edges: FloatArray) -> FloatArray:
-    """Return the histogram's density; draws outside the edges count in the total."""
+    """Return the histogram's density; draws outside the edges count in the total.
+
+    Examples
+    --------
+    Two of three draws in a bin of width ½:
+
+    >>> _density(np.array([0.1, 0.2, 9.0]), np.array([0.0, 0.5])).round(4).tolist()
+    [1.3333]
+    """
     inside, _ = np.histogram(draws, edges)
     return np.asarray(inside / len(draws) / np.diff(edges))
 

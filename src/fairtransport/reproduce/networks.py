@@ -147,5 +147,6 @@ def balanced_batches(training: People, steps: int, size: int) -> tuple[Tensor, T
     torch = needed("torch")
     half = size // 2
     rows = [torch.tensor(np.flatnonzero(training.labels == label)) for label in (0, 1)]
+    # all batches at once, with replacement: half of each label, as few people earn more
     drawn = [part[torch.randint(len(part), (steps, half))] for part in rows]
     return torch.cat(drawn, dim=1), torch.tensor([0.0, 1.0]).repeat_interleave(half)

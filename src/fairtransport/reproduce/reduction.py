@@ -67,6 +67,7 @@ def reduction(training: People, seed: int, settings: ReductionSettings) -> LogOd
         # of pandas and scikit-learn, about how fairlearn calls them
         warnings.simplefilter("ignore")
         fitted.fit(training.points, training.labels, sensitive_features=groups)
+    # log 0 is −∞, whose gradient is no number
     used = [at for at, weight in fitted.weights_.items() if weight > 0]
     return mixture(
         np.array([fitted.weights_[at] for at in used]),
@@ -96,6 +97,7 @@ def mixture(weights: FloatArray, slopes: FloatArray, intercepts: FloatArray) -> 
     def log_odds(points: Tensor) -> Tensor:
         """Return the log-odds at some points."""
         each = points @ steep + heights
+        # by logarithms: a mixture's chance of 1 up to rounding would have infinite log-odds
         yes, no = shares + log_sigmoid(each), shares + log_sigmoid(-each)
         return yes.logsumexp(dim=1) - no.logsumexp(dim=1)
 

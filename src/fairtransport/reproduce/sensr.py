@@ -123,6 +123,7 @@ def _attacked(
         settings.subspace_attacks,
         settings.subspace_step,
     )
+    # along the sensitive directions a move costs nothing: the first attack needs no price
     start = points + free @ along
     shift = _ascent(
         lambda shift: loss(start + shift) - price * cost(shift),
@@ -147,6 +148,7 @@ def _ascent(aim: Callable[[Tensor], Tensor], start: Tensor, steps: int, rate: fl
     place = start.requires_grad_()
     optimiser = torch.optim.Adam([place], rate, fused=True, maximize=True)
     for _ in range(steps):
+        # with respect to the place alone: the network's own gradients stay as they are
         (place.grad,) = torch.autograd.grad(aim(place), place)
         optimiser.step()
     return place.detach()
@@ -167,5 +169,6 @@ def _next_price(price: float, distance: float, budget: float) -> float:
     """
     if not distance:
         return LEAST_PRICE
+    # the farther a batch is off the budget, the faster the price follows
     pull = max(distance, budget) / min(distance, budget) * (distance - budget)
     return min(max(price + pull, LEAST_PRICE), HIGHEST_PRICE)

@@ -391,7 +391,7 @@ def _to_own_twins(made: MadeUp | None, distances: Embedding) -> Cost:
 
     steps = distances.coordinates[made.person] - distances.coordinates[made.twin]
     costs = (steps**2).sum(axis=1)
-    # a twin was made up for one person: nobody else may be moved there, however near
+    # these pairs alone are moves: a twin was made up for certain people, however near others are
     listed = csr_array((costs, (made.person, made.twin)), (distances.size, distances.size))
     return CostMatrix(listed)
 

@@ -118,6 +118,8 @@ def build_space(
     declared = _check_levels(levels, roles.sensitive, counted, twins=twins)
     if twins:
         counted, reference = _with_twins(counted, reference, roles, declared)
+    # by their values, whatever order people came in: the same people make the same space, bit for
+    # bit
     order = np.lexsort([counted.columns[name].ranks for name in reversed(roles.points)])
     return SampleSpace(
         columns={name: counted.columns[name].take(order) for name in roles.points},
@@ -203,6 +205,7 @@ def _with_reference(
     }
     nobody = np.zeros(len(further.counts), np.int64)
     merged, inverse = merge_rows(columns, np.r_[counted.counts, nobody])
+    # a reference says who could be met, not how often: its rows are targets and no people
     listed = np.r_[np.zeros(len(counted.counts), np.int64), further.counts]
     rows = np.bincount(inverse, listed).astype(np.int64)
     return merged, rows > 0, SharedRows.between(rows, merged.counts)
@@ -317,6 +320,7 @@ def _with_twins(
         choices.append(np.array([*range(len(column.levels)), *missing], np.int64))
     rest = [name for name in roles.points if name not in roles.sensitive]
     nothing = np.zeros(len(counted.counts), np.int64)
+    # all that twins share, the label included; `nothing`, as there may be no such column
     group = row_numbers([nothing, *(columns[name].codes for name in rest)])
     first = np.unique(group, return_index=True)[1]
     total = len(first) * check_twins(map(len, choices), len(first))
@@ -326,6 +330,7 @@ def _with_twins(
         twin_columns[name] = replace(columns[name], codes=np.tile(combos[:, at], len(first)))
     for name in rest:
         twin_columns[name] = columns[name].take(np.repeat(first, len(combos)))
+    # the people stay where they are among their twins; all other twins have count 0
     place = group * len(combos) + _combo_of(columns, roles.sensitive, combos)
     counts = np.bincount(place, counted.counts, minlength=total).astype(np.int64)
     from_reference = np.bincount(group, reference) > 0
@@ -363,5 +368,7 @@ def _combo_of(
     both = [np.r_[combos[:, at], columns[name].codes] for at, name in enumerate(sensitive)]
     inverse = row_numbers(both)
     number = np.empty(len(combos), np.int64)
+    # combinations and people numbered together: equal rows share a number, which finds the
+    # combination
     number[inverse[: len(combos)]] = np.arange(len(combos))
     return number[inverse[len(combos) :]]

@@ -71,6 +71,7 @@ def with_made_up(
     merged, place = merge_rows(longer, counts)
     order = np.lexsort([merged.columns[name].ranks for name in reversed([*space.columns])])
     rank = np.empty(len(order), np.int64)
+    # where each old place went
     rank[order] = np.arange(len(order))
     place = rank[place]
     siblings = _siblings(space)
@@ -128,6 +129,7 @@ def _distinct(person: IntArray, twin: IntArray, along: BoolArray) -> MadeUp:
     """
     keep = person != twin
     person, twin, along = person[keep], twin[keep], along[keep]
+    # of equal pairs the one that is not along comes first, and is kept
     order = np.lexsort((along, twin, person))
     pairs = np.column_stack([person, twin])[order]
     first = np.ones(len(order), bool)

@@ -161,6 +161,7 @@ def _sorted_segments(
     row, target, cost
         The corners, each row's first one free.
     """
+    # the first corner of each row is free, and the others end a segment each
     is_base = np.r_[True, row[1:] != row[:-1]]
     base_target = target[is_base]
     end = np.flatnonzero(~is_base)
@@ -201,6 +202,7 @@ def _falling_within_rows(slope: FloatArray, continues: np.ndarray) -> FloatArray
     [1.0, 1.0, 2.0]
     """
     slope = slope.copy()
+    # once may not be enough: lowering one slope can leave the next one steeper than it
     while len(steeper := np.flatnonzero(continues[1:] & (slope[1:] > slope[:-1])) + 1):
         slope[steeper] = slope[steeper - 1]
     return slope
@@ -276,6 +278,7 @@ def _with_fewest_changes(
             return best
         fewer = (profiles[movers] != profiles[here]).sum(axis=1)
         better = fewer < changes
+        # losses are equal, so that ψ stays: only who is named as the target changes
         best[movers[better]] = here[better]
         changes = np.minimum(changes, fewer)
         at = at + 1
@@ -373,5 +376,6 @@ def _corners_of_lists(losses: FloatArray, size: int, moves: Moves, profiles: Int
         kernels.frontiers_of_lists(rows, start, col, cost, losses, profiles, corner, price, count)
     taken = np.repeat(rows, count)
     place = np.arange(len(taken)) - np.repeat(np.cumsum(count) - count, count)
+    # each row has room for its candidates and one corner more, the point itself
     at = start[taken] + taken + place
     return _Corners(taken, corner[at], price[at])

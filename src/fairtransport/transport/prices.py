@@ -67,6 +67,7 @@ def sweep_prices(frontiers: Frontiers, weights: FloatArray) -> PriceSweep:
     >>> sweep.prices.tolist(), sweep.mean.tolist()
     ([inf, 0.5, 0.0], [0.0, 0.0, 0.5])
     """
+    # points without weight bend nothing: their slopes would only be prices at which nothing happens
     used = np.flatnonzero(weights[frontiers.row])
     w = weights[frontiers.row[used]]
     far_c, far_g = frontiers.far_cost[used], frontiers.far_gain[used]
@@ -80,6 +81,7 @@ def sweep_prices(frontiers: Frontiers, weights: FloatArray) -> PriceSweep:
     base = frontiers.base_gain
     gain = along(float(weights @ base), frontiers.gain[used])
     cost = along(0.0, frontiers.cost[used])
+    # passing a segment swaps its near end for its far end, in squares too: (far)² − (near)²
     gain_gain = along(float(weights @ base**2), far_g**2 - near_g**2)
     gain_cost = along(0.0, far_g * far_c - near_g * near_c)
     cost_cost = along(0.0, far_c**2 - near_c**2)

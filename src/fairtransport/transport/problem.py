@@ -146,6 +146,7 @@ class AuditProblem:
         [0.0, 0.5, 1.0, 1.0]
         """
         other = AuditProblem(self.losses, self.geometry, budget=budget)
+        # frontiers know nothing of the budget: they are computed once for the whole curve
         other.__dict__["frontiers"] = self.frontiers
         return other
 
@@ -379,6 +380,7 @@ class AuditProblem:
         low, high = self.solve(f).price_interval
         sweep = self.sweep(h)
         inside = sweep.mean[(sweep.prices >= low) & (sweep.prices <= high)]
+        # concave between bends, so that the least is at a bend or at an end of the interval
         ends = [float(h @ self.frontiers.net_gains(price)) for price in (low, high)]
         return float(min([*ends, *inside]))
 
@@ -537,6 +539,7 @@ class AuditProblem:
         targets = self.geometry.targets_in(np.arange(self.size))
         best, scale = np.full(self.size, -np.inf), np.ones(self.size)
         np.maximum.at(best, place[targets], self.losses[targets])
+        # rounding errors are as large as the largest loss of the block, not as the difference
         np.maximum.at(scale, place, np.abs(self.losses))
         within = TOLERANCE * scale
         near = targets[self.losses[targets] >= (best - within)[place[targets]]]
@@ -644,6 +647,7 @@ def _charge(price: float, costs: FloatArray) -> FloatArray:
     """
     if 0 < price < np.inf:
         return price * costs
+    # 0 · ∞ is no number: a free price forbids what is forbidden, an infinite one all that costs
     limit = np.isinf(costs) if price == 0 else costs > 0
     return np.where(limit, np.inf, 0.0)
 
@@ -655,6 +659,11 @@ def _near_best(net: FloatArray) -> BoolArray:
     ----------
     net
         (rows, targets) l_j − ν c_ij; −∞ where forbidden.
+
+    Examples
+    --------
+    >>> _near_best(np.array([[0.3, 0.1 + 0.2, 0.2, -np.inf]])).tolist()
+    [[True, True, False, False]]
     """
     best = net.max(axis=1, keepdims=True)
     finite_part = np.where(np.isfinite(net), np.abs(net), 0.0)
@@ -666,6 +675,7 @@ def _gain(frontiers: Frontiers, f: FloatArray, spending: Spending) -> float:
     used = spending.segments[: spending.full]
     value = f @ frontiers.base_gain + spending.mass[: spending.full] @ frontiers.gain[used]
     if spending.splits:
+        # the next segment is bought in part: its slope is what a unit of budget gains there
         value += spending.rest * frontiers.slope[spending.segments[spending.full]]
     return float(value)
 
@@ -693,6 +703,7 @@ def _plan(frontiers: Frontiers, f: FloatArray, spending: Spending) -> csr_array[
     if spending.splits:
         at = spending.segments[spending.full]
         moved = spending.rest / frontiers.cost[at]
+        # the one point whose mass is split between two targets
         mass[rows == frontiers.row[at]] -= moved
         rows = np.r_[rows, frontiers.row[at]]
         cols = np.r_[cols, frontiers.target[at]]

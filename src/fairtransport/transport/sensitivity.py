@@ -225,6 +225,11 @@ def _why_not(budget: float, diameter: float, lipschitz: float) -> str | None:
     ----------
     budget, diameter, lipschitz
         ε, D and L: the bound L η D²/√ε needs a positive budget, a distance and a finite L.
+
+    Examples
+    --------
+    >>> _why_not(0.0, 1.0, 1.0), _why_not(0.1, 1.0, 1.0)
+    ('not applicable: the budget is 0', None)
     """
     if budget == 0:
         return "not applicable: the budget is 0"

@@ -89,6 +89,8 @@ class Answers:
             return self.refusal
         if self.constrain == "json-schema":
             text = _from_json(text)
+        # what is none of the answers is a refusal, not an error: it happens to some people and not
+        # to others
         return self._by_word.get(_bare(text), self.refusal)
 
     def scores(self, document: object, who: str) -> list[float]:
@@ -116,6 +118,7 @@ class Answers:
         """
         order = self.classes
         if _is_silent(_choice(document, who)):
+            # no answer at all is a refusal for sure
             return [float(label == self.refusal) for label in order]
         first = _first_tokens(document, who)
         found = dict.fromkeys(order, 0.0)
@@ -131,6 +134,7 @@ class Answers:
                 raise ModelError(msg)
             if _bare(token) and labels:
                 found[labels.pop()] += chance
+        # tokens that begin no answer, and those beyond the likeliest, count as not answered
         found[self.refusal] = max(0.0, 1 - sum(found.values()))
         whole = sum(found.values())
         return [found[label] / whole for label in order]

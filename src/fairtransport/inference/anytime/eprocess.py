@@ -69,6 +69,18 @@ def advance(
         (stakes, columns): wealth is exp(log_wealth) · product; updated.
     threshold, crossed
         (columns,) the logarithm to reach, and the first record at which it was, or 0; updated.
+
+    Examples
+    --------
+    One stake of 1 against ψ <= ½: a record of 1 multiplies wealth by 1.5. The third crosses 3.
+
+    >>> log_wealth, product = np.zeros((1, 1)), np.ones((1, 1))
+    >>> crossed = np.zeros(1, np.int64)
+    >>> factors = np.full((1, 1), 0.5), np.ones((1, 1))
+    >>> level = np.log(np.array([3.0]))
+    >>> advance(np.ones(4), 0, *factors, log_wealth, product, level, crossed)
+    >>> int(crossed[0]), float(product[0, 0])
+    (3, 5.0625)
     """
     stakes, columns = slope.shape
     weight = np.empty((stakes, columns))
@@ -157,6 +169,16 @@ def revise(
     -----
     A wealth of fixed stakes is a product over records in any order, so that a factor can be
     taken out and another put in.
+
+    Examples
+    --------
+    A record that lost all it could had an outcome of 0; a target seen later makes it 1.
+
+    >>> log_wealth = np.log(np.array([[0.5]]))
+    >>> old, new, counts = np.zeros(1), np.ones(1), np.ones(1)
+    >>> revise(old, new, counts, np.full((1, 1), 0.5), np.ones((1, 1)), log_wealth)
+    >>> float(np.exp(log_wealth[0, 0]).round(9))
+    1.5
     """
     stakes, columns = slope.shape
     for j in range(stakes):
@@ -365,6 +387,12 @@ def grid_bets(
         The largest gain there can be, known before the data.
     lower, upper
         Which sides are wanted; columns of the other are left out.
+
+    Examples
+    --------
+    >>> bets = grid_bets(0.05, 0.05, 1.0)
+    >>> len(bets.deltas), int(bets.kept.sum())
+    (400, 2)
     """
     grid = np.r_[threshold_grid(most_gain), delta]
     sides = [sign for sign, wanted in ((1.0, lower), (-1.0, upper)) if wanted]
@@ -511,5 +539,11 @@ def _packed(array: FloatArray) -> str:
 
 
 def _unpacked(text: str, shape: tuple[int, ...]) -> FloatArray:
-    """Return the array of a shape that `_packed` wrote; ValueError if the size does not fit."""
+    """Return the array of a shape that `_packed` wrote; ValueError if the size does not fit.
+
+    Examples
+    --------
+    >>> _unpacked(_packed(np.array([0.1, 0.2])), (2,)).tolist()
+    [0.1, 0.2]
+    """
     return np.frombuffer(b64decode(text), "<f8").reshape(shape).astype(np.float64)

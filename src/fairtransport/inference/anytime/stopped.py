@@ -138,6 +138,14 @@ def log_wealth_path(gains: FloatArray, delta: float, sign: float, most_gain: flo
     -------
     ndarray
         (n,) log of the mean over the 16 stakes.
+
+    Examples
+    --------
+    Wealth against ψ <= .05 falls with people who gain nothing, and rises with one who does.
+
+    >>> path = log_wealth_path(np.array([0.0, 0.0, 1.0]), 0.05, 1.0, 1.0)
+    >>> bool(path[1] < path[0] < 0 < path[2])
+    True
     """
     room = np.array([delta if sign > 0 else most_gain - delta])
     stakes = sign * stakes_for(room, most_gain)
@@ -147,5 +155,11 @@ def log_wealth_path(gains: FloatArray, delta: float, sign: float, most_gain: flo
 
 
 def _pvalue(path: FloatArray) -> float:
-    """Return one over the largest wealth on a path, at most 1."""
+    """Return one over the largest wealth on a path, at most 1.
+
+    Examples
+    --------
+    >>> _pvalue(np.log([1.0, 40.0, 20.0]))
+    0.025
+    """
     return math.exp(-min(max(float(path.max()), 0.0), MOST_LOG))

@@ -52,6 +52,11 @@ def _upper_quantile(p: float) -> float:
     A rational start good to .0005 (Abramowitz and Stegun 26.2.23) in the smaller tail, then two
     Newton steps on P(Z > z) − q, each of which about squares the error. Compiled code cannot
     call ``scipy.special.ndtri``, and a stake needs no more digits than these.
+
+    Examples
+    --------
+    >>> round(_upper_quantile(0.05), 5), round(_upper_quantile(0.95), 5)
+    (1.64485, -1.64485)
     """
     # a start good to .0005 (Abramowitz and Stegun 26.2.23), then two corrections
     # the formula is for the upper half; the lower one is its mirror image, told apart by `p == q`
@@ -203,6 +208,15 @@ def digital_stake(
     -------
     float
         λ >= 0, not yet capped: the caller knows how much a record can lose.
+
+    Examples
+    --------
+    More variance or more records to come ask for a smaller stake.
+
+    >>> round(digital_stake(0.0, 0.05, 0.95, 0.04, 100.0, 0.0), 3)
+    1.042
+    >>> round(digital_stake(0.0, 0.05, 0.95, 0.04, 400.0, 0.0), 3)
+    0.521
     """
     hedge = digital_hedge(log_wealth, alpha, cushion)
     if hedge > 0.0:
@@ -286,6 +300,16 @@ def log_wealths_of_mixture(
     -----
     A wealth of fixed stakes is a symmetric function of the records: cells come in any order, and
     the whole sample is one block.
+
+    Examples
+    --------
+    Two records that gain 1 and one that gains nothing, at stakes 1 and .5 against ½:
+
+    >>> wealth = np.empty((1, 2))
+    >>> number, gains = np.array([2.0, 1.0]), np.array([[1.0, 0.0]])
+    >>> log_wealths_of_mixture(number, np.array([1.0, 0.5]), gains, np.full(2, 0.5), wealth)
+    >>> np.exp(wealth).round(6).tolist()
+    [[1.125, 1.171875]]
     """
     many = len(stakes)
     for y in prange(outcomes.shape[0]):

@@ -316,5 +316,11 @@ def _inside(bottom: float, top: float) -> FloatArray:
     -------
     ndarray
         ``POINTS`` thresholds, equally spaced and rising.
+
+    Examples
+    --------
+    >>> inside = _inside(0.0, 1.0)
+    >>> len(inside) == POINTS, bool(0 < inside[0] < inside[-1] < 1)
+    (True, True)
     """
     return np.asarray(np.linspace(bottom, top, POINTS + 2)[1:-1])

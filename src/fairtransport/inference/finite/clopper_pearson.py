@@ -102,5 +102,12 @@ def p_share_at_least(successes: int, n: int, share: float) -> float:
     -------
     float
         P(Binomial(n, share) <= successes): the other test with failures for successes.
+
+    Examples
+    --------
+    Nobody of ten: would a share of .3 or more show itself?
+
+    >>> round(p_share_at_least(0, 10, 0.3), 4)
+    0.0282
     """
     return p_share_at_most(n - successes, n, 1 - share)

@@ -157,6 +157,12 @@ def no_order(counts: IntArray, paths: int) -> Orders:
     Notes
     -----
     Wealth of a stake that never changes does not depend on the order: nothing is drawn.
+
+    Examples
+    --------
+    >>> orders = no_order(np.array([3, 1]), paths=2)
+    >>> orders.n, orders.start.tolist(), orders.number.tolist()
+    (4, [[0, 2], [0, 2]], [3.0, 1.0])
     """
     start = np.tile([0, len(counts)], (paths, 1))
     cells = np.arange(len(counts))

@@ -299,6 +299,14 @@ def check_resamples(tail: float, n_resamples: int, alpha: float) -> None:
     ------
     InputError
         If tail · n_resamples < 1.
+
+    Examples
+    --------
+    >>> check_resamples(0.025, 1000, 0.05)
+    >>> check_resamples(0.0005, 1000, 0.001)
+    Traceback (most recent call last):
+        ...
+    fairtransport.errors.InputError: `alpha` must be at least 0.002 with 1000 resamples, got 0.001
     """
     if tail * n_resamples < 1 - 1e-9:
         msg = (

@@ -119,6 +119,14 @@ def _size_for(apart: float, width: float, spread: float, n: int, alpha: float) -
     -------
     float
         The root in √N of apart·N − linear·√N − more = 0, squared.
+
+    Examples
+    --------
+    A bound by a normal law, half as far away needs four times the people:
+
+    >>> near, far = (_size_for(apart, 0.0, 0.5, 100, 0.05) for apart in (0.05, 0.1))
+    >>> round(near), round(near / far, 6)
+    (618, 4.0)
     """
     if apart == 0:
         return math.inf

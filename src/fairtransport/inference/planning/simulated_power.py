@@ -275,6 +275,14 @@ def _fitted(sizes: IntArray, outcomes: BoolArray, wanted: float) -> float:
     -----
     A bound is z standard errors from its estimate, and a standard error falls as 1/√n: the
     probit of the power is about linear in √n. Weights are the probits' precisions.
+
+    Examples
+    --------
+    Six of ten audits succeed at 400 people, four at 100: half of them where √n is half way.
+
+    >>> outcomes = np.array([[at < 4, at < 6] for at in range(10)])
+    >>> round(_fitted(np.array([100, 400]), outcomes, 0.5))
+    225
     """
     from scipy.special import ndtri
 

@@ -127,6 +127,14 @@ def plan(
     Notes
     -----
     Who is in a tuple depends on the design and the pilot, never on a sealed loss.
+
+    Examples
+    --------
+    Four people of each group in one block make four tuples of one of each.
+
+    >>> block, take = plan(np.array([[4, 4]]), np.array([[0.1, 0.3]]), np.array([0.2]), 0.1)
+    >>> block.tolist(), take.tolist()
+    ([0, 0, 0, 0], [[1, 1], [1, 1], [1, 1], [1, 1]])
     """
     blocks, groups = sealed.shape
     rounds = np.zeros(blocks, np.int64)

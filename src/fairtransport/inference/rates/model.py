@@ -52,7 +52,13 @@ class Seen(NamedTuple):
 
 @njit(cache=True)
 def _variance(mean: float) -> float:
-    """Return the variance of a loss of two values with a given mean, at least .01."""
+    """Return the variance of a loss of two values with a given mean, at least .01.
+
+    Examples
+    --------
+    >>> _variance(0.5), _variance(0.0)
+    (0.25, 0.01)
+    """
     return float(max(mean * (1.0 - mean), 0.01))
 
 
@@ -262,6 +268,17 @@ def fit(
     -------
     found, error, widest
         What decides whether a longer pilot pays.
+
+    Examples
+    --------
+    The second group's people always lose: its guessed mean is above the first one's, if by less
+    than what was seen.
+
+    >>> seen = Seen(np.array([[20.0, 20.0]]), np.array([[0.0, 20.0]]), np.array([0]))
+    >>> means, variances = np.zeros((1, 2)), np.zeros(1)
+    >>> _ = fit(seen, 1, means, variances)
+    >>> bool(0.5 < means[0, 1] - means[0, 0] < 1.0)
+    True
     """
     overall = overall_mean(seen)
     sigma = _variance(overall)

@@ -252,6 +252,18 @@ def _shuffle(losses: FloatArray, start: IntArray, uniform: FloatArray) -> None:
         Where each cell begins, and the end.
     uniform
         A number in [0, 1) for each loss, drawn outside: compiled code then needs no generator.
+
+    Examples
+    --------
+    Numbers just below 1 leave each loss where it is; those of 0 bring the last one to the front.
+
+    >>> losses = np.array([1.0, 2.0, 3.0])
+    >>> _shuffle(losses, np.array([0, 3]), np.full(3, 0.999))
+    >>> losses.tolist()
+    [1.0, 2.0, 3.0]
+    >>> _shuffle(losses, np.array([0, 3]), np.zeros(3))
+    >>> losses.tolist()
+    [2.0, 3.0, 1.0]
     """
     for c in range(len(start) - 1):
         first = start[c]
@@ -272,6 +284,15 @@ def _take(losses: FloatArray, after: IntArray, cells: IntArray, people: IntArray
         By cell: the next loss; changed in place.
     cells, people
         As in `Urns.unseal`.
+
+    Examples
+    --------
+    >>> after = np.array([0, 2])
+    >>> losses = np.array([1.0, 0.0, 1.0, 1.0])
+    >>> _take(losses, after, np.array([1, 0, 1]), np.array([1, 2, 1])).tolist()
+    [1.0, 1.0, 1.0]
+    >>> after.tolist()
+    [2, 4]
     """
     sums = np.zeros(len(cells))
     for k in range(len(cells)):

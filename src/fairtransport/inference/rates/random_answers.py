@@ -196,6 +196,11 @@ def _stake(n: int, alpha: float, variance: float) -> float:
         The number of people and the level.
     variance
         A guess of the variance of a person's gain; the λ that wins most against it.
+
+    Examples
+    --------
+    >>> round(_stake(1000, 0.05, 0.25), 4), _stake(1, 0.05, 0.01)
+    (0.1548, 0.75)
     """
     return min(MOST_STAKE, math.sqrt(2 * math.log(1 / alpha) / (n * variance)))
 

@@ -298,6 +298,11 @@ def _range(given: object) -> tuple[float, float]:
     ------
     InputError
         If it is not two finite numbers, the smaller first.
+
+    Examples
+    --------
+    >>> _range((0, 2))
+    (0.0, 2.0)
     """
     try:
         low, high = (float(end) for end in given)  # type: ignore[attr-defined]

@@ -30,6 +30,11 @@ def rate_sentence(
     Notes
     -----
     Never "because of": a column that the audit lacks and that differs by group does the same.
+
+    Examples
+    --------
+    >>> rate_sentence("sex", pvalue=None, bound=None, alpha=0.05).split(". ")[1]
+    'That is no evidence that they are treated alike.'
     """
     differently = (
         f"People who are alike in the audited columns are treated differently by {feature}"
