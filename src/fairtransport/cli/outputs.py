@@ -313,10 +313,11 @@ def real_path(path: Path) -> Path | None:
     path
         What was typed; it need not exist.
     """
+    real = path
     try:
         real = Path(os.path.realpath(path))
         return None if real.is_symlink() else real
     except ValueError:
         return None
-    except OSError as error:
+    except OSError as error:  # of a folder that was deleted, too: whoever writes says so
         return None if error.errno in {ELOOP, ENAMETOOLONG} else real

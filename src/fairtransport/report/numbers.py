@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Context, Decimal
 
 SMALLEST_PVALUE = 0.0001
 MOST_DIGITS = 9
@@ -108,20 +108,27 @@ def pvalue(value: float) -> str:
     >>> pvalue(0.034), pvalue(1e-9)
     ('p = 0.034', 'p < 0.0001')
     """
-    return f"p = {value:.2g}" if value >= SMALLEST_PVALUE else f"p < {SMALLEST_PVALUE}"
+    shown = short_pvalue(value)
+    return f"p {shown}" if shown.startswith("<") else f"p = {shown}"
 
 
 def short_pvalue(value: float | None) -> str:
-    """Return a p-value without its letter.
+    """Return a p-value without its letter, rounded up: what is shown as α rejects at level α.
 
     Examples
     --------
     >>> short_pvalue(0.0342), short_pvalue(1e-9), short_pvalue(1.0)
-    ('0.034', '< 0.0001', '1')
+    ('0.035', '< 0.0001', '1')
+    >>> short_pvalue(0.05), short_pvalue(0.0501)
+    ('0.05', '0.051')
     """
     if value is None:
         return NONE
-    return f"{value:.2g}" if value >= SMALLEST_PVALUE else f"< {SMALLEST_PVALUE}"
+    if value < SMALLEST_PVALUE:
+        return f"< {SMALLEST_PVALUE}"
+    # twelve digits: the rest is the noise of arithmetic, and no reason to round away
+    known = Decimal(f"{value:.12g}")
+    return f"{float(Context(prec=2, rounding=UP).plus(known)):.2g}"
 
 
 def bound(number: float | None, rounding: str, digits: int = 4) -> str:

@@ -28,8 +28,8 @@ MORE = {
         "open where that is not shown."
     ),
     "p": (
-        "The p-value of “neither less bias, nor more by over the tolerance”, adjusted for all "
-        "pairs by Holm."
+        "The p-value of “neither less bias, nor more by over the tolerance”, times twice the "
+        "number of pairs: less or more bias is said only where it is at most α."
     ),
 }
 
