@@ -44,6 +44,7 @@ test-install: .venv/installed-dev
 	  .venv-install/bin/python -m pip install --quiet --disable-pip-version-check \
 	    --constraint constraints.txt $$file && \
 	  .venv-install/bin/python -I scripts/check_install.py && \
+	  .venv-install/bin/python -I scripts/check_first_steps.py && \
 	  .venv-install/bin/python -m pip uninstall --quiet --yes fairtransport || exit 1; \
 	done
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import afterwards
 import frontiers
 import lp
+import million
 import nearest
 import starting
 from measure import (
@@ -101,12 +102,19 @@ def run_afterwards(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
     return Measured(found, [afterwards.table(found), *afterwards.lines(found)])
 
 
+def run_million(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
+    """Measure audits of a million points."""
+    found = million.measure(million.QUICK_PEOPLE if quick else million.PEOPLE, progress)
+    return Measured(found, [million.table(found)])
+
+
 PARTS: dict[str, Callable[[bool, Progress], Measured]] = {
     "starting": run_starting,
     "lp": run_lp,
     "nearest": run_nearest,
     "frontiers": run_frontiers,
     "afterwards": run_afterwards,
+    "million": run_million,
 }
 """All that is measured, in this order; a new part is a line here."""
 

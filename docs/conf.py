@@ -31,6 +31,8 @@ myst_heading_anchors = 3
 autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_preserve_defaults = True
+default_role = "py:obj"  # names in docstrings lead to their pages
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
@@ -40,6 +42,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_show_search_summary = False  # it fetches pages, which browsers forbid on a disk
 html_theme_options = {
     "navigation_with_keys": False,
     "show_toc_level": 2,

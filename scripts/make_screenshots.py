@@ -1,36 +1,76 @@
-"""Take the pictures of a report that the docs show: make_screenshots.py report.html."""
+"""Take the pictures that the docs show: make_screenshots.py report.html, or app."""
 
 import shutil
+import signal
+import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
 FOLDER = Path(__file__).parents[1] / "docs" / "images"
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 WIDTHS = {"report-desktop.png": 1280, "report-phone.png": 390}
 HEIGHT = 1800
 """A picture ends here; the report goes on."""
+APP_WIDTH, APP_HEIGHT, PATIENCE = 1100, 1150, 120_000
 
 
-def take(report: Path, folder: Path = FOLDER) -> None:
-    """Open a report in Chromium and write one picture a width."""
-    chromium = shutil.which("chromium")
-    if chromium is None:
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Open a browser."""
+    program = shutil.which("chromium")
+    if program is None:
         sys.exit("Error: screenshots need the program `chromium` on the PATH")
-    folder.mkdir(parents=True, exist_ok=True)
+    FOLDER.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+def take(report: Path) -> None:
+    """Open a report and write one picture a width."""
+    with chromium() as browser:
         for name, width in WIDTHS.items():
             page = browser.new_page(viewport={"width": width, "height": HEIGHT})
             page.goto(report.resolve().as_uri())
             page.wait_for_selector("html[data-ready]")
-            page.screenshot(path=folder / name)
+            page.screenshot(path=FOLDER / name)
             page.close()
-        browser.close()
+
+
+def take_app() -> None:
+    """Walk through the app with its first example, and write a picture of two pages."""
+    server = subprocess.Popen(
+        [sys.executable, "-m", "fairtransport", "app", "--no-open", "--quiet"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        address = server.stdout.readline().strip() if server.stdout else ""
+        with chromium() as browser:
+            page = browser.new_page(viewport={"width": APP_WIDTH, "height": APP_HEIGHT})
+            page.set_default_timeout(PATIENCE)
+            page.goto(address)
+            page.get_by_role("button", name="Take this example").first.click()
+            page.wait_for_selector("#audit")
+            page.screenshot(path=FOLDER / "app-columns.png")
+            page.get_by_role("button", name="Start the audit").click()
+            page.wait_for_selector("iframe.report")
+            page.get_by_role("link", name="Move δ and ε").click()
+            page.get_by_label("Threshold δ", exact=True).fill("0.06")
+            page.get_by_text("between the bounds of the statistic").wait_for()
+            page.evaluate("document.activeElement.blur()")
+            page.screenshot(path=FOLDER / "app-explore.png")
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.wait()
 
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
-        sys.exit("Usage: make_screenshots.py report.html")
-    take(Path(sys.argv[1]))
+        sys.exit("Usage: make_screenshots.py report.html, or make_screenshots.py app")
+    take_app() if sys.argv[1] == "app" else take(Path(sys.argv[1]))

@@ -110,6 +110,24 @@ def afterwards_table(found: Found) -> str:
     return table(("K", *STAGES, "whole", "HTML, MB", "peak MiB"), rows)
 
 
+def million_table(found: Found) -> str:
+    """Return the CPU seconds of every stage of audits of very many points, with their brackets."""
+    rows = []
+    for name, one in found["million"]["audits"].items():
+        took = one["seconds"]
+        rows.append((
+            name, *(f"{took[stage]:.1f}" for stage in STAGES), f"{sum(took.values()):.0f}",
+            f"{one['peak_mib']:.0f}", f"{one['page_mb']:.2f}",
+            "exact" if one["width"] is None else f"{one['width']:.0e}",
+        ))  # fmt: skip
+    bare = found["million"]["random"]
+    rows.append((
+        "at random, bracket, the value alone", f"{bare['seconds']:.1f}", *[""] * len(STAGES),
+        f"{bare['peak_mib']:.0f}", "", f"{bare['bracket']['width']:.0e}",
+    ))  # fmt: skip
+    return table(("loss", *STAGES, "whole", "peak MiB", "page, MB", "width"), rows)
+
+
 def counting_line(found: Found) -> str:
     """Return what counting costs beside the bare group-by."""
     part = found["afterwards"]
@@ -127,9 +145,12 @@ PARTS: dict[str, Callable[[Found], str]] = {
     "nearest": nearest_table,
     "frontiers": frontiers_table,
     "afterwards": afterwards_table,
+    "million": million_table,
     "counting": counting_line,
 }
 """What stands between which marks of the page."""
+APART = ("million",)
+"""What takes too long for every run: measured by itself, and published beside."""
 
 
 def table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -150,13 +171,22 @@ def seconds(value: float) -> str:
 def page_with_tables(page: str, found: Found) -> str:
     """Return the page with all its tables renewed."""
     for name, make in PARTS.items():
+        if name in APART and name not in found:
+            continue
         first, last = f"<!-- {name} -->", f"<!-- end of {name} -->"
         before, after = page.split(first, maxsplit=1)[0], page.split(last)[1]
         page = f"{before}{first}\n{make(found)}\n{last}{after}"
     return page
 
 
+def published() -> Found:
+    """Return all that was measured for the page."""
+    found: Found = json.loads((DOCS / "speed.json").read_text("utf-8"))
+    apart = {name: DOCS / f"{name}.json" for name in APART}
+    there = {name: path for name, path in apart.items() if path.exists()}
+    return found | {name: json.loads(path.read_text("utf-8")) for name, path in there.items()}
+
+
 if __name__ == "__main__":
     place = DOCS / "speed.md"
-    found = json.loads((DOCS / "speed.json").read_text("utf-8"))
-    place.write_text(page_with_tables(place.read_text("utf-8"), found), encoding="utf-8")
+    place.write_text(page_with_tables(place.read_text("utf-8"), published()), encoding="utf-8")

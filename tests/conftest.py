@@ -1,6 +1,7 @@
-"""Random audit problems, with everything in them that can go wrong."""
+"""Random audit problems, with everything in them that can go wrong; and a real browser."""
 
 import os
+import shutil
 
 import numpy as np
 import pytest
@@ -13,6 +14,15 @@ from fairtransport import AuditProblem
 settings.register_profile("fairtransport", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("fairtransport")
 
+CHROMIUM = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 COSTS = [0.0, 0.25, 1.0, 2.0, np.inf]
 
 
@@ -51,3 +61,16 @@ def corner():
     np.fill_diagonal(costs, 0)
     costs[0, 4], costs[1, 5], costs[3, 4] = 1, 0.2, 0
     return AuditProblem(losses, costs, budget=0.54), np.array([0.45, 0.45, 0.05, 0.05, 0, 0])
+
+
+@pytest.fixture(scope="session")
+def browser():
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.fail("these tests need the program `chromium` on the PATH, and there is none")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM, headless=True)
+        yield opened
+        opened.close()

@@ -11,7 +11,8 @@ import fairtransport as ft
 from fairtransport.report.bundle import javascript_bundle
 
 HEAVY = [
-    "altair", "duckdb", "numba", "onnxruntime", "pandas", "scipy.optimize", "sklearn", "urllib3",
+    "altair", "duckdb", "numba", "onnxruntime", "pandas", "scipy.optimize", "sklearn", "starlette",
+    "urllib3", "uvicorn",
 ]  # fmt: skip
 
 COMMANDS = {

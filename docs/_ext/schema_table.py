@@ -23,7 +23,9 @@ def kind(told):
         return " or ".join(map(str, told["enum"]))
     if told.get("type") == "array":
         return f"list of {kind(told.get('items', {}))}"
-    return str(told.get("type", "anything")).replace("null", "nothing")
+    kinds = told.get("type", "anything")
+    named = [kinds] if isinstance(kinds, str) else kinds
+    return " or ".join("nothing" if one == "null" else one for one in named)
 
 
 class SchemaTable(Directive):
@@ -60,7 +62,7 @@ def table(part):
     group += [nodes.colspec(colwidth=width) for width in (22, 22, 56)]
     group += nodes.thead("", row("field", "values", "meaning"))
     group += nodes.tbody("", *(row(*told, literal=True) for told in fields(part)))
-    return nodes.table("", group)
+    return nodes.table("", group, classes=["fields"])
 
 
 def row(name, values, meaning, *, literal=False):

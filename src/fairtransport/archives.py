@@ -27,12 +27,34 @@ class TooLargeError(Exception):
 
 
 def most_unpacked(size: int) -> int:
-    """Return to how many bytes an archive of this size may unpack."""
+    """Return to how many bytes an archive of this size may unpack.
+
+    Parameters
+    ----------
+    size
+        Of the archive as it lies there.
+
+    Examples
+    --------
+    >>> most_unpacked(1) == MOST, most_unpacked(MOST) == TIMES * MOST
+    (True, True)
+    """
     return max(MOST, TIMES * size)
 
 
 def in_words(most: int) -> str:
-    """Return what such an archive may not do, as the end of a sentence."""
+    """Return what such an archive may not do, as the end of a sentence.
+
+    Parameters
+    ----------
+    most
+        Bytes, from `most_unpacked`.
+
+    Examples
+    --------
+    >>> in_words(1 << 30)[:42]
+    'must not unpack to more than 1024 MiB; one'
+    """
     return (
         f"must not unpack to more than {most / (1 << 20):.4g} MiB; one that was saved without "
         "compression may be as large as it is"
@@ -53,6 +75,13 @@ def unpacked_sizes(archive: Path | BytesIO, most: int, *, inner: bool = True) ->
         How many bytes all of them may have.
     inner
         Whether a file that is an archive, as arrays can be, counts with what it unpacks to.
+
+    Raises
+    ------
+    TooLargeError
+        As soon as the limit is passed: no more than that is ever unpacked.
+    BadZipFile
+        If a file is not as long as the archive says.
     """
     sizes: dict[str, int] = {}
     left = most
@@ -67,6 +96,15 @@ def unpacked_sizes(archive: Path | BytesIO, most: int, *, inner: bool = True) ->
 
 
 def _size(archive: ZipFile, info: ZipInfo, most: int) -> int:
+    """Return how many bytes a file of an archive really has, reading it piece by piece.
+
+    Parameters
+    ----------
+    archive, info
+        The archive and what it says of the file.
+    most
+        At how many bytes to stop.
+    """
     if info.file_size > most:
         raise TooLargeError
     whole, size = copy(info), 0
@@ -83,6 +121,15 @@ def _size(archive: ZipFile, info: ZipInfo, most: int) -> int:
 
 
 def _inner_size(archive: ZipFile, info: ZipInfo, most: int) -> int:
+    """Return what a file unpacks to that is an archive itself; 0 if it is none.
+
+    Parameters
+    ----------
+    archive, info
+        The archive and the file in it.
+    most
+        How many bytes it may unpack to.
+    """
     with archive.open(info) as file:
         if file.read(len(ARCHIVE)) != ARCHIVE:
             return 0

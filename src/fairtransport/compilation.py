@@ -29,7 +29,13 @@ NOT_KEPT = (
 
 
 def _can_be_written(folder: Path) -> bool:
-    """Say whether files can be made in a folder, which may have to be made first."""
+    """Say whether files can be made in a folder, which may have to be made first.
+
+    Parameters
+    ----------
+    folder
+        The nearest folder above it that is there decides.
+    """
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
@@ -45,11 +51,27 @@ def _is_kept() -> bool:
 
 
 def _remove(folder: str, owner: int) -> None:
+    """Remove the folder of compiled code when the process that made it ends.
+
+    Parameters
+    ----------
+    folder
+        Where it is.
+    owner
+        The process that made it.
+    """
     if os.getpid() == owner:  # a forked child leaves while its parent still works
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _keep_for_this_process() -> None:
+    """Make a folder for compiled code that lasts as long as the process.
+
+    Raises
+    ------
+    FairtransportError
+        If not even a temporary folder can be made.
+    """
     try:
         folder = mkdtemp(prefix="fairtransport-compiled-")
     except OSError as error:

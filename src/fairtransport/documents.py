@@ -33,7 +33,18 @@ class Doc:
 
 
 def to_plain(value: object) -> object:
-    """Return nested dataclasses as plain JSON values; what is not finite becomes None."""
+    """Return nested dataclasses as plain JSON values; what is not finite becomes None.
+
+    Parameters
+    ----------
+    value
+        A dataclass, dict, tuple, list or plain value, nested in any way.
+
+    Examples
+    --------
+    >>> to_plain({"bound": float("inf"), "cells": (1, 2)})
+    {'bound': None, 'cells': [1, 2]}
+    """
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, dict):
@@ -46,7 +57,18 @@ def to_plain(value: object) -> object:
 
 
 def to_json_text(value: object) -> str:
-    """Return nested dataclasses as JSON text, the same bytes for the same values."""
+    r"""Return nested dataclasses as JSON text, the same bytes for the same values.
+
+    Parameters
+    ----------
+    value
+        As in `to_plain`; fields keep the order in which they are declared.
+
+    Examples
+    --------
+    >>> to_json_text({"share": 0.5})
+    '{\n "share": 0.5\n}\n'
+    """
     plain = to_plain(value)
     text = json.dumps(plain, ensure_ascii=False, indent=1, allow_nan=False)
     try:
@@ -62,6 +84,13 @@ def json_schema(kind: type, title: str) -> Schema:
     Every field is required and no other is allowed, so that a document that validates holds
     what the documentation says, no more and no less. An object is described by the first line
     of its docstring.
+
+    Parameters
+    ----------
+    kind
+        The dataclass.
+    title
+        What the schema calls the document.
     """
     definitions: dict[str, Schema] = {}
     document = _object(kind, definitions)
@@ -74,6 +103,15 @@ def json_schema(kind: type, title: str) -> Schema:
 
 
 def _object(kind: type, definitions: dict[str, Schema]) -> Schema:
+    """Return the schema of one dataclass; those that it holds go into ``definitions``.
+
+    Parameters
+    ----------
+    kind
+        The dataclass.
+    definitions
+        Schemas by the dataclass's name; added to.
+    """
     hints = get_type_hints(kind, include_extras=True)
     properties = {field.name: _field(hints[field.name], definitions) for field in fields(kind)}
     return {
@@ -86,6 +124,15 @@ def _object(kind: type, definitions: dict[str, Schema]) -> Schema:
 
 
 def _field(hint: object, definitions: dict[str, Schema]) -> Schema:
+    """Return the schema of a field: its description and its type.
+
+    Parameters
+    ----------
+    hint
+        ``Annotated[type, Doc(...)]``.
+    definitions
+        As in `_object`.
+    """
     plain, doc = get_args(hint)
     if doc.one_of:
         none = [None] if type(None) in get_args(plain) else []
@@ -96,6 +143,15 @@ def _field(hint: object, definitions: dict[str, Schema]) -> Schema:
 
 
 def _type(hint: object, definitions: dict[str, Schema]) -> Schema:
+    """Return the schema of a type: plain, a union, a dict, a tuple or a dataclass.
+
+    Parameters
+    ----------
+    hint
+        The type. A tuple of a fixed length becomes an array of exactly as many items.
+    definitions
+        As in `_object`.
+    """
     origin, parts = get_origin(hint), get_args(hint)
     if origin in {Union, types.UnionType}:
         return _union([_type(part, definitions) for part in parts])
@@ -114,7 +170,18 @@ def _type(hint: object, definitions: dict[str, Schema]) -> Schema:
 
 
 def _union(kinds: list[Schema]) -> Schema:
-    """Return one type with several names where that says it all, else alternatives."""
+    """Return one type with several names where that says it all, else alternatives.
+
+    Parameters
+    ----------
+    kinds
+        The schemas of the union's parts.
+
+    Examples
+    --------
+    >>> _union([{"type": "number"}, {"type": "null"}])
+    {'type': ['number', 'null']}
+    """
     if all(set(kind) == {"type"} for kind in kinds):
         return {"type": [kind["type"] for kind in kinds]}
     return {"anyOf": kinds}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from fairtransport.errors import FairtransportError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 ENDING = ".partial"
 STREAMS = (1, 2)
@@ -26,6 +26,13 @@ def write_text(path: Path, text: str, parameter: str = "path") -> Path:
     """Replace a text file as a whole; see `write_bytes`.
 
     Half a character, which has no bytes, is written as its escape.
+
+    Parameters
+    ----------
+    path, parameter
+        As in `write_bytes`.
+    text
+        Written in UTF-8.
     """
     return write_bytes(path, text.encode("utf-8", "backslashreplace"), parameter)
 
@@ -42,6 +49,22 @@ def write_bytes(path: Path, data: bytes, parameter: str = "path") -> Path:
         What to write.
     parameter
         What an error calls the path.
+
+    Returns
+    -------
+    Path
+        The path, as it was given.
+
+    Raises
+    ------
+    FairtransportError
+        If it cannot be written, with the system's reason.
+
+    Notes
+    -----
+    The bytes go into a draft beside the target, to the disk by ``fsync``, and only then get its
+    name. Where the system allows it the draft has no name of its own before, so that a killed
+    process leaves nothing behind.
     """
     try:
         there = _status(path)
@@ -57,9 +80,24 @@ def write_bytes(path: Path, data: bytes, parameter: str = "path") -> Path:
 
 
 def is_file(path: Path) -> bool:
-    """Say whether there is such a file; a name that is too long for one is none."""
+    """Say whether there is such a file; a name that is too long for one is none.
+
+    Parameters
+    ----------
+    path
+        Perhaps no path at all: command-line arguments may be a name or a file.
+    """
+    return _answered(path.is_file)
+
+
+def is_folder(path: Path) -> bool:
+    """Say whether there is such a folder."""
+    return _answered(path.is_dir)
+
+
+def _answered(question: Callable[[], bool]) -> bool:
     try:
-        return path.is_file()
+        return question()
     except OSError as error:
         if error.errno != ENAMETOOLONG:
             raise
@@ -67,6 +105,7 @@ def is_file(path: Path) -> bool:
 
 
 def _status(path: Path) -> os.stat_result | None:
+    """Return what the system knows of a file, None if there is none."""
     try:
         return path.stat()
     except FileNotFoundError:
@@ -74,7 +113,18 @@ def _status(path: Path) -> os.stat_result | None:
 
 
 def _stream(there: os.stat_result) -> int | None:
-    """Return the standard stream that a path leads to: what it held so far must stay."""
+    """Return the standard stream that a path leads to: what it held so far must stay.
+
+    Parameters
+    ----------
+    there
+        The status of the path's file.
+
+    Returns
+    -------
+    int or None
+        1 or 2, None if it is neither.
+    """
     for stream in STREAMS:
         with suppress(OSError):  # it may be closed
             if os.path.samestat(os.fstat(stream), there):
@@ -83,7 +133,22 @@ def _stream(there: os.stat_result) -> int | None:
 
 
 def _write_through(path: Path, data: bytes, there: os.stat_result) -> None:
-    """Write into what cannot be replaced."""
+    """Write into what cannot be replaced.
+
+    Parameters
+    ----------
+    path
+        A device, a pipe, or a file that a standard stream writes to.
+    data
+        What to write.
+    there
+        Its status.
+
+    Raises
+    ------
+    OSError
+        If it is a disk.
+    """
     if stat.S_ISBLK(there.st_mode):
         raise OSError(EINVAL, "a disk is no place for a file")
     # a device can be opened again; a file that is standard output goes on where that stands
@@ -99,6 +164,22 @@ def _write_through(path: Path, data: bytes, there: os.stat_result) -> None:
 
 
 def _replace(target: Path, data: bytes, there: os.stat_result | None) -> None:
+    """Replace a file by a finished draft, or make it.
+
+    Parameters
+    ----------
+    target
+        The file itself, links followed.
+    data
+        What to write.
+    there
+        The status of the file that is replaced; None if it is new.
+
+    Raises
+    ------
+    PermissionError
+        If the file is read-only: replacing it would only need a writable folder.
+    """
     if there is not None and not os.access(target, os.W_OK):
         raise PermissionError(None, "the file is read-only")
     with _opened_folder(target.parent) as folder:
@@ -116,6 +197,15 @@ def _replace_without_name(
     """Replace a file by one that has no name before it is finished.
 
     A process that is killed takes its draft with it.
+
+    Parameters
+    ----------
+    target
+        The file.
+    folder
+        A handle of its folder: names are looked up there, wherever the folder has been moved.
+    data, there
+        As in `_replace`.
     """
     handle = os.open(target.parent, os.O_TMPFILE | os.O_WRONLY, 0o666)
     with os.fdopen(handle, "wb"):
@@ -135,6 +225,17 @@ def _replace_without_name(
 
 
 def _fill(handle: int, data: bytes, there: os.stat_result | None) -> None:
+    """Write all bytes into an open draft, and to the disk.
+
+    Parameters
+    ----------
+    handle
+        Of the draft.
+    data
+        The bytes; the system may take them in several bites.
+    there
+        The file that is replaced, whose owner and mode are kept; None if it is new.
+    """
     if there is not None:
         with suppress(PermissionError):  # only a privileged process gives files away
             os.fchown(handle, there.st_uid, there.st_gid)
@@ -146,7 +247,15 @@ def _fill(handle: int, data: bytes, there: os.stat_result | None) -> None:
 
 
 def _replace_by_name(name: str, folder: int, data: bytes, there: os.stat_result | None) -> None:
-    """Replace a file where every file has a name, after removing what killed processes left."""
+    """Replace a file where every file has a name, after removing what killed processes left.
+
+    Parameters
+    ----------
+    name, folder
+        The file's name, and a handle of its folder.
+    data, there
+        As in `_replace`.
+    """
     draft = f"{_draft(name)}-{token_hex(4)}{ENDING}"
     how, mode = os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if there is None else 0o600
     with _locked(folder):
@@ -163,7 +272,13 @@ def _replace_by_name(name: str, folder: int, data: bytes, there: os.stat_result 
 
 
 def _remove_left_over(name: str, folder: int) -> None:
-    """Remove drafts that nobody holds; the system lets go of a lock when its process ends."""
+    """Remove drafts that nobody holds; the system lets go of a lock when its process ends.
+
+    Parameters
+    ----------
+    name, folder
+        The file's name, and a handle of its folder.
+    """
     for found in os.listdir(folder):
         if found.startswith(_draft(name)) and found.endswith(ENDING):
             with suppress(OSError):
@@ -175,7 +290,13 @@ def _remove_left_over(name: str, folder: int) -> None:
 
 @contextmanager
 def _locked(folder: int) -> Iterator[None]:
-    """Let one process at a time handle the drafts in a folder, where folders can be locked."""
+    """Let one process at a time handle the drafts in a folder, where folders can be locked.
+
+    Parameters
+    ----------
+    folder
+        Its handle.
+    """
     from fcntl import LOCK_UN, flock
 
     held = _lock(folder)
@@ -187,7 +308,15 @@ def _locked(folder: int) -> Iterator[None]:
 
 
 def _lock(handle: int, *, wait: bool = True) -> bool:
-    """Lock a file and say whether that was possible: some file systems have no locks."""
+    """Lock a file and say whether that was possible: some file systems have no locks.
+
+    Parameters
+    ----------
+    handle
+        Of a file or folder.
+    wait
+        Whether to wait for whoever holds it.
+    """
     from fcntl import LOCK_EX, LOCK_NB, flock
 
     try:
@@ -198,12 +327,20 @@ def _lock(handle: int, *, wait: bool = True) -> bool:
 
 
 def _draft(name: str) -> str:
+    """Return the beginning of the names of a file's drafts.
+
+    Examples
+    --------
+    >>> _draft("report.html") == _draft("report.html"), _draft("a").startswith(".fairtransport-")
+    (True, True)
+    """
     # by its hash: a long name has no room for an addition
     return f".fairtransport-{sha256(os.fsencode(name)).hexdigest()[:12]}"
 
 
 @contextmanager
 def _opened_folder(folder: Path) -> Iterator[int]:
+    """Open a folder as a handle, and close it afterwards."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         yield handle

@@ -22,9 +22,22 @@ def lazily(
         By public name, the module inside the package that has it.
     modules
         The modules that are public themselves.
+
+    Returns
+    -------
+    callable
+        Imports a module when one of its names is first asked for: ``import fairtransport`` loads
+        neither numba nor scikit-learn.
+
+    Examples
+    --------
+    >>> find = lazily("fairtransport", {"AuditProblem": "transport"})
+    >>> find("AuditProblem").__name__
+    'AuditProblem'
     """
 
     def find(name: str) -> Any:
+        """Return a public name from its home, or fail as a package without it does."""
         if name in modules:
             return import_module(f"{package}.{name}")
         if name in homes:

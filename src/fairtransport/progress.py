@@ -10,16 +10,23 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from typing import TypeAlias
+
+    Listener: TypeAlias = Callable[[str, int, int], None]
+    """Is told what goes on in words, how much of it is done, and of how much."""
 
 T = TypeVar("T")
 
 PATIENCE = 1.0
 """Seconds of work before a bar appears."""
+PAUSE = 0.2
+"""Seconds between what a listener is told."""
 
 
 _silent: ContextVar[bool] = ContextVar("silent", default=False)
 _price: ContextVar[float | None] = ContextVar("price", default=None)
 _draw: ContextVar[str] = ContextVar("draw", default="")
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
 @contextmanager
@@ -33,8 +40,24 @@ def silence() -> Iterator[None]:
 
 
 @contextmanager
+def heard_by(listener: Listener) -> Iterator[None]:
+    """Tell a listener inside how far the work is, instead of showing a bar."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+@contextmanager
 def priced(per_1000: float | None) -> Iterator[None]:
-    """Say inside what questions cost, at a price of a thousand of them."""
+    """Say inside what questions cost, at a price of a thousand of them.
+
+    Parameters
+    ----------
+    per_1000
+        In whatever currency the user thinks; None: nothing is said of costs.
+    """
     token = _price.set(per_1000)
     try:
         yield
@@ -44,7 +67,13 @@ def priced(per_1000: float | None) -> Iterator[None]:
 
 @contextmanager
 def drawing(draw: int, draws: int) -> Iterator[None]:
-    """Say inside which of several answers to each question is asked for, from 0 on."""
+    """Say inside which of several answers to each question is asked for, from 0 on.
+
+    Parameters
+    ----------
+    draw, draws
+        Which, and of how many.
+    """
     token = _draw.set(f"draw {draw + 1} of {draws}: ")
     try:
         yield
@@ -52,8 +81,29 @@ def drawing(draw: int, draws: int) -> Iterator[None]:
         _draw.reset(token)
 
 
+def tell(sentence: str) -> None:
+    """Say something before work that lasts, to a person who watches."""
+    if not _silent.get() and sys.stderr.isatty():
+        print(sentence, file=sys.stderr)  # noqa: T201
+
+
 def track(items: Iterable[T], total: int, what: str) -> Iterator[T]:
-    """Yield the items; if they take long and a person watches, show how far they are."""
+    """Yield the items; if they take long and a person watches, show how far they are.
+
+    Parameters
+    ----------
+    items
+        The work, done as they are asked for.
+    total
+        How many there are.
+    what
+        What is being done, beside the bar.
+
+    Examples
+    --------
+    >>> list(track("ab", 2, "Reading"))
+    ['a', 'b']
+    """
     return _track(items, total, 0, lambda _: 1, lambda *_: what)
 
 
@@ -63,9 +113,17 @@ def track_questions(
     """Yield questions and their answers; show how many there are, how fast, at what cost.
 
     ``known`` of the ``total`` were answered before.
+
+    Parameters
+    ----------
+    answered
+        Places of questions with their answers, some at a time.
+    total, known
+        How many questions there are, and how many needed no asking.
     """
 
     def words(done: int, seconds: float) -> str:
+        """Return the line beside the bar."""
         return _draw.get() + _asked(done, known, total, seconds, _price.get())
 
     return _track(answered, total, known, lambda one: len(one[0]), words)
@@ -73,6 +131,15 @@ def track_questions(
 
 def _asked(done: int, known: int, total: int, seconds: float, price: float | None) -> str:
     """Return how far the asking is, in words.
+
+    Parameters
+    ----------
+    done, known, total
+        Questions answered by now, answered before, and in all.
+    seconds
+        Since the asking began.
+    price
+        Of a thousand questions; known ones cost nothing.
 
     Examples
     --------
@@ -90,6 +157,9 @@ def _track(
     items: Iterable[T], total: int, before: int, size: Callable[[Any], int],
     words: Callable[[int, float], str],
 ) -> Iterator[T]:  # fmt: skip
+    if (listener := _listener.get()) is not None:
+        yield from _told(items, total, before, size, words, listener)
+        return
     if _silent.get() or not sys.stderr.isatty():
         yield from items
         return
@@ -111,3 +181,19 @@ def _track(
     finally:
         if bar is not None:
             bar.stop()
+
+
+def _told(
+    items: Iterable[T], total: int, before: int, size: Callable[[Any], int],
+    words: Callable[[int, float], str], listener: Listener,
+) -> Iterator[T]:  # fmt: skip
+    """Yield the items; tell the listener first and last, and in between now and then."""
+    started, told, done = time.monotonic(), -PAUSE, before
+    for item in items:
+        lasted = time.monotonic() - started
+        if lasted - told >= PAUSE:
+            listener(words(done, lasted), done, total)
+            told = lasted
+        yield item
+        done += size(item)
+    listener(words(done, time.monotonic() - started), done, total)

@@ -21,6 +21,7 @@ from fairtransport.errors import InputError
 from fairtransport.inference.methods import METHODS, check_level
 from fairtransport.inference.paper.resampling import MOST_RESAMPLES
 from fairtransport.losses import LOSSES, Loss, as_loss
+from fairtransport.memory import memory_size
 from fairtransport.similarity import SIMILARITIES, Similarity, as_similarity
 from fairtransport.similarity.twins import KINDS, Twins, as_twins
 
@@ -325,11 +326,35 @@ class AuditSettings:
         check=partial(_if_given, whole),
         flag="budget-of-questions",
     )
+    proxies: bool = _asked(
+        "Whether it is also looked at which columns tell the sensitive features, and what goes "
+        "through each.",
+        default=False,
+        check=_switch,
+        line="Also look at which columns tell the sensitive features, and what goes through each.",
+    )
     favourable: object = _asked("The favourable label, for the group metrics.")
     privileged: Mapping[str, object] | None = _asked(
         'The privileged group, as in ``{"race": "Caucasian"}``, for the group metrics.',
         check=_mapping,
         line="The privileged group, as in --privileged.race Caucasian, for the group metrics.",
+    )
+    time_limit: float | None = _asked(
+        "Seconds that the search for the statistic may take; it then has a lower and an upper "
+        "value. Default: none, and it is exact.",
+        check=partial(_if_given, partial(number, above=0)),
+        flag="time-limit",
+    )
+    search_rounds: int | None = _asked(
+        "Rounds of that search instead of seconds, as an earlier result tells them, to repeat it "
+        "exactly.",
+        check=partial(_if_given, whole),
+        flag="search-rounds",
+    )
+    memory: int | str | None = _asked(
+        'The memory that an audit may take, as in "2GB"; default: as much as it needs.',
+        check=partial(_if_given, memory_size),
+        line="The memory that an audit may take, as in 2GB; default: as much as it needs.",
     )
     moves_limit: int = _asked(
         "How many moves a document lists, those that add most; a result's table has all.",
@@ -364,6 +389,7 @@ class AuditSettings:
             object.__setattr__(self, "delta", threshold(self.delta, chosen.range))
         check_level(self.method, self.alpha, self.n_resamples)
         self._check_asking()
+        self._check_limits()
         if bool(self.privileged) != (self.favourable is not None):
             lacking = "privileged" if not self.privileged else "favourable"
             msg = f"`favourable` and `privileged` must be given together, got no `{lacking}`"
@@ -381,6 +407,24 @@ class AuditSettings:
             msg = "`budget_of_questions` must be given with `ask_until_sure`, got it alone"
             raise InputError(msg)
 
+    def _check_limits(self) -> None:
+        """Refuse limits that contradict each other, or what bounds cannot be made with."""
+        limits = [name for name in ("time_limit", "search_rounds") if getattr(self, name)]
+        if len(limits) > 1:
+            msg = "`time_limit` and `search_rounds` must not be given together, got both"
+            raise InputError(msg)
+        for limit in limits:
+            if self.method != "finite-sample":
+                msg = (
+                    f"`method` must be 'finite-sample' with `{limit}`: the others need the exact "
+                    f"statistic, got {self.method!r}"
+                )
+                raise InputError(msg)
+            if self.draws > 1 or self.ask_until_sure:
+                other = "draws" if self.draws > 1 else "ask_until_sure"
+                msg = f"`{other}` and `{limit}` must not be given together, got both"
+                raise InputError(msg)
+
     @property
     def chosen_loss(self) -> Loss:
         """The loss that was named or given, with its range as far as it is known."""
@@ -395,6 +439,11 @@ class AuditSettings:
     def chosen_twins(self) -> Twins | None:
         """The twins that were named or described; None where nothing was said of them."""
         return as_twins(self.twins)
+
+    @property
+    def memory_limit(self) -> int | None:
+        """The bytes that an audit may take; None: as many as it needs."""
+        return cast("int | None", self.memory)  # its check leaves nothing else
 
     @property
     def seed(self) -> int:

@@ -15,6 +15,7 @@ from fairtransport.localise import (
     GroupFlow,
     Move,
     Profile,
+    Proxies,
     Suppression,
     Value,
     WorstPair,
@@ -44,6 +45,7 @@ __all__ = [
     "Outlook",
     "Profile",
     "Provenance",
+    "Proxies",
     "QuestionsAsked",
     "RatesFound",
     "SimilarPair",
@@ -57,6 +59,8 @@ __all__ = [
 
 SCHEMA = "fairtransport-audit/1"
 """The name and version of the JSON document's schema."""
+ROUNDING = 1e-9
+"""Values that differ by no larger share of themselves are one value."""
 VERDICTS = ("rejected", "certified", "inconclusive", "not-applicable")
 """What an audit can say of δ-fairness."""
 WHY_STOPPED = {
@@ -213,6 +217,22 @@ class FeatureRole:
 
 
 @dataclass(frozen=True)
+class StatisticBracket:
+    """The values between which a statistic lies whose search was limited."""
+
+    lower: Annotated[float, Doc("What the swaps that were found add.")]
+    upper: Annotated[float, Doc("What no swaps within the budget can exceed.")]
+    rounds: Annotated[
+        int, Doc("The rounds of the search; `search_rounds` repeats them with the same seed.")
+    ]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more than rounding lies between the values."""
+        return self.upper - self.lower > ROUNDING * self.upper
+
+
+@dataclass(frozen=True)
 class CurvePoint:
     """The statistic at a budget."""
 
@@ -348,6 +368,13 @@ class AuditSummary:
     statistic: Annotated[
         float, Doc("The FaiTH statistic: how much worse the model does when people are swapped.")
     ]
+    bracket: Annotated[
+        StatisticBracket | None,
+        Doc(
+            "The values between which the statistic lies where the search for it was limited; "
+            "`statistic` is then the lower one. Null where it is exact."
+        ),
+    ] = None
     baseline_risk: Annotated[float, Doc("The mean loss on the audit data.")]
     worst_case_risk: Annotated[
         float, Doc("The mean loss after people were swapped with similar ones.")
@@ -445,6 +472,13 @@ class AuditSummary:
         TwinsMade | None,
         Doc("How twins were made up whom nobody observed; null where nobody was made up."),
     ] = None
+    proxies: Annotated[
+        tuple[Proxies, ...],
+        Doc(
+            "Which columns tell each sensitive feature, and what goes through them; empty if it "
+            "was not asked or if shared."
+        ),
+    ] = ()
     certificate_pvalue: Annotated[
         float | None,
         Doc("The p-value of a value of delta or more; null without delta or if shared."),

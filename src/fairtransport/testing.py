@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from fairtransport.audit import AuditResult
     from fairtransport.space.reader import ColumnLike, TableLike
 
+__all__ = ["assert_delta_fair"]
+
 REQUIRED = ("certified", "not-rejected")
 
 
@@ -65,7 +67,12 @@ def assert_delta_fair(
     """
     choice("require", require, REQUIRED)
     result = audit(X, y, model=model, delta=delta, **asked)
+    assert_verdict(result, require)
+    return result
+
+
+def assert_verdict(result: AuditResult, require: str) -> None:
+    """Fail unless an audit that was made reached the verdict that is required."""
     passes = {"certified"} if require == "certified" else {"certified", "inconclusive"}
     if result.judged not in passes:
         raise AssertionError(str(result))
-    return result

@@ -25,6 +25,12 @@ def threads_for(steps: float) -> Iterator[None]:
     All calls of kernels with parallel loops stand in this context. Numba's layer "workqueue",
     which it takes where there is no OpenMP, aborts the process when two threads are in such
     loops at once; there, one waits for the other.
+
+    Parameters
+    ----------
+    steps
+        About how often the innermost line of the loop runs. The number of threads changes how fast
+        a result comes, never a bit of it.
     """
     import numba
 

@@ -1,13 +1,17 @@
 """Which columns tell a sensitive feature, and what of the statistic goes through them."""
 
+import json
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binomtest, norm
 
 import fairtransport as ft
-from fairtransport.audit import proxies as module
+from fairtransport.cli import main
 from fairtransport.errors import InputError
+from fairtransport.localise import telling as module
 
 FEATURES = ["height", "shoe", "grade", "job"]
 
@@ -80,6 +84,86 @@ def test_words_and_seed(result, found):
     assert without.accuracy == found[0].accuracy
 
 
+def test_swaps_that_need_it_are_told_from_those_that_do_not(result):
+    """Grades may change a little for the budget, which has nothing to do with the sex."""
+
+    def both(points):
+        return ((points["height"] > 165) & (points["grade"] > 0)).astype(int)
+
+    people = draw(300, 4).assign(good=lambda cases: (cases["grade"] > 0).astype(int))
+    audited = ft.audit(
+        people, "good", model=both, features=FEATURES, sensitive_features="sex",
+        similarity=result.similarity, budget=0.05, twins={"per_person": 200}, rng=0,
+    )  # fmt: skip
+    (one,) = audited.proxies(both)
+    height = next(column for column in one.columns if column.name == "height")
+
+    assert audited.attributable.same_group > 0.01
+    assert audited.attributable.value - 1e-9 <= one.needing < one.statistic
+    assert one.statistic == pytest.approx(audited.statistic)
+    # what of them goes through a column is no more than they add
+    assert 0.5 * one.needing < height.moved_alone <= one.needing + 1e-9
+
+
+def test_documents_have_it_once_it_was_asked(result, tmp_path):
+    fresh = replace(result, proxies_found=[])
+    assert fresh.summary.proxies == ()
+    assert "What tells the sensitive features" not in fresh.to_markdown()
+    (one,) = fresh.proxies(model)
+    told = json.loads(fresh.to_json(tmp_path / "audit.json").read_text("utf-8"))["proxies"]
+
+    assert told[0]["columns"][0]["name"] == "height"
+    assert told[0]["needing"] == pytest.approx(one.needing)
+    page = fresh.to_html(tmp_path / "audit.html").read_text("utf-8")
+    for text in (page, fresh.to_markdown()):
+        assert "What tells the sensitive features" in text
+        assert "sex is told by the other columns that the model receives" in text
+        assert "of single columns best by height." in text
+        assert f"to change add {one.needing:.4f} of it" in text
+    # who shares a document tells nothing of halves of the people
+    assert fresh.document(share=5).proxies == ()
+
+
+def test_an_audit_finds_it_if_told_to(result, capsys, tmp_path):
+    people = draw(300, 0).assign(good=lambda cases: (cases["grade"] > 0).astype(int))
+    given = dict(
+        model=model, features=FEATURES, sensitive_features="sex", budget=0.05, rng=0,
+        similarity=result.similarity,
+    )  # fmt: skip
+    at_once = ft.audit(people, "good", proxies=True, **given)
+    later = ft.audit(people, "good", **given)
+
+    assert tuple(at_once.proxies_found) == later.proxies(model)
+    with pytest.raises(InputError, match="`proxies` needs sensitive features of at most 20 values"):
+        ft.audit(people, "good", proxies=True, **given | {"sensitive_features": "height"})
+    people.assign(guess=model).to_csv(tmp_path / "cases.csv", index=False)
+    line = ["audit", str(tmp_path / "cases.csv"), "--label", "good", "--prediction", "guess"]
+    assert main([*line, "--sensitive", "sex", "--features", ",".join(FEATURES), "--proxies"]) == 5
+    printed = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert "of single columns best by height." in printed
+
+
+def test_names_are_text_and_of_many_columns_those_used_most_are_looked_at(tmp_path):
+    people = draw(200, 5).rename(columns={"height": "<b>tall</b>"}).assign(good=1)
+    noise = np.random.default_rng(6).normal(size=(200, 40))
+    names = [f"noise_{at}" for at in range(40)]
+    people = people.join(pd.DataFrame(noise, columns=names))
+    features = ["<b>tall</b>", "job", *names]
+    result = ft.audit(
+        people, "good", y_pred=np.ones(200, int), features=features, sensitive_features="sex",
+        proxies=True, rng=0,
+    )  # fmt: skip
+    (one,) = result.proxies_found
+    page = result.to_html(tmp_path / "audit.html").read_text("utf-8")
+
+    assert (len(one.columns), one.left_out) == (module.MOST_COLUMNS, 12)
+    assert one.columns[0].name == "<b>tall</b>"
+    assert "&lt;b&gt;tall&lt;/b&gt;" in page
+    assert "<b>tall" not in page
+    assert "<b>tall" not in result.to_markdown()
+    assert "12 further columns not looked at" in page
+
+
 def test_another_model_is_refused(result):
     with pytest.raises(InputError, match="`model` must be the audited one"):
         result.proxies(lambda points: (points["grade"] > 0).astype(int))
@@ -107,8 +191,8 @@ def test_refusals():
 
 def test_intervals_are_the_exact_ones_of_each_level_together(result, monkeypatch):
     rows = np.flatnonzero(result.space.observed)
-    telling = module._Telling(result.space, "sex", rows[:200], rows[200:320])
-    monkeypatch.setattr(module._Telling, "_counts", lambda *_: ([30, 41], [52, 50]))
+    telling = module.Telling(result.space, "sex", rows[:200], rows[200:320])
+    monkeypatch.setattr(module.Telling, "_counts", lambda *_: ([30, 41], [52, 50]))
     shown, lower, upper = telling.interval(["height"], 0.1)
     exact = [binomtest(*pair).proportion_ci(0.95) for pair in ((30, 52), (41, 50))]
 

@@ -1,6 +1,5 @@
-"""A real browser, and reports opened in it from disk."""
+"""Reports opened in a real browser, from disk."""
 
-import shutil
 from dataclasses import dataclass, field, replace
 
 import pandas as pd
@@ -11,28 +10,6 @@ from fairtransport.report import render_comparison_html, render_family_html, ren
 from tests.report import samples
 
 SAMPLES = ("sample", "with_budget", "hostile", "own_names")
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
-
-@pytest.fixture(scope="session")
-def browser():
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.fail("these tests need the program `chromium` on the PATH, and there is none")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS, headless=True)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="session")

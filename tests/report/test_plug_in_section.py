@@ -84,7 +84,7 @@ def test_each_section_has_a_part_and_a_place_of_its_own():
 
     assert list(found) == [
         "finding.j2", "brief.j2", "rates.j2", "who.j2", "sure.j2", "depends.j2",
-        "made_up.j2", "how.j2", "notes.j2", "glossary.j2",
+        "made_up.j2", "telling.j2", "how.j2", "notes.j2", "glossary.j2",
     ]  # fmt: skip
     assert len({section.place for section in found.values()}) == len(found)
     assert len({section.key for section in found.values()}) == len(found)

@@ -20,6 +20,7 @@ from fairtransport.reproduce import extras, runs
 from fairtransport.reproduce.baselines import BASELINES, RepresentationSettings
 from fairtransport.reproduce.claims import path_claims, race_coefficient_claims
 from fairtransport.reproduce.evaluation import COLUMNS
+from fairtransport.reproduce.keeping import Kept
 from fairtransport.reproduce.table1 import PAPER_MEANS, PAPER_SDS, Table1, summarise, table1
 from fairtransport.reproduce.table1_files import (
     as_markdown,
@@ -34,7 +35,7 @@ PINNED = ("LR", "RWT", "RLR")
 
 
 def pinned_splits(folder):
-    return [runs.finish_split(seed, PINNED, folder) for seed in range(5)]
+    return [runs.finish_split(seed, PINNED, Kept(folder)) for seed in range(5)]
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +49,7 @@ def cache(tmp_path_factory):
 def test_five_splits_of_lr_rwt_and_rlr_are_as_pinned(cache):
     golden = json.loads(GOLDEN.read_text("utf-8"))
     for seed, wanted in enumerate(golden):
-        found = runs.finish_split(seed, PINNED, cache)
+        found = runs.finish_split(seed, PINNED, Kept(cache))
         for method in PINNED:
             # statistics are counts over n, so only the last bits may differ
             assert found[method]["figures"] == pytest.approx(
@@ -61,7 +62,7 @@ def test_five_splits_of_lr_rwt_and_rlr_are_as_pinned(cache):
 
 @pytest.mark.reproduce
 def test_a_kept_split_is_not_computed_again_and_a_lacking_method_is(cache, monkeypatch):
-    kept = runs.finish_split(1, PINNED, cache)
+    kept = runs.finish_split(1, PINNED, Kept(cache))
 
     def forbidden(*_):
         pytest.fail("a kept method was computed again")
@@ -69,7 +70,7 @@ def test_a_kept_split_is_not_computed_again_and_a_lacking_method_is(cache, monke
     monkeypatch.setattr(
         runs, "BASELINES", dict.fromkeys(PINNED, forbidden) | {"new": BASELINES["LR"]}
     )
-    more = runs.finish_split(1, (*PINNED, "new"), cache)
+    more = runs.finish_split(1, (*PINNED, "new"), Kept(cache))
     assert {name: more[name] for name in PINNED} == {name: kept[name] for name in PINNED}
     assert more["new"] == kept["LR"]
 
@@ -77,13 +78,14 @@ def test_a_kept_split_is_not_computed_again_and_a_lacking_method_is(cache, monke
 def test_a_spoilt_file_of_the_cache_is_named(tmp_path):
     (tmp_path / "split-0003.json").write_text("{", "utf-8")
     with pytest.raises(FairtransportError, match=r"split-0003\.json' cannot be read; delete it"):
-        runs.finish_split(3, ["LR"], tmp_path)
+        runs.finish_split(3, ["LR"], Kept(tmp_path))
 
 
-def test_other_settings_have_another_cache(monkeypatch):
-    before = runs._fingerprint()
+def test_other_settings_have_another_cache(monkeypatch, tmp_path):
+    before = Kept.under(tmp_path, runs.settings())
+    assert Kept.under(tmp_path, runs.settings()) == before
     monkeypatch.setattr(runs, "RepresentationSettings", lambda: RepresentationSettings(parity=1))
-    assert runs._fingerprint() != before
+    assert Kept.under(tmp_path, runs.settings()) != before
 
 
 def made(values, method="LR"):
@@ -227,7 +229,7 @@ def test_the_command_runs_in_parallel_and_takes_up_where_it_was(tmp_path, capsys
     assert main(command) == 0
     assert {path.name: path.read_bytes() for path in tmp_path.glob("table1.*")} == written
     # alone or side by side, a split comes out the same
-    alone = runs.finish_split(1, tuple(BASELINES), tmp_path)
+    alone = runs.finish_split(1, tuple(BASELINES), Kept(tmp_path))
     together = json.loads(written["table1.json"])["splits"][1]
     assert {name: together[name] for name in BASELINES} == alone
 

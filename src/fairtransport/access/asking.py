@@ -55,6 +55,20 @@ def ask(
     Returns
     -------
     Labels (size,), numbers (size,) or scores (size, number of classes).
+
+    Raises
+    ------
+    ModelError
+        If the model fails, or answers something that the loss cannot use.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> box = ft.access.as_black_box(lambda asked: (asked["grade"] > 2).astype(int))
+    >>> asked = pd.DataFrame({"grade": [1, 2, 3]})
+    >>> ft.access.ask(box, asked, 3, "label", classes=[0, 1], positive=1).tolist()
+    [0, 0, 1]
     """
     try:
         return _checked(box, box.answer(points, kind), size, kind, classes, positive)
@@ -68,13 +82,25 @@ def ask_in_parts(
     box: BlackBox, points: IntoDataFrame, size: int, kind: Answer, classes: Sequence[Value] | None,
     positive: Value, bins: Mapping[str, object] | None = None,
 ) -> Iterator[tuple[Sequence[int], Values]]:  # fmt: skip
-    """Ask as `ask` does, and yield places and answers as they come, each checked."""
+    """Ask as `ask` does, and yield places and answers as they come, each checked.
+
+    Parameters
+    ----------
+    box, points, size, kind, classes, positive, bins
+        As in `ask`.
+
+    Yields
+    ------
+    places, answers
+        Of some points. A box whose answers come all together yields once.
+    """
     arriving = arriving_of(box)
     if arriving is None:
         yield range(size), ask(box, points, size, kind, classes, positive, bins)
         return
 
     def read(answer: object, many: int) -> Values:
+        """Return a part of the answers if it can be used."""
         return _checked(box, answer, many, kind, classes, positive)
 
     try:
@@ -93,6 +119,15 @@ def _failure(
 
     A context manager could not raise it: it takes a `ModelError`, which is a RuntimeError, from
     a StopIteration for Python's own and lets the model's error pass.
+
+    Parameters
+    ----------
+    box, points, size
+        Who was asked, what about, and about how many.
+    bins
+        Columns that the model received as names of bins, perhaps unlike what it was fitted on.
+    error
+        What it raised.
     """
     cut = f"; it receives the names of the bins of {', '.join(bins)}, as text" if bins else ""
     failed = f"the model {box.name} failed on {size} points: {said(error)}"
@@ -103,7 +138,22 @@ def _checked(
     box: BlackBox, answer: object, size: int, kind: Answer, classes: Sequence[Value] | None,
     positive: Value,
 ) -> Values:  # fmt: skip
-    """Return what a model gave if it can be used."""
+    """Return what a model gave if it can be used.
+
+    Parameters
+    ----------
+    box
+        Who answered.
+    answer
+        What came back.
+    size, kind, classes, positive
+        As in `ask`.
+
+    Raises
+    ------
+    ModelError
+        Saying what must come and what came.
+    """
     who, array = f"the model {box.name}", np.asarray(answer)
     if np.ma.is_masked(answer):
         masked = np.ma.getmaskarray(np.ma.asanyarray(answer))
@@ -121,7 +171,15 @@ def _checked(
 
 
 def _about_types(points: IntoDataFrame, error: BaseException) -> str:
-    """Return what to do where a model wants its columns of another type, as far as that is told."""
+    """Return what to do where a model wants its columns of another type, as far as that is told.
+
+    Parameters
+    ----------
+    points
+        What it was given.
+    error
+        What it said; only words about types lead to advice.
+    """
     if not TYPES.search(reason(error)):
         return ""
     import narwhals as nw
@@ -139,7 +197,22 @@ def _about_types(points: IntoDataFrame, error: BaseException) -> str:
 
 
 def check_labels(who: str, labels: Values, classes: Sequence[Value] | None) -> Values:
-    """Return the labels if all of them are known, or could be where ``classes`` is None."""
+    """Return the labels if all of them are known, or could be where ``classes`` is None.
+
+    Parameters
+    ----------
+    who
+        Who gave them, for messages.
+    labels
+        One a point.
+    classes
+        Those that can occur; None: not known.
+
+    Raises
+    ------
+    ModelError
+        Naming the first that is none.
+    """
     known = None if classes is None else set(classes)
     for label in labels.tolist():
         if known is None and not _is_label(label):
@@ -153,7 +226,13 @@ def check_labels(who: str, labels: Values, classes: Sequence[Value] | None) -> V
 
 
 def _about_numbers(label: object) -> str:
-    """Return what to do with a model that gives numbers, as a regressor does."""
+    """Return what to do with a model that gives numbers, as a regressor does.
+
+    Parameters
+    ----------
+    label
+        What it gave where a label was wanted.
+    """
     if not isinstance(label, float) or not math.isfinite(label) or label.is_integer():
         return ""
     return (
@@ -164,12 +243,41 @@ def _about_numbers(label: object) -> str:
 
 
 def _is_label(value: object) -> bool:
-    """Say whether a value is text, a truth value or a finite number."""
+    """Say whether a value is text, a truth value or a finite number.
+
+    Parameters
+    ----------
+    value
+        Anything that a model may return.
+
+    Examples
+    --------
+    >>> [_is_label(value) for value in ("yes", 1, True, 0.5, float("nan"), None)]
+    [True, True, True, True, False, False]
+    """
     return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
 
 
 def check_values(who: str, values: Values) -> FloatArray:
-    """Return predictions as finite numbers."""
+    """Return predictions as finite numbers.
+
+    Parameters
+    ----------
+    who
+        Who gave them, for messages.
+    values
+        Of any shape.
+
+    Raises
+    ------
+    ModelError
+        If they are no numbers, or not finite.
+
+    Examples
+    --------
+    >>> check_values("the model", np.array([1, 2])).tolist()
+    [1.0, 2.0]
+    """
     try:
         numbers = values.astype(np.float64) if is_real(values) else None
     except (TypeError, ValueError, OverflowError):
@@ -188,6 +296,29 @@ def check_scores(
     """Return class scores as probabilities in the order of ``classes``.
 
     ``own`` is the order in which the model gives them; a class that it does not know gets 0.
+
+    Parameters
+    ----------
+    who
+        Who gave them, for messages.
+    scores
+        (size, classes), or one a point: that of ``positive``.
+    size
+        How many points there are.
+    own, classes
+        The model's order of classes, and the audit's.
+    positive
+        The label of a single score; it needs two classes.
+
+    Raises
+    ------
+    ModelError
+        If they are not in [0, 1], do not sum to 1, or have the wrong shape.
+
+    Examples
+    --------
+    >>> check_scores("it", np.array([0.25]), 1, ["no", "yes"], ["no", "yes"], "yes").tolist()
+    [[0.75, 0.25]]
     """
     array = check_values(who, scores)
     _refuse_unusable(who, array, (array >= 0) & (array <= 1), "scores in [0, 1]")
@@ -201,6 +332,7 @@ def check_scores(
     # what rounding left over would lift a bounded loss above its range
     array = array / sums[:, None]
     place = {label: at for at, label in enumerate(own)}
+    # a class that the model does not know has probability 0
     ordered = np.zeros((size, len(classes)))
     for at, label in enumerate(classes):
         if label in place:
@@ -209,6 +341,22 @@ def check_scores(
 
 
 def _two_columns(who: str, score: FloatArray, own: Sequence[Value], positive: Value) -> FloatArray:
+    """Return a single score a point as two columns, in the model's own order.
+
+    Raises
+    ------
+    ModelError
+        If there are not two classes with the positive one among them.
+
+    Examples
+    --------
+    The score is that of ``pos_label``, whichever place the model gives it.
+
+    >>> _two_columns("the model", np.array([0.75]), ["no", "yes"], "yes").tolist()
+    [[0.25, 0.75]]
+    >>> _two_columns("the model", np.array([0.75]), ["no", "yes"], "no").tolist()
+    [[0.75, 0.25]]
+    """
     if len(own) != 2 or positive not in own:  # noqa: PLR2004
         msg = (
             f"{who} gave one score a point, which needs two classes and "
@@ -220,6 +368,18 @@ def _two_columns(who: str, score: FloatArray, own: Sequence[Value], positive: Va
 
 
 def _one_a_point(who: str, array: Values, size: int) -> Values:
+    """Return an array with one entry a point; a single column will do.
+
+    Raises
+    ------
+    ModelError
+        If it has another shape.
+
+    Examples
+    --------
+    >>> _one_a_point("the model", np.array([[1], [0]]), 2).tolist()
+    [1, 0]
+    """
     if array.shape == (size, 1):
         array = array[:, 0]
     if array.shape != (size,):
@@ -229,6 +389,17 @@ def _one_a_point(who: str, array: Values, size: int) -> Values:
 
 
 def _refuse_unusable(who: str, values: FloatArray, good: NDArray[np.bool_], rule: str) -> None:
+    """Refuse answers of which some are not as they must be.
+
+    Parameters
+    ----------
+    who, rule
+        Who gave them, and what they must be, for the message.
+    values
+        The answers.
+    good
+        Which of them are.
+    """
     if not good.all():
         bad = values[~good]
         msg = f"{who} must give {rule}, got {bad.flat[0]:g} for {len(bad)} of {good.size}"
@@ -238,7 +409,22 @@ def _refuse_unusable(who: str, values: FloatArray, good: NDArray[np.bool_], rule
 def check_kept(
     who: str, answers: list[object], kind: Answer, expected: Sequence[Value] | None, positive: Value
 ) -> None:
-    """Refuse answers of a log that a model could not have given, and so are none of its."""
+    """Refuse answers of a log that a model could not have given, and so are none of its.
+
+    Parameters
+    ----------
+    who
+        The log, for messages.
+    answers
+        As they were kept.
+    kind, expected, positive
+        What the loss needs, the classes that can occur, and the label of a single score.
+
+    Raises
+    ------
+    ModelError
+        As for answers that a model gives now.
+    """
     if not answers:
         return
     if kind == "score":
@@ -251,12 +437,29 @@ def check_kept(
 
 
 def as_list(values: Values | list[object]) -> list[object]:
-    """Return answers as plain Python values."""
+    """Return answers as plain Python values.
+
+    Parameters
+    ----------
+    values
+        An array, or a list, which is returned as it is.
+    """
     return values if isinstance(values, list) else list(values.tolist())
 
 
 def as_array(values: Sequence[object]) -> Values:
-    """Return an array of numbers if all values are, else one of objects."""
+    """Return an array of numbers if all values are, else one of objects.
+
+    Parameters
+    ----------
+    values
+        Labels, numbers or rows of scores. Mixed ones must not become text.
+
+    Examples
+    --------
+    >>> as_array([1, 2.5]).dtype.kind, as_array([1, "yes"]).dtype.kind
+    ('f', 'O')
+    """
     if all(type(value) in (bool, int, float, list) for value in values):
         return np.array(values)
     return object_array(values)

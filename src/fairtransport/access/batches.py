@@ -36,6 +36,13 @@ def parts_of(box: BlackBox, places: list[int]) -> list[list[int]]:
 
     That is everything, where its answers come some after the other or all are to come together;
     else a batch.
+
+    Parameters
+    ----------
+    box
+        Whom to ask.
+    places
+        Of the questions.
     """
     size = batches_of(box)
     if size is not None:
@@ -85,10 +92,28 @@ def _from_log(
     box: BlackBox, log: QueryLog, store: Store, questions: Sequence[tuple[object, ...]],
     asked: Asked, check: Callable[[str, list[object]], None], system: System, draw: int,
 ) -> tuple[list[object], int]:  # fmt: skip
+    """Return answers that a log has, and ask for the others, keeping each batch as it comes.
+
+    Parameters
+    ----------
+    box, questions, asked, check, draw
+        As in `ask_all`.
+    log, store
+        The log and its open file.
+    system
+        Who answers what: answers of another system are none.
+
+    Raises
+    ------
+    ModelError
+        If answers are missing and the model is not here.
+    """
     keys: list[Key] = [(written(one), draw) for one in questions]
+    # answers under the same question, draw and system: nothing is asked that was paid for
     there = store.answers(system, keys)
     said = {key: there[key] for key in keys if key in there}
     known = len(said)
+    # a log is a file that others can write to: what is in it is checked as a model's answers are
     check(log.name, list(said.values()))
     left = [at for at, key in enumerate(keys) if key not in said]
     if left and is_recorded(box):
@@ -100,6 +125,8 @@ def _from_log(
     with _telling(log, said, len(keys)):
         for places, came in _arriving(box, left, asked, known):
             now = zip([keys[at] for at in places], came.tolist(), strict=True)
+            # what the store kept, not what came: another process may have been first, and its
+            # answer counts
             said.update(store.keep(system, now))
     return [said[key] for key in keys], known
 
@@ -107,14 +134,36 @@ def _from_log(
 def _arriving(
     box: BlackBox, places: list[int], asked: Asked, known: int
 ) -> Iterator[tuple[list[int], Values]]:
-    """Yield answers as they come, while whoever watches sees how many there are."""
+    """Yield answers as they come, while whoever watches sees how many there are.
+
+    Parameters
+    ----------
+    box
+        Whom to ask.
+    places
+        Of the questions that are left.
+    asked
+        Asks.
+    known
+        How many were known before.
+    """
     came = (one for part in parts_of(box, places) for one in asked(part))
     return track_questions(came, len(places) + known, known)
 
 
 @contextmanager
 def _telling(log: QueryLog, said: Sized, total: int) -> Iterator[None]:
-    """Say to whoever is stopped or let down where the answers so far are."""
+    """Say to whoever is stopped or let down where the answers so far are.
+
+    Parameters
+    ----------
+    log
+        Where they are.
+    said
+        Those so far; it grows while inside.
+    total
+        How many there are to be.
+    """
     try:
         yield
     except ModelError as error:
@@ -125,4 +174,5 @@ def _telling(log: QueryLog, said: Sized, total: int) -> Iterator[None]:
 
 
 def _where(log: QueryLog, said: Sized, total: int) -> str:
+    """Return where the answers so far are, as the end of a sentence."""
     return f"{len(said)} of {total} answers are in {log.name}: run the same audit again to go on"

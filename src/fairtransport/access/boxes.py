@@ -30,30 +30,102 @@ LIBRARIES = ("pandas", "polars", "pyarrow", "modin", "cudf")
 
 @runtime_checkable
 class BlackBox(Protocol):
-    """What an audit needs to know of a model."""
+    """What an audit needs to know of a model: a protocol, for classes of your own.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> class Fixed:
+    ...     name, library, features, classes = "no", "pandas", None, [0, 1]
+    ...     def answer(self, points, kind):
+    ...         return [0] * len(points)
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 9, "good": [0, 1, 1, 1, 1, 0] * 3})
+    >>> box = Fixed()
+    >>> ft.audit(people, "good", model=box, sensitive_features="sex", rng=0).statistic
+    0.0
+    """
 
     @property
     def name(self) -> str:
-        """How a report names the model."""
+        """How a report names the model.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> box.name
+        'no'
+        """
         ...
 
     @property
     def library(self) -> str | None:
-        """The data frame library it wants its points in; None: that of the audit data."""
+        """The data frame library it wants its points in; None: that of the audit data.
+
+        Returns
+        -------
+        str | None
+
+        Examples
+        --------
+        >>> box.library
+        'pandas'
+        """
         ...
 
     @property
     def features(self) -> tuple[str, ...] | None:
-        """The columns it wants, in its order; None: all that the audit gives it."""
+        """The columns it wants, in its order; None: all that the audit gives it.
+
+        Returns
+        -------
+        tuple[str, ...] | None
+
+        Examples
+        --------
+        >>> print(box.features)
+        None
+        """
         ...
 
     @property
     def classes(self) -> Sequence[Value] | None:
-        """The labels it knows, in the order of its scores; None if it does not say."""
+        """The labels it knows, in the order of its scores; None if it does not say.
+
+        Returns
+        -------
+        Sequence[Value] | None
+
+        Examples
+        --------
+        >>> box.classes
+        [0, 1]
+        """
         ...
 
     def answer(self, points: Any, kind: Answer) -> object:
-        """Return labels, scores or values for a frame of points, one a row."""
+        """Return labels, scores or values for a frame of points, one a row.
+
+        Parameters
+        ----------
+        points
+            A frame in ``library``, with the columns ``features``.
+        kind
+            "label", "score", "value" or "any": what the loss needs.
+
+        Returns
+        -------
+        array-like
+            One answer a row; of scores one column a class, in the order of ``classes``.
+
+        Examples
+        --------
+        >>> box.answer(people[:2], "label")
+        [0, 0]
+        """
         ...
 
 
@@ -62,19 +134,38 @@ def identity_of(box: object) -> str | None:
 
     It names the model, the hash of its file or its address, protocol and settings; never a
     secret, and never where a file lies.
+
+    Parameters
+    ----------
+    box
+        Any black box; ``identity`` is optional for one.
     """
     identity = getattr(box, "identity", None)
     return None if identity is None else str(identity)
 
 
 def notes_on(box: object, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
-    """Return what a box says that readers of its answers should know."""
+    """Return what a box says that readers of its answers should know.
+
+    Parameters
+    ----------
+    box
+        Any black box; ``notes_on`` is optional for one.
+    predictions, classes
+        What it answered, and the labels that can occur.
+    """
     told = getattr(box, "notes_on", None)
     return () if told is None else tuple(told(predictions, classes))
 
 
 def batches_of(box: object) -> int | None:
-    """Return how many points a box is best asked about at once; None: all."""
+    """Return how many points a box is best asked about at once; None: all.
+
+    Parameters
+    ----------
+    box
+        Any black box; ``batches`` is optional for one.
+    """
     size = getattr(box, "batches", None)
     return None if size is None else int(size)
 
@@ -85,6 +176,24 @@ class Estimator:
 
     One that was fitted on named columns receives a frame, in ``library``; another receives an
     array.
+
+    Attributes
+    ----------
+    model
+        The estimator.
+    library
+        The data frame library that it wants; None: that of the audit data.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": [0, 1] * 10, "grade": [1, 2, 3, 4] * 5})
+    >>> model = LogisticRegression().fit(people, (people["grade"] > 2).astype(int))
+    >>> box = ft.access.Estimator(model)
+    >>> box.answer(people[:4], "label").tolist()
+    [0, 0, 1, 1]
     """
 
     model: object
@@ -92,12 +201,32 @@ class Estimator:
 
     @property
     def name(self) -> str:
-        """The estimator's class, for a pipeline that of its last step."""
+        """The estimator's class, for a pipeline that of its last step.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> box.name
+        'LogisticRegression'
+        """
         return type([step for _, step in self._steps][-1] if self._steps else self.model).__name__
 
     @property
     def description(self) -> str:
-        """The estimator's class, for a pipeline those of all its steps."""
+        """The estimator's class, for a pipeline those of all its steps.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> print(box.description)
+        LogisticRegression
+        """
         names = [type(step).__name__ for _, step in self._steps]
         return ", then ".join(names) if names else self.name
 
@@ -115,19 +244,62 @@ class Estimator:
 
     @property
     def features(self) -> tuple[str, ...] | None:
-        """The columns it was fitted on, where it remembers them."""
+        """The columns it was fitted on, where it remembers them.
+
+        Returns
+        -------
+        tuple[str, ...] | None
+
+        Examples
+        --------
+        >>> box.features
+        ('sex', 'grade')
+        """
         names = getattr(self.model, "feature_names_in_", None)
         return None if names is None else tuple(plain_items(names) or (names,))
 
     @property
     def classes(self) -> list[Value] | None:
-        """The labels it was fitted on."""
+        """The labels it was fitted on.
+
+        Returns
+        -------
+        list[Value] | None
+
+        Examples
+        --------
+        >>> box.classes
+        [0, 1]
+        """
         classes: object = getattr(self.model, "classes_", None)
         listed = plain_items(classes) or [classes]
         return None if classes is None else listed
 
     def answer(self, points: IntoDataFrame, kind: Answer) -> object:
-        """Return ``predict_proba`` where scores are asked for, else ``predict``."""
+        """Return ``predict_proba`` where scores are asked for, else ``predict``.
+
+        Parameters
+        ----------
+        points
+            A frame of people.
+        kind
+            "label", "score", "value" or "any": what the loss needs.
+
+        Returns
+        -------
+        array-like
+            One answer a row; of scores one column a class, in the order of ``classes``.
+
+        Raises
+        ------
+        ModelError
+            If scores are asked for and the estimator has none.
+
+        Examples
+        --------
+        >>> box.answer(people[:4], "score").round(1).tolist()
+        [[0.9, 0.1], [0.8, 0.2], [0.2, 0.8], [0.1, 0.9]]
+        """
         method = "predict_proba" if kind == "score" else "predict"
         if not hasattr(self.model, method):
             msg = (
@@ -139,7 +311,13 @@ class Estimator:
         return getattr(self.model, method)(rows)
 
     def _typed(self, points: IntoDataFrame) -> IntoDataFrame:
-        """Return points with the categories that the model was fitted on."""
+        """Return points with the categories that the model was fitted on.
+
+        Parameters
+        ----------
+        points
+            As the audit has them. Frames of other libraries than pandas stay as they are.
+        """
         last = self._steps[-1][1] if self._steps else self.model
         # what earlier steps of a pipeline make of the columns is theirs to know
         known = remembered_categories(last) if last is self.model else {}
@@ -158,6 +336,30 @@ class Function:
     order of ``classes`` (default: the labels of the audit data, sorted), or one score a point,
     that of the positive label. ``answers_at_random`` says whether the same question gets other
     answers when it is asked again; None: nothing.
+
+    Attributes
+    ----------
+    function
+        Takes a frame, returns one answer a row.
+    classes
+        The labels that scores are about.
+    features
+        The columns it wants; None: all that the audit gives it.
+    library
+        The data frame library it wants; None: that of the audit data.
+    answers_at_random
+        Whether it answers the same question differently; None: not known.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 10, "grade": [1, 2, 3, 4] * 5})
+    >>> def grants(asked):
+    ...     return (asked["grade"] > 2).astype(int)
+    >>> box = ft.access.Function(grants, features=("grade",))
+    >>> box.answer(people[:4], "label").tolist()
+    [0, 0, 1, 1]
     """
 
     function: Callable[[Any], object]
@@ -168,17 +370,57 @@ class Function:
 
     @property
     def name(self) -> str:
-        """The callable's name."""
+        """The callable's name.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> box.name
+        'grants'
+        """
         return str(getattr(self.function, "__name__", type(self.function).__name__))
 
     def answer(self, points: IntoDataFrame, kind: Answer) -> object:  # noqa: ARG002
-        """Return what the callable returns."""
+        """Return what the callable returns.
+
+        Parameters
+        ----------
+        points
+            A frame of people.
+        kind
+            "label", "score", "value" or "any": what the loss needs.
+
+        Returns
+        -------
+        array-like
+            What the callable returned, as it is; the audit looks at it afterwards.
+
+        Examples
+        --------
+        >>> list(box.answer(people[:2], "label"))
+        [0, 0]
+        """
         return self.function(points)
 
 
 @dataclass(frozen=True, eq=False)
 class Described:
-    """A black box whose description of itself was checked."""
+    """A black box whose description of itself was checked.
+
+    Attributes
+    ----------
+    box
+        The box itself, which answers.
+    name, description
+        How messages and reports name it.
+    library
+        What it wants its points in; None: that of the audit data.
+    features, classes
+        Its columns and labels, as plain lists; None where it does not say.
+    """
 
     box: BlackBox
     name: str
@@ -193,21 +435,44 @@ class Described:
         return identity_of(self.box)
 
     def notes_on(self, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
-        """Return what readers of the answers should know."""
+        """Return what readers of the answers should know.
+
+        Parameters
+        ----------
+        predictions, classes
+            What it answered, and the labels that can occur.
+        """
         return notes_on(self.box, predictions, classes)
 
     @property
     def batches(self) -> int | None:
-        """How many points it is best asked about at once."""
+        """How many points it is best asked about at once; None: all."""
         return batches_of(self.box)
 
     def answer(self, points: IntoDataFrame, kind: Answer) -> object:
-        """Return what the box returns."""
+        """Return what the box returns.
+
+        Parameters
+        ----------
+        points, kind
+            As in `BlackBox.answer`.
+        """
         return self.box.answer(points, kind)
 
 
 def described(box: BlackBox) -> Described:
-    """Check what a black box says of itself, once, before anything is built on it."""
+    """Check what a black box says of itself, once, before anything is built on it.
+
+    Parameters
+    ----------
+    box
+        Perhaps written by the user.
+
+    Raises
+    ------
+    ModelError
+        If its name, library, features or classes are not what they must be.
+    """
     name: object = box.name
     if not isinstance(name, str):
         msg = f"the model must have text as its name, got {shown(name)}"
@@ -234,7 +499,20 @@ def described(box: BlackBox) -> Described:
 
 
 def _distinct(given: object, rule: str) -> list[Any] | None:
-    """Return distinct single values as a list, or say what the model must have."""
+    """Return distinct single values as a list, or say what the model must have.
+
+    Parameters
+    ----------
+    given
+        A list, tuple or array; None stays None.
+    rule
+        The beginning of the message.
+
+    Raises
+    ------
+    ModelError
+        If it is empty, or holds something twice or something that cannot be compared.
+    """
     if given is None:
         return None
     listed = plain_items(given)
@@ -251,13 +529,53 @@ def _distinct(given: object, rule: str) -> list[Any] | None:
 
 
 def plain_items(given: object) -> list[Any] | None:
-    """Return what a list or an array holds, as plain Python objects; None if it is neither."""
+    """Return what a list or an array holds, as plain Python objects; None if it is neither.
+
+    Parameters
+    ----------
+    given
+        Anything.
+
+    Examples
+    --------
+    >>> plain_items(np.array([1, 2])), plain_items(("a", "b")), plain_items("ab")
+    ([1, 2], ['a', 'b'], None)
+    """
     listed = given.tolist() if hasattr(given, "tolist") else given
     return list(listed) if isinstance(listed, list | tuple) else None
 
 
 def as_black_box(model: object, classes: Sequence[Value] | None = None) -> BlackBox:
-    """Return the black box behind a user's ``model``."""
+    """Return the black box behind a user's ``model``.
+
+    Parameters
+    ----------
+    model
+        An estimator with ``predict``, a callable, or a black box, which is returned as it is.
+    classes
+        The labels that scores are about, where the model does not say.
+
+    Returns
+    -------
+    BlackBox
+        What an audit asks.
+
+    Raises
+    ------
+    InputError
+        If it can be asked in no known way.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> def grants(people):
+    ...     return (people["income"] > 2).astype(int)
+    >>> ft.access.as_black_box(grants).name
+    'grants'
+    >>> ft.access.as_black_box("a name")
+    Traceback (most recent call last):
+    fairtransport.errors.InputError: `model` must have `predict` or be callable, got 'a name'
+    """
     if isinstance(model, type):
         msg = f"`model` must be a fitted estimator or a callable, got the class {model.__name__}"
         raise InputError(msg)
@@ -276,6 +594,15 @@ class Access:
     """How predictions are had.
 
     ``parameter`` is the name of the argument they came in.
+
+    Attributes
+    ----------
+    parameter
+        ``model``, ``y_pred`` or ``y_score``.
+    box
+        The model; None where predictions were given.
+    given
+        The predictions; None where a model is asked.
     """
 
     parameter: str
@@ -295,7 +622,13 @@ class Access:
         return f"`{self.parameter}`" if self.box is None else f"the model {self.box.name}"
 
     def notes_on(self, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
-        """Return what readers of the answers should know."""
+        """Return what readers of the answers should know.
+
+        Parameters
+        ----------
+        predictions, classes
+            What came, and the labels that can occur.
+        """
         return notes_on(self.box, predictions, classes)
 
     @property
@@ -310,7 +643,20 @@ class Access:
 
 
 def choose_access(model: object, y_pred: object, y_score: object, loss: Loss) -> Access:
-    """Return the one way of access a user gave, if the loss can be computed from it."""
+    """Return the one way of access a user gave, if the loss can be computed from it.
+
+    Parameters
+    ----------
+    model, y_pred, y_score
+        Exactly one of them.
+    loss
+        What it needs decides which of the latter two will do.
+
+    Raises
+    ------
+    InputError
+        If there is not one way, or the loss needs another.
+    """
     ways = {"model": model, "y_pred": y_pred, "y_score": y_score}
     given = [name for name, value in ways.items() if value is not None]
     if len(given) != 1:

@@ -23,7 +23,15 @@ WANTED = {"O": "text", "b": "truth values", "i": "whole numbers", "u": "whole nu
 
 
 def plain_column(points: pd.DataFrame, name: str) -> list[Value]:
-    """Return the values of a column of a pandas frame as plain Python objects, missing as None."""
+    """Return the values of a column of a pandas frame as plain Python objects, missing as None.
+
+    Parameters
+    ----------
+    points
+        The frame.
+    name
+        The column.
+    """
     values = points[name].tolist()
     return [None if _is_missing(value) else value for value in values]
 
@@ -34,6 +42,25 @@ def cast(values: Sequence[object], wanted: np.dtype[np.generic], who: str, name:
     Truth values are the numbers 0 and 1 and the other way round; a missing value is NaN among
     numbers with fractions and has no place elsewhere. Numbers are rounded to the precision of
     the type.
+
+    Parameters
+    ----------
+    values
+        Plain values, None where one is missing.
+    wanted
+        The type that the model declares.
+    who, name
+        The model and the column, for messages.
+
+    Raises
+    ------
+    ModelError
+        Naming the first value that does not fit.
+
+    Examples
+    --------
+    >>> cast([1, True], np.dtype("float32"), "the model", "age").tolist()
+    [1.0, 1.0]
     """
     made = np.empty(len(values), object if wanted.kind == "O" else wanted)
     for at, value in enumerate(values):
@@ -45,6 +72,21 @@ def cast(values: Sequence[object], wanted: np.dtype[np.generic], who: str, name:
 
 
 def _fits(value: object, wanted: np.dtype[np.generic]) -> bool:
+    """Say whether a type can hold a value as it is.
+
+    Parameters
+    ----------
+    value
+        A plain value; None where it is missing.
+    wanted
+        The column's type in the model's signature. Only floats have a value for what is missing, a
+        whole number must be one and within the type's limits, and text is never made from a number.
+
+    Examples
+    --------
+    >>> _fits(3.0, np.dtype("int8")), _fits(3.5, np.dtype("int8")), _fits(300, np.dtype("int8"))
+    (True, False, False)
+    """
     if wanted.kind == "O":
         return isinstance(value, str)
     if value is None:
@@ -60,6 +102,18 @@ def _fits(value: object, wanted: np.dtype[np.generic]) -> bool:
 
 
 def _is_missing(value: object) -> bool:
+    """Say whether a value is None, NaN, NaT or pandas' NA.
+
+    Parameters
+    ----------
+    value
+        Anything that a frame holds.
+
+    Examples
+    --------
+    >>> _is_missing(float("nan")), _is_missing(0), _is_missing("")
+    (True, False, False)
+    """
     if value is None:
         return True
     try:

@@ -18,6 +18,11 @@ def remembered_categories(model: object) -> dict[int, list[Value]]:
 
     LightGBM's boosters keep the categories of pandas columns in the columns' order, and the
     places of these among their parameters.
+
+    Parameters
+    ----------
+    model
+        An estimator or a booster; anything else keeps none.
     """
     booster = getattr(model, "booster_", model)
     known = getattr(booster, "pandas_categorical", None)
@@ -33,6 +38,13 @@ def with_categories(points: pd.DataFrame, categories: dict[int, list[Value]]) ->
     """Return a pandas frame whose columns are categorical where the model's were.
 
     A level that the model does not know stays one of its own, for the model to decide on.
+
+    Parameters
+    ----------
+    points
+        The frame; a shallow copy is changed.
+    categories
+        By a column's place: its categories in the model's order.
     """
     import pandas as pd
 

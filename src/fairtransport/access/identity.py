@@ -44,6 +44,23 @@ def named(model: object, identity: str) -> Named:
     identity
         A name with a version, as in "claims model 2026-11". Whoever gives the same name vouches
         that it is the same system, which would give the same answers.
+
+    Returns
+    -------
+    Named
+        The same model, with an ``identity``.
+
+    Raises
+    ------
+    InputError
+        If the name is no text.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> model = ft.access.named(lambda asked: [1] * len(asked), "claims model 2026-11")
+    >>> model.identity
+    'named: claims model 2026-11'
     """
     if not isinstance(identity, str) or not identity.strip():
         msg = f"`identity` must be text that names the model, got {shown(identity)}"
@@ -53,6 +70,16 @@ def named(model: object, identity: str) -> Named:
 
 def known_by(box: BlackBox) -> str:
     """Return what a black box is known by, or say that it has to be named.
+
+    Parameters
+    ----------
+    box
+        The model.
+
+    Raises
+    ------
+    InputError
+        If it has no identity: its answers could be taken for another's.
 
     Notes
     -----
@@ -73,6 +100,13 @@ def known_by(box: BlackBox) -> str:
 
 
 def _of_estimator(box: Estimator) -> str:
+    """Return the hash of what an estimator holds, with the packages that its code is from.
+
+    Raises
+    ------
+    InputError
+        If it cannot be hashed, or has code that no installed package has.
+    """
     import joblib
 
     try:
@@ -88,7 +122,15 @@ def _of_estimator(box: Estimator) -> str:
 
 
 def _packages(box: Estimator, held: bytes) -> list[str]:
-    """Return the packages and versions that a pickled model takes its code from."""
+    """Return the packages and versions that a pickled model takes its code from.
+
+    Parameters
+    ----------
+    box
+        The estimator, for messages.
+    held
+        Its pickle. It is read as a list of instructions, never run.
+    """
     import sys
     from importlib.metadata import packages_distributions, version
     from pickletools import genops

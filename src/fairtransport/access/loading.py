@@ -56,7 +56,28 @@ def load(
 
     Returns
     -------
-    What `audit` takes as its ``model``; its ``sha256`` and ``description`` go into reports.
+    BlackBox
+        What `audit` takes as its ``model``; its ``sha256`` and ``description`` go into reports.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, its kind is unknown, or it is a pickle that was not allowed.
+    ModelError
+        If the file cannot be read, holds no model, or holds types that nobody vouched for.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import skops.io
+    >>> import fairtransport as ft
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> model = LogisticRegression().fit([[0], [1], [2], [3]], [0, 0, 1, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     skops.io.dump(model, f"{folder}/model.skops")
+    ...     box = ft.access.load(f"{folder}/model.skops")
+    >>> box.name, len(box.sha256)
+    ('LogisticRegression', 64)
     """
     opened = _place(path)
     names = [trusted] if isinstance(trusted, str) else list(trusted)
@@ -68,7 +89,18 @@ def load(
 
 
 def _place(path: object) -> Open:
-    """Return how this kind of place is opened."""
+    """Return how this kind of place is opened.
+
+    Parameters
+    ----------
+    path
+        What the user typed: its ending, its beginning, or what lies in the folder decides.
+
+    Raises
+    ------
+    InputError
+        If it is of no known kind.
+    """
     if not isinstance(path, str | Path):
         msg = f"`path` must be the path of a model file, got {shown(path)}"
         raise InputError(msg)

@@ -24,13 +24,33 @@ ENDINGS = (".csv", ".jsonl", ".sqlite")
 
 
 def contents(path: str | Path) -> list[tuple[System, int, int]]:
-    """Return who answered, and how many questions and answers there are of each."""
+    """Return who answered, and how many questions and answers there are of each.
+
+    Parameters
+    ----------
+    path
+        The query log; it is only read.
+    """
     with as_query_log("FILE", path).opened(reading=True) as store:
         return [(system, *store.count(number)) for number, system in store.systems()]
 
 
 class Row(TypedDict):
-    """An answer as an export tells it, with the order of its scores if it is made of these."""
+    """An answer as an export tells it, with the order of its scores if it is made of these.
+
+    Attributes
+    ----------
+    identity, kind
+        Who answered, and what was asked for.
+    question
+        The columns by name.
+    draw
+        Which of several answers to the question this is, from 0.
+    answer
+        A label, a number or scores.
+    classes
+        The labels that scores belong to; absent where there are none.
+    """
 
     identity: str
     kind: str
@@ -72,6 +92,15 @@ def export(path: str | Path, output: str | Path, identity: str | None = None) ->
 
 
 def _rows(store: Store, system: System) -> Iterator[Row]:
+    """Yield the answers of one system, each with its question's columns by name.
+
+    Parameters
+    ----------
+    store
+        The open log.
+    system
+        Who answered, of which kind, and in which order a question's values are kept.
+    """
     for (question, draw), answer in store.entries(system):
         values = dict(zip(system.columns, json.loads(question), strict=True))
         row: Row = {
@@ -84,11 +113,25 @@ def _rows(store: Store, system: System) -> Iterator[Row]:
 
 
 def _lines(rows: list[Row]) -> str:
+    """Return one JSON object a line."""
     return "".join(f"{encoded(row)}\n" for row in rows)
 
 
 def _table(rows: list[Row]) -> str:
-    """Return a table: a column each for what is asked about, its name after "question."."""
+    r"""Return a table: a column each for what is asked about, its name after "question.".
+
+    Parameters
+    ----------
+    rows
+        Answers, perhaps of systems with different columns; what one lacks is empty.
+
+    Examples
+    --------
+    >>> row = {"identity": "m", "kind": "label", "question": {"age": 30}, "draw": 0, "answer": "no"}
+    >>> print(_table([row]).replace("\r", ""), end="")
+    identity,kind,question.age,draw,answer
+    m,label,30,0,no
+    """
     columns = list(dict.fromkeys(name for row in rows for name in row["question"]))
     made = io.StringIO()
     writer = csv.writer(made)
@@ -103,6 +146,15 @@ def _table(rows: list[Row]) -> str:
 
 
 def _copy(log: QueryLog, store: Store, systems: list[System]) -> bytes:
+    """Return the bytes of a query log with some of the systems.
+
+    Parameters
+    ----------
+    log, store
+        The log that is copied from, and its open file.
+    systems
+        Whose answers are copied, each checked on the way.
+    """
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as made:
         create(made)
         copy = Store(made, log)

@@ -27,7 +27,15 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True, eq=False)
 class Logged(Wrapped):
-    """A black box whose answers are kept: the oracle asks it what the log does not know."""
+    """A black box whose answers are kept: the oracle asks it what the log does not know.
+
+    Attributes
+    ----------
+    known_by
+        The identity under which answers are kept.
+    log
+        Where.
+    """
 
     known_by: str
     log: QueryLog
@@ -40,7 +48,32 @@ class Logged(Wrapped):
 
 @dataclass(frozen=True, eq=False)
 class Recorded:
-    """A system of which there is only what it said: an audit is repeated without it."""
+    """A system of which there is only what it said: an audit is repeated without it.
+
+    Attributes
+    ----------
+    identity, name, description
+        What the system is known by and how a report names it.
+    log
+        The query log.
+    library, features, classes
+        What its black box said of itself.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 9, "good": [0, 1, 1, 1, 1, 0] * 3})
+    >>> model = ft.access.named(lambda asked: (asked["sex"] == "m").astype(int), "version 1")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     log = f"{folder}/answers.sqlite"
+    ...     result = ft.audit(people, "good", model=model, query_log=log,
+    ...                       sensitive_features="sex", rng=0)
+    ...     box = ft.access.recorded(log)
+    >>> print(box.description)
+    <lambda>, known as 'version 1'
+    """
 
     identity: str
     log: QueryLog
@@ -51,7 +84,27 @@ class Recorded:
     classes: list[Value] | None
 
     def answer(self, points: Sized, kind: Answer) -> NoReturn:
-        """Refuse: there is nobody to be asked."""
+        """Refuse: there is nobody to be asked.
+
+        Parameters
+        ----------
+        points
+            People whom the log does not know.
+        kind
+            What a loss needs.
+
+        Raises
+        ------
+        ModelError
+            Always.
+
+        Examples
+        --------
+        >>> box.answer(people[:1], "label")
+        Traceback (most recent call last):
+        fairtransport.errors.ModelError: the query log 'answers.sqlite' has no label for 1 points,
+        and the model is not here
+        """
         msg = f"{self.log.name} has no {kind} for {len(points)} points, and the model is not here"
         raise ModelError(msg)
 
@@ -65,6 +118,34 @@ def logged(model: object, query_log: str | Path | QueryLog) -> Logged:
         A model as `audit` takes it. It needs an identity, which a callable gets by `named`.
     query_log
         The path of the log, which ends in .sqlite; it is made where there is none.
+
+    Returns
+    -------
+    Logged
+        The same model, asked once about everything.
+
+    Raises
+    ------
+    InputError
+        If the path ends otherwise, or the model has no identity.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 9, "good": [0, 1, 1, 1, 1, 0] * 3})
+    >>> questions = []
+    >>> def says(asked):
+    ...     questions.extend(asked["sex"])
+    ...     return (asked["sex"] == "m").astype(int)
+    >>> model = ft.access.named(says, "version 1")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     box = ft.access.logged(model, f"{folder}/answers.sqlite")
+    ...     first = ft.audit(people, "good", model=box, sensitive_features="sex", rng=0)
+    ...     again = ft.audit(people, "good", model=box, sensitive_features="sex", rng=0)
+    >>> first.statistic == again.statistic, questions
+    (True, ['f', 'm'])
     """
     box = described(as_black_box(model))
     if (before := log_of(box)) is not None:
@@ -76,7 +157,20 @@ def logged(model: object, query_log: str | Path | QueryLog) -> Logged:
 
 
 def with_log(model: object, query_log: str | Path | QueryLog | None) -> object:
-    """Return a model with the query log that was asked for, if one was."""
+    """Return a model with the query log that was asked for, if one was.
+
+    Parameters
+    ----------
+    model
+        As `audit` takes it, None with given predictions.
+    query_log
+        A path, a log or None.
+
+    Raises
+    ------
+    InputError
+        If there is a log and nobody to be asked.
+    """
     if query_log is None:
         return model
     if model is None:
@@ -86,7 +180,15 @@ def with_log(model: object, query_log: str | Path | QueryLog | None) -> object:
 
 
 def read_answers(path: str, _: Permissions) -> Recorded:
-    """Return the one system whose answers are in a query log."""
+    """Return the one system whose answers are in a query log.
+
+    Parameters
+    ----------
+    path
+        The query log.
+    _
+        What files would be allowed; a log runs nothing.
+    """
     return recorded(path)
 
 
@@ -99,6 +201,32 @@ def recorded(path: str | Path, identity: str | None = None) -> Recorded:
         The query log.
     identity
         Which of the systems in it; not needed where there is one.
+
+    Returns
+    -------
+    Recorded
+        What `audit` takes as its ``model``.
+
+    Raises
+    ------
+    InputError
+        If there is no such log, or it has the answers of several systems and none is named.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 9, "good": [0, 1, 1, 1, 1, 0] * 3})
+    >>> model = ft.access.named(lambda asked: (asked["sex"] == "m").astype(int), "version 1")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     log = f"{folder}/answers.sqlite"
+    ...     result = ft.audit(people, "good", model=model, query_log=log,
+    ...                       sensitive_features="sex", rng=0)
+    ...     box = ft.access.recorded(log)
+    ...     again = ft.audit(people, "good", model=box, sensitive_features="sex", rng=0)
+    >>> box.identity, again.statistic == result.statistic
+    ('named: version 1', True)
     """
     log = as_query_log("path", path)
     with log.opened(reading=True) as store:
@@ -119,6 +247,7 @@ def recorded(path: str | Path, identity: str | None = None) -> Recorded:
 
 
 def _recorded(log: QueryLog, system: System) -> Recorded:
+    """Return the box of a system in a log, from what the log kept about it."""
     about = dict(system.about)
     features = about.get("features")
     return Recorded(
@@ -128,7 +257,18 @@ def _recorded(log: QueryLog, system: System) -> Recorded:
 
 
 def about(box: BlackBox) -> tuple[tuple[str, object], ...]:
-    """Return what a log records of a black box, so that others can take its place."""
+    """Return what a log records of a black box, so that others can take its place.
+
+    Parameters
+    ----------
+    box
+        The model.
+
+    Returns
+    -------
+    tuple of pairs
+        Sorted by name; none of it tells answers apart.
+    """
     return (
         ("description", str(getattr(box, "description", box.name))),
         ("features", box.features),
@@ -139,10 +279,22 @@ def about(box: BlackBox) -> tuple[tuple[str, object], ...]:
 
 
 def log_of(box: BlackBox) -> QueryLog | None:
-    """Return the log that a black box was given, whatever it is wrapped in."""
+    """Return the log that a black box was given, whatever it is wrapped in.
+
+    Parameters
+    ----------
+    box
+        The outermost box.
+    """
     return next((one.log for one in layers(box) if isinstance(one, Logged | Recorded)), None)
 
 
 def is_recorded(box: BlackBox) -> bool:
-    """Say whether there is nobody behind a log who could be asked."""
+    """Say whether there is nobody behind a log who could be asked.
+
+    Parameters
+    ----------
+    box
+        The outermost box.
+    """
     return any(isinstance(one, Recorded) for one in layers(box))

@@ -39,7 +39,15 @@ TYPES = {
 
 
 class Description(NamedTuple):
-    """What a folder says of its model: the ways to read it, and its columns."""
+    """What a folder says of its model: the ways to read it, and its columns.
+
+    Attributes
+    ----------
+    flavours
+        By library: which file, and in which form.
+    signature
+        MLflow's description of inputs and outputs; it may be absent or of any shape.
+    """
 
     flavours: dict[str, object]
     signature: object
@@ -79,7 +87,13 @@ class FolderModel:
         return f"mlflow folder {self.signature} {identity_of(self.box)}"
 
     def notes_on(self, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
-        """Return what readers of the answers should know."""
+        """Return what readers of the answers should know.
+
+        Parameters
+        ----------
+        predictions, classes
+            What it answered, and the labels that can occur.
+        """
         return notes_on(self.box, predictions, classes)
 
     @property
@@ -89,7 +103,7 @@ class FolderModel:
 
     @property
     def features(self) -> tuple[str, ...] | None:
-        """The columns of the signature."""
+        """The columns of the signature, or those that the model itself remembers."""
         return self.box.features if self.types is None else tuple(self.types)
 
     @property
@@ -98,10 +112,28 @@ class FolderModel:
         return self.box.classes
 
     def answer(self, points: pd.DataFrame, kind: Answer) -> object:
-        """Return what the model answers to points whose columns have the signature's types."""
+        """Return what the model answers to points whose columns have the signature's types.
+
+        Parameters
+        ----------
+        points, kind
+            As in `BlackBox.answer`.
+        """
         return self.box.answer(self._typed(points), kind)
 
     def _typed(self, points: pd.DataFrame) -> pd.DataFrame:
+        """Return points with the signature's types, as MLflow would hand them over.
+
+        Parameters
+        ----------
+        points
+            The questions, in whatever types a frame has them.
+
+        Raises
+        ------
+        ModelError
+            If a value does not fit its column's type: rounding it would ask another question.
+        """
         if self.types is None:
             return points
         import pandas as pd
@@ -116,7 +148,13 @@ class FolderModel:
 
 
 def is_mlflow_folder(path: str | Path) -> bool:
-    """Say whether a path leads to an MLflow folder, or to the file that describes it."""
+    """Say whether a path leads to an MLflow folder, or to the file that describes it.
+
+    Parameters
+    ----------
+    path
+        A folder or a file.
+    """
     place = Path(path)
     return place.name == DESCRIPTION or is_file(place / DESCRIPTION)
 
@@ -126,6 +164,20 @@ def read_mlflow_folder(path: str, allowed: Permissions) -> FolderModel:
 
     It is read by its scikit-learn flavour (a skops file, or a pickle where these are allowed) or
     its ONNX flavour. Types that the folder itself calls trusted are not trusted for that.
+
+    Parameters
+    ----------
+    path
+        The folder, or its file MLmodel.
+    allowed
+        Whether pickles may be read, which types are trusted, and how much may be unpacked.
+
+    Raises
+    ------
+    InputError
+        If it has no flavour that can be read.
+    ModelError
+        If the folder is damaged, or names files outside of it.
     """
     folder = Path(path)
     folder = folder.parent if folder.name == DESCRIPTION else folder
@@ -137,6 +189,13 @@ def read_mlflow_folder(path: str, allowed: Permissions) -> FolderModel:
 
 
 def _description(file: Path) -> Description:
+    """Return what the file MLmodel says, by YAML's safe loader.
+
+    Raises
+    ------
+    ModelError
+        If it is too large, cannot be read, or names no flavours.
+    """
     try:
         import yaml
     except ImportError as error:
@@ -157,6 +216,17 @@ def _description(file: Path) -> Description:
 def _model(
     folder: Path, told: Description, allowed: Permissions, columns: tuple[str, ...] | None
 ) -> BlackBox:
+    """Return the model of a folder by the first flavour that can be read.
+
+    Parameters
+    ----------
+    folder, told
+        The folder and what it says.
+    allowed
+        What its user allows.
+    columns
+        The signature's columns, for ONNX models that take a table without names.
+    """
     flavour = told.flavours.get("onnx")
     if isinstance(flavour, dict):
         data = flavour.get("data", "model.onnx")
@@ -175,7 +245,20 @@ def _model(
 
 
 def _inside(folder: Path, name: object) -> Path:
-    """Return the path of a file that lies in the folder, wherever its name leads."""
+    """Return the path of a file that lies in the folder, wherever its name leads.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+    name
+        What it names; links and ".." are followed before it is judged.
+
+    Raises
+    ------
+    ModelError
+        If it leads out of the folder, or to no file.
+    """
     try:
         place = (folder / str(name)).resolve()
         is_inside = place.is_relative_to(folder.resolve()) and place.is_file()
@@ -188,12 +271,24 @@ def _inside(folder: Path, name: object) -> Path:
 
 
 def _signature_text(told: Description) -> str:
+    """Return the signature's inputs as the JSON text that they are kept in, or nothing."""
     inputs = told.signature.get("inputs") if isinstance(told.signature, dict) else None
     return inputs if isinstance(inputs, str) else ""
 
 
 def _signature(told: Description) -> dict[str, np.dtype[np.generic]] | None:
-    """Return the columns and their types; None without a signature, or where it names none."""
+    """Return the columns and their types; None without a signature, or where it names none.
+
+    Parameters
+    ----------
+    told
+        What the folder says.
+
+    Raises
+    ------
+    ModelError
+        If it has types that are no columns of a table.
+    """
     text = _signature_text(told)
     if not text:
         return None

@@ -59,29 +59,83 @@ class FileModel(Estimator):
     ----------
     sha256
         The hash of the file's bytes, in hexadecimal digits.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import skops.io
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> import fairtransport as ft
+    >>> model = LogisticRegression().fit([[0], [1], [2], [3]], [0, 0, 1, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     skops.io.dump(model, f"{folder}/model.skops")
+    ...     box = ft.access.load(f"{folder}/model.skops")
+    >>> isinstance(box, ft.access.FileModel), box.name
+    (True, 'LogisticRegression')
     """
 
     sha256: str = ""
 
     @property
     def description(self) -> str:
-        """The model's class and the file's hash."""
+        """The model's class and the file's hash.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> box.description == f"LogisticRegression; file with SHA-256 {box.sha256}"
+        True
+        """
         return f"{super().description}; file with SHA-256 {self.sha256}"
 
     @property
     def identity(self) -> str:
-        """What tells this model from others."""
+        """What tells this model from others.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> box.identity == f"file {box.sha256}"
+        True
+        """
         return f"file {self.sha256}"
 
 
 def read_skops(path: str, allowed: Permissions) -> FileModel:
-    """Return the model in a skops file."""
+    """Return the model in a skops file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    allowed
+        Which types beyond the reviewed ones are trusted, and how much may be unpacked.
+    """
     file = existing_file(path)
     return _as_model(_from_skops(file, allowed), file)
 
 
 def read_pickle(path: str, allowed: Permissions) -> FileModel:
-    """Return the model in a pickle, where pickles are allowed."""
+    """Return the model in a pickle, where pickles are allowed.
+
+    Parameters
+    ----------
+    path
+        The file.
+    allowed
+        Whether its author is trusted to run code here.
+
+    Raises
+    ------
+    InputError
+        If pickles are not allowed; the file is not opened then.
+    """
     file = existing_file(path)
     if not allowed.allow_pickle:
         msg = (
@@ -97,6 +151,7 @@ def read_pickle(path: str, allowed: Permissions) -> FileModel:
 
 
 def _as_model(model: object, file: Path) -> FileModel:
+    """Return what a file held as a box, if it can predict."""
     if isinstance(model, type) or not hasattr(model, "predict"):
         msg = f"the model in {file.name!r} must have `predict`, got {_kind(model)}"
         raise ModelError(msg)
@@ -104,6 +159,18 @@ def _as_model(model: object, file: Path) -> FileModel:
 
 
 def _from_skops(file: Path, allowed: Permissions) -> object:
+    """Return what a skops file holds: first its size is looked at, then its types, then it is made.
+
+    Parameters
+    ----------
+    file, allowed
+        As in `read_skops`.
+
+    Raises
+    ------
+    ModelError
+        If it is too large, holds types nobody vouched for, or cannot be read.
+    """
     try:
         from skops import io
     except ImportError as error:
@@ -130,7 +197,19 @@ def _from_skops(file: Path, allowed: Permissions) -> object:
 
 
 def _fits(data: bytes, most: int) -> bool:
-    """Say whether a skops file stays within a limit: also a small array can be named often."""
+    """Say whether a skops file stays within a limit: also a small array can be named often.
+
+    Parameters
+    ----------
+    data
+        The file's bytes.
+    most
+        How many bytes the model may have.
+
+    Notes
+    -----
+    The schema is walked as the loader will walk it: each mention of a file counts with its size.
+    """
     try:
         sizes = unpacked_sizes(BytesIO(data), most)
     except TooLargeError:
@@ -150,5 +229,12 @@ def _fits(data: bytes, most: int) -> bool:
 
 
 def _kind(model: object) -> str:
+    """Return what something is, in words.
+
+    Examples
+    --------
+    >>> _kind(3), _kind(int)
+    ('an object of type int', 'the class int')
+    """
     what = model if isinstance(model, type) else type(model)
     return f"{'the class' if isinstance(model, type) else 'an object of type'} {what.__name__}"

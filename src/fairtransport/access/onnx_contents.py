@@ -74,6 +74,18 @@ def contents_of(data: bytes, file: Path, most: int | None = None) -> Contents:
         Where it lies.
     most
         How many bytes a tensor may have that is stored in fewer; default: as for archives.
+
+    Returns
+    -------
+    Contents
+        What is known of it without running it.
+
+    Raises
+    ------
+    ModelError
+        If a tensor claims more than is there, or data lies elsewhere.
+    ValueError
+        If it is no message of this kind.
     """
     found = Contents()
     limit = most_unpacked(len(data)) if most is None else most
@@ -97,7 +109,25 @@ def contents_of(data: bytes, file: Path, most: int | None = None) -> Contents:
 
 
 def fields(message: memoryview) -> Iterator[Field]:
-    """Yield the fields of a message; one that ends before its fields do is no message."""
+    r"""Yield the fields of a message; one that ends before its fields do is no message.
+
+    Parameters
+    ----------
+    message
+        Its bytes, looked at in place.
+
+    Raises
+    ------
+    ValueError
+        If it is damaged.
+
+    Examples
+    --------
+    Field 1 holds the number 150, as in the documentation of Protocol Buffers.
+
+    >>> list(fields(memoryview(b"\x08\x96\x01")))
+    [(1, 150)]
+    """
     at = 0
     while at < len(message):
         key, at = _varint(message, at)
@@ -118,6 +148,20 @@ def fields(message: memoryview) -> Iterator[Field]:
 
 
 def _varint(message: memoryview, at: int) -> tuple[int, int]:
+    """Return a whole number of seven bits a byte, and where the next field begins.
+
+    Raises
+    ------
+    ValueError
+        If it does not end, or is longer than any number can be.
+
+    Examples
+    --------
+    300 is 0b10_0101100: the low seven bits come first, and their byte says that another follows.
+
+    >>> _varint(memoryview(bytes([0xAC, 0x02, 0x07])), 0)
+    (300, 2)
+    """
     value = 0
     for shift in range(0, 70, 7):
         if at >= len(message):
@@ -132,7 +176,18 @@ def _varint(message: memoryview, at: int) -> tuple[int, int]:
 
 
 def whole_numbers(value: int | memoryview) -> Iterator[int]:
-    """Yield whole numbers, of which there is one or many packed together."""
+    """Yield whole numbers, of which there is one or many packed together.
+
+    Parameters
+    ----------
+    value
+        A field's value.
+
+    Examples
+    --------
+    >>> list(whole_numbers(memoryview(bytes([0x01, 0xAC, 0x02])))), list(whole_numbers(5))
+    ([1, 300], [5])
+    """
     if isinstance(value, int):
         yield value
         return
@@ -143,6 +198,17 @@ def whole_numbers(value: int | memoryview) -> Iterator[int]:
 
 
 def _check_tensor(found: Contents, message: memoryview, file: Path) -> None:
+    """Refuse a tensor that claims more numbers than its bytes can hold, or data that is elsewhere.
+
+    Parameters
+    ----------
+    found
+        Changed in place: outside files and precision.
+    message
+        The tensor.
+    file
+        The model's file.
+    """
     size, is_outside = 1, False
     outside: dict[str, str] = {}
     for number, value in fields(message):
@@ -164,7 +230,17 @@ def _check_tensor(found: Contents, message: memoryview, file: Path) -> None:
 def _sparse_parts(
     message: memoryview, file: Path, most: int
 ) -> Iterator[tuple[str, memoryview]]:  # fmt: skip
-    """Refuse a sparse tensor that would fill more than it may, and yield its parts."""
+    """Refuse a sparse tensor that would fill more than it may, and yield its parts.
+
+    Parameters
+    ----------
+    message
+        The tensor.
+    file
+        The model's file, for messages.
+    most
+        How many bytes it may fill when it is made dense.
+    """
     size = 1
     for number, value in fields(message):
         if number == 3:  # noqa: PLR2004
@@ -177,7 +253,17 @@ def _sparse_parts(
 
 
 def _check_outside(found: Contents, told: dict[str, str], file: Path) -> None:
-    """Refuse data in a file that does not lie in the model's folder or is shorter than told."""
+    """Refuse data in a file that does not lie in the model's folder or is shorter than told.
+
+    Parameters
+    ----------
+    found
+        Its ``outside`` is added to.
+    told
+        Location, offset and length, as the tensor tells them.
+    file
+        The model's file.
+    """
     location = told.get("location", "")
     folder = file.parent.resolve()
     try:
@@ -197,12 +283,22 @@ def _check_outside(found: Contents, told: dict[str, str], file: Path) -> None:
 
 
 def _entry(message: memoryview) -> tuple[str, str]:
+    """Return a key and its text from a message of pairs."""
     known = {number: value for number, value in fields(message) if isinstance(value, memoryview)}
     key, value = (bytes(known.get(number, b"")).decode(errors="replace") for number in (1, 2))
     return key, value
 
 
 def _read_attribute(found: Contents, message: memoryview) -> None:
+    """Note class labels and single precision where an attribute has them.
+
+    Parameters
+    ----------
+    found
+        Changed in place.
+    message
+        The attribute.
+    """
     name, numbers, texts = "", [], []
     for number, value in fields(message):
         if number == 1 and isinstance(value, memoryview):
@@ -218,4 +314,11 @@ def _read_attribute(found: Contents, message: memoryview) -> None:
 
 
 def _signed(value: int) -> int:
+    """Return the signed number that 64 unsigned bits stand for.
+
+    Examples
+    --------
+    >>> _signed(2**64 - 1), _signed(7)
+    (-1, 7)
+    """
     return int(struct.unpack("<q", struct.pack("<Q", value & (2**64 - 1)))[0])

@@ -66,7 +66,17 @@ class Session(Protocol):
     def run(
         self, names: Sequence[str], inputs: Mapping[str, Values], how: RunOptions
     ) -> Sequence[Values | list[Values | dict[Value, float]]]:
-        """Return the outputs of these names."""
+        """Return the outputs of these names.
+
+        Parameters
+        ----------
+        names
+            Of the outputs.
+        inputs
+            Arrays by the inputs' names.
+        how
+            The run's options.
+        """
         ...
 
 
@@ -121,7 +131,13 @@ class OnnxModel:
         return self.contents.classes or None
 
     def answer(self, points: pd.DataFrame, kind: Answer) -> object:
-        """Return labels, class scores or numbers, one a row."""
+        """Return labels, class scores or numbers, one a row.
+
+        Parameters
+        ----------
+        points, kind
+            As in `BlackBox.answer`.
+        """
         output = self._output(kind)
         from onnxruntime import RunOptions
 
@@ -134,6 +150,13 @@ class OnnxModel:
         return said
 
     def _inputs(self, points: pd.DataFrame) -> dict[str, Values]:
+        """Return the session's inputs: one table, or one array a column, in the declared types.
+
+        Raises
+        ------
+        ModelError
+            If the number of columns is wrong, or a value does not fit its type.
+        """
         inputs = self.session.get_inputs()
         names = list(points.columns)
         who = f"the model {self.name}"
@@ -152,7 +175,19 @@ class OnnxModel:
         return made
 
     def _output(self, kind: Answer) -> End:
-        """Return the output that holds what is asked for."""
+        """Return the output that holds what is asked for.
+
+        Parameters
+        ----------
+        kind
+            Scores are in maps or fractions, labels in whole numbers or text; a regressor's only
+            output, fractions, holds values.
+
+        Raises
+        ------
+        ModelError
+            If there is none, naming those that there are.
+        """
         outputs = self.session.get_outputs()
         maps = [one for one in outputs if one.type.startswith("seq(map(")]
         fractions = [one for one in outputs if one.type in FRACTIONS]
@@ -169,7 +204,18 @@ class OnnxModel:
         return (likely or wanted)[0] if kind == "score" else wanted[0]
 
     def _from_maps(self, said: Sequence[Mapping[Any, float]]) -> NDArray[np.float64]:
-        """Return scores in the order of classes from one map of scores a point."""
+        """Return scores in the order of classes from one map of scores a point.
+
+        Parameters
+        ----------
+        said
+            A score by label, point by point, as converters of scikit-learn write them.
+
+        Raises
+        ------
+        ModelError
+            If a label is missing.
+        """
         classes = list(self.classes or sorted(said[0]))
         if any(set(one) != set(classes) for one in said):
             msg = f"the model {self.name} must give a score to each of {shown(classes)}"
@@ -178,24 +224,49 @@ class OnnxModel:
 
     @property
     def _takes_a_table(self) -> bool:
+        """Whether all columns go into one input."""
         inputs = self.session.get_inputs()
         return len(inputs) == 1 and len(inputs[0].shape) > 1 and inputs[0].shape[1] != 1
 
     @property
     def _is_single(self) -> bool:
+        """Whether something in it is computed in single or half precision."""
         ends = [*self.session.get_inputs(), *self.session.get_outputs()]
         return self.contents.single or any("float" in one.type for one in ends)
 
 
 def read_onnx(path: str, allowed: Permissions) -> OnnxModel:
-    """Return the model in an ONNX file."""
+    """Return the model in an ONNX file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    allowed
+        How much may be unpacked.
+    """
     return open_onnx(existing_file(path), allowed)
 
 
 def open_onnx(
     file: Path, allowed: Permissions, columns: tuple[str, ...] | None = None
 ) -> OnnxModel:
-    """Return the model in an ONNX file, whose columns may be named elsewhere."""
+    """Return the model in an ONNX file, whose columns may be named elsewhere.
+
+    Parameters
+    ----------
+    file
+        The file; data beside it is found in its folder.
+    allowed
+        How much may be unpacked.
+    columns
+        Names for the columns of a model that takes one table.
+
+    Raises
+    ------
+    ModelError
+        If onnxruntime is missing, or the file is damaged, too large or no model of columns.
+    """
     try:
         import onnxruntime
     except ImportError as error:
@@ -217,6 +288,13 @@ def open_onnx(
 
 
 def _options(file: Path) -> SessionOptions:
+    """Return a session's options: quiet, one thread, data from the model's own folder.
+
+    Parameters
+    ----------
+    file
+        The model. Weights that lie beside it are looked for in its folder, not in the current one.
+    """
     from onnxruntime import SessionOptions
 
     options = SessionOptions()
@@ -244,7 +322,20 @@ def _limit_memory() -> None:
 
 
 def _check_ends(session: Session, file: Path) -> None:
-    """Refuse a model whose inputs are no columns."""
+    """Refuse a model whose inputs are no columns.
+
+    Parameters
+    ----------
+    session
+        The model.
+    file
+        Its file, for messages.
+
+    Raises
+    ------
+    ModelError
+        Naming the first input that is none, or if there are several tables.
+    """
     for one in session.get_inputs():
         if one.type not in TYPES or len(one.shape) not in {1, 2}:
             msg = (
@@ -260,4 +351,5 @@ def _check_ends(session: Session, file: Path) -> None:
 
 
 def _type(one: End) -> np.dtype[np.generic]:
+    """Return an input's type in NumPy's words."""
     return np.dtype(TYPES[one.type])

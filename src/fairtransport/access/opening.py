@@ -20,7 +20,17 @@ PIECE = 1 << 20
 
 @dataclass(frozen=True)
 class Permissions:
-    """What a user allows when a model is opened; see `load`."""
+    """What a user allows when a model is opened; see `load`.
+
+    Attributes
+    ----------
+    allow_pickle
+        Whether code in a pickle may run.
+    trusted
+        Full names of types that a skops file may hold beyond the reviewed ones.
+    max_unpacked
+        Bytes that a file may unpack to; None: by its size.
+    """
 
     allow_pickle: bool = False
     trusted: tuple[str, ...] = ()
@@ -28,7 +38,18 @@ class Permissions:
 
 
 def existing_file(path: str) -> Path:
-    """Return the path of a file that is there."""
+    """Return the path of a file that is there.
+
+    Parameters
+    ----------
+    path
+        What the user typed.
+
+    Raises
+    ------
+    InputError
+        If there is no such file.
+    """
     if not is_file(Path(path)):
         msg = f"`path` must be an existing file, got {shown(path)}"
         raise InputError(msg)
@@ -37,7 +58,18 @@ def existing_file(path: str) -> Path:
 
 @contextmanager
 def reading(file: Path) -> Iterator[None]:
-    """Turn whatever a damaged file makes its reader raise into one sentence."""
+    """Turn whatever a damaged file makes its reader raise into one sentence.
+
+    Parameters
+    ----------
+    file
+        Named in the sentence, without its folder.
+
+    Raises
+    ------
+    ModelError
+        In place of whatever was raised; an interrupt passes.
+    """
     try:
         yield
     except ModuleNotFoundError as error:
@@ -51,7 +83,18 @@ def reading(file: Path) -> Iterator[None]:
 
 
 def bytes_of(file: Path) -> bytes:
-    """Return what a file holds."""
+    """Return what a file holds.
+
+    Parameters
+    ----------
+    file
+        Read at once.
+
+    Raises
+    ------
+    ModelError
+        With the system's reason.
+    """
     try:
         return file.read_bytes()
     except OSError as error:
@@ -60,7 +103,13 @@ def bytes_of(file: Path) -> bytes:
 
 
 def hash_of(file: Path) -> str:
-    """Return the SHA-256 of what a file holds, read a piece at a time."""
+    """Return the SHA-256 of what a file holds, read a piece at a time.
+
+    Parameters
+    ----------
+    file
+        Of any size.
+    """
     digest = sha256()
     with file.open("rb") as opened:
         while piece := opened.read(PIECE):

@@ -122,6 +122,13 @@ class Oracle:
         """Return the model's answers and the losses at all points of a space.
 
         ``draw`` is which of several answers to each question is wanted.
+
+        Parameters
+        ----------
+        space
+            The points.
+        draw
+            0 for the first answers, which every audit has.
         """
         classes = self.classes(space)
         positive = self.positive(space, classes)
@@ -151,27 +158,61 @@ class Oracle:
         return replace(self.loss, range=outcome_range(self.loss, self.access, self.pos_label))
 
     def classes(self, space: SampleSpace) -> list[Value]:
-        """Return all labels that can occur."""
+        """Return all labels that can occur.
+
+        Parameters
+        ----------
+        space
+            Whose true labels are among them.
+        """
         return all_classes(labels_in(space), self.access, self.loss)
 
     def positive(self, space: SampleSpace, classes: Sequence[Value]) -> Value:
-        """Return the label that a single score belongs to."""
+        """Return the label that a single score belongs to.
+
+        Parameters
+        ----------
+        space
+            Whose true labels are known.
+        classes
+            All labels that can occur.
+        """
         return positive_label(classes, self.pos_label, labels_in(space))
 
     def expected(self, classes: list[Value]) -> list[Value] | None:
-        """Return what the model may answer; None: whatever could be a label."""
+        """Return what the model may answer; None: whatever could be a label.
+
+        Parameters
+        ----------
+        classes
+            All labels that are known.
+        """
         if self.kind != "label" or (self.loss.uses_truth and tells_labels(self.access, classes)):
             return classes
         return None
 
     def check_labels(self, predictions: Values, classes: list[Value]) -> None:
-        """Refuse predictions that cannot be labels."""
+        """Refuse predictions that cannot be labels.
+
+        Parameters
+        ----------
+        predictions
+            One a point.
+        classes
+            All labels that can occur.
+        """
         if self.access.box is None:
             refuse_fractions(self.access.who, predictions, classes)
         refuse_disjoint(classes, predictions)
 
     def check_positive(self, predictions: Values) -> None:
-        """Refuse a positive label that is never predicted, where it is the outcome."""
+        """Refuse a positive label that is never predicted, where it is the outcome.
+
+        Parameters
+        ----------
+        predictions
+            One a point. Every outcome would be 0, and nothing would ever be found.
+        """
         if self.pos_label is None or self.access.parameter == "y_score":
             return
         own = self.access.classes
@@ -181,11 +222,30 @@ class Oracle:
             raise InputError(msg)
 
     def prepare(self, space: SampleSpace, box: BlackBox) -> None:
-        """Do what has to be done before the model is asked."""
+        """Do what has to be done before the model is asked.
+
+        Parameters
+        ----------
+        space, box
+            The points, and who will be asked. A stream's oracle notes here whom it has seen.
+        """
 
     def _asked(
         self, space: SampleSpace, box: BlackBox, classes: list[Value], positive: Value, draw: int
     ) -> Values:
+        """Return the model's answers at all points, asking about questions that are new.
+
+        Parameters
+        ----------
+        space
+            The points.
+        box
+            The model.
+        classes, positive
+            All labels that can occur, and that of a single score.
+        draw
+            Which answers.
+        """
         if self.kind == "score" and classes != self._order:
             # what was said has a column a class, in the order of other classes
             self.said.clear()
@@ -207,7 +267,18 @@ class Oracle:
         return as_array([known[one] for one in questions])[group]
 
     def questions(self, space: SampleSpace) -> tuple[IntArray, IntArray, list[Question]]:
-        """Return the points that are questions of their own, which each point asks, and them."""
+        """Return the points that are questions of their own, which each point asks, and them.
+
+        Parameters
+        ----------
+        space
+            The points.
+
+        Returns
+        -------
+        first, group, questions
+            A point of each question; by point which question it is; the questions.
+        """
         assert self.access.box is not None  # noqa: S101
         names = asked_columns(self.access.box, space, partial=self.partial)
         asked = [name for name in space.features if name in names]
@@ -215,7 +286,22 @@ class Oracle:
         return first, group, questions_at(space, first, asked)
 
     def ask_again(self, space: SampleSpace, many: int, rng: np.random.Generator) -> Repeats:
-        """Ask some questions a second time, chosen at random, and count what differs."""
+        """Ask some questions a second time, chosen at random, and count what differs.
+
+        Parameters
+        ----------
+        space
+            The points, asked about before.
+        many
+            How many questions, or all if there are fewer.
+        rng
+            Chooses.
+
+        Notes
+        -----
+        The log is passed by: it would give the first answer again. What may be concluded from the
+        count is in ``docs/theory.md``, "Asked a second time".
+        """
         if self.access.box is None or many == 0:
             return Repeats()
         box = to_ask_again(self.access.box)
@@ -232,7 +318,13 @@ class Oracle:
         return Repeats(len(chosen), differed)
 
     def _known(self, draw: int) -> dict[Question, object]:
-        """Return what was said so far in a draw."""
+        """Return what was said so far in a draw.
+
+        Parameters
+        ----------
+        draw
+            0 for the first answers.
+        """
         if draw == 0:
             return self.said
         while len(self.later) < draw:
@@ -243,15 +335,27 @@ class Oracle:
         self, space: SampleSpace, box: BlackBox, rows: IntArray, questions: list[Question],
         classes: list[Value], positive: Value, draw: int,
     ) -> Values | list[object]:  # fmt: skip
-        """Return the answers to new questions, from a log or from the model."""
+        """Return the answers to new questions, from a log or from the model.
+
+        Parameters
+        ----------
+        space, box
+            The points and the model.
+        rows, questions
+            Points that stand for the questions, and these.
+        classes, positive, draw
+            As in `_asked`.
+        """
         names = asked_columns(box, space, partial=self.partial)
         asked = self._asker(space, box, rows, classes, positive)
         expected = self.expected(classes)
 
         def check(who: str, answers: list[object]) -> None:
+            """Refuse answers of a log that the model could not have given."""
             check_kept(who, answers, self.kind, expected, positive)
 
         def system() -> System:
+            """Return who answers what, under which a log keeps answers."""
             is_score = self.kind == "score"
             columns = tuple(name for name in space.features if name in names)
             return System(
@@ -267,11 +371,22 @@ class Oracle:
         self, space: SampleSpace, box: BlackBox, rows: IntArray, classes: list[Value],
         positive: Value,
     ) -> Asked:  # fmt: skip
-        """Return how the model is asked about some of the rows, by their places."""
+        """Return how the model is asked about some of the rows, by their places.
+
+        Parameters
+        ----------
+        space, box
+            The points and the model.
+        rows
+            Points that stand for questions.
+        classes, positive
+            As in `_asked`.
+        """
         names = asked_columns(box, space, partial=self.partial)
         bins = {name: edges for name, edges in space.bins.items() if name in names}
 
         def asked(places: list[int]) -> Iterator[tuple[list[int], Values]]:
+            """Yield places and answers, in the model's columns and library."""
             points = space.frame(names, rows[places], box.library or space.library)
             kind, expected = self.kind, self.expected(classes)
             came = ask_in_parts(box, points, len(places), kind, expected, positive, bins)
@@ -281,6 +396,20 @@ class Oracle:
         return asked
 
     def _given(self, space: SampleSpace, classes: list[Value], positive: Value) -> Values:
+        """Return given predictions, checked for the loss.
+
+        Parameters
+        ----------
+        space
+            The points; predictions are among their columns.
+        classes, positive
+            All labels that can occur, and that of a single score.
+
+        Raises
+        ------
+        InputError
+            If there are several columns where the loss takes one.
+        """
         columns = [space.values(name) for name in space.predictions]
         who, loss = self.access.who, self.loss
         if loss.needs == "score":
@@ -295,7 +424,13 @@ class Oracle:
         return check_values(who, columns[0]) if is_number else columns[0]
 
     def _as_outcome(self, predictions: Values) -> tuple[Loss, FloatArray]:
-        """Return predictions as outcomes, and the loss with the range that follows."""
+        """Return predictions as outcomes, and the loss with the range that follows.
+
+        Parameters
+        ----------
+        predictions
+            Labels, of which the positive one is 1 and others 0, or numbers as they are.
+        """
         if self.pos_label is not None and self.access.parameter != "y_score":
             outcome = np.asarray(predictions == self.pos_label, dtype=np.float64)
             return replace(self.loss, range=(0.0, 1.0)), outcome

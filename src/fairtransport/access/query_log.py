@@ -76,7 +76,7 @@ class System:
 
     @property
     def key(self) -> str:
-        """The hash of all that tells answers apart."""
+        """The hash of all that tells answers apart; ``about`` is no part of it."""
         parts = [self.identity, self.columns, self.kind, self.classes, self.positive]
         return sha256(encoded(parts).encode()).hexdigest()
 
@@ -89,7 +89,15 @@ class System:
 
     @classmethod
     def from_json(cls, identity: str, text: str) -> System:
-        """Return what the log kept."""
+        """Return what the log kept.
+
+        Parameters
+        ----------
+        identity
+            As the log has it.
+        text
+            What `to_json` returned.
+        """
         about = json.loads(text)
         own = {name: about.pop(name) for name in ("columns", "kind", "classes", "positive")}
         return cls(
@@ -100,7 +108,13 @@ class System:
 
 @dataclass(frozen=True)
 class QueryLog:
-    """The log at a path; each use opens it, so that a killed process leaves nothing locked."""
+    """The log at a path; each use opens it, so that a killed process leaves nothing locked.
+
+    Attributes
+    ----------
+    path
+        Of an SQLite file. Nothing but this is kept between uses.
+    """
 
     path: Path
 
@@ -111,7 +125,19 @@ class QueryLog:
 
     @contextmanager
     def opened(self, *, reading: bool = False) -> Iterator[Store]:
-        """Open the file for one audit; it is made if it is not there and answers will come."""
+        """Open the file for one audit; it is made if it is not there and answers will come.
+
+        Parameters
+        ----------
+        reading
+            Whether nothing will be written: the file must be there, and may lie where nothing can
+            be written.
+
+        Raises
+        ------
+        InputError
+            With one sentence for whatever SQLite could not do.
+        """
         with self._saying():
             connection = self._connected(reading=reading)
         try:
@@ -122,6 +148,18 @@ class QueryLog:
                 connection.close()
 
     def _connected(self, *, reading: bool) -> sqlite3.Connection:
+        """Return a connection to the file, which is a query log of a version that can be read.
+
+        Parameters
+        ----------
+        reading
+            Whether nothing is to be written: then the file must be there, and stays as it is.
+
+        Notes
+        -----
+        Others may write to the log at the same time; a connection waits ``PATIENCE`` seconds for
+        them.
+        """
         if reading and not self.path.is_file():
             msg = f"{self.name} must be an existing file"
             raise InputError(msg)
@@ -135,6 +173,7 @@ class QueryLog:
         return connection
 
     def _open_file(self, *, reading: bool) -> sqlite3.Connection:
+        """Return a connection to the file, whatever it is."""
         address = f"{self.path.absolute().as_uri()}?mode={'ro' if reading else 'rwc'}"
         # a log that nobody writes may lie where even a lock cannot be put beside it
         if reading and not self.path.with_name(f"{self.path.name}-wal").exists():
@@ -142,7 +181,20 @@ class QueryLog:
         return sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None)
 
     def _check(self, connection: sqlite3.Connection, *, reading: bool) -> None:
-        """Refuse what is no query log; make an empty file one."""
+        """Refuse what is no query log; make an empty file one.
+
+        Parameters
+        ----------
+        connection
+            To the file.
+        reading
+            Whether it may not be changed.
+
+        Raises
+        ------
+        InputError
+            If it is another program's, or of a later version.
+        """
         if not reading:
             connection.execute("PRAGMA journal_mode = WAL")
             # an answer that was paid for survives a power failure too
@@ -162,7 +214,14 @@ class QueryLog:
 
     @contextmanager
     def _saying(self) -> Iterator[None]:
-        """Say in one sentence what SQLite could not do."""
+        """Say in one sentence what SQLite could not do.
+
+        Raises
+        ------
+        InputError
+            In place of every error of SQLite inside, which it is made from: damaged, not writable,
+            held by another process, or what SQLite says.
+        """
         try:
             yield
         except sqlite3.Error as error:
@@ -179,7 +238,13 @@ class QueryLog:
 
 
 def create(connection: sqlite3.Connection) -> None:
-    """Make an empty log of an empty file."""
+    """Make an empty log of an empty file.
+
+    Parameters
+    ----------
+    connection
+        To the file.
+    """
     for statement in TABLES.split(";"):
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
@@ -187,7 +252,13 @@ def create(connection: sqlite3.Connection) -> None:
 
 
 def _made(connection: sqlite3.Connection) -> None:
-    """Make the tables in a file that is new; two processes may come at the same time."""
+    """Make the tables in a file that is new; two processes may come at the same time.
+
+    Parameters
+    ----------
+    connection
+        To the file; the transaction lets one of them in.
+    """
     connection.execute("BEGIN IMMEDIATE")
     try:
         (things,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
@@ -201,13 +272,27 @@ def _made(connection: sqlite3.Connection) -> None:
 
 @dataclass(frozen=True)
 class Store:
-    """A log that is open."""
+    """A log that is open.
+
+    Attributes
+    ----------
+    connection
+        To its file.
+    log
+        Whose it is, for messages.
+    """
 
     connection: sqlite3.Connection
     log: QueryLog
 
     def systems(self) -> list[tuple[int, System]]:
-        """Return all who answered, with their numbers, each checked against its key."""
+        """Return all who answered, with their numbers, each checked against its key.
+
+        Raises
+        ------
+        ModelError
+            If an entry was changed by hand.
+        """
         found = []
         for number, key, identity, text in self.connection.execute(
             "SELECT id, key, identity, about FROM systems ORDER BY id"
@@ -223,6 +308,13 @@ class Store:
         """Return what a system said to some questions, by question and draw.
 
         A few are looked up, so that streams do not read the whole log at every record.
+
+        Parameters
+        ----------
+        system
+            Who answers what.
+        among
+            The questions that are of interest; more may be returned.
         """
         if len(among) > FEW:
             return dict(self.entries(system))
@@ -230,12 +322,25 @@ class Store:
         return dict(pair for pairs in found for pair in pairs)
 
     def entries(self, system: System) -> Iterator[tuple[Asked, object]]:
-        """Yield questions, draws and answers, each checked against what was written."""
+        """Yield questions, draws and answers, each checked against what was written.
+
+        Parameters
+        ----------
+        system
+            Whose.
+        """
         return self._checked(system, ALL)
 
     def _checked(
         self, system: System, statement: str, *values: object
     ) -> Iterator[tuple[Asked, object]]:
+        """Yield what a statement finds, each entry checked by its digest.
+
+        Raises
+        ------
+        ModelError
+            If an answer was changed after it was written.
+        """
         rows = self.connection.execute(statement, (system.key, *values))
         for question, draw, answer, digest in rows:
             if digest != _digest(system.key, question, draw, answer):
@@ -247,6 +352,23 @@ class Store:
         """Write answers down, all of them or none, and return those that count.
 
         Where another process was faster its answer is the one that is kept.
+
+        Parameters
+        ----------
+        system
+            Who answered.
+        said
+            Questions with draws, and answers.
+
+        Returns
+        -------
+        dict
+            What the log now has, which an audit must use: whoever repeats it will read that.
+
+        Raises
+        ------
+        InputError
+            If an answer is none that JSON can hold.
         """
         key, connection = system.key, self.connection
         given = {asked: _kept(answer) for asked, answer in said}
@@ -278,7 +400,13 @@ class Store:
         return {asked: json.loads(text) for asked, text in zip(given, kept, strict=True)}
 
     def count(self, number: int) -> tuple[int, int]:
-        """Return how many questions and answers there are of a system, by its number."""
+        """Return how many questions and answers there are of a system, by its number.
+
+        Parameters
+        ----------
+        number
+            From `systems`.
+        """
         found = self.connection.execute(
             "SELECT COUNT(DISTINCT question), COUNT(*) FROM answers WHERE system = ?", (number,)
         ).fetchone()
@@ -286,7 +414,20 @@ class Store:
 
 
 def as_query_log(name: str, value: object) -> QueryLog:
-    """Return the log that a user names."""
+    """Return the log that a user names.
+
+    Parameters
+    ----------
+    name
+        The parameter, for the message.
+    value
+        A path, or a log.
+
+    Raises
+    ------
+    InputError
+        If it does not end as a log does.
+    """
     if isinstance(value, QueryLog):
         return value
     if not isinstance(value, str | Path) or Path(value).suffix.lower() != ENDING:
@@ -296,17 +437,55 @@ def as_query_log(name: str, value: object) -> QueryLog:
 
 
 def written(question: Collection[object]) -> str:
-    """Return a question as the log writes it: 1, 1.0 and true stay apart."""
+    """Return a question as the log writes it: 1, 1.0 and true stay apart.
+
+    Parameters
+    ----------
+    question
+        Values in the order of the columns.
+
+    Examples
+    --------
+    >>> written((1, 1.0, True, None))
+    '[1, 1.0, true, null]'
+    """
     return encoded(list(question))
 
 
 def encoded(value: object) -> str:
-    """Return JSON that is the same for the same value."""
+    """Return JSON that is the same for the same value.
+
+    Parameters
+    ----------
+    value
+        Keys are sorted; dates and the like are written with their type.
+
+    Examples
+    --------
+    >>> encoded({"b": 1, "a": "ü"})
+    '{"a": "ü", "b": 1}'
+    """
     return json.dumps(value, sort_keys=True, ensure_ascii=False, default=_of_another_type)
 
 
 def _kept(answer: object) -> str:
-    """Return an answer as JSON from which the same answer can be read."""
+    """Return an answer as JSON from which the same answer can be read.
+
+    Parameters
+    ----------
+    answer
+        A label, a number or a list of scores.
+
+    Raises
+    ------
+    InputError
+        If it is something else, or not finite.
+
+    Examples
+    --------
+    >>> _kept([0.25, 0.75])
+    '[0.25, 0.75]'
+    """
     try:
         return json.dumps(answer, allow_nan=False)
     except (TypeError, ValueError):
@@ -315,11 +494,24 @@ def _kept(answer: object) -> str:
 
 
 def _of_another_type(value: object) -> str:
-    """Return what stands for a date and the like."""
+    """Return what stands for a date and the like.
+
+    Parameters
+    ----------
+    value
+        Its type is part of the text: a date is not the word that it is written as.
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> _of_another_type(date(2024, 2, 29))
+    'datetime.date: 2024-02-29'
+    """
     return f"{type(value).__module__}.{type(value).__qualname__}: {value}"
 
 
 def _read_system(identity: str, text: str) -> System | None:
+    """Return a system as the log has it, None if that cannot be read."""
     try:
         return System.from_json(identity, text)
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -327,4 +519,5 @@ def _read_system(identity: str, text: str) -> System | None:
 
 
 def _digest(key: str, question: str, draw: int, answer: str) -> bytes:
+    """Return what a changed answer no longer has: a hash of all that stands beside it."""
     return blake2b(encoded([key, question, draw, answer]).encode(), digest_size=16).digest()

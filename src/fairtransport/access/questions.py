@@ -23,7 +23,22 @@ Question: TypeAlias = tuple[Value, ...]
 
 
 def asked_columns(box: BlackBox, space: SampleSpace, *, partial: bool = False) -> tuple[str, ...]:
-    """Return the columns that a model receives, in its order."""
+    """Return the columns that a model receives, in its order.
+
+    Parameters
+    ----------
+    box
+        The model.
+    space
+        The points, with the audit's features.
+    partial
+        Whether the model may want fewer than these.
+
+    Raises
+    ------
+    InputError
+        If the model wants others.
+    """
     names = space.features if box.features is None else box.features
     if not set(names) <= set(space.features) or not (partial or len(names) == len(space.features)):
         msg = (
@@ -35,7 +50,13 @@ def asked_columns(box: BlackBox, space: SampleSpace, *, partial: bool = False) -
 
 
 def asked_frame(box: BlackBox, space: SampleSpace) -> IntoDataFrame:
-    """Return all points as a model receives them: its columns in its order, in its library."""
+    """Return all points as a model receives them: its columns in its order, in its library.
+
+    Parameters
+    ----------
+    box, space
+        The model and the points.
+    """
     return space.frame(asked_columns(box, space), None, box.library or space.library)
 
 
@@ -43,6 +64,18 @@ def distinct(space: SampleSpace, asked: Sequence[str]) -> tuple[IntArray, IntArr
     """Return the points that are questions of their own, in order, and which each point asks.
 
     People who look the same to the model are one question, whatever else they differ in.
+
+    Parameters
+    ----------
+    space
+        The points.
+    asked
+        The columns that the model receives.
+
+    Returns
+    -------
+    first, group
+        The first point of each question, and by point the number of its question.
     """
     _, first, group = np.unique(space.groups(asked), return_index=True, return_inverse=True)
     order = np.argsort(first)
@@ -50,6 +83,16 @@ def distinct(space: SampleSpace, asked: Sequence[str]) -> tuple[IntArray, IntArr
 
 
 def questions_at(space: SampleSpace, rows: IntArray, asked: Sequence[str]) -> list[Question]:
-    """Return the questions at some points."""
+    """Return the questions at some points.
+
+    Parameters
+    ----------
+    space
+        The points.
+    rows
+        Which of them.
+    asked
+        The columns that the model receives.
+    """
     columns = [space.columns[name].take(rows).to_list() for name in asked]
     return list(zip(*columns, strict=True))

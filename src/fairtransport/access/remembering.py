@@ -81,7 +81,13 @@ class Remembering:
         return identity_of(self._box)
 
     def notes_on(self, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
-        """Return what readers of the answers should know."""
+        """Return what readers of the answers should know.
+
+        Parameters
+        ----------
+        predictions, classes
+            What it answered, and the labels that can occur.
+        """
         return notes_on(self._box, predictions, classes)
 
     @property
@@ -110,7 +116,13 @@ class Remembering:
         return None if arriving_of(self._box) is None else self._arriving
 
     def answer(self, points: IntoDataFrame, kind: Answer) -> object:
-        """Return the model's answers, asking it about those points alone that are new."""
+        """Return the model's answers, asking it about those points alone that are new.
+
+        Parameters
+        ----------
+        points, kind
+            As in `BlackBox.answer`.
+        """
         key, questions = self._read(points, kind)
         new = self._new(key, questions)
         if new:
@@ -124,7 +136,13 @@ class Remembering:
     def _arriving(
         self, points: IntoDataFrame, kind: Answer, read: Callable[[object, int], T]
     ) -> Iterator[tuple[Sequence[int], T]]:
-        """Yield what is known, and then what is new as it arrives."""
+        """Yield what is known, and then what is new as it arrives.
+
+        Parameters
+        ----------
+        points, kind, read
+            As in `Arriving`.
+        """
         key, questions = self._read(points, kind)
         new = self._new(key, questions)
         known = sorted({*range(len(questions))} - {*new})
@@ -132,6 +150,7 @@ class Remembering:
             yield known, read(self._kept(key, [questions[at] for at in known]), len(known))
 
         def both(answer: object, many: int) -> tuple[T, Values]:
+            """Return what is read of the answers, and these as they came, to be kept."""
             return read(answer, many), np.asarray(answer)
 
         arriving = arriving_of(self._box)
@@ -143,7 +162,13 @@ class Remembering:
             yield places, made
 
     def _read(self, points: IntoDataFrame, kind: Answer) -> tuple[_Key, list[Question]]:
-        """Return what tells the answers apart, and the questions that the points are."""
+        """Return what tells the answers apart, and the questions that the points are.
+
+        Parameters
+        ----------
+        points, kind
+            As in `BlackBox.answer`.
+        """
         import narwhals as nw
 
         frame = nw.from_native(points, eager_only=True)
@@ -151,10 +176,12 @@ class Remembering:
         return (_asked_as(self._box, kind), *frame.columns), questions
 
     def _new(self, key: _Key, questions: list[Question]) -> list[int]:
+        """Return the places of questions that were not asked yet."""
         places = self._places.setdefault(key, {})
         return [at for at, one in enumerate(questions) if one not in places]
 
     def _keep(self, key: _Key, questions: list[Question], said: Values) -> None:
+        """Keep answers as they came, and where each question's is."""
         places = self._places[key]
         before = len(places)
         self.queried += len(questions)
@@ -162,12 +189,23 @@ class Remembering:
         places.update({one: before + more for more, one in enumerate(questions)})
 
     def _kept(self, key: _Key, questions: list[Question]) -> Values:
+        """Return the answers to questions that were asked before."""
         places = self._places[key]
         return self._said[key][[places[one] for one in questions]]
 
 
 def _taken(points: IntoDataFrame, new: list[int], size: int) -> IntoDataFrame:
-    """Return some of the points, or all as they are."""
+    """Return some of the points, or all as they are.
+
+    Parameters
+    ----------
+    points
+        A native frame.
+    new
+        Which rows.
+    size
+        How many there are.
+    """
     import narwhals as nw
 
     if len(new) == size:
@@ -176,12 +214,31 @@ def _taken(points: IntoDataFrame, new: list[int], size: int) -> IntoDataFrame:
 
 
 def _known(value: Value) -> Value:
-    """Return a value that equals itself: what is missing is one and the same question."""
+    """Return a value that equals itself: what is missing is one and the same question.
+
+    Parameters
+    ----------
+    value
+        NaN becomes None.
+
+    Examples
+    --------
+    >>> _known(float("nan")), _known(3)
+    (None, 3)
+    """
     return None if value != value else value  # noqa: PLR0124
 
 
 def _asked_as(box: BlackBox, kind: Answer) -> str:
-    """Return what tells questions apart: functions and most estimators' answers have few kinds."""
+    """Return what tells questions apart: functions and most estimators' answers have few kinds.
+
+    Parameters
+    ----------
+    box
+        The model.
+    kind
+        What is asked for. A function says the same whatever that is.
+    """
     if isinstance(box, Function):
         return "any"
     if isinstance(box, Estimator):
@@ -190,7 +247,19 @@ def _asked_as(box: BlackBox, kind: Answer) -> str:
 
 
 def _joined(first: Values, second: Values) -> Values:
-    """Return answers one after the other; text and numbers stay what they are."""
+    """Return answers one after the other; text and numbers stay what they are.
+
+    Parameters
+    ----------
+    first, second
+        Arrays of answers; of unlike kinds they become objects, where NumPy would make text of all.
+
+    Examples
+    --------
+    >>> _joined(np.array([1, 2]), np.array(["yes"])).tolist()
+    [1, 2, 'yes']
+    """
     if first.dtype.kind != second.dtype.kind:
+        # NumPy would make text of numbers, and 1 and "1" are different labels
         first, second = first.astype(object), second.astype(object)
     return np.concatenate([first, second])

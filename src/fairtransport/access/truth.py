@@ -19,7 +19,17 @@ if TYPE_CHECKING:
 
 
 def outcome_range(loss: Loss, access: Access, pos_label: Value) -> tuple[float, float] | None:
-    """Return the limits of a loss that is the prediction itself, where they are known."""
+    """Return the limits of a loss that is the prediction itself, where they are known.
+
+    Parameters
+    ----------
+    loss
+        Its own range comes first.
+    access
+        Where predictions come from; classes that are numbers are limits.
+    pos_label
+        The outcome is then 0 or 1.
+    """
     if loss.range is not None:
         return loss.range
     if pos_label is not None or access.parameter == "y_score":
@@ -32,12 +42,33 @@ def outcome_range(loss: Loss, access: Access, pos_label: Value) -> tuple[float, 
 
 
 def labels_in(space: SampleSpace) -> list[Value]:
-    """Return the true labels that occur."""
+    """Return the true labels that occur.
+
+    Parameters
+    ----------
+    space
+        The points; without a label there are none.
+    """
     return [] if space.label is None else list(space.columns[space.label].levels.tolist())
 
 
 def truth_at(space: SampleSpace, loss: Loss, classes: Sequence[Value]) -> Values:
-    """Return what predictions at all points are judged by, in the terms of the loss."""
+    """Return what predictions at all points are judged by, in the terms of the loss.
+
+    Parameters
+    ----------
+    space
+        The points.
+    loss
+        Losses on scores want class numbers, those on values numbers, others labels.
+    classes
+        The labels in the order of class numbers.
+
+    Raises
+    ------
+    DataError
+        If labels are no numbers where the loss needs some.
+    """
     if space.label is None:
         return np.zeros(space.size)
     column = space.columns[space.label]

@@ -36,7 +36,13 @@ class Arriving(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Wrapped:
-    """Passes everything on to the box inside."""
+    """Passes everything on to the box inside.
+
+    Attributes
+    ----------
+    box
+        The box inside; a subclass changes what it has to and no more.
+    """
 
     box: BlackBox
 
@@ -61,7 +67,13 @@ class Wrapped:
         return batches_of(self.box)
 
     def notes_on(self, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
-        """Return what readers of the answers should know."""
+        """Return what readers of the answers should know.
+
+        Parameters
+        ----------
+        predictions, classes
+            What it answered, and the labels that can occur.
+        """
         return notes_on(self.box, predictions, classes)
 
     @property
@@ -80,7 +92,13 @@ class Wrapped:
         return self.box.classes
 
     def answer(self, points: IntoDataFrame, kind: Answer) -> object:
-        """Return what the model returns."""
+        """Return what the model returns.
+
+        Parameters
+        ----------
+        points, kind
+            As in `BlackBox.answer`.
+        """
         return self.box.answer(points, kind)
 
 
@@ -88,6 +106,11 @@ def arriving_of(box: object) -> Arriving | None:
     """Return how a box gives its answers as they come; None where they come all at once.
 
     Looked through is what passes everything on, and nothing else.
+
+    Parameters
+    ----------
+    box
+        The outermost box.
     """
     inner = box
     while isinstance(inner, Wrapped | Described):
@@ -96,13 +119,32 @@ def arriving_of(box: object) -> Arriving | None:
 
 
 def answers_at_random(box: object) -> bool | None:
-    """Return whether a box says that its answers are random, or fixed; None: it says neither."""
+    """Return whether a box says that its answers are random, or fixed; None: it says neither.
+
+    Parameters
+    ----------
+    box
+        The outermost box; the first one that says something is believed.
+    """
     told = (getattr(one, "answers_at_random", None) for one in layers(box))
     return next((bool(one) for one in told if one is not None), None)
 
 
 def layers(box: object) -> Iterator[object]:
-    """Yield a black box and those inside it, from the outside in."""
+    """Yield a black box and those inside it, from the outside in.
+
+    Parameters
+    ----------
+    box
+        The outermost box; None has no layers.
+
+    Examples
+    --------
+    >>> class Outer:
+    ...     box = "the model itself"
+    >>> [type(one).__name__ for one in layers(Outer())]
+    ['Outer', 'str']
+    """
     inner: object = box
     while inner is not None:
         yield inner

@@ -42,7 +42,17 @@ STATED_OR_LEARNED = (
 
 @dataclass(frozen=True)
 class Obstacle:
-    """Why an audit says nothing, what to do instead, and settings for that to paste."""
+    """Why an audit says nothing, what to do instead, and settings for that to paste.
+
+    Attributes
+    ----------
+    reason
+        A sentence that the report prints in place of a verdict.
+    instead
+        What would find something.
+    ready
+        Settings of such an audit, in Python and as flags; empty where none can be told.
+    """
 
     reason: str
     instead: str
@@ -51,6 +61,11 @@ class Obstacle:
 
 def find_obstacle(core: Core) -> Obstacle | None:
     """Return the first thing that makes an audit's verdict empty; None if nothing does.
+
+    Parameters
+    ----------
+    core
+        The audit.
 
     Notes
     -----
@@ -64,6 +79,14 @@ def find_obstacle(core: Core) -> Obstacle | None:
 
 
 def _blind(core: Core) -> Obstacle | None:
+    """Return the obstacle of a model that cannot tell twins apart, as it receives nothing of it.
+
+    Parameters
+    ----------
+    core
+        The audit. An obstacle only where twins are made up by changing sensitive features alone:
+        under another similarity people differ in what the model does receive.
+    """
     space = core.space
     receives = [name for name in space.sensitive if name in space.features]
     if receives or not space.has_twins or not core.similarity.moves_only_to_twins:
@@ -78,6 +101,14 @@ def _blind(core: Core) -> Obstacle | None:
 
 
 def _one_place(core: Core) -> Obstacle | None:
+    """Return the obstacle of a similarity under which everybody is similar to everybody.
+
+    Parameters
+    ----------
+    core
+        The audit. A learned similarity says how much of the features' variance it kept; at most
+        ``LITTLE`` of it, distances are rounding errors of one place.
+    """
     if core.similarity.moves_only_to_twins:
         return None
     space = core.space
@@ -102,6 +133,14 @@ def _one_place(core: Core) -> Obstacle | None:
 
 
 def _equal_losses(core: Core) -> Obstacle | None:
+    """Return the obstacle of losses that are all equal, once everybody was asked about.
+
+    Parameters
+    ----------
+    core
+        The audit. Where the asking stopped before everybody was asked about there is no obstacle:
+        the losses are equal among those asked about alone.
+    """
     losses = core.problem.losses
     # of those who were not asked about nothing is known
     if np.ptp(losses) > 0 or core.asked.stopped not in {None, "everybody"}:
@@ -114,6 +153,18 @@ def _equal_losses(core: Core) -> Obstacle | None:
 
 
 def _random(core: Core) -> Obstacle | None:
+    """Return the obstacle of a model that gave other answers when it was asked again.
+
+    Parameters
+    ----------
+    core
+        The audit, with what came of asking some questions a second time.
+
+    Notes
+    -----
+    A maximum over twins of noisy losses is above the largest mean: without any bias at all ψ would
+    be positive, and a rejection of δ-fairness would accuse chance.
+    """
     if not core.asked.answers_at_random:
         return None
     repeats = core.asked.repeats
@@ -127,6 +178,14 @@ def _random(core: Core) -> Obstacle | None:
 
 
 def _noisy(core: Core) -> Obstacle | None:
+    """Return the obstacle of answers that differ inside a profile where there are no rates.
+
+    Parameters
+    ----------
+    core
+        The audit of given predictions. With ``disagreement`` "bias" the user has said that such
+        noise counts; where rates can be tested, they are, and nothing is in the way.
+    """
     if core.settings.disagreement == "bias" or not core.answers_differ:
         return None
     reason = why_untestable(core)
@@ -143,7 +202,13 @@ def _noisy(core: Core) -> Obstacle | None:
 
 
 def _to_rates(core: Core) -> str:
-    """Return what lets rates be compared."""
+    """Return what lets rates be compared.
+
+    Parameters
+    ----------
+    core
+        An audit of given predictions, which lacks a range of losses or compares others than twins.
+    """
     if core.loss.range is None:
         return "Give the least and the largest loss there can be as `loss_range`"
     there = "" if core.space.targets is None else " and without `targets`"
@@ -156,6 +221,13 @@ def _to_rates(core: Core) -> str:
 
 
 def _lonely(core: Core) -> Obstacle | None:
+    """Return the obstacle of people who have hardly anyone to be compared with.
+
+    Parameters
+    ----------
+    core
+        The audit. A rejection stands however few were compared: their harm is enough for it.
+    """
     space, share = core.space, core.comparable_share
     if share > FEW or core.tested == "rejected":
         return None
@@ -172,7 +244,13 @@ def _lonely(core: Core) -> Obstacle | None:
 
 
 def _without_twins(core: Core) -> Obstacle:
-    """Say that hardly anybody has a made-up twin, and which setting gives them one."""
+    """Say that hardly anybody has a made-up twin, and which setting gives them one.
+
+    Parameters
+    ----------
+    core
+        An audit with made-up twins.
+    """
     people = round(core.comparable_share * core.space.n)
     who = f"Only {people} of {core.space.n} people have" if people else "Nobody has"
     made = core.made
@@ -189,7 +267,13 @@ def _without_twins(core: Core) -> Obstacle:
 
 
 def _more_company(core: Core) -> str:
-    """Return how more people get someone to be compared with."""
+    """Return how more people get someone to be compared with.
+
+    Parameters
+    ----------
+    core
+        An audit in which hardly anybody has.
+    """
     space = core.space
     if not core.similarity.moves_only_to_twins:
         return "Take a `budget` above 0, or a similarity that lets sensitive features change."
@@ -207,7 +291,15 @@ def _more_company(core: Core) -> str:
 
 
 def _accompanied(space: SampleSpace, matched: Sequence[str]) -> int:
-    """Return how many people have someone who differs from them in sensitive features alone."""
+    """Return how many people have someone who differs from them in sensitive features alone.
+
+    Parameters
+    ----------
+    space
+        The audit's points; only people in the data count.
+    matched
+        Columns that have to agree, beside the label.
+    """
     seen = space.observed
     block = space.groups((*matched, *label_columns(space)))[seen]
     kinds = np.unique(np.column_stack([block, space.sensitive_groups[seen]]), axis=0)
@@ -215,14 +307,26 @@ def _accompanied(space: SampleSpace, matched: Sequence[str]) -> int:
 
 
 def made_up_settings(space: SampleSpace) -> tuple[str, str]:
-    """Return settings of an audit that makes up twins, in Python and as flags."""
+    """Return settings of an audit that makes up twins, in Python and as flags.
+
+    Parameters
+    ----------
+    space
+        The audit's points, whose sensitive features are named.
+    """
     like = f"ft.similarity.SensitiveSubspace({[*space.sensitive]!r}, fit_share={FIT_SHARE})"
     flags = f"--similarity sensitive-subspace --similarity-settings.fit {FIT_SHARE}"
     return f"similarity={like}, budget={FIRST_BUDGET}", f"{flags} --budget {FIRST_BUDGET}"
 
 
 def proxy_settings(space: SampleSpace) -> tuple[str, str]:
-    """Return settings of an audit in which other columns may change, in Python and as flags."""
+    """Return settings of an audit in which other columns may change, in Python and as flags.
+
+    Parameters
+    ----------
+    space
+        The audit's points; scales are their standard deviations.
+    """
     columns = [name for name in space.profile if name not in space.sensitive]
     scales = typical_scales(space, columns)
     mismatch = {name: 1.0 for name in columns if name not in scales}

@@ -56,6 +56,16 @@ class Asked:
     def differ_at_most(self, alpha: float) -> float | None:
         """Return the exact upper limit of the share of questions that get another answer.
 
+        Parameters
+        ----------
+        alpha
+            The level.
+
+        Returns
+        -------
+        float or None
+            None where nothing was asked again.
+
         Notes
         -----
         The questions were chosen at random without replacement, each is answered otherwise with
@@ -70,12 +80,35 @@ class Asked:
 
 
 def is_random(settings: AuditSettings, access: Access) -> bool:
-    """Say whether answers are taken for random: several are asked for, or the model says so."""
+    """Say whether answers are taken for random: several are asked for, or the model says so.
+
+    Parameters
+    ----------
+    settings, access
+        What is asked, and of whom.
+    """
     return settings.draws > 1 or answers_at_random(access.box) is True
 
 
 def check_asking(settings: AuditSettings, space: SampleSpace, access: Access, loss: Loss) -> None:
-    """Refuse, before anything is asked, ways of asking whose bounds are not proved."""
+    """Refuse, before anything is asked, ways of asking whose bounds are not proved.
+
+    Parameters
+    ----------
+    settings
+        What is asked.
+    space
+        The audit's points.
+    access
+        Where answers come from.
+    loss
+        With its range as far as that is known.
+
+    Raises
+    ------
+    InputError
+        Naming what is needed and what was given.
+    """
     random, fixed = is_random(settings, access), answers_at_random(access.box) is False
     if not random and not settings.ask_until_sure:
         return

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtransport.audit.narrowing import value_at_most
 from fairtransport.inference import Interval, difference_law
 from fairtransport.inference.verdict import Verdict, reach_verdict
 from fairtransport.space.row_numbers import row_numbers
@@ -31,7 +32,8 @@ class Attributable:
     value
         ψ − ψ', where ψ' is the statistic with all sensitive features held fixed.
     same_group
-        ψ': what people of the same sensitive group give already.
+        ψ': what people of the same sensitive group give already; where the statistic is a
+        bracket, what that is at most.
     lower_bound, upper_bound
         One-sided confidence bounds at level 1 − α each; infinite where there are none.
     interval
@@ -59,17 +61,30 @@ class Attributable:
 
 
 def find_attributable(core: Core) -> Attributable:
-    """Return the part of an audit's statistic that needs sensitive features to change."""
+    """Return the part of an audit's statistic that needs sensitive features to change.
+
+    Parameters
+    ----------
+    core
+        The audit.
+
+    Returns
+    -------
+    Attributable
+        Without bounds where targets depend on the sample, losses have no known range, or the
+        model was not asked once about everybody.
+    """
     held = held_fixed(core)
     apart = _are_apart(held.geometry)
-    same_group = 0.0 if apart else held.value(core.space.frequencies)
+    same_group = 0.0 if apart else value_at_most(core, held)
     value = max(core.statistic - same_group, 0.0)
     if core.target_scope == "twins" and apart:
         return Attributable(
             value, same_group, core.lower_bound, core.upper_bound, core.interval, core.pvalue,
             core.tested,
         )  # fmt: skip
-    if not core.fixed_targets or core.loss.range is None or not core.asked.once_about_everybody:
+    exact = core.bracket is None and core.asked.once_about_everybody
+    if not core.fixed_targets or core.loss.range is None or not exact:
         open_one: Verdict | None = None if core.delta is None else "inconclusive"
         return Attributable(value, same_group, verdict=open_one)
     law = difference_law(
@@ -90,6 +105,7 @@ def find_attributable(core: Core) -> Attributable:
 
 
 def _tested(law: DifferenceLaw, core: Core) -> tuple[float | None, Verdict | None]:
+    """Return p-value and verdict of the part at the audit's δ; None and None without one."""
     if core.delta is None:
         return None, None
     verdict = reach_verdict(
@@ -100,11 +116,26 @@ def _tested(law: DifferenceLaw, core: Core) -> tuple[float | None, Verdict | Non
 
 
 def held_fixed(core: Core, *names: str) -> AuditProblem:
-    """Return the audit's problem with some sensitive features held fixed; all if none is named."""
+    """Return the audit's problem with some sensitive features held fixed; all if none is named.
+
+    Parameters
+    ----------
+    core
+        The audit; problems are kept there, as several figures need them.
+    names
+        Sensitive features.
+
+    Notes
+    -----
+    Blocks are cut by the levels of what is held: fewer moves at the same costs, so that no gain is
+    larger than before. A made-up twin differs in what tells the sensitive features, whichever are
+    held: moves to such twins are forbidden.
+    """
     geometry, space = core.problem.geometry, core.space
     held = frozenset(names or space.sensitive)
     if held not in core.held_problems:
         columns = [space.columns[name].codes for name in space.sensitive if name in held]
+        # to hold a feature fixed is to compare people inside its levels only: finer blocks
         fixed = replace(geometry, blocks=row_numbers([geometry.blocks, *columns]))
         if space.made_up is not None:
             fixed = _without_telling(fixed, space.made_up)
@@ -115,7 +146,15 @@ def held_fixed(core: Core, *names: str) -> AuditProblem:
 
 
 def _without_telling(geometry: Geometry, made: MadeUp) -> Geometry:
-    """Forbid moves to twins who differ in what tells the sensitive features."""
+    """Forbid moves to twins who differ in what tells the sensitive features.
+
+    Parameters
+    ----------
+    geometry
+        Who is comparable.
+    made
+        Which twins were made up along it.
+    """
     from scipy.sparse import csr_array
 
     along = (made.person[made.along], made.twin[made.along])
@@ -124,7 +163,13 @@ def _without_telling(geometry: Geometry, made: MadeUp) -> Geometry:
 
 
 def _are_apart(geometry: Geometry) -> bool:
-    """Whether no two points are comparable; blocks are numbered from 0 on."""
+    """Whether no two points are comparable; blocks are numbered from 0 on.
+
+    Parameters
+    ----------
+    geometry
+        With features held fixed.
+    """
     moves = geometry.listed_moves()
     if moves is not None:
         return bool(np.all(moves.row == moves.col))

@@ -116,11 +116,26 @@ def compare(
     repeats
         As in `audit`, of each model. One that gives other answers then is compared with none.
 
+    Returns
+    -------
+    Comparison
+        One audit a model, and the differences between them.
+
+    Raises
+    ------
+    InputError
+        If a setting breaks its rule.
+    DataError
+        If the data cannot be audited as asked.
+    ModelError
+        If a model fails or answers something that cannot be used.
+
     Examples
     --------
     >>> import pandas as pd
+    >>> import fairtransport as ft
     >>> people = pd.DataFrame({"group": ["a", "b"] * 50, "good": [1, 0, 1, 1] * 25})
-    >>> comparison = compare(
+    >>> comparison = ft.compare(
     ...     people, "good", sensitive_features=["group"], features=["group"], rng=0,
     ...     models={
     ...         "old": lambda x: (x["group"] == "a").astype(int),
@@ -159,7 +174,20 @@ def compare_with(
     settings: AuditSettings, X: TableLike, y: ColumnLike | None = None, *,  # noqa: N803
     models: object = None, y_pred: object = None, y_score: object = None, tolerance: float = 0.0,
 ) -> Comparison:  # fmt: skip
-    """Compare models as the settings say; the other arguments are those of `compare`."""
+    """Compare models as the settings say; the other arguments are those of `compare`.
+
+    Parameters
+    ----------
+    settings
+        What is asked of every model.
+    X, y, models, y_pred, y_score, tolerance
+        As in `compare`.
+
+    Notes
+    -----
+    All audits share one space and one geometry, so that differences of their gains are about the
+    same people point by point.
+    """
     within = threshold(tolerance, settings.chosen_loss.range, "tolerance")
     accesses = _accesses(settings, {"models": models, "y_pred": y_pred, "y_score": y_score})
     for access in accesses.values():
@@ -171,6 +199,7 @@ def compare_with(
     obstacles: dict[str, str] = {}
 
     def audited(name: str, access: Access) -> AuditResult:
+        """Return the audit of one model on the common points; note what it could not find."""
         oracle = Oracle(access, settings.chosen_loss, settings.pos_label, partial=True)
         # people are told apart by what any of the models said; the oracle reads its own
         seen = space if access.box is not None else _with_predictions(space, access)
@@ -188,7 +217,20 @@ def compare_with(
 
 
 def _accesses(settings: AuditSettings, ways: dict[str, object]) -> dict[str, Access]:
-    """Return how the predictions of each model are had."""
+    """Return how the predictions of each model are had.
+
+    Parameters
+    ----------
+    settings
+        The loss and the query log.
+    ways
+        By parameter: models or predictions by name; exactly one of them is given.
+
+    Raises
+    ------
+    InputError
+        If there is not one way, or fewer than two names.
+    """
     given = {name: value for name, value in ways.items() if value is not None}
     if len(given) != 1:
         got = " and ".join(f"`{name}`" for name in given) or "none"
@@ -217,6 +259,7 @@ def _accesses(settings: AuditSettings, ways: dict[str, object]) -> dict[str, Acc
 
 
 def _check_columns(parameter: str, value: object) -> None:
+    """Refuse predictions that are not told by columns' names: models share one table."""
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
         msg = f"`{parameter}` must map names of models to columns of the data, got {shown(value)}"
@@ -224,7 +267,13 @@ def _check_columns(parameter: str, value: object) -> None:
 
 
 def _together(accesses: list[Access]) -> Access:
-    """Return the way of access to all models: the columns that any of them asks for or said."""
+    """Return the way of access to all models: the columns that any of them asks for or said.
+
+    Parameters
+    ----------
+    accesses
+        Those of the models, all of one kind.
+    """
     first = accesses[0]
     if first.box is None:
         said = dict.fromkeys(name for one in accesses for name in _columns(one))
@@ -236,16 +285,24 @@ def _together(accesses: list[Access]) -> Access:
 
 
 def _columns(access: Access) -> tuple[str, ...]:
+    """Return the columns of a model's given predictions."""
     given = access.given
     return (given,) if isinstance(given, str) else tuple(plain_items(given) or ())
 
 
 def _with_predictions(space: SampleSpace, access: Access) -> SampleSpace:
+    """Return the common space as one model's audit reads it: its own predictions."""
     return replace(space, predictions=_columns(access))
 
 
 def _blind(result: AuditResult, access: Access) -> str | None:
-    """Say of a model that receives fewer columns than others if it cannot tell twins apart."""
+    """Say of a model that receives fewer columns than others if it cannot tell twins apart.
+
+    Parameters
+    ----------
+    result, access
+        Its audit, and its columns.
+    """
     known = result.space.features if access.features is None else access.features
     seen = set(result.space.sensitive) & set(known)
     if not result.similarity.moves_only_to_twins or result.target_scope != "twins" or seen:

@@ -56,6 +56,23 @@ class Comparison:
         How much more bias than an earlier model a later one may have.
     obstacles
         Why the audit of a model can find nothing, by the models of which that is so.
+    settings_taken
+        The flags whose values came from a settings file, for the provenance.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 200, "grade": [1, 1, 2, 2, 3, 3, 4, 4] * 50})
+    >>> people["good"] = (people["grade"] > 2).astype(int)
+    >>> def old(asked):
+    ...     return (asked["grade"] > 2 + (asked["sex"] == "f")).astype(int)
+    >>> def new(asked):
+    ...     return (asked["grade"] > 3).astype(int)
+    >>> found = ft.compare(people, "good", models={"old": old, "new": new},
+    ...                    sensitive_features="sex", rng=0)
+    >>> found
+    Comparison(old=0.1250, new=0.0000, n=400, verdict='better')
     """
 
     audits: Mapping[str, AuditResult]
@@ -65,12 +82,34 @@ class Comparison:
 
     @property
     def alpha(self) -> float:
-        """All intervals of a table hold together at level 1 − α."""
+        """All intervals of a table hold together at level 1 − α.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> found.alpha
+        0.05
+        """
         return self._first.alpha
 
     @property
     def table(self) -> Any:
-        """A table of the models: statistic, simultaneous interval, risks."""
+        """A table of the models: statistic, simultaneous interval, risks.
+
+        Returns
+        -------
+        DataFrame
+
+        Examples
+        --------
+        >>> found.table.iloc[:, :4].round(3)
+          name model  statistic  lower
+        0  old   old      0.125   0.09
+        1  new   new      0.000   0.00
+        """
         return _table(self._first, [vars(one) for one in self._models])
 
     @property
@@ -83,6 +122,16 @@ class Comparison:
         "undecided", "not-applicable"), not_worse (certified to exceed the first by the
         tolerance at most). Where audits are applicable, a verdict is better or worse exactly if
         the p-value is at most α.
+
+        Returns
+        -------
+        DataFrame
+
+        Examples
+        --------
+        >>> found.differences[["second", "difference", "lower", "upper", "verdict"]].round(3)
+          second  difference  lower  upper verdict
+        0    new      -0.125 -0.168 -0.088  better
         """
         return _table(self._first, [vars(one) for one in self._differences])
 
@@ -92,12 +141,33 @@ class Comparison:
 
         "better", "worse", "undecided", or "not-applicable": an audit of the two could find
         nothing, or finds it by construction, so that neither says how they differ in bias.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> found.verdict
+        'better'
         """
         return self._ends.verdict
 
     @property
     def applicability(self) -> str | None:
-        """Why the verdict is "not-applicable", in a sentence; None if it is not."""
+        """Why the verdict is "not-applicable", in a sentence; None if it is not.
+
+        Returns
+        -------
+        str | None
+
+        Examples
+        --------
+        There is a verdict here.
+
+        >>> print(found.applicability)
+        None
+        """
         if self.verdict != NOT_APPLICABLE:
             return None
         first, *_, last = self.audits
@@ -108,13 +178,34 @@ class Comparison:
 
     @property
     def not_worse(self) -> bool:
-        """Whether the last model is certified to exceed the first by the tolerance at most."""
+        """Whether the last model is certified to exceed the first by the tolerance at most.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> found.not_worse
+        True
+        """
         return self._ends.not_worse
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a reader of the numbers should know."""
+        """What a reader of the numbers should know.
+
+        Returns
+        -------
+        tuple[str, ...]
+
+        Examples
+        --------
+        >>> found.warnings
+        ()
+        """
         said = {name: dict.fromkeys(one.warnings) for name, one in self.audits.items()}
+        # a note that all audits have is about the people or the settings, and told once
         everywhere = [
             note for note in self._first.warnings if all(note in one for one in said.values())
         ]
@@ -130,18 +221,23 @@ class Comparison:
 
     @property
     def _first(self) -> AuditResult:
+        """The audit of the first model; people and settings are the same for all."""
         return next(iter(self.audits.values()))
 
     @property
     def _ends(self) -> Difference:
+        """The difference between the first model and the last."""
         first, *_, last = self.audits
         return next(one for one in self._differences if (one.first, one.second) == (first, last))
 
     @cached_property
     def _models(self) -> tuple[ComparedModel, ...]:
+        """The models' rows; intervals hold together, each at α over their number."""
+        # Bonferroni: the models share their people, and nothing is known of how their errors depend
         level = self.alpha / len(self.audits)
 
         def described(name: str, one: AuditResult) -> ComparedModel:
+            """Return the row of one model."""
             lower, upper = one.law.interval(level)
             return ComparedModel(
                 name, one.model, one.statistic, finite(lower), finite(upper), one.baseline_risk,
@@ -152,6 +248,7 @@ class Comparison:
 
     @cached_property
     def _differences(self) -> tuple[Difference, ...]:
+        """The rows of all pairs, each at α over their number."""
         pairs = list(combinations(self.audits, 2))
         if not self._first.fixed_targets:
             return tuple(self._described(*pair) for pair in pairs)
@@ -159,7 +256,13 @@ class Comparison:
         return tuple(self._judged(*pair, level) for pair in pairs)
 
     def _described(self, first: str, second: str) -> Difference:
-        """Return a difference of which nothing more is known."""
+        """Return a difference of which nothing more is known.
+
+        Parameters
+        ----------
+        first, second
+            Names of two models.
+        """
         difference = self.audits[second].statistic - self.audits[first].statistic
         return Difference(
             first, second, difference, None, None, None,
@@ -167,11 +270,22 @@ class Comparison:
         )  # fmt: skip
 
     def _judged(self, first: str, second: str, level: float) -> Difference:
+        """Return a difference with interval, p-value and verdict.
+
+        Parameters
+        ----------
+        first, second
+            Names of two models.
+        level
+            The pair's share of α.
+        """
         # each side of each pair has its share of α, as the interval's ends have
         share = level / 2
         law = self._law(first, second, share)
         lower, upper = law.interval(level)
         worse, better = law.pvalue(self.tolerance, "greater"), law.pvalue(0.0, "less")
+        # times 2 · pairs, written so that p <= share and the p-value told <= α are the same to the
+        # last bit
         pvalue = min(1.0, self.alpha * (min(worse, better) / share))
         shown = [name for name, p in (("worse", worse), ("better", better)) if p <= share]
         verdict = self._applied(first, second, shown[0] if len(shown) == 1 else "undecided")
@@ -184,12 +298,27 @@ class Comparison:
         """Return a verdict, or that none applies.
 
         More bias than a model that has none by construction is a finding all the same.
+
+        Parameters
+        ----------
+        first, second
+            Names of two models.
+        verdict
+            What the tests say.
         """
         empty = second in self.obstacles or (first in self.obstacles and verdict != "worse")
         return NOT_APPLICABLE if empty else verdict
 
     def _law(self, first: str, second: str, level: float) -> SamplingLaw:
-        """Return what the sample says of the second's statistic over the first's."""
+        """Return what the sample says of the second's statistic over the first's.
+
+        Parameters
+        ----------
+        first, second
+            Names of two models.
+        level
+            What p-values are aimed at.
+        """
         old, new = self.audits[first], self.audits[second]
         limits = _common_range(old, new)
         return difference_law(
@@ -200,7 +329,17 @@ class Comparison:
 
     @cached_property
     def summary(self) -> ComparisonSummary:
-        """Everything the comparison says, as one document."""
+        """Everything the comparison says, as one document.
+
+        Returns
+        -------
+        ComparisonSummary
+
+        Examples
+        --------
+        >>> found.summary.verdict, [model.name for model in found.summary.models]
+        ('better', ['old', 'new'])
+        """
         first, *_, last = self.audits.values()
         taken = replace(first, settings_taken=self.settings_taken)
         return ComparisonSummary(
@@ -223,17 +362,65 @@ class Comparison:
         )
 
     def to_html(self, path: str | Path) -> Path:
-        """Write the comparison as a page that needs nothing else."""
+        """Write the comparison as a page that needs nothing else.
+
+        Parameters
+        ----------
+        path
+            Where to.
+
+        Returns
+        -------
+        Path
+            Where the page is.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     found.to_html(f"{folder}/compared.html").read_text("utf-8")[:15]
+        '<!DOCTYPE html>'
+        """
         from fairtransport.report.comparison_pages import render_comparison_html
 
         return write_text(Path(path), render_comparison_html(self.summary))
 
     def to_json(self, path: str | Path) -> Path:
-        """Write the document as JSON."""
+        """Write the document as JSON.
+
+        Parameters
+        ----------
+        path
+            Where to.
+
+        Returns
+        -------
+        Path
+            Where the document is.
+
+        Examples
+        --------
+        >>> import json, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     said = json.loads(found.to_json(f"{folder}/compared.json").read_text("utf-8"))
+        >>> said["verdict"]
+        'better'
+        """
         return write_text(Path(path), self.summary.to_json())
 
     def to_markdown(self) -> str:
-        """Return the comparison for a model card or a pull request."""
+        """Return the comparison for a model card or a pull request.
+
+        Returns
+        -------
+        str
+            Markdown.
+
+        Examples
+        --------
+        >>> print(found.to_markdown().splitlines()[0])
+        # Models compared for individual bias
+        """
         from fairtransport.report.comparison_pages import render_comparison_markdown
 
         return render_comparison_markdown(self.summary)
@@ -249,7 +436,18 @@ class Comparison:
 
 
 def _common_range(first: AuditResult, second: AuditResult) -> tuple[float, float]:
-    """Return limits of the losses of both; outcomes can have limits of their own."""
+    """Return limits of the losses of both; outcomes can have limits of their own.
+
+    Parameters
+    ----------
+    first, second
+        Two audits.
+
+    Raises
+    ------
+    InputError
+        If a range is not known.
+    """
     known = [one.loss.range for one in (first, second)]
     if None in known:
         msg = (
@@ -262,7 +460,13 @@ def _common_range(first: AuditResult, second: AuditResult) -> tuple[float, float
 
 
 def _added(result: AuditResult) -> FloatArray:
-    """Return what the optimal swaps add to the total loss of the people at each point."""
+    """Return what the optimal swaps add to the total loss of the people at each point.
+
+    Parameters
+    ----------
+    result
+        One model's audit.
+    """
     moved = result.moved
     return np.bincount(
         moved.sources, moved.people * moved.gains, minlength=result.space.size
@@ -270,7 +474,13 @@ def _added(result: AuditResult) -> FloatArray:
 
 
 def _groups(first: AuditResult, last: AuditResult) -> tuple[TreatedGroup, ...]:
-    """Return what swaps cost each sensitive group, the largest groups first."""
+    """Return what swaps cost each sensitive group, the largest groups first.
+
+    Parameters
+    ----------
+    first, last
+        The audits of the first model and the last.
+    """
     space = first.space
     of = space.sensitive_groups
     people, before, after = (
@@ -291,7 +501,13 @@ def _groups(first: AuditResult, last: AuditResult) -> tuple[TreatedGroup, ...]:
 
 
 def _profiles(first: AuditResult, last: AuditResult) -> tuple[TreatedProfile, ...]:
-    """Return the profiles whose added loss differs most between two models."""
+    """Return the profiles whose added loss differs most between two models.
+
+    Parameters
+    ----------
+    first, last
+        The audits of the first model and the last.
+    """
     space = first.space
     before, after = _added(first), _added(last)
     rank = np.argsort(-np.abs(after - before), kind="stable")[:MOST_PROFILES]
@@ -310,4 +526,5 @@ def _profiles(first: AuditResult, last: AuditResult) -> tuple[TreatedProfile, ..
 
 
 def _table(result: AuditResult, rows: list[dict[str, Value]]) -> IntoDataFrame:
+    """Return rows as a frame in the library of the audit data."""
     return result.as_table({name: [row[name] for row in rows] for name in rows[0]})

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtransport.audit.attributable import held_fixed
+from fairtransport.audit.narrowing import value_at_most
 from fairtransport.inference.verdict import reaches
 from fairtransport.summary import FeatureRole
 from fairtransport.transport.sensitivity import MetricSensitivity, metric_sensitivity
@@ -58,6 +59,17 @@ class Sensitivity:
         all of them together.
     features
         The statistic with each sensitive feature in turn held fixed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 200, "good": [1] * 400})
+    >>> result = ft.audit(people, "good", model=lambda asked: (asked["sex"] == "m").astype(int),
+    ...                   sensitive_features="sex", delta=0.1, rng=0)
+    >>> found = result.sensitivity(draws=3)
+    >>> round(found.flips.rejected_below, 3), round(found.flips.certified_from, 3)
+    (0.458, 0.542)
     """
 
     metric: MetricSensitivity
@@ -86,11 +98,21 @@ class Sensitivity:
 
 
 def _or_never(words: str, value: float | None, never: str) -> str:
+    """Return words with a value in them, or other words where there is none."""
     return never if value is None else words.format(value)
 
 
 def find_sensitivity(core: Core, eta: float, draws: int) -> Sensitivity:
-    """Return what an audit depends on; metrics are drawn with the audit's seed."""
+    """Return what an audit depends on; metrics are drawn with the audit's seed.
+
+    Parameters
+    ----------
+    core
+        The audit.
+    eta, draws
+        How wrong squared distances may be, and how many random metrics are tried.
+    """
+    core.refuse_bracket("sensitivity")
     metric = metric_sensitivity(
         core.problem, core.space.frequencies, eta=eta, draws=draws, rng=core.seed
     )
@@ -98,20 +120,36 @@ def find_sensitivity(core: Core, eta: float, draws: int) -> Sensitivity:
 
 
 def without_each_feature(core: Core) -> tuple[FeatureRole, ...]:
-    """Return the statistic with each sensitive feature in turn held fixed."""
+    """Return the statistic with each sensitive feature in turn held fixed.
+
+    Parameters
+    ----------
+    core
+        The audit.
+
+    Returns
+    -------
+    tuple of FeatureRole
+        Empty where twins were made up along several features: nobody can say along which one.
+    """
     roles: list[FeatureRole] = []
     if core.space.made_up is not None and len(core.space.sensitive) > 1:
         # a made-up twin differs in what tells any of them
         return ()
     for name in core.space.sensitive:
-        value = held_fixed(core, name).value(core.space.frequencies)
-        share = 1 - value / core.statistic if core.statistic > 0 else None
+        value = value_at_most(core, held_fixed(core, name))
+        share = max(1 - value / core.statistic, 0.0) if core.statistic > 0 else None
         roles.append(FeatureRole(name, value, share))
     return tuple(roles)
 
 
 def find_flips(core: Core) -> Flips:
     """Return the thresholds and budgets at which the verdict changes, with a joint guarantee.
+
+    Parameters
+    ----------
+    core
+        The audit.
 
     Notes
     -----
@@ -128,6 +166,7 @@ def find_flips(core: Core) -> Flips:
     rejected = certified = None
     if core.delta is not None and _is_free_or_forbidden(core):
         rejected = 0.0 if core.verdict == "rejected" else None
+        # no move has a price: the verdict is the same at every budget
         certified = np.inf if core.verdict == "certified" else None
     elif core.delta is not None:
         rising = sorted({*BUDGETS, core.problem.budget})
@@ -137,14 +176,32 @@ def find_flips(core: Core) -> Flips:
 
 
 def _is_free_or_forbidden(core: Core) -> bool:
-    """Whether a budget can buy nothing, whoever is sampled."""
+    """Whether a budget can buy nothing, whoever is sampled.
+
+    Parameters
+    ----------
+    core
+        The audit, whose cost knows that by its kind, not by the sample.
+    """
     return not core.problem.geometry.cost.charges
 
 
 def _last_reached(core: Core, delta: float, goal: str, budgets: Sequence[float]) -> float | None:
-    """Return the last of some budgets up to which each reaches a goal; None if the first fails."""
+    """Return the last of some budgets up to which each reaches a goal; None if the first fails.
+
+    Parameters
+    ----------
+    core
+        The audit, whose frontiers serve all budgets.
+    delta, goal
+        The threshold, and "reject" or "certify".
+    budgets
+        In the order in which they are tried.
+    """
     last = None
     for budget in budgets:
+        # a fixed sequence of tests, each at α: ψ rises in ε, so that hypotheses are nested, and
+        # stopping at the first failure keeps the level of all together
         if not reaches(core.at_budget(budget).law, goal, delta, core.alpha):
             break
         last = budget

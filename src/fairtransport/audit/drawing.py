@@ -32,7 +32,17 @@ NOTE = (
 def answer_in_draws(
     oracle: Oracle, space: SampleSpace, draws: int
 ) -> tuple[AnsweredPoints, FloatArray]:
-    """Return the answers with their mean losses, and (K, draws) the loss in each draw."""
+    """Return the answers with their mean losses, and (K, draws) the loss in each draw.
+
+    Parameters
+    ----------
+    oracle
+        Asks.
+    space
+        The audit's points.
+    draws
+        How many answers to each question.
+    """
     said = []
     for draw in range(draws):
         with drawing(draw, draws):
@@ -49,7 +59,19 @@ def law_of_draws(
     settings: AuditSettings, space: SampleSpace, oracle: Oracle, geometry: Geometry,
     losses: FloatArray, limits: tuple[float, float],
 ) -> RandomAnswersLaw:  # fmt: skip
-    """Return what the people and the draws say about ψ of mean losses."""
+    """Return what the people and the draws say about ψ of mean losses.
+
+    Parameters
+    ----------
+    settings
+        The level and the seed.
+    space, oracle, geometry
+        The points, which of them ask the same question, and who is comparable.
+    losses
+        (K, draws).
+    limits
+        The least and the largest loss.
+    """
     width = limits[1] - limits[0]
     blocks = np.unique(geometry.blocks, return_inverse=True)[1].reshape(-1)
     drawn = DrawnLosses(
@@ -64,12 +86,36 @@ def law_of_draws(
 
 
 def _one_each(blocks: IntArray, groups: IntArray) -> bool:
-    """Say whether a block has at most one point of each group."""
+    """Say whether a block has at most one point of each group.
+
+    Parameters
+    ----------
+    blocks, groups
+        By point.
+
+    Examples
+    --------
+    >>> _one_each(np.array([0, 0, 1]), np.array([0, 1, 0]))
+    True
+    >>> _one_each(np.array([0, 0]), np.array([1, 1]))
+    False
+    """
     return len(np.unique(np.column_stack([blocks, groups]), axis=0)) == len(blocks)
 
 
 def _places(blocks: IntArray) -> IntArray:
-    """Return which point of its block each point is."""
+    """Return which point of its block each point is.
+
+    Parameters
+    ----------
+    blocks
+        By point, numbered from 0 on.
+
+    Examples
+    --------
+    >>> _places(np.array([1, 0, 1, 1])).tolist()
+    [0, 0, 1, 2]
+    """
     order = np.argsort(blocks, kind="stable")
     sizes = np.bincount(blocks)
     places = np.empty(len(blocks), np.int64)
@@ -81,6 +127,18 @@ def _clusters(blocks: IntArray, questions: IntArray) -> IntArray:
     """Return sets of points whose draws can depend on each other.
 
     Points that ask the same question share its draws, and blocks are betted on as a whole.
+
+    Parameters
+    ----------
+    blocks, questions
+        By point, numbered from 0 on.
+
+    Examples
+    --------
+    Points 0 and 1 share a block, 1 and 2 a question; point 3 is on its own.
+
+    >>> _clusters(np.array([0, 0, 1, 2]), np.array([0, 1, 1, 2])).tolist()
+    [0, 0, 0, 1]
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -94,7 +152,20 @@ def _clusters(blocks: IntArray, questions: IntArray) -> IntArray:
 
 
 def _usual(said: list[Any]) -> Values:
-    """Return the mean of numbers, or the most frequent label; the first of several such."""
+    """Return the mean of numbers, or the most frequent label; the first of several such.
+
+    Parameters
+    ----------
+    said
+        The answers of each draw, point by point.
+
+    Examples
+    --------
+    >>> _usual([np.array([0.0, 1.0]), np.array([1.0, 1.0])]).tolist()
+    [0.5, 1.0]
+    >>> _usual([np.array(["no"]), np.array(["yes"]), np.array(["yes"])]).tolist()
+    ['yes']
+    """
     if all(one.dtype.kind == "f" for one in said):
         return np.asarray(np.mean(said, axis=0))
     votes = zip(*(one.tolist() for one in said), strict=True)

@@ -77,7 +77,10 @@ class Earlier:
 
 
 class _Document(TypedDict):
-    """What is taken from an audit's document."""
+    """What is taken from an audit's document.
+
+    Types are what a document of ours has; of a stranger's each value is looked at.
+    """
 
     provenance: dict[str, object]
     interval: object
@@ -95,7 +98,20 @@ class _Document(TypedDict):
 
 
 def read_earlier(path: Path, name: str | None = None) -> Earlier:
-    """Read the document of an audit."""
+    """Read the document of an audit.
+
+    Parameters
+    ----------
+    path
+        A JSON file.
+    name
+        What it is called; default: its file.
+
+    Raises
+    ------
+    InputError
+        If it is no such document, saying what is wrong with it.
+    """
     document = _document(path)
     try:
         return _earlier(document, path.name if name is None else name)
@@ -106,6 +122,13 @@ def read_earlier(path: Path, name: str | None = None) -> Earlier:
 
 
 def _document(path: Path) -> _Document:
+    """Return a file's document, if it is one of a single audit.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, it is no JSON, or of another kind.
+    """
     if not is_file(path):
         msg = f"`files` must be existing files, got {shown(str(path), 200)}"
         raise InputError(msg)
@@ -125,6 +148,15 @@ def _document(path: Path) -> _Document:
 
 
 def _earlier(document: _Document, name: str) -> Earlier:
+    """Return what a document tells, each value checked.
+
+    Parameters
+    ----------
+    document
+        Read from a file.
+    name
+        What it is called.
+    """
     made = document["provenance"]
     guarantee = document["guarantee"]
     _one_of("guarantee", guarantee, GUARANTEES)
@@ -165,6 +197,7 @@ def _earlier(document: _Document, name: str) -> Earlier:
 
 
 def _one_of(name: str, value: object, allowed: Sequence[str | None]) -> None:
+    """Refuse a word that a document of ours cannot have."""
     if value not in allowed:
         names = ", ".join(one or "null" for one in allowed)
         msg = f"`{name}` must be one of {names}, got {shown(value)}"
@@ -172,11 +205,19 @@ def _one_of(name: str, value: object, allowed: Sequence[str | None]) -> None:
 
 
 def _number(document: Mapping[str, object], name: str, **limits: float) -> float | None:
+    """Return a number of a document, None for null."""
     value = document[name]
     return None if value is None else number(name, value, **limits)
 
 
 def _share(document: Mapping[str, object], name: str) -> float | None:
+    """Return a number between 0 and 1 of a document, None for null.
+
+    Examples
+    --------
+    >>> _share({"pvalue": 0.25}, "pvalue"), _share({"pvalue": None}, "pvalue")
+    (0.25, None)
+    """
     found = _number(document, name, at_least=0)
     if found is not None and found > 1:
         msg = f"`{name}` must be at most 1, got {found:g}"

@@ -27,7 +27,11 @@ OF_ONE = {
     **dict.fromkeys(("title", "date", "data_name", "auditor"), "a family has one report"),
     "draws": "the models of a family give one answer to a question, which its audits share",
     "ask_until_sure": "a family asks about everybody, as its audits share the answers",
+    **dict.fromkeys(
+        ("time_limit", "search_rounds", "memory"), "the audits of a family share their searches"
+    ),
     "budget_of_questions": "a family asks about everybody, as its audits share the answers",
+    "proxies": "the columns that tell a feature are those of one audit",
 }
 """What a family is not asked, and why."""
 OWN = (*(name for name in SETTINGS if name not in {*SHARED, *OF_ONE}), WHERE)
@@ -61,7 +65,25 @@ class Entry:
 def check_entries(
     audits: object, common: Mapping[str, object]
 ) -> tuple[dict[str, Entry], list[Remembering]]:
-    """Return the entries by name, and the models that are asked, each once."""
+    """Return the entries by name, and the models that are asked, each once.
+
+    Parameters
+    ----------
+    audits
+        What the user passed: settings by name.
+    common
+        Settings that hold for all.
+
+    Returns
+    -------
+    entries, models
+        A model that several audits share is one that remembers what it said.
+
+    Raises
+    ------
+    InputError
+        Before any data are read, naming the audit in which something is wrong.
+    """
     if not isinstance(audits, Mapping) or len(audits) < FEWEST:
         got = shown(audits) if not isinstance(audits, Mapping) else f"{len(audits)}"
         msg = f"`audits` must map at least {FEWEST} names to settings, got {got}"
@@ -83,7 +105,21 @@ def check_entries(
 
 @contextmanager
 def naming_entry(name: str) -> Iterator[None]:
-    """Say in which audit of a family something is wrong."""
+    """Say in which audit of a family something is wrong.
+
+    Parameters
+    ----------
+    name
+        The audit's.
+
+    Examples
+    --------
+    >>> with naming_entry("women"):
+    ...     raise InputError("`delta` must be given")
+    Traceback (most recent call last):
+        ...
+    fairtransport.errors.InputError: audit 'women': `delta` must be given
+    """
     try:
         yield
     except FairtransportError as error:
@@ -92,7 +128,17 @@ def naming_entry(name: str) -> Iterator[None]:
 
 
 def refuse_unknown(given: Iterable[object], known: Sequence[str], what: str) -> None:
-    """Refuse keywords that mean nothing."""
+    """Refuse keywords that mean nothing.
+
+    Parameters
+    ----------
+    given
+        Keywords.
+    known
+        Those that there are; the nearest one is proposed.
+    what
+        Whose settings they would be, for the message.
+    """
     for name in given:
         if name in OF_ONE and name in SETTINGS:
             msg = f"`{name}` is for `audit` alone: {OF_ONE[name]}"
@@ -107,6 +153,17 @@ def refuse_unknown(given: Iterable[object], known: Sequence[str], what: str) -> 
 def _entry(
     name: str, own: object, common: Mapping[str, object], models: dict[int, Remembering]
 ) -> Entry:
+    """Return one audit of a family, checked as far as that needs no data.
+
+    Parameters
+    ----------
+    name, own
+        Its name and its own settings.
+    common
+        Those of all audits, where it has none of its own.
+    models
+        By identity of the object: models seen so far; added to.
+    """
     if not isinstance(own, Mapping):
         msg = f"its settings must be a mapping, as in {{'delta': 0.05}}, got {shown(own)}"
         raise InputError(msg)
@@ -134,13 +191,34 @@ def _entry(
 
 
 def _left(common: Mapping[str, object], own: Mapping[str, object]) -> dict[str, object]:
-    """Return what an entry takes over: of the ways to predictions none if it has its own."""
+    """Return what an entry takes over: of the ways to predictions none if it has its own.
+
+    Parameters
+    ----------
+    common, own
+        Settings of all audits, and of this one.
+
+    Examples
+    --------
+    An audit with its own predictions does not take over a model that the others are asked.
+
+    >>> _left({"model": "m", "y": "label"}, {"y_pred": "said"})
+    {'y': 'label'}
+    """
     displaced = ACCESS if any(own.get(name) is not None for name in ACCESS) else ()
     return {name: value for name, value in common.items() if name not in displaced}
 
 
 def with_names(entry: Entry, names: Mapping[str, Any]) -> Entry:
-    """Return an entry whose columns are told by their names."""
+    """Return an entry whose columns are told by their names.
+
+    Parameters
+    ----------
+    entry
+        With arrays or frames in their place.
+    names
+        By parameter.
+    """
     asked = {name: names[name] for name in ("sensitive_features", "features")}
     return replace(
         entry,

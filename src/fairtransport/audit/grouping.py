@@ -23,7 +23,15 @@ MOST_METRICS = 200
 
 
 class Compared(NamedTuple):
-    """The metrics by one sensitive feature, and a sentence for each that is undefined."""
+    """The metrics by one sensitive feature, and a sentence for each that is undefined.
+
+    Attributes
+    ----------
+    metrics
+        As a document has them.
+    notes
+        The sentences.
+    """
 
     metrics: GroupComparison
     notes: tuple[str, ...]
@@ -33,6 +41,11 @@ def compare_groups(core: Core) -> tuple[Compared, ...]:
     """Return the metrics by each sensitive feature; none where predictions are no labels.
 
     Nor are there any of random answers: each question has several.
+
+    Parameters
+    ----------
+    core
+        The audit; only people in the data count, no twins.
     """
     space = core.space
     if core.loss.needs != "label" or space.label is None or core.asked.draws is not None:
@@ -55,14 +68,26 @@ def compare_groups(core: Core) -> tuple[Compared, ...]:
 
 
 def favoured(core: Core) -> BoolArray | None:
-    """Return of each point whether it gets the favourable label; None where there is none."""
+    """Return of each point whether it gets the favourable label; None where there is none.
+
+    Parameters
+    ----------
+    core
+        The audit.
+    """
     if core.favourable is None or core.loss.needs != "label":
         return None
     return np.asarray(core.answers.predictions == core.favourable, dtype=bool)
 
 
 def unmeasured(core: Core) -> list[str]:
-    """Return the sensitive features that have too many levels for group metrics."""
+    """Return the sensitive features that have too many levels for group metrics.
+
+    Parameters
+    ----------
+    core
+        The audit.
+    """
     if core.loss.needs != "label" or core.space.label is None:
         return []
     columns = core.space.columns
@@ -70,7 +95,17 @@ def unmeasured(core: Core) -> list[str]:
 
 
 def people_by_answer(core: Core, feature: str, people: FloatArray) -> FloatArray:
-    """Add up people at points by a feature's level, true label and prediction."""
+    """Add up people at points by a feature's level, true label and prediction.
+
+    Parameters
+    ----------
+    core
+        The audit, with a label.
+    feature
+        A sensitive feature.
+    people
+        (K,) how many at each point.
+    """
     space = core.space
     assert space.label is not None  # noqa: S101
     _, said = np.unique(core.answers.predictions.astype(str), return_inverse=True)
@@ -79,6 +114,15 @@ def people_by_answer(core: Core, feature: str, people: FloatArray) -> FloatArray
 
 
 def _comparison(core: Core, feature: str, metrics: GroupMetrics) -> GroupComparison:
+    """Return metrics as a document has them.
+
+    Parameters
+    ----------
+    core
+        The audit, which knows the favourable label and the privileged group.
+    feature, metrics
+        The sensitive feature, and the metrics by it.
+    """
     privileged = core.privileged.get(feature)
     return GroupComparison(
         feature,
@@ -96,6 +140,11 @@ def _comparison(core: Core, feature: str, metrics: GroupMetrics) -> GroupCompari
 
 def named(by_level: Mapping[Value, float | None]) -> dict[str, float | None]:
     """Return numbers by the levels' names, of which no two are the same.
+
+    Parameters
+    ----------
+    by_level
+        Levels of any type; None is a missing one.
 
     Examples
     --------

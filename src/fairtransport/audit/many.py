@@ -58,6 +58,16 @@ def audit_many(
     **common
         Keywords of `audit` that hold for all audits.
 
+    Returns
+    -------
+    Audits
+        Each audit by its name, as in a dict, and their verdicts together.
+
+    Raises
+    ------
+    InputError
+        If a setting of an audit breaks its rule; the sentence names the audit.
+
     Notes
     -----
     The data are counted once, and a model is asked once about a distinct person, whichever
@@ -68,10 +78,11 @@ def audit_many(
     Examples
     --------
     >>> import pandas as pd
+    >>> import fairtransport as ft
     >>> people = pd.DataFrame({"group": ["a", "b"] * 30, "good": [1] * 60,
     ...                        "old": [1, 0] * 30, "new": [1] * 60})
-    >>> found = audit_many(people, "good", sensitive_features="group", delta=0.1, rng=0,
-    ...                    audits={"old": {"y_pred": "old"}, "new": {"y_pred": "new"}})
+    >>> found = ft.audit_many(people, "good", sensitive_features="group", delta=0.1, rng=0,
+    ...                       audits={"old": {"y_pred": "old"}, "new": {"y_pred": "new"}})
     >>> found.verdicts
     {'old': 'rejected', 'new': 'not-applicable'}
     """
@@ -90,7 +101,15 @@ def audit_many(
 
 
 def _refuse_few_draws(settings: AuditSettings, size: int) -> None:
-    """Refuse, before any work, fewer draws than the thin tails of a family's levels need."""
+    """Refuse, before any work, fewer draws than the thin tails of a family's levels need.
+
+    Parameters
+    ----------
+    settings
+        Of one audit.
+    size
+        How many audits the family has; each end of an interval has level α/2m.
+    """
     needed = math.ceil(2 * size / settings.alpha - 1e-9)
     if settings.method in DRAWING and settings.n_resamples < needed:
         msg = (
@@ -112,6 +131,23 @@ class Audits(Mapping[str, "AuditResult"]):
         The probability that any verdict of the family is wrong, at most.
     queried
         How many distinct questions all models were asked.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 200, "grade": [1, 1, 2, 2, 3, 3, 4, 4] * 50})
+    >>> people["good"] = (people["grade"] > 2).astype(int)
+    >>> def old(asked):
+    ...     return (asked["grade"] > 2 + (asked["sex"] == "f")).astype(int)
+    >>> def new(asked):
+    ...     return (asked["grade"] > 3).astype(int)
+    >>> found = ft.audit_many(people, "good", sensitive_features="sex", delta=0.05, rng=0,
+    ...                       audits={"old": {"model": old}, "new": {"model": new}})
+    >>> found
+    Audits(old='rejected', new='certified', alpha=0.05)
+    >>> found["old"].statistic
+    0.125
     """
 
     results: dict[str, AuditResult]
@@ -132,7 +168,19 @@ class Audits(Mapping[str, "AuditResult"]):
 
     @cached_property
     def family(self) -> Family:
-        """The levels of tests and bounds."""
+        """The levels of tests and bounds.
+
+        Returns
+        -------
+        Family
+
+        Examples
+        --------
+        Two audits with δ, both of which could be certified, share α.
+
+        >>> found.family
+        Family(alpha=0.05, size=2, tested=2, certifiable=2)
+        """
         tested = self._tested.values()
         # by what they were asked, audits that compare people in the data certify nothing
         certifiable = sum(one.target_scope != "observed" for one in tested)
@@ -140,7 +188,17 @@ class Audits(Mapping[str, "AuditResult"]):
 
     @cached_property
     def members(self) -> tuple[Member, ...]:
-        """The rows of the table."""
+        """The rows of the table.
+
+        Returns
+        -------
+        tuple[Member, ...]
+
+        Examples
+        --------
+        >>> [(one.name, one.statistic, one.verdict) for one in found.members]
+        [('old', 0.125, 'rejected'), ('new', 0.0, 'certified')]
+        """
         adjusted = self._adjusted
         return tuple(
             Member(
@@ -163,6 +221,15 @@ class Audits(Mapping[str, "AuditResult"]):
         """By name, what the family says of δ-fairness; all hold together with probability 1 − α.
 
         Audits that could find nothing are "not-applicable", with δ or without.
+
+        Returns
+        -------
+        dict[str, Verdict]
+
+        Examples
+        --------
+        >>> found.verdicts
+        {'old': 'rejected', 'new': 'certified'}
         """
         empty = {name for name, result in self.items() if result.applicability is not None}
         return self._reached | dict.fromkeys(empty, "not-applicable")
@@ -183,6 +250,17 @@ class Audits(Mapping[str, "AuditResult"]):
         ``lower`` and ``upper`` hold for all audits together with probability 1 − α; a verdict is
         "rejected" exactly if ``pvalue_adjusted`` is at most α, "certified" exactly if ``upper``
         is at most δ, unless it is "not-applicable".
+
+        Returns
+        -------
+        DataFrame
+
+        Examples
+        --------
+        >>> found.table[["name", "statistic", "lower", "upper", "verdict"]].round(3)
+          name  statistic  lower  upper    verdict
+        0  old      0.125   0.09  0.167   rejected
+        1  new      0.000   0.00  0.011  certified
         """
         rows = [vars(one) for one in self.members]
         library = next(iter(self.values())).space.library
@@ -190,12 +268,32 @@ class Audits(Mapping[str, "AuditResult"]):
 
     @cached_property
     def summary(self) -> FamilySummary:
-        """Everything the family says, as one document."""
+        """Everything the family says, as one document.
+
+        Returns
+        -------
+        FamilySummary
+
+        Examples
+        --------
+        >>> found.summary.alpha, len(found.summary.audits)
+        (0.05, 2)
+        """
         return replace(self.headline, audits=tuple(result.summary for result in self.values()))
 
     @cached_property
     def headline(self) -> FamilySummary:
-        """What a screen says of the family, without the audits' own documents."""
+        """What a screen says of the family, without the audits' own documents.
+
+        Returns
+        -------
+        FamilySummary
+
+        Examples
+        --------
+        >>> found.headline.members == found.summary.members, found.headline.audits
+        (True, ())
+        """
         from importlib.metadata import version
 
         return FamilySummary(
@@ -210,17 +308,65 @@ class Audits(Mapping[str, "AuditResult"]):
         )
 
     def to_html(self, path: str | Path) -> Path:
-        """Write one report of all audits, a file that needs nothing else."""
+        """Write one report of all audits, a file that needs nothing else.
+
+        Parameters
+        ----------
+        path
+            Where to.
+
+        Returns
+        -------
+        Path
+            Where the report is.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     found.to_html(f"{folder}/family.html").read_text("utf-8")[:15]
+        '<!DOCTYPE html>'
+        """
         from fairtransport.report.family_pages import render_family_html
 
         return write_text(Path(path), render_family_html(self.summary))
 
     def to_json(self, path: str | Path) -> Path:
-        """Write the document as JSON."""
+        """Write the document as JSON.
+
+        Parameters
+        ----------
+        path
+            Where to.
+
+        Returns
+        -------
+        Path
+            Where the document is.
+
+        Examples
+        --------
+        >>> import json, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     said = json.loads(found.to_json(f"{folder}/family.json").read_text("utf-8"))
+        >>> [member["verdict"] for member in said["members"]]
+        ['rejected', 'certified']
+        """
         return write_text(Path(path), self.summary.to_json())
 
     def to_markdown(self) -> str:
-        """Return a short report for a model card or a pull request."""
+        """Return a short report for a model card or a pull request.
+
+        Returns
+        -------
+        str
+            Markdown.
+
+        Examples
+        --------
+        >>> print(found.to_markdown().splitlines()[0])
+        # Audits for individual bias
+        """
         from fairtransport.report.family_pages import render_family_markdown
 
         return render_family_markdown(self.summary)
@@ -232,10 +378,12 @@ class Audits(Mapping[str, "AuditResult"]):
 
     @cached_property
     def _tested(self) -> dict[str, AuditResult]:
+        """The audits with a threshold."""
         return {name: result for name, result in self.items() if result.delta is not None}
 
     @cached_property
     def _pvalues(self) -> dict[str, float]:
+        """Their p-values, exact at the levels of the family's steps."""
         levels = self.family.levels
         return {
             name: result.law.graded_pvalue(_delta(result), levels)
@@ -244,11 +392,13 @@ class Audits(Mapping[str, "AuditResult"]):
 
     @cached_property
     def _adjusted(self) -> dict[str, float]:
+        """The same, adjusted: at most α exactly if the family rejects."""
         found = self.family.adjusted(list(self._pvalues.values()))
         return dict(zip(self._pvalues, found.tolist(), strict=True))
 
     @cached_property
     def _certified(self) -> dict[str, bool]:
+        """Which of them are certified at the level of the family's certificates."""
         level = self.family.end_level
         return {
             name: result.law.certifies(_delta(result), level)
@@ -256,7 +406,13 @@ class Audits(Mapping[str, "AuditResult"]):
         }
 
     def _interval(self, name: str) -> dict[str, float | None]:
-        """Return the ends of an audit's interval, which say what its verdict says."""
+        """Return the ends of an audit's interval, which say what its verdict says.
+
+        Parameters
+        ----------
+        name
+            The audit's.
+        """
         result, level = self[name], self.family.end_level
         lower, upper = result.law.lower_bound(level), result.law.upper_bound(level)
         # tests at several levels may disagree by a hair; wider intervals still hold
@@ -272,6 +428,7 @@ class Audits(Mapping[str, "AuditResult"]):
 
 
 def _delta(result: AuditResult) -> float:
+    """Return the threshold of an audit that has one."""
     if result.delta is None:
         msg = "`delta` must be given, got None"
         raise InputError(msg)
@@ -279,7 +436,13 @@ def _delta(result: AuditResult) -> float:
 
 
 def _together(results: Mapping[str, AuditResult]) -> tuple[str, ...]:
-    """Return the audits' warnings, each once, with the names of those it is about."""
+    """Return the audits' warnings, each once, with the names of those it is about.
+
+    Parameters
+    ----------
+    results
+        The audits by name; a warning of all of them goes without names.
+    """
     about: dict[str, list[str]] = {}
     for name, result in results.items():
         empty = [] if result.applicability is None else [f"Not applicable: {result.applicability}"]

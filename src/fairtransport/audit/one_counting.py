@@ -26,9 +26,21 @@ def count_once(
 ) -> tuple[CountedSource, dict[str, Entry]]:
     """Count the data over all columns that some audit needs.
 
+    Parameters
+    ----------
+    data
+        The audit data.
+    entries
+        The audits by name.
+
     Returns
     -------
     The counts, and the entries with names of columns in the place of arrays and frames.
+
+    Notes
+    -----
+    A column is cut into bins in the counting where all audits that look at it cut it alike;
+    otherwise it is counted as it is, and each audit cuts its own.
     """
     source = as_source(data)
     naming = _Naming(source, _not_described(source.columns, entries))
@@ -51,7 +63,15 @@ def count_once(
 
 
 def _not_described(columns: list[str], entries: Mapping[str, Entry]) -> list[str]:
-    """Return the columns that are label, counts or predictions of some audit."""
+    """Return the columns that are label, counts or predictions of some audit.
+
+    Parameters
+    ----------
+    columns
+        Those of the data.
+    entries
+        The audits; what answers one of them must not describe people in another.
+    """
     taken: set[str | None] = set()
     for entry in entries.values():
         for value in (entry.people["y"], *(entry.people[name] for name in PREDICTIONS)):
@@ -62,6 +82,13 @@ def _not_described(columns: list[str], entries: Mapping[str, Entry]) -> list[str
 
 
 def _slice_columns(entry: Entry, columns: list[str]) -> list[str]:
+    """Return the columns that tell an audit's slice of the cases.
+
+    Raises
+    ------
+    InputError
+        If one is not there.
+    """
     if not isinstance(entry.where, Mapping):
         return []  # none, or to be refused where it is used
     for name in entry.where:
@@ -73,7 +100,15 @@ def _slice_columns(entry: Entry, columns: list[str]) -> list[str]:
 
 
 class _Naming:
-    """Gives names to what came as arrays, the same name to the same array."""
+    """Gives names to what came as arrays, the same name to the same array.
+
+    Parameters
+    ----------
+    source
+        The data; arrays are attached to it.
+    not_described
+        Columns that describe nobody.
+    """
 
     def __init__(self, source: Source, not_described: list[str]) -> None:
         self.source = source
@@ -81,7 +116,13 @@ class _Naming:
         self._names: dict[int, object] = {}
 
     def named(self, entry: Entry) -> tuple[Entry, Roles]:
-        """Return an entry that tells its columns by names, and the part of each."""
+        """Return an entry that tells its columns by names, and the part of each.
+
+        Parameters
+        ----------
+        entry
+            With arrays or frames in the place of names.
+        """
         people, settings = entry.people, entry.settings
         parameter = next((name for name in PREDICTIONS if people[name] is not None), PREDICTIONS[0])
         asked = settings.features

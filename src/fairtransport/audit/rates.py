@@ -20,7 +20,21 @@ METHOD = "rates"
 
 
 class _People(TypedDict):
-    """Who is alike and what happened to them, as `rate_law` takes it."""
+    """Who is alike and what happened to them, as `rate_law` takes it.
+
+    Attributes
+    ----------
+    blocks
+        By observed point: those alike in all but the sensitive features that may change.
+    losses, counts
+        By observed point.
+    strata
+        The true label, None without one.
+    loss_range
+        Limits that no loss can pass.
+    rng
+        The audit's seed.
+    """
 
     blocks: IntArray
     losses: FloatArray
@@ -80,6 +94,16 @@ class Rates:
     Notes
     -----
     R > 0 is no proof that the sensitive feature is used. There is no upper bound.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 200, "good": 1, "said": [0, 1, 1, 1] * 100})
+    >>> result = ft.audit(people, "good", y_pred="said", sensitive_features="sex", delta=0.1, rng=0)
+    >>> found = result.rates
+    >>> round(found.value, 2), found.lower_bound > 0.1, [one.feature for one in found.features]
+    (0.25, True, ['sex'])
     """
 
     groups: tuple[str, ...]
@@ -91,7 +115,13 @@ class Rates:
 
 
 def why_untestable(core: Core) -> str | None:
-    """Return why rates have nothing to say of who is compared with whom here; None if they do."""
+    """Return why rates have nothing to say of who is compared with whom here; None if they do.
+
+    Parameters
+    ----------
+    core
+        The audit; its similarity, targets and loss decide, never the answers.
+    """
     geometry = core.problem.geometry
     free = isinstance(geometry.cost, ZeroCost) and geometry.forbidden is None
     if not (core.similarity.moves_only_to_twins and free):
@@ -106,13 +136,25 @@ def is_bounded_by_rates(core: Core) -> bool:
 
     It depends on what was asked, never on the answers: that they differ decides what is said of
     R, not how it is tested.
+
+    Parameters
+    ----------
+    core
+        The audit.
     """
     asked = core.settings.disagreement == "rates" and bool(core.space.predictions)
     return asked and why_untestable(core) is None
 
 
 def rate_bound_law(core: Core) -> RateBoundLaw:
-    """Return the tests and bounds of R: of all combinations of sensitive features, and of each."""
+    """Return the tests and bounds of R: of all combinations of sensitive features, and of each.
+
+    Parameters
+    ----------
+    core
+        The audit. Sensitive features that the similarity holds exact, and those of one value in
+        the sample, make no groups.
+    """
     space, exact = core.space, getattr(core.similarity, "exact", ())
     columns = {
         name: space.columns[name].codes[space.observed]
@@ -132,7 +174,13 @@ def rate_bound_law(core: Core) -> RateBoundLaw:
 
 
 def find_rates(core: Core) -> Rates | None:
-    """Return what is said of R; None where no profile shows different answers."""
+    """Return what is said of R; None where no profile shows different answers.
+
+    Parameters
+    ----------
+    core
+        The audit.
+    """
     law = core.law
     if not isinstance(law, RateBoundLaw) or law.together is None or not core.answers_differ:
         return None
@@ -148,6 +196,14 @@ def find_rates(core: Core) -> Rates | None:
 
 
 def _people(core: Core) -> _People:
+    """Return the observed people as the laws of rates take them.
+
+    Parameters
+    ----------
+    core
+        The audit. Blocks are its comparable sets, strata its labels: a group's disadvantage is
+        thought to have one sign among people of one label.
+    """
     space, seen = core.space, core.space.observed
     assert core.loss.range is not None  # noqa: S101
     return {

@@ -22,8 +22,9 @@ PARENTS = 5
 """New steps begin at one of so many that gained most."""
 SPREAD = 0.5
 """How far from there they go, in standard deviations of the fitting data."""
-FEWEST_STEPS = 20
-"""People who are set aside are asked about as far as questions suffice for so many steps."""
+FEWEST_STEPS, TIMES_KEPT = 20, 3
+"""People who are set aside are asked about as far as questions suffice for so many steps, and for
+so many times as many as are kept: else there would be no choice."""
 GIVEN_UP = 20
 """The search ends after so many new steps in turn that ask nothing new."""
 
@@ -54,7 +55,8 @@ class Search:
         """Return the steps that were found, and how many questions that took."""
         before = self.oracle.queried
         rng = np.random.default_rng([self.settings.seed, 20])
-        self.aside = _some_of(self.aside, max(1, self.twins.questions // FEWEST_STEPS), rng)
+        tries = max(FEWEST_STEPS, TIMES_KEPT * self.twins.per_person)
+        self.aside = _some_of(self.aside, max(1, self.twins.questions // tries), rng)
         people = int(self.aside.observed.sum())
         first = steps_for(self.making, self.twins, self.settings.budget, self.settings.seed)
         # each step asks about everybody once; a half is kept for the search itself

@@ -21,6 +21,20 @@ def set_aside(
 ) -> tuple[SampleSpace, SampleSpace]:
     """Return the people who are set aside, each with the same chance, and the others.
 
+    Parameters
+    ----------
+    space
+        The audit's points.
+    share
+        The chance of each person.
+    rng
+        Draws.
+
+    Raises
+    ------
+    InputError
+        If nobody would be left on one side.
+
     Notes
     -----
     Who is set aside depends on nothing about anybody: given that, and how many there are, the
@@ -37,7 +51,19 @@ def set_aside(
 
 
 def fit_on_some(settings: AuditSettings, space: SampleSpace) -> tuple[AuditSettings, SampleSpace]:
-    """Fit a similarity that asks for a share of the people on them, and return the others."""
+    """Fit a similarity that asks for a share of the people on them, and return the others.
+
+    Parameters
+    ----------
+    settings, space
+        What is asked, and everybody.
+
+    Returns
+    -------
+    settings, space
+        With the fitted similarity and the people who are audited; both as they were where the
+        similarity asks for nothing.
+    """
     similarity = settings.chosen_similarity
     if not isinstance(similarity, SensitiveSubspace) or similarity.is_fitted:
         return settings, space
@@ -52,7 +78,15 @@ def fit_on_some(settings: AuditSettings, space: SampleSpace) -> tuple[AuditSetti
 
 
 def _with_counts(space: SampleSpace, counts: np.ndarray) -> SampleSpace:
-    """Return the points of the people counted, and of those who come in with them."""
+    """Return the points of the people counted, and of those who come in with them.
+
+    Parameters
+    ----------
+    space
+        The audit's points.
+    counts
+        (K,) how many people of each count.
+    """
     family = space.families
     kept = np.bincount(family, counts)[family] > 0
     return replace(

@@ -59,6 +59,15 @@ OF_THE_MOVES_SHOWN = "Flows, affected profiles and groups are those of the moves
 def shared_summary(core: Core, whole: AuditSummary, at_least: int) -> AuditSummary:
     """Return what a result may tell strangers: no number finer than ``at_least`` people.
 
+    Parameters
+    ----------
+    core
+        The audit.
+    whole
+        Its full document.
+    at_least
+        k, the fewest people that anything may tell of.
+
     Notes
     -----
     All tables of swaps are made from the moves that are shown, after the numbers of people
@@ -75,6 +84,7 @@ def shared_summary(core: Core, whole: AuditSummary, at_least: int) -> AuditSumma
     shown = core.moved.take(seen)
     many = replace(space, counts=counts_of_many(space, at_least))
     left = space.counts.astype(np.float64)
+    # who is left when the shown moves are taken off could be told from metrics of both
     np.subtract.at(left, shown.sources, shown.people)
     moved = _rounded_moves(shown, grain)
     compared = _compared(core, left, at_least)
@@ -128,14 +138,28 @@ def shared_summary(core: Core, whole: AuditSummary, at_least: int) -> AuditSumma
 
 
 def _width(core: Core) -> float:
-    """Return how much one person can change a sum of losses."""
+    """Return how much one person can change a sum of losses.
+
+    Parameters
+    ----------
+    core
+        The audit: the range of its loss, or of the losses where none is known.
+    """
     if core.loss.range is not None:
         return core.loss.range[1] - core.loss.range[0]
     return float(np.ptp(core.problem.losses)) or 1.0
 
 
 def _headline(whole: AuditSummary, grain: Grain) -> dict[str, Any]:
-    """Return the numbers of everybody, rounded: bounds hold, and say what the verdict says."""
+    """Return the numbers of everybody, rounded: bounds hold, and say what the verdict says.
+
+    Parameters
+    ----------
+    whole
+        The full document.
+    grain
+        How coarse.
+    """
     # the ends of the interval are bounds too; others would tell the statistic once more
     ends = Limits(grain.down(whole.interval.lower), grain.up(whole.interval.upper))
     lower, upper = ends.lower, ends.upper
@@ -150,6 +174,10 @@ def _headline(whole: AuditSummary, grain: Grain) -> dict[str, Any]:
     baseline = grain.nearest(whole.baseline_risk)
     return {
         "statistic": statistic,
+        "bracket": None if whole.bracket is None else replace(
+            whole.bracket, lower=statistic,
+            upper=max(statistic, grain.up(whole.bracket.upper) or 0.0),
+        ),
         "baseline_risk": baseline,
         "worst_case_risk": round(baseline + statistic, 12),
         "price": one_digit(whole.price),
@@ -167,11 +195,18 @@ def _headline(whole: AuditSummary, grain: Grain) -> dict[str, Any]:
 
 
 def _nearest(mean: float | None, grain: Grain) -> float | None:
+    """Return a mean rounded, None where there is none."""
     return None if mean is None else grain.nearest(mean)
 
 
 def _without_numbers(made: TwinsMade | None) -> TwinsMade | None:
-    """Return how twins were made up, but not how many: that tells of points."""
+    """Return how twins were made up, but not how many: that tells of points.
+
+    Parameters
+    ----------
+    made
+        None stays None.
+    """
     if made is None:
         return None
     return replace(
@@ -180,7 +215,13 @@ def _without_numbers(made: TwinsMade | None) -> TwinsMade | None:
 
 
 def _rounded_part(part: AttributablePart, grain: Grain) -> AttributablePart:
-    """Return the part without bounds, which would be further equations for the counts."""
+    """Return the part without bounds, which would be further equations for the counts.
+
+    Parameters
+    ----------
+    part, grain
+        The attributable part, and how coarse numbers are.
+    """
     return replace(
         part, value=grain.nearest(part.value), same_group=grain.nearest(part.same_group),
         interval=Limits(None, None), lower_bound=None, upper_bound=None, pvalue=None,
@@ -188,7 +229,13 @@ def _rounded_part(part: AttributablePart, grain: Grain) -> AttributablePart:
 
 
 def _rounded_rates(whole: AuditSummary, grain: Grain) -> RatesFound | None:
-    """Return rates that tell no more than the bound and the p-value of the headline do."""
+    """Return rates that tell no more than the bound and the p-value of the headline do.
+
+    Parameters
+    ----------
+    whole, grain
+        The full document, and how coarse numbers are.
+    """
     if whole.rates is None:
         return None
     headline = _headline(whole, grain)
@@ -200,12 +247,22 @@ def _rounded_rates(whole: AuditSummary, grain: Grain) -> RatesFound | None:
 
 
 def _rounded_moves(moved: Moved, grain: Grain) -> Moved:
-    """Return moves of rounded numbers of people, in an order that these give."""
+    """Return moves of rounded numbers of people, in an order that these give.
+
+    Parameters
+    ----------
+    moved
+        The moves that are shown; their exact order would tell exact numbers.
+    grain
+        How coarse.
+    """
     rounded = replace(moved, people=grain.people(moved.people))
+    # the order of exact numbers would tell more than the rounded ones do
     return rounded.take(np.lexsort((moved.targets, moved.sources, -rounded.people)))
 
 
 def _rounded_notes(core: Core, notes: list[str], grain: Grain) -> list[str]:
+    """Return sentences with their numbers rounded, but for settings, limits of tables and names."""
     settings = (core.n, core.alpha, core.delta, core.problem.budget, core.n_resamples)
     told = {float(one) for one in settings if one is not None}
     told |= {MOST_CELLS, MOST_GROUPS, MOST_LABELS, MOST_LEVELS, MOST_METRICS}
@@ -214,11 +271,22 @@ def _rounded_notes(core: Core, notes: list[str], grain: Grain) -> list[str]:
 
 
 def _rounded_note(core: Core, note: str | None, grain: Grain) -> str | None:
+    """Return one sentence so, None where there is none."""
     return None if note is None else _rounded_notes(core, [note], grain)[0]
 
 
 def _groups(core: Core, moved: Moved, grain: Grain) -> tuple[GroupFlow, ...]:
-    """Return the groups of many people, and those that moves show."""
+    """Return the groups of many people, and those that moves show.
+
+    Parameters
+    ----------
+    core
+        The audit.
+    moved
+        The moves that are shown, rounded.
+    grain
+        How coarse.
+    """
     space = core.space
     groups = group_flows(moved, space, core.problem.losses)
     group_of = space.sensitive_groups
@@ -233,11 +301,18 @@ def _groups(core: Core, moved: Moved, grain: Grain) -> tuple[GroupFlow, ...]:
 
 
 def _is_touched(flow: Flow | GroupFlow) -> bool:
+    """Say whether a shown move leaves or enters."""
     return flow.out > 0 or flow.into > 0
 
 
 def _without_rare(table: FlowTable) -> FlowTable:
-    """Leave out labels, levels and groups that nobody has and no shown move touches."""
+    """Leave out labels, levels and groups that nobody has and no shown move touches.
+
+    Parameters
+    ----------
+    table
+        Flows of the moves shown; people are those at points of many.
+    """
     keys = [(cell.label, cell.level, tuple(cell.group.values())) for cell in table.cells]
     there: set[tuple[int, Hashable]] = set()
     for key, cell in zip(keys, table.cells, strict=True):
@@ -252,7 +327,17 @@ def _without_rare(table: FlowTable) -> FlowTable:
 
 
 def _compared(core: Core, left: FloatArray, at_least: int) -> list[Compared]:
-    """Return the group metrics that are made from many people, moves taken off or not."""
+    """Return the group metrics that are made from many people, moves taken off or not.
+
+    Parameters
+    ----------
+    core
+        The audit.
+    left
+        (K,) who is left at each point when the shown moves are taken off: a reader can do that.
+    at_least
+        k.
+    """
     space = core.space
     everybody = space.counts.astype(np.float64)
     sizes = np.bincount(space.sensitive_groups, everybody)
@@ -260,6 +345,7 @@ def _compared(core: Core, left: FloatArray, at_least: int) -> list[Compared]:
         return []
 
     def may_be_told(feature: str) -> bool:
+        """Whether no cell of a feature's metrics is of few people, nor rounding too coarse."""
         counts = (people_by_answer(core, feature, people) for people in (everybody, left))
         grain = Grain.of_mean(at_least, _fewest_alike(core, feature))
         few = any(are_few(people, at_least).any() for people in counts)
@@ -269,10 +355,21 @@ def _compared(core: Core, left: FloatArray, at_least: int) -> list[Compared]:
 
 
 def _rounded_metrics(core: Core, metrics: GroupComparison, at_least: int) -> GroupComparison:
-    """Return metrics that are coarse for the fewest people whom one of them is a share of."""
+    """Return metrics that are coarse for the fewest people whom one of them is a share of.
+
+    Parameters
+    ----------
+    core
+        The audit.
+    metrics
+        By one sensitive feature.
+    at_least
+        k.
+    """
     grain = Grain.of_mean(at_least, _fewest_alike(core, metrics.feature))
 
     def shorten(value: Any) -> Any:
+        """Return a number or a table of them rounded; words as they are."""
         if isinstance(value, dict):
             return {name: shorten(number) for name, number in value.items()}
         return grain.nearest(value) if isinstance(value, float) else value
@@ -285,7 +382,15 @@ def _rounded_metrics(core: Core, metrics: GroupComparison, at_least: int) -> Gro
 
 
 def _fewest_alike(core: Core, feature: str) -> float:
-    """Return how many people the smallest level of a feature has for one true label."""
+    """Return how many people the smallest level of a feature has for one true label.
+
+    Parameters
+    ----------
+    core
+        The audit, with a label.
+    feature
+        A sensitive feature.
+    """
     space = core.space
     assert space.label is not None  # noqa: S101
     people = np.bincount(space.groups((feature, space.label)), space.counts)

@@ -13,11 +13,15 @@ from fairtransport.access.oracle import Oracle
 from fairtransport.access.repeating import to_repeat
 from fairtransport.audit.asked import Asked, check_asking, is_random
 from fairtransport.audit.making_up import asked_twins, make_up
+from fairtransport.audit.narrowing import narrowed
+from fairtransport.audit.needs import check_memory
+from fairtransport.audit.proxies import check_proxies, find_proxies
 from fairtransport.audit.result import AuditResult
 from fairtransport.audit.setting_aside import fit_on_some, set_aside
 from fairtransport.audit.warnings import find_warnings
 from fairtransport.checks import choice, one_of, threshold
 from fairtransport.errors import InputError
+from fairtransport.memory import working_within
 from fairtransport.settings import AuditSettings
 from fairtransport.similarity.twins import steps_for
 from fairtransport.space import SampleSpace, build_space
@@ -72,8 +76,12 @@ def audit(
     draws: int = 1,
     ask_until_sure: bool = False,
     budget_of_questions: int | None = None,
+    proxies: bool = False,
     favourable: object = None,
     privileged: Mapping[str, object] | None = None,
+    time_limit: float | None = None,
+    search_rounds: int | None = None,
+    memory: int | str | None = None,
     moves_limit: int = 500,
     title: str | None = None,
     date: str | dt.date | None = None,
@@ -173,11 +181,25 @@ def audit(
         the moment the asking stops.
     budget_of_questions
         The most questions that are asked until there is a verdict.
+    proxies
+        Whether it is also looked at which columns tell the sensitive features, and what goes
+        through each. The report then has a section on it; it asks up to 60,000 further questions.
     favourable
         The favourable label, for the group metrics. These stand beside the individual ones.
     privileged
         The privileged group, as in ``{"race": "Caucasian"}``, for the group metrics. One for each
         sensitive feature by which others are compared with it.
+    time_limit
+        Seconds that the search for the statistic may take; it then has a lower and an upper value.
+        Default: none, and it is exact. ``result.bracket`` has both values, ``result.statistic``
+        is the lower one; bounds and verdict hold for the statistic itself. It matters where
+        distances are between points in space; elsewhere the statistic is exact at once.
+    search_rounds
+        Rounds of that search instead of seconds, as an earlier result tells them, to repeat it
+        exactly. ``result.bracket.rounds`` has them.
+    memory
+        The memory that an audit may take, as in "2GB"; default: as much as it needs. Work is cut
+        into smaller parts; an audit that cannot fit is refused before the model is asked.
     moves_limit
         How many moves a document lists, those that add most; a result's table has all.
     title
@@ -227,8 +249,12 @@ def audit(
         draws=draws,
         ask_until_sure=ask_until_sure,
         budget_of_questions=budget_of_questions,
+        proxies=proxies,
         favourable=favourable,
         privileged=privileged,
+        time_limit=time_limit,
+        search_rounds=search_rounds,
+        memory=memory,
         moves_limit=moves_limit,
         title=title,
         date=date,
@@ -243,8 +269,22 @@ def audit_with(
     model: object = None, y_pred: ColumnLike | None = None,
     y_score: ColumnLike | ColumnsLike | None = None, train: TableLike | None = None,
 ) -> AuditResult:  # fmt: skip
-    """Audit a model as the settings say; the other arguments are those of `audit`."""
-    result = _walk(settings, X, y, model, y_pred, y_score)
+    """Audit a model as the settings say; the other arguments are those of `audit`.
+
+    Parameters
+    ----------
+    settings
+        What is asked.
+    X, y, model, y_pred, y_score, train
+        As in `audit`.
+
+    Returns
+    -------
+    AuditResult
+        With its warnings.
+    """
+    with working_within(settings.memory_limit):
+        result = _walk(settings, X, y, model, y_pred, y_score)
     shared = None if train is None else people_also_in(result.space, train)
     return replace(result, warnings=tuple(find_warnings(result, shared)))
 
@@ -253,17 +293,32 @@ def _walk(
     settings: AuditSettings, X: TableLike, y: object, model: object,  # noqa: N803
     y_pred: object, y_score: object,
 ) -> AuditResult:  # fmt: skip
-    """Count the points, ask the black box about them, and solve."""
+    """Count the points, ask the black box about them, and solve.
+
+    Parameters
+    ----------
+    settings, X, y, model, y_pred, y_score
+        As in `audit_with`.
+
+    Notes
+    -----
+    The walk of ``docs/architecture.md``. Everything that can be refused is refused before the model
+    is asked its first question.
+    """
     access = choose_access(
         with_log(model, settings.query_log), y_pred, y_score, settings.chosen_loss
     )
     settings, space = fit_on_some(settings, count_people(settings, X, y, access))
+    if settings.proxies:
+        check_proxies(space)
     oracle = Oracle(access, settings.chosen_loss, settings.pos_label)
     check_asking(settings, space, access, oracle.known_loss())
+    check_memory(settings, space)
     space, made = with_twins(settings, space, access, oracle)
     geometry = settings.chosen_similarity.geometry
     if is_random(settings, access):
-        return replace(_solve_in_draws(settings, space, oracle, geometry), made=made)
+        drawn = replace(_solve_in_draws(settings, space, oracle, geometry), made=made)
+        return _with_proxies(drawn, oracle)
     asked = Asked()
     if settings.ask_until_sure:
         from fairtransport.audit.until_sure import UntilSure
@@ -273,11 +328,27 @@ def _walk(
         asked = Asked(people=people, stopped=why, law=law)
     result = solve(settings, space, oracle, geometry)
     asked = replace(asked, repeats=repeated(settings, space, oracle))
-    return replace(result, made=made, asked=asked)
+    return _with_proxies(replace(result, made=made, asked=asked), oracle)
+
+
+def _with_proxies(result: AuditResult, oracle: Oracle) -> AuditResult:
+    """Return a result that says which columns tell sensitive features, if that was asked."""
+    if not result.settings.proxies:
+        return result
+    # who answers at random, or was not asked about everybody, is not asked what goes through them
+    can_be_asked = oracle.access.box is not None and result.asked.once_about_everybody
+    found = find_proxies(result, oracle if can_be_asked else None)
+    return replace(result, proxies_found=list(found))
 
 
 def repeated(settings: AuditSettings, space: SampleSpace, oracle: Oracle) -> Repeats:
-    """Ask as many questions a second time as the settings say, chosen by their seed."""
+    """Ask as many questions a second time as the settings say, chosen by their seed.
+
+    Parameters
+    ----------
+    settings, space, oracle
+        What is asked, about whom, of whom.
+    """
     rng = np.random.default_rng([settings.seed, 13])
     return oracle.ask_again(space, to_repeat(oracle.access.box, settings.repeats), rng)
 
@@ -286,7 +357,15 @@ def _solve_in_draws(
     settings: AuditSettings, space: SampleSpace, oracle: Oracle,
     geometry: Callable[[SampleSpace], Geometry],
 ) -> AuditResult:  # fmt: skip
-    """Ask for several answers to each question, and solve for the mean losses."""
+    """Ask for several answers to each question, and solve for the mean losses.
+
+    Parameters
+    ----------
+    settings, space, oracle
+        What is asked, about whom, of whom.
+    geometry
+        Makes the costs between the points.
+    """
     from fairtransport.audit.drawing import answer_in_draws, law_of_draws
 
     answers, losses = answer_in_draws(oracle, space, settings.draws)
@@ -303,6 +382,13 @@ def with_twins(
     """Return the space with made-up twins, where there are to be any, and an account of them.
 
     A search asks the oracle about people who are then no longer in the space.
+
+    Parameters
+    ----------
+    settings, space, access
+        What is asked, the people, and where answers come from.
+    oracle
+        Asked by a search; without it twins are made up as if none was wanted.
     """
     asked = asked_twins(settings, space, access)
     if asked is None:
@@ -322,7 +408,20 @@ def with_twins(
 def count_people(
     settings: AuditSettings, X: TableLike, y: object, access: Access  # noqa: N803
 ) -> SampleSpace:  # fmt: skip
-    """Return the points that are audited, as the settings and the way of access ask for."""
+    """Return the points that are audited, as the settings and the way of access ask for.
+
+    Parameters
+    ----------
+    settings, X, y
+        What is asked, and the audit data.
+    access
+        Whether there are twins depends on it: a model can be asked about them.
+
+    Raises
+    ------
+    InputError
+        If labels are needed and not given, or a group of the metrics does not occur.
+    """
     loss = settings.chosen_loss
     if loss.uses_truth and y is None:
         msg = f"`y` must be given for the loss {loss.name!r}, got None"
@@ -351,12 +450,24 @@ def solve(
     settings: AuditSettings, space: SampleSpace, oracle: Oracle,
     geometry: Callable[[SampleSpace], Geometry], answers: AnsweredPoints | None = None,
 ) -> AuditResult:  # fmt: skip
-    """Ask the oracle about all points of a space, and solve the transport problem."""
+    """Ask the oracle about all points of a space, and solve the transport problem.
+
+    Parameters
+    ----------
+    settings, space, oracle
+        What is asked, about whom, of whom.
+    geometry
+        Makes the costs between the points.
+    answers
+        Where they are known already.
+    """
     answers = oracle.answer(space) if answers is None else answers
     if settings.delta is not None:
         # the answers can tell a range that was not known before
         threshold(settings.delta, answers.loss.range)
-    problem = AuditProblem(answers.losses, geometry(space), budget=settings.budget)
+    problem = narrowed(
+        settings, AuditProblem(answers.losses, geometry(space), budget=settings.budget), space
+    )
     solution = problem.solve(space.frequencies)
     # tables can be large, or handles to databases; what matters of them is in the space
     kept = replace(settings, sensitive_features=space.sensitive, targets=None)
@@ -366,7 +477,18 @@ def solve(
 
 
 def _check_groups(settings: AuditSettings, space: SampleSpace) -> None:
-    """Refuse favourable labels and privileged groups that do not occur."""
+    """Refuse favourable labels and privileged groups that do not occur.
+
+    Parameters
+    ----------
+    settings, space
+        What is asked, and the points.
+
+    Raises
+    ------
+    InputError
+        Naming what there is.
+    """
     for name, group in (settings.privileged or {}).items():
         choice("privileged", name, space.sensitive)
         one_of(f"privileged[{name!r}]", group, space.columns[name].levels.tolist())
@@ -376,6 +498,7 @@ def _check_groups(settings: AuditSettings, space: SampleSpace) -> None:
 
 
 def _target_scope(space: SampleSpace, similarity: Similarity) -> str:
+    """Return whom people are compared with: "twins", "reference" or "observed"."""
     if space.made_up is not None or (space.has_twins and similarity.moves_only_to_twins):
         return "twins"
     return "observed" if space.targets is None else "reference"

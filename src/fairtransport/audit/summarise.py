@@ -40,6 +40,7 @@ from fairtransport.summary import (
     Provenance,
     QuestionsAsked,
     RatesFound,
+    StatisticBracket,
     TwinsMade,
 )
 
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from fairtransport.localise import GroupFlow, Move, Moved
     from fairtransport.similarity import SimilarityCheck
     from fairtransport.space import SampleSpace
-    from fairtransport.transport import BudgetCurve
 
 MOST_LEVELS = 40
 """Of a feature with more levels a document shows those with most moves, and all others as one;
@@ -76,11 +76,20 @@ LIBRARIES = ("numpy", "scipy", "narwhals", "pandas", "duckdb")
 
 
 def summarise(core: Core, headline: AuditSummary) -> AuditSummary:
-    """Return everything an audit says; ``headline`` is what `summarise_headline` returns."""
+    """Return everything an audit says; ``headline`` is what `summarise_headline` returns.
+
+    Parameters
+    ----------
+    core
+        The audit.
+    headline
+        Filled up with what takes longer. Nothing here is computed from anything else than the
+        core: the same core gives the same document.
+    """
     moved = core.moved
     compared = compare_groups(core)
     notes = [note for one in compared for note in one.notes]
-    curve, below = core.budget_curve.thinned(MOST_CORNERS, NEAR * core.problem.budget)
+    curve, omitted_corners = _curve(core)
     return replace(
         headline,
         certificate_pvalue=core.certificate_pvalue,
@@ -99,15 +108,14 @@ def summarise(core: Core, headline: AuditSummary) -> AuditSummary:
             core.space, core.problem.geometry, core.answers.predictions,
             are_labels=core.loss.needs == "label",
         ),
-        budget_curve=_corners(curve),
+        budget_curve=curve,
         elbow=_elbow(core),
         costs=_costs(core),
         similarity_check=_similarity_check(core),
         without_feature=without_each_feature(core),
         law=_law(core),
         warnings=(
-            *headline.warnings, *notes, *omissions(core, folds=True),
-            *_omitted_corners(core, curve, below),
+            *headline.warnings, *notes, *omissions(core, folds=True), *omitted_corners,
         ),
         provenance=replace(
             headline.provenance,
@@ -118,11 +126,18 @@ def summarise(core: Core, headline: AuditSummary) -> AuditSummary:
 
 
 def summarise_headline(core: Core) -> AuditSummary:
-    """Return what a screen says of an audit, without what takes time and only a document shows."""
+    """Return what a screen says of an audit, without what takes time and only a document shows.
+
+    Parameters
+    ----------
+    core
+        The audit.
+    """
     moved, solution = core.moved, core.solution
     return AuditSummary(
         schema=SCHEMA,
         statistic=core.statistic,
+        bracket=None if core.bracket is None else StatisticBracket(**vars(core.bracket)),
         baseline_risk=core.baseline_risk,
         worst_case_risk=core.worst_case_risk,
         n=core.n,
@@ -168,11 +183,29 @@ def summarise_headline(core: Core) -> AuditSummary:
 
 
 def finite(value: float) -> float | None:
-    """Return a number, or None for one that is infinite."""
+    """Return a number, or None for one that is infinite.
+
+    Parameters
+    ----------
+    value
+        A bound that may not exist.
+
+    Examples
+    --------
+    >>> finite(0.5), finite(math.inf)
+    (0.5, None)
+    """
     return float(value) if math.isfinite(value) else None
 
 
 def _made_twins(core: Core) -> TwinsMade | None:
+    """Return the account of made-up twins with some examples; None where nobody was made up.
+
+    Parameters
+    ----------
+    core
+        The audit. Examples are drawn by a stream of their own, so that they change no other number.
+    """
     made, listed = core.made, core.space.made_up
     if made is None or listed is None:
         return None
@@ -193,6 +226,7 @@ def _made_twins(core: Core) -> TwinsMade | None:
 
 
 def _attributable(core: Core) -> AttributablePart:
+    """Return the attributable part as a document has it."""
     part = core.attributable
     return AttributablePart(
         value=part.value,
@@ -206,6 +240,13 @@ def _attributable(core: Core) -> AttributablePart:
 
 
 def _questions(core: Core) -> QuestionsAsked | None:
+    """Return how the model was asked; None with given predictions.
+
+    Parameters
+    ----------
+    core
+        The audit; the limit of the share that would answer otherwise is at its own level.
+    """
     asked = core.asked
     if core.queried == 0:
         return None
@@ -220,6 +261,7 @@ def _questions(core: Core) -> QuestionsAsked | None:
 
 
 def _rates(core: Core) -> RatesFound | None:
+    """Return what was found of rates as a document has it."""
     found = core.rates
     if found is None:
         return None
@@ -228,11 +270,20 @@ def _rates(core: Core) -> RatesFound | None:
 
 
 def _limits(lower: float, upper: float) -> Limits:
+    """Return two ends, None for infinite ones."""
     return Limits(finite(lower), finite(upper))
 
 
 def method_limits(law: SamplingLaw, alpha: float) -> MethodLimits:
-    """Return one method's interval and bounds."""
+    """Return one method's interval and bounds.
+
+    Parameters
+    ----------
+    law
+        What the method says.
+    alpha
+        The level.
+    """
     interval = law.interval(alpha)
     return MethodLimits(
         law.method, law.guarantee, finite(interval.lower), finite(interval.upper),
@@ -241,7 +292,15 @@ def method_limits(law: SamplingLaw, alpha: float) -> MethodLimits:
 
 
 def listed_moves(core: Core, moved: Moved) -> tuple[Move, ...]:
-    """Return the moves that a document lists."""
+    """Return the moves that a document lists.
+
+    Parameters
+    ----------
+    core
+        The audit.
+    moved
+        All moves, what adds most first.
+    """
     return describe_moves(
         moved.take(slice(core.settings.moves_limit)), core.space, core.answers.predictions,
         core.problem.losses,
@@ -253,8 +312,17 @@ def flow_tables(
 ) -> tuple[FlowTable, ...]:
     """Return the flows by each feature that a document has room for.
 
-    ``space`` has the people who are counted, for a document that is shared: there features of
-    many levels are left out, as which of them are shown would tell of those with few people.
+    Parameters
+    ----------
+    core
+        The audit.
+    moved
+        The moves.
+    fixed
+        Whether there are to be intervals.
+    space
+        As the audit's with other counts, for a document that is shared: there features of many
+        levels are left out, as which of them are shown would tell of those with few people.
     """
     too_long = _too_long(core, folds=space is None)
     most = {name: room for name, room, _ in _foldable(core)} if space is None else {}
@@ -268,9 +336,16 @@ def flow_tables(
 
 
 def largest_groups(groups: tuple[GroupFlow, ...]) -> tuple[GroupFlow, ...]:
-    """Return the groups that a document lists, in their own order."""
+    """Return the groups that a document lists, in their own order.
+
+    Parameters
+    ----------
+    groups
+        All of them; those that add most to the statistic are kept, then the largest.
+    """
 
     def rank(at: int) -> tuple[float, float, int]:
+        """Return what a group is ranked by."""
         return -groups[at].contribution, -(groups[at].people or 0.0), at
 
     return tuple(groups[at] for at in sorted(sorted(range(len(groups)), key=rank)[:MOST_GROUPS]))
@@ -279,7 +354,12 @@ def largest_groups(groups: tuple[GroupFlow, ...]) -> tuple[GroupFlow, ...]:
 def omissions(core: Core, *, folds: bool) -> list[str]:
     """Return a sentence for each thing that a document has no room for.
 
-    ``folds`` tells whether flows show levels as one where there are many.
+    Parameters
+    ----------
+    core
+        The audit.
+    folds
+        Whether flows show levels as one where there are many.
     """
     notes = [
         f"Flows by {name} are left out here: {reason}."
@@ -301,6 +381,7 @@ def omissions(core: Core, *, folds: bool) -> list[str]:
         notes.append("Group metrics are left out here, as each question has several answers.")
     there = {law.method for law in core.compared_laws}
     whole = core.asked.once_about_everybody and core.rates is None
+    whole = whole and core.bracket is None
     lacking = [name for name in COMPARED if name not in there and whole]
     if lacking:
         notes.append(
@@ -310,24 +391,22 @@ def omissions(core: Core, *, folds: bool) -> list[str]:
     return notes
 
 
-def _omitted_corners(core: Core, curve: BudgetCurve, below: float) -> list[str]:
-    corners = len(core.budget_curve.budgets)
-    if corners <= MOST_CORNERS:
-        return []
-    note = (
-        f"{len(curve.budgets)} of the budget curve's {corners} corners are listed here; lines "
-        f"between them are below the curve by at most {below:.1g}."
-    )
-    return [note]
-
-
 def _by_features(core: Core) -> list[str]:
+    """Return the features that flows are shown by: those that are not sensitive, or else all."""
     space = core.space
     return [name for name in space.profile if name not in space.sensitive] or list(space.sensitive)
 
 
 def _too_long(core: Core, *, folds: bool) -> dict[str, str]:
-    """Return why there is no room for flows, by the features of which that is so."""
+    """Return why there is no room for flows, by the features of which that is so.
+
+    Parameters
+    ----------
+    core
+        The audit.
+    folds
+        Whether flows show levels as one where there are many.
+    """
     reasons = {}
     folded = {name for name, _, _ in _foldable(core)} if folds else set()
     shapes = flow_shapes(core.space, _by_features(core))
@@ -358,35 +437,57 @@ def _foldable(core: Core) -> list[tuple[str, int, int]]:
 
 
 def _budget_in_words(core: Core) -> str:
+    """Return what the budget means under the similarity."""
     # a user's own similarity need not say more than who is comparable
     describe = getattr(core.similarity, "describe_budget", None)
     return "" if describe is None else str(describe(core.problem.budget))
 
 
 def _costs(core: Core) -> tuple[CostRule, ...]:
+    """Return what costs what, where the similarity tells it column by column."""
     table = getattr(core.similarity, "cost_table", None)
     return () if table is None else tuple(CostRule(**row) for row in table(core.space))
 
 
 def _similarity_check(core: Core) -> SimilarityCheck:
+    """Return what the similarity calls comparable among the audited people."""
     return check_space(
         core.similarity, core.space, core.problem.geometry, core.problem.budget,
         np.random.default_rng(core.seed), share=core.comparable_share,
     )  # fmt: skip
 
 
-def _corners(curve: BudgetCurve) -> tuple[CurvePoint, ...]:
+def _curve(core: Core) -> tuple[tuple[CurvePoint, ...], list[str]]:
+    """Return the corners of the budget curve that a document has, and what it leaves out."""
+    if core.bracket is not None:  # what was found is near this budget alone
+        return (), []
+    curve, below = core.budget_curve.thinned(MOST_CORNERS, NEAR * core.problem.budget)
     corners = zip(curve.budgets.tolist(), curve.values.tolist(), strict=True)
-    return tuple(CurvePoint(*corner) for corner in corners)
+    listed = tuple(CurvePoint(*corner) for corner in corners)
+    if len(core.budget_curve.budgets) <= MOST_CORNERS:
+        return listed, []
+    note = (
+        f"{len(listed)} of the budget curve's {len(core.budget_curve.budgets)} corners are listed "
+        f"here; lines between them are below the curve by at most {below:.1g}."
+    )
+    return listed, [note]
 
 
 def _elbow(core: Core) -> CurvePoint | None:
+    if core.bracket is not None:
+        return None
     curve = core.budget_curve
     return None if len(curve.budgets) == 1 else CurvePoint(curve.elbow, curve(curve.elbow))
 
 
 def _law(core: Core) -> Law | None:
-    """Return the histogram of a drawn law, moved and scaled to the statistic's axis."""
+    """Return the histogram of a drawn law, moved and scaled to the statistic's axis.
+
+    Parameters
+    ----------
+    core
+        The audit; the first of its laws that is known by draws is shown.
+    """
     laws = () if core.rates else (core.law, *core.compared_laws)
     drawn = [law for law in laws if isinstance(law, DrawnLaw)]
     if not drawn:
@@ -400,7 +501,21 @@ def _law(core: Core) -> Law | None:
 
 
 def _edges(values: FloatArray) -> FloatArray:
-    """Return the edges of bins; around each value where there are few, on a lattice."""
+    """Return the edges of bins; around each value where there are few, on a lattice.
+
+    Parameters
+    ----------
+    values
+        Draws, not all equal. Shares of n people lie on a lattice, which other bins would make
+        look rugged.
+
+    Examples
+    --------
+    Few values on a lattice get a bin each, with the value in its middle.
+
+    >>> _edges(np.array([0.0, 1.0, 1.0, 3.0])).tolist()
+    [-0.5, 0.5, 1.5, 2.5, 3.5]
+    """
     steps = np.diff(np.unique(values))
     step = steps[steps > np.ptp(values) * ROUNDING].min()
     if np.ptp(values) / step < LAW_BINS:
@@ -409,12 +524,19 @@ def _edges(values: FloatArray) -> FloatArray:
 
 
 def _similarity_record(core: Core) -> dict[str, Any] | None:
+    """Return what the similarity was told and learned, where it can say so."""
     record = getattr(core.similarity, "to_json", None)
     return None if record is None else record()
 
 
 def provenance(core: Core) -> Provenance:
-    """Return how an audit was done, without the data's fingerprint."""
+    """Return how an audit was done, without the data's fingerprint.
+
+    Parameters
+    ----------
+    core
+        The audit.
+    """
     from importlib.metadata import version
 
     loss = core.loss

@@ -70,11 +70,15 @@ class UntilSure:
         evidence = verdict_bets(settings.delta, settings.alpha, most_gain)
         done, gains, why = 0, np.empty(0), "everybody"
         while done < len(self.people):
+            # how many people before the next look depends on their number alone, never on what they
+            # would say
             ready = self._ready(done, max(1, int(GROWTH * done)))
             if ready == 0:
                 why = "budget"
                 break
             new = self._gains(self.people[done : done + ready])
+            # in the random order drawn beforehand, record by record: Ville's inequality covers
+            # every stop
             evidence.take(new)
             gains, done = np.r_[gains, new], done + ready
             rejected, certified = evidence.crossed
@@ -95,12 +99,22 @@ class UntilSure:
         return self._part(self.people[:done]), law, why
 
     def _ready(self, done: int, wanted: int) -> int:
-        """Return how many of the next people there are questions left for, and note these."""
+        """Return how many of the next people there are questions left for, and note these.
+
+        Parameters
+        ----------
+        done
+            How many were asked about.
+        wanted
+            How many to look at.
+        """
         limit = self.settings.budget_of_questions
         many = 0
         for person in self.people[done : done + wanted].tolist():
             needed = np.unique(self.question[self.members[self.blocks[person]]])
             new = needed[~self.asked[needed]]
+            # a person counts once all twins are known: half of them asked about would be questions
+            # wasted
             if limit is not None and int(self.asked.sum()) + len(new) > limit:
                 break
             self.asked[new] = True
@@ -108,8 +122,15 @@ class UntilSure:
         return many
 
     def _gains(self, people: IntArray) -> FloatArray:
-        """Return what people gain when swapped with the twin whom the model treats worst."""
+        """Return what people gain when swapped with the twin whom the model treats worst.
+
+        Parameters
+        ----------
+        people
+            Points, in their random order; new ones are asked about, with all twins.
+        """
         points = np.concatenate([self.members[block] for block in np.unique(self.blocks[people])])
+        # twins are shared: a block that was asked about needs no further question
         new = np.sort(points[np.isnan(self.losses[points])])
         if len(new):
             self.losses[new] = self.oracle.answer(restricted(self.space, new)).losses
@@ -117,13 +138,27 @@ class UntilSure:
         return np.array([worst[self.blocks[person]] - self.losses[person] for person in people])
 
     def _part(self, people: IntArray) -> SampleSpace:
-        """Return the points of the people asked about and of their twins."""
+        """Return the points of the people asked about and of their twins.
+
+        Parameters
+        ----------
+        people
+            Those whom the evidence is about.
+        """
         counts = np.bincount(people, minlength=self.space.size)
         kept = np.flatnonzero(~np.isnan(self.losses))
         return replace(restricted(self.space, kept), counts=counts[kept])
 
 
 def restricted(space: SampleSpace, points: IntArray) -> SampleSpace:
-    """Return a space of some of the points."""
+    """Return a space of some of the points.
+
+    Parameters
+    ----------
+    space
+        All points.
+    points
+        Which, rising.
+    """
     columns = {name: column.take(points) for name, column in space.columns.items()}
     return replace(space, columns=columns, counts=space.counts[points])

@@ -18,7 +18,15 @@ MANY_GROUPS = 20
 
 
 def find_warnings(core: Core, shared: int | None = None) -> Iterator[str]:
-    """Yield one sentence for each thing that limits what the numbers mean."""
+    """Yield one sentence for each thing that limits what the numbers mean.
+
+    Parameters
+    ----------
+    core
+        The audit.
+    shared
+        How many people could be in the model's training data, where that is known.
+    """
     space = core.space
     yield from core.answers.notes
     if isinstance(core.similarity, Parameters):
@@ -41,6 +49,7 @@ def find_warnings(core: Core, shared: int | None = None) -> Iterator[str]:
                 f"own; `bins[{name!r}]` makes fewer groups of them."
             )
     yield from _answers(core)
+    yield from _bracket(core)
     yield from _made_up(core)
     if core.target_scope == "observed":
         twins = " and with their twins" if space.has_twins else ""
@@ -61,8 +70,27 @@ def find_warnings(core: Core, shared: int | None = None) -> Iterator[str]:
         )
 
 
+def _bracket(core: Core) -> Iterator[str]:
+    """Say what a search that was limited leaves open."""
+    if core.bracket is None:
+        return
+    yield (
+        "The search for the statistic was limited: the figure given is its lower value, which the "
+        "swaps that were found add; the true one may be larger, up to the bracket's upper value. "
+        "Bounds, p-values and verdict hold for the true one. Whether other swaps are as bad, or "
+        "worse, and how the statistic depends on the budget, was not searched for; with sensitive "
+        "features held fixed its upper value is given."
+    )
+
+
 def _asking(core: Core) -> Iterator[str]:
-    """Say what the way of asking does to the numbers."""
+    """Say what the way of asking does to the numbers.
+
+    Parameters
+    ----------
+    core
+        The audit.
+    """
     asked = core.asked
     if (most := asked.differ_at_most(core.alpha)) is not None:
         differed = asked.repeats.differed or "none"
@@ -79,7 +107,13 @@ def _asking(core: Core) -> Iterator[str]:
 
 
 def _answers(core: Core) -> Iterator[str]:
-    """Say what answers that differ inside a profile do to the statistic and to its bounds."""
+    """Say what answers that differ inside a profile do to the statistic and to its bounds.
+
+    Parameters
+    ----------
+    core
+        The audit.
+    """
     rated = is_bounded_by_rates(core)
     if core.answers_differ:
         description = (
@@ -100,7 +134,13 @@ def _answers(core: Core) -> Iterator[str]:
 
 
 def _made_up(core: Core) -> Iterator[str]:
-    """Say whom verdicts are about where twins were made up."""
+    """Say whom verdicts are about where twins were made up.
+
+    Parameters
+    ----------
+    core
+        The audit.
+    """
     made = core.space.made_up
     if made is None:
         return
@@ -117,7 +157,13 @@ def _made_up(core: Core) -> Iterator[str]:
 
 
 def _reference(core: Core) -> Iterator[str]:
-    """Say how much of the reference frame could be the audit data themselves."""
+    """Say how much of the reference frame could be the audit data themselves.
+
+    Parameters
+    ----------
+    core
+        The audit.
+    """
     reference = core.space.reference
     if reference is None or not reference.shared:
         return

@@ -13,7 +13,17 @@ if TYPE_CHECKING:
 
 
 class Command(NamedTuple):
-    """Where a command is found, its sentence in the list of all, whether a file can set flags."""
+    """Where a command is found, its sentence in the list of all, whether a file can set flags.
+
+    Attributes
+    ----------
+    place
+        Module and function, imported when the command is asked for.
+    sentence
+        As ``fairtransport --help`` lists it.
+    configured
+        Whether a TOML file may fill in its flags.
+    """
 
     place: str
     sentence: str
@@ -26,6 +36,9 @@ COMMANDS = {
     ),
     "audit": Command(
         "audit_command:audit", "Audit a model, or the predictions in a file.", configured=True
+    ),
+    "app": Command(
+        "app_command:app", "Audit in the browser, without programming: a page on this machine."
     ),
     "combine": Command(
         "combine_command:combine",
@@ -56,6 +69,7 @@ COMMANDS = {
 
 
 def _read_config(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
+    """Fill in flags from a settings file, whose reader is loaded only then."""
     from fairtransport.cli.configfile import read_config
 
     read_config(app, commands, arguments)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from cyclopts import CoercionError, Parameter
 
-from fairtransport.errors import InputError
+from fairtransport.literals import literal
 from fairtransport.settings import SETTINGS
 
 if TYPE_CHECKING:
@@ -36,7 +36,15 @@ else:
 
 
 def told(name: str, table: Mapping[str, Setting] = SETTINGS) -> Parameter:
-    """Return the help of a flag: what the table of settings says of the parameter."""
+    """Return the help of a flag: what the table of settings says of the parameter.
+
+    Parameters
+    ----------
+    name
+        The parameter in Python.
+    table
+        Settings of an audit, or of a monitor.
+    """
     return Parameter(help=table[name].help)
 
 
@@ -45,7 +53,20 @@ class Several:
 
 
 def words(_: object, tokens: Sequence[Token]) -> tuple[str, ...]:
-    """Return the parts of a comma list; a value in a file may hold a comma."""
+    """Return the parts of a comma list; a value in a file may hold a comma.
+
+    Parameters
+    ----------
+    _
+        The type that the flag declares.
+    tokens
+        What was typed, or stands in a file.
+
+    Raises
+    ------
+    CoercionError
+        If nothing is left of it.
+    """
     found = tuple(part for token in tokens for part in _parts(token))
     if not found:
         raise CoercionError(target_type=Several, token=tokens[0])
@@ -53,7 +74,20 @@ def words(_: object, tokens: Sequence[Token]) -> tuple[str, ...]:
 
 
 def whole_number(_: object, tokens: Sequence[Token]) -> int:
-    """Return a whole number; one with a fraction is a slip, not to be rounded."""
+    """Return a whole number; one with a fraction is a slip, not to be rounded.
+
+    Parameters
+    ----------
+    _
+        The type that the flag declares.
+    tokens
+        One.
+
+    Raises
+    ------
+    CoercionError
+        If it is no whole number.
+    """
     try:
         return int(tokens[0].value)
     except ValueError:
@@ -61,7 +95,20 @@ def whole_number(_: object, tokens: Sequence[Token]) -> int:
 
 
 def tables(_: object, tokens: Tokens) -> dict[str, Tree]:
-    """Return the lists under each dotted name, as in --bins.age 25,45."""
+    """Return the lists under each dotted name, as in --bins.age 25,45.
+
+    Parameters
+    ----------
+    _
+        The type that the flag declares.
+    tokens
+        By the names after the dots, nested as they are.
+
+    Raises
+    ------
+    CoercionError
+        If the flag has no name after a dot.
+    """
     if not isinstance(tokens, Mapping):
         raise CoercionError(target_type=dict, token=tokens[0])
     return {
@@ -71,13 +118,22 @@ def tables(_: object, tokens: Tokens) -> dict[str, Tree]:
 
 
 def not_negative(_: object, value: int | None) -> None:
-    """Refuse a negative number."""
+    """Refuse a negative number.
+
+    Parameters
+    ----------
+    _
+        The type that the flag declares.
+    value
+        None where the flag was not given.
+    """
     if value is not None and value < 0:
         msg = "must be a whole number >= 0"
         raise ValueError(msg)
 
 
 def _parts(token: Token) -> Iterable[str]:
+    """Return the parts of what was typed; a value of a file is one part, commas and all."""
     if token.source != "cli":
         return (token.value,) if token.value else ()
     return (part.strip() for part in token.value.split(",") if part.strip())
@@ -100,41 +156,19 @@ Switch: TypeAlias = Annotated[bool, Parameter(show_default=False)]
 """A flag without a value."""
 
 
-def literal(text: str | None) -> str | float | bool | None:
-    """Read a value as a truth value or a number where it is one: files hold typed columns.
+def one_or_many(tree: Mapping[str, Tree]) -> dict[str, object]:
+    """Return a settings tree with its leaves read: one value, or a list of several.
 
-    Quotes keep text text.
+    Parameters
+    ----------
+    tree
+        From `tables`.
 
     Examples
     --------
-    >>> [literal(text) for text in ("True", "7", "0.5", "'7'", "seven")]
-    [True, 7, 0.5, '7', 'seven']
+    >>> one_or_many({"fit": ("a.csv",), "scales": {"age": ("5",)}, "exact": ("x", "y")})
+    {'fit': 'a.csv', 'scales': {'age': 5}, 'exact': ['x', 'y']}
     """
-    if text is None:
-        return None
-    if text.lower() in {"true", "false"}:
-        return text.lower() == "true"
-    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
-        return text[1:-1]
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
-
-
-def numbers(flag: str, parts: Sequence[str]) -> list[float]:
-    """Return the numbers of a list."""
-    try:
-        return [float(part) for part in parts]
-    except ValueError:
-        msg = f"`{flag}` must be numbers separated by commas, got {','.join(parts)!r}"
-        raise InputError(msg) from None
-
-
-def one_or_many(tree: Mapping[str, Tree]) -> dict[str, object]:
-    """Return a settings tree with its leaves read: one value, or a list of several."""
     return {
         name: one_or_many(below) if isinstance(below, Mapping) else _leaf(below)
         for name, below in tree.items()
@@ -142,5 +176,6 @@ def one_or_many(tree: Mapping[str, Tree]) -> dict[str, object]:
 
 
 def _leaf(parts: Sequence[str]) -> object:
+    """Return one value of a tree, or the list of several."""
     values = [literal(part) for part in parts]
     return values[0] if len(values) == 1 else values

@@ -16,6 +16,7 @@ from fairtransport.cli.flags import (
     Comparing,
     Questions,
     Running,
+    WorkLimits,
     asked_before,
     audit_file,
 )
@@ -26,8 +27,8 @@ from fairtransport.errors import InputError
 from fairtransport.settings import AuditSettings
 
 # shared flags without any given
-CASES, ANSWERS, QUESTIONS, COMPARISON, OUTPUTS, RUNNING = (
-    Cases(), Answers(), Questions(), Comparing(), Outputs(), Running(),
+CASES, ANSWERS, QUESTIONS, COMPARISON, OUTPUTS, LIMITS, RUNNING = (
+    Cases(), Answers(), Questions(), Comparing(), Outputs(), WorkLimits(), Running(),
 )  # fmt: skip
 
 
@@ -49,6 +50,7 @@ def audit(
     seed: Annotated[Seed | None, told("rng")] = None,
     fail_on: FailOn = "rejected",
     outputs: Outputs = OUTPUTS,
+    limits: WorkLimits = LIMITS,
     running: Running = RUNNING,
 ) -> int:
     """Audit a model, or the predictions in a file.
@@ -73,6 +75,7 @@ def audit(
             raise InputError(msg)
         outputs.refuse_words_of_one()
         questions.refuse_for_families()
+        limits.refuse_for_families()
         with questions.counted():
             return audit_family(data, counts, alpha, seed, fail_on, outputs, running)
     check_fail_on(fail_on, delta)
@@ -82,8 +85,8 @@ def audit(
         with stdout_aside():
             settings = asked_before(
                 data, cases, answers, comparison, **report_options(outputs), **questions.options(),
-                counts=counts, targets=targets, delta=delta, alpha=alpha, judge=judge,
-                method=method, n_resamples=resamples, rng=seed,
+                **limits.options(), counts=counts, targets=targets, delta=delta, alpha=alpha,
+                judge=judge, method=method, n_resamples=resamples, rng=seed,
             )  # fmt: skip
             result = audit_file(data, settings, cases, answers, comparison, train)
         result = replace(result, settings_taken=settings_taken()[1])

@@ -74,7 +74,13 @@ def combine(
 
 
 def _refuse_twice(files: tuple[Path, ...]) -> None:
-    """Refuse a file that is named twice: it would be its own witness."""
+    """Refuse a file that is named twice: it would be its own witness.
+
+    Parameters
+    ----------
+    files
+        Compared by where they lead, links followed.
+    """
     seen = set()
     for path in files:
         if (real := real_path(path)) in seen:

@@ -100,6 +100,7 @@ class NamedAnswers:
         return Answers(prediction=value) if kind == "y_pred" else Answers(score=(value,))
 
     def _one(self, path: Path) -> Answers:
+        """Return the flags of one model as those of an audit."""
         return Answers(
             model=path, allow_pickle=self.allow_pickle, trust=self.trust, reaching=self.reaching
         )
@@ -111,7 +112,25 @@ KEEPING = Keeping()
 
 
 def _by_name(flag: str, pairs: tuple[str, ...]) -> dict[str, str]:
-    """Return names with what follows them after a sign of equality."""
+    """Return names with what follows them after a sign of equality.
+
+    Parameters
+    ----------
+    flag
+        Its name, for messages.
+    pairs
+        As in "old=old.skops"; a value may hold further signs of equality.
+
+    Raises
+    ------
+    InputError
+        If a pair is none, or a name occurs twice.
+
+    Examples
+    --------
+    >>> _by_name("--model", ("old=a.skops", "new=b.skops"))
+    {'old': 'a.skops', 'new': 'b.skops'}
+    """
     found: dict[str, str] = {}
     for pair in pairs:
         name, sign, value = pair.partition("=")
@@ -173,7 +192,9 @@ def compare(
                 alpha=alpha, rng=seed, query_log=keeping.query_log, repeats=repeats,
             )  # fmt: skip
             asked = answers.options()
-            columns = columns_of(data, cases, answers.first(), _together(asked), counts)
+            columns = columns_of(
+                data, cases, answers.first(), asked.get("models", {}).values(), counts
+            )
             complete = replace(settings, similarity=comparison.chosen(columns))
             found = compare_with(complete, data, cases.label, **asked, tolerance=tolerance)
         found = replace(found, settings_taken=settings_taken()[1])
@@ -189,23 +210,15 @@ def compare(
 
 
 def _as_verdict(found: Comparison) -> str:
-    """Return the verdict on a single model whose exit code a comparison has."""
+    """Return the verdict on a single model whose exit code a comparison has.
+
+    Parameters
+    ----------
+    found
+        "worse" fails as a rejection does, and "not worse" is what a certificate is.
+    """
     if found.verdict == "worse":
         return "rejected"
     if found.applicability is not None:
         return "not-applicable"
     return "certified" if found.not_worse else "inconclusive"
-
-
-@dataclass(frozen=True)
-class _Together:
-    """The columns that any of several models asks for."""
-
-    features: tuple[str, ...] | None
-
-
-def _together(asked: dict[str, Mapping[str, object]]) -> _Together:
-    known = [getattr(one, "features", None) for one in asked.get("models", {}).values()]
-    if not known or None in known:
-        return _Together(None)
-    return _Together(tuple(dict.fromkeys(name for names in known for name in names or ())))

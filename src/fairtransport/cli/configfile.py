@@ -59,6 +59,19 @@ def read_config(app: App, commands: tuple[str, ...], arguments: ArgumentCollecti
     Its own reader of TOML files would do for the merging alone. The file is read here because
     what it says is looked at before it counts: what the line displaces, switches in quotes,
     files beside it, tables too deep; and because errors are sentences that name the file.
+
+    Parameters
+    ----------
+    app, commands
+        The command line, and which of its commands runs.
+    arguments
+        Its flags with what was typed; filled in.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, holds what no command has, or would set without being named
+        what only a named file may.
     """
     given = [token.value for token in arguments["--config"].tokens]
     path = Path(given[-1]) if given else USUAL
@@ -99,7 +112,13 @@ def family_entries() -> tuple[Table, ...]:
 
 @contextmanager
 def reading(entry: Table) -> Iterator[None]:
-    """Let a table of a family override the command's while a line is read once more."""
+    """Let a table of a family override the command's while a line is read once more.
+
+    Parameters
+    ----------
+    entry
+        A table [[audits]] without its name.
+    """
     before = _entry.set(entry)
     try:
         yield
@@ -109,6 +128,12 @@ def reading(entry: Table) -> Iterator[None]:
 
 def overridden(table: Table, entry: Table) -> Table:
     """Return a table with the keys of another one over it, however dashes are written.
+
+    Parameters
+    ----------
+    table, entry
+        The command's, and one of a family's; a way to predictions in the second displaces all of
+        the first.
 
     Examples
     --------
@@ -124,6 +149,15 @@ def overridden(table: Table, entry: Table) -> Table:
 
 
 def _refuse_what_needs_a_name(taken: tuple[str, ...], path: Path) -> None:
+    """Refuse settings that a file may make only if it was named.
+
+    Parameters
+    ----------
+    taken
+        Flags that the file set.
+    path
+        The file, found in the working directory.
+    """
     refused = [name for name in taken if name not in WITHOUT_A_NAME]
     if refused:
         msg = (
@@ -134,7 +168,15 @@ def _refuse_what_needs_a_name(taken: tuple[str, ...], path: Path) -> None:
 
 
 def _leave_out_displaced(table: Table, arguments: ArgumentCollection) -> None:
-    """Take out of a table what a flag on the line stands in for."""
+    """Take out of a table what a flag on the line stands in for.
+
+    Parameters
+    ----------
+    table
+        Changed in place.
+    arguments
+        Flags with what was typed.
+    """
     typed = {name for one in arguments if one.tokens for name in one.names}
     for alternatives in ALTERNATIVES:
         if typed & {f"--{name}" for name in alternatives}:
@@ -143,6 +185,7 @@ def _leave_out_displaced(table: Table, arguments: ArgumentCollection) -> None:
 
 
 def _check_switches(table: Table, arguments: ArgumentCollection, file: str) -> None:
+    """Refuse a switch that is text: "false" in quotes would turn it on."""
     switches = {one.name.lstrip("-") for one in arguments if one.hint is bool}
     for name, value in table.items():
         if name.replace("_", "-") in switches and not isinstance(value, bool):
@@ -151,7 +194,15 @@ def _check_switches(table: Table, arguments: ArgumentCollection, file: str) -> N
 
 
 def _place_files(table: Table, folder: Path) -> None:
-    """Make the files of a similarity's settings relative to where the settings stand."""
+    """Make the files of a similarity's settings relative to where the settings stand.
+
+    Parameters
+    ----------
+    table
+        Changed in place.
+    folder
+        Where the settings file lies.
+    """
     for name in ("similarity-settings", "similarity_settings"):
         settings = table.get(name)
         if isinstance(settings, dict):
@@ -161,7 +212,18 @@ def _place_files(table: Table, folder: Path) -> None:
 
 
 def _tables(path: Path) -> tuple[dict[str, Table], tuple[Table, ...]]:
-    """Return the commands' tables by name, and those of a family."""
+    """Return the commands' tables by name, and those of a family.
+
+    Parameters
+    ----------
+    path
+        The TOML file.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or holds tables that there are not.
+    """
     if not is_file(path):
         msg = f"`--config` must be an existing file, got {shown(str(path), 200)}"
         raise InputError(msg)
@@ -190,7 +252,13 @@ def _tables(path: Path) -> tuple[dict[str, Table], tuple[Table, ...]]:
 
 
 def _checked_family(entries: object, file: str) -> tuple[Table, ...]:
-    """Return the tables [[audits]], or refuse those that are none or cannot be told apart."""
+    """Return the tables [[audits]], or refuse those that are none or cannot be told apart.
+
+    Parameters
+    ----------
+    entries, file
+        What stands under the name, and the file's name for messages.
+    """
     listed = entries if isinstance(entries, list) else []
     names = [one.get("name") for one in listed if isinstance(one, dict)]
     are_names = all(isinstance(name, str) and name.strip() for name in names)
@@ -201,7 +269,13 @@ def _checked_family(entries: object, file: str) -> tuple[Table, ...]:
 
 
 def _depth(tables: Table) -> int:
-    """Return how many tables or lists stand inside each other, without following them down."""
+    """Return how many tables or lists stand inside each other, without following them down.
+
+    Parameters
+    ----------
+    tables
+        Level by level, so that no depth exhausts Python's stack; beyond ``DEEPEST`` it stops.
+    """
     depth = 0
     level: list[Iterable[object]] = [tables.values()]
     while level and depth <= DEEPEST:

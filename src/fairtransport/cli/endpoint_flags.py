@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from cyclopts import Group, Parameter
 
-from fairtransport.cli.argument_types import Names, Whole, literal
+from fairtransport.cli.argument_types import Names, Whole
 from fairtransport.errors import InputError
+from fairtransport.literals import literal
 
 if TYPE_CHECKING:
     from fairtransport.access.endpoints.endpoint import Endpoint
@@ -55,7 +56,18 @@ class Reaching:
     retries: Whole | None = None
 
     def check(self, model: Path | None) -> None:
-        """Refuse flags that nothing is meant by."""
+        """Refuse flags that nothing is meant by.
+
+        Parameters
+        ----------
+        model
+            Of which these flags say how it is asked; a file is not asked at all.
+
+        Raises
+        ------
+        InputError
+            Naming the first such flag.
+        """
         given = [name for name, value in vars(self).items() if value is not None]
         if given and (model is None or not is_address(model)):
             flag = f"--{given[0].replace('_', '-')}"
@@ -71,7 +83,13 @@ class Reaching:
                 raise InputError(msg)
 
     def opened(self, model: Path) -> Endpoint:
-        """Return the model behind an address."""
+        """Return the model behind an address.
+
+        Parameters
+        ----------
+        model
+            The address, as a path.
+        """
         from fairtransport.access import connect
         from fairtransport.access.prompts import read_prompt
 
@@ -100,14 +118,32 @@ FLAGS = {
 
 
 def is_address(path: Path) -> bool:
-    """Say whether a model is behind an address."""
+    """Say whether a model is behind an address.
+
+    Parameters
+    ----------
+    path
+        What was typed; a path object has folded two slashes into one.
+    """
     return str(path).lower().startswith(("http:/", "https:/"))
 
 
 def as_typed(path: Path) -> str:
-    """Return an address as it was typed: a path object folds its two slashes into one."""
+    """Return an address as it was typed: a path object folds its two slashes into one.
+
+    Parameters
+    ----------
+    path
+        The address.
+
+    Examples
+    --------
+    >>> as_typed(Path("http://host/v2"))
+    'http://host/v2'
+    """
     return str(path).replace(":/", "://", 1)
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that were given: others keep their defaults."""
     return {name: value for name, value in options.items() if value is not None}

@@ -24,7 +24,18 @@ NUMBA_SETTINGS = ".numba_config.yaml"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit code."""
+    """Run the command line and return the exit code.
+
+    Parameters
+    ----------
+    arguments
+        Default: those of the process.
+
+    Returns
+    -------
+    int
+        See `cli.exits`; never an exception, and no traceback unless --debug asks for it.
+    """
     line = sys.argv[1:] if arguments is None else list(arguments)
     tokens, debug = _without_debug(line)
     _open_closed_streams()
@@ -62,6 +73,7 @@ def _refuse_foreign_settings() -> None:
 
 
 def _run(tokens: list[str]) -> int:
+    """Run a line; without a command only the list of all is needed, and none is loaded."""
     LINE.set(tuple(tokens))
     asked = app if COMMANDS.keys() & set(tokens) else app_of(listed=True)
     return int(
@@ -77,7 +89,20 @@ def _run(tokens: list[str]) -> int:
 
 
 def _explain(error: BaseException, *, debug: bool) -> int:
-    """Print one sentence about an error, with --debug also where it comes from."""
+    """Print one sentence about an error, with --debug also where it comes from.
+
+    Parameters
+    ----------
+    error
+        Whatever was raised.
+    debug
+        Whether its traceback is shown.
+
+    Returns
+    -------
+    int
+        2 for what the user can put right on the line, else 1.
+    """
     if debug:
         import traceback
 
@@ -90,7 +115,7 @@ def _explain(error: BaseException, *, debug: bool) -> int:
 
 
 def _sentence(error: BaseException, *, debug: bool) -> str:
-    from fairtransport.checks import said
+    from fairtransport.checks import said, sentence_of
     from fairtransport.cli.wording import usage_sentence
     from fairtransport.report.screen.flagwords import in_flags
 
@@ -98,26 +123,43 @@ def _sentence(error: BaseException, *, debug: bool) -> str:
         return in_flags(str(error))
     if isinstance(error, CycloptsError):
         return usage_sentence(error)
-    if isinstance(error, OSError):
-        what = "the output" if error.filename is None else repr(os.fsdecode(error.filename))
-        return f"{what} could not be read or written: {error.strerror or error}"
-    if isinstance(error, MemoryError):
-        return "there is not enough memory for this audit; bins make fewer distinct points"
-    if not isinstance(error, Exception):  # such as a model's own sys.exit
-        return f"the program was ended from inside, before its work was done: {said(error)}"
+    if broken := sentence_of(error):
+        return broken
     more = "" if debug else f"; run it again with {DEBUG} to see where, and please report it"
     return f"This is a defect of fairtransport ({said(error)}){more}"
 
 
 def _without_debug(line: list[str]) -> tuple[list[str], bool]:
-    """Take --debug out, wherever it stands before a lone --."""
+    """Take --debug out, wherever it stands before a lone --.
+
+    Parameters
+    ----------
+    line
+        What was typed.
+
+    Examples
+    --------
+    >>> _without_debug(["audit", "--debug", "--", "--debug"])
+    (['audit', '--', '--debug'], True)
+    """
     end = line.index("--") if "--" in line else len(line)
     before = [token for token in line[:end] if token != DEBUG]
     return [*before, *line[end:]], len(before) < end
 
 
 def _refuse_empty(tokens: list[str]) -> None:
-    """Refuse a flag without anything, which a variable of a shell can be that was not set."""
+    """Refuse a flag without anything, which a variable of a shell can be that was not set.
+
+    Parameters
+    ----------
+    tokens
+        What was typed.
+
+    Raises
+    ------
+    InputError
+        Naming the flag.
+    """
     for before, token in zip(["", *tokens], tokens, strict=False):
         flag, sign, value = token.partition("=")
         if not (token.startswith("--") and sign):
@@ -165,4 +207,5 @@ def _leave_stdout() -> None:
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    """Print a warning as a note; standard output may belong to a document."""
     print_note(str(message), error=True)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, cast
 
 from fairtransport.audit.entries import OWN, naming_entry, refuse_unknown
-from fairtransport.cli.argument_types import literal
 from fairtransport.cli.configfile import Table, family_entries, reading, settings_taken
 from fairtransport.cli.endpoint_flags import NAMES as ENDPOINT_FLAGS
 from fairtransport.cli.exits import FailOn, check_fail_on, family_exit_code
@@ -24,6 +23,7 @@ from fairtransport.cli.outputs import Outputs
 from fairtransport.cli.stdout import stdout_aside
 from fairtransport.cli.typed_line import LINE
 from fairtransport.cli.wording import naming
+from fairtransport.literals import literal
 from fairtransport.settings import SETTINGS, AuditSettings, checked
 
 if TYPE_CHECKING:
@@ -81,7 +81,18 @@ class FamilyLine:
 
     @classmethod
     def read(cls, entry: Table) -> FamilyLine:
-        """Read the line once more, with a table's settings over those of [audit]."""
+        """Read the line once more, with a table's settings over those of [audit].
+
+        Parameters
+        ----------
+        entry
+            A table [[audits]].
+
+        Raises
+        ------
+        InputError
+            If a key is unknown, naming the audit.
+        """
         from fairtransport.cli.app import app
 
         name = str(entry[NAME])
@@ -97,7 +108,13 @@ class FamilyLine:
         return cls(name, where, cast("Asked", bound.arguments), settings_taken()[1])
 
     def settings(self, seed: int) -> AuditSettings:
-        """Return what the audit is asked, as far as that needs no model to be seen."""
+        """Return what the audit is asked, as far as that needs no model to be seen.
+
+        Parameters
+        ----------
+        seed
+            Of the family, where the table has none of its own.
+        """
         asked = self.asked
         return asked_before(
             asked["data"], asked["cases"], asked["answers"], asked["comparison"],
@@ -108,13 +125,21 @@ class FamilyLine:
         )  # fmt: skip
 
     def keywords(self, settings: AuditSettings, models: Models) -> dict[str, object]:
-        """Return the audit as `audit_many` takes it; a model file is read once."""
+        """Return the audit as `audit_many` takes it; a model file is read once.
+
+        Parameters
+        ----------
+        settings
+            From `settings`.
+        models
+            Models read so far, by file and how they were read; added to.
+        """
         asked = self.asked
         answers, cases, comparison = asked["answers"], asked["cases"], asked["comparison"]
         key = (answers.model, answers.allow_pickle, answers.trust, answers.reaching)
         if key not in models:
             models[key] = answers.options()["model"]
-        columns = columns_of(asked["data"], cases, answers, models[key], settings.counts)
+        columns = columns_of(asked["data"], cases, answers, [models[key]], settings.counts)
         known = {one.name: getattr(settings, one.name) for one in fields(settings)}
         given = {
             "y": cases.label, "train": asked["train"], "similarity": comparison.chosen(columns),
@@ -128,7 +153,18 @@ def audit_family(
     data: Path, counts: str | None, alpha: float, seed: int | None, fail_on: FailOn,
     outputs: Outputs, running: Running,
 ) -> int:  # fmt: skip
-    """Audit the family of the settings file."""
+    """Audit the family of the settings file.
+
+    Parameters
+    ----------
+    data, counts, alpha, seed, fail_on, outputs, running
+        Flags of the command, which all audits of the family share.
+
+    Returns
+    -------
+    int
+        The exit code of the worst verdict.
+    """
     entries, (file, taken) = family_entries(), settings_taken()
     outputs.refuse_sharing()
     lines = [FamilyLine.read(entry) for entry in entries]
@@ -153,6 +189,15 @@ def _audited(
     lines: list[FamilyLine], data: Path, counts: str | None, alpha: float, seed: int,
     fail_on: FailOn,
 ) -> Audits:  # fmt: skip
+    """Return the audits; all lines are checked before the first model is read.
+
+    Parameters
+    ----------
+    lines
+        The family's tables, each read as a line.
+    data, counts, alpha, seed, fail_on
+        What all of them share.
+    """
     from fairtransport.audit import audit_many
 
     settings = {}
@@ -172,7 +217,13 @@ def _audited(
 
 
 def report_options(outputs: Outputs) -> dict[str, Any]:
-    """Return what an audit is told of its report, as far as it was given."""
+    """Return what an audit is told of its report, as far as it was given.
+
+    Parameters
+    ----------
+    outputs
+        The flags.
+    """
     options = {
         "moves_limit": outputs.moves_limit,
         "title": outputs.title,

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
+from fairtransport.audit.files import (
+    chosen_similarity,
+    columns_described,
+    known_features,
+    settings_before,
+)
 from fairtransport.checks import number
 from fairtransport.cli.argument_types import (
     DisagreementName,
@@ -22,8 +27,6 @@ from fairtransport.cli.argument_types import (
     Tables,
     TwinsName,
     Whole,
-    literal,
-    numbers,
     one_or_many,
     told,
 )
@@ -32,7 +35,7 @@ from fairtransport.cli.endpoint_flags import FLAGS as ENDPOINT_FLAGS
 from fairtransport.cli.endpoint_flags import REACHING, Reaching, is_address
 from fairtransport.cli.wording import naming
 from fairtransport.errors import InputError
-from fairtransport.losses import as_loss
+from fairtransport.literals import literal, numbers
 from fairtransport.progress import priced, silence
 from fairtransport.settings import AuditSettings
 from fairtransport.similarity import registry
@@ -40,22 +43,21 @@ from fairtransport.similarity.base import parameter_names
 from fairtransport.similarity.twins import Twins, as_twins
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Iterable
 
     from fairtransport.access.boxes import BlackBox
     from fairtransport.audit import AuditResult
+    from fairtransport.audit.files import Columns
     from fairtransport.cli.options import (
         AnswerOptions,
         CaseOptions,
         ComparisonOptions,
         PredictionOptions,
         QuestionOptions,
+        WorkOptions,
     )
     from fairtransport.similarity import Similarity
     from fairtransport.similarity.base import Parameters
-
-Columns: TypeAlias = Callable[[], dict[str, list[str]]]
-"""Finds out which columns of an audit are sensitive and which others describe a case."""
 
 
 @Parameter(name="*", group=Group("Cases", sort_key=1))
@@ -119,6 +121,7 @@ class Answers:
         }
 
     def _loaded(self) -> BlackBox | None:
+        """Return the model at a path or an address, None if there is none."""
         if self.model is None:
             return None
         if is_address(self.model):
@@ -131,6 +134,31 @@ class Answers:
 
 
 PRICE = "What a thousand questions cost, for the line that shows how far the asking is."
+
+
+@Parameter(name="*", group=Group("Limits", sort_key=4.5))
+@dataclass(frozen=True, kw_only=True)
+class WorkLimits:
+    """How long and in how much memory an audit may work."""
+
+    time_limit: Annotated[float | None, told("time_limit")] = None
+    search_rounds: Annotated[Whole | None, told("search_rounds")] = None
+    memory: Annotated[str | None, told("memory")] = None
+
+    def options(self) -> WorkOptions:
+        """Return them as `audit` takes them."""
+        return {
+            "time_limit": self.time_limit,
+            "search_rounds": self.search_rounds,
+            "memory": self.memory,
+        }
+
+    def refuse_for_families(self) -> None:
+        """Refuse what several audits are not asked."""
+        for name, value in self.options().items():
+            if value is not None:
+                msg = f"`{name}` must not be given for several audits, got {value}"
+                raise InputError(msg)
 
 
 @Parameter(name="*", group=Group("Questions", sort_key=2))
@@ -166,6 +194,7 @@ class Questions(Keeping):
     draws: Annotated[Whole, told("draws")] = AuditSettings.draws
     ask_until_sure: Annotated[Switch, told("ask_until_sure")] = AuditSettings.ask_until_sure
     budget_of_questions: Annotated[Whole | None, told("budget_of_questions")] = None
+    proxies: Annotated[Switch, told("proxies")] = AuditSettings.proxies
 
     def options(self) -> QuestionOptions:
         """Return them as `audit` takes them."""
@@ -175,11 +204,18 @@ class Questions(Keeping):
             "draws": self.draws,
             "ask_until_sure": self.ask_until_sure,
             "budget_of_questions": self.budget_of_questions,
+            "proxies": self.proxies,
             "twins": self._described(),
         }
 
     def _described(self) -> str | dict[str, object] | None:
-        """Return which twins are asked about, as `audit` takes it."""
+        """Return which twins are asked about, as `audit` takes it.
+
+        Raises
+        ------
+        InputError
+            Naming the flag of the setting that is wrong.
+        """
         if self.twins_settings is None:
             return self.twins
         given = one_or_many(self.twins_settings)
@@ -194,7 +230,13 @@ class Questions(Keeping):
         return said
 
     def refuse_for_families(self) -> None:
-        """Refuse what several audits are not asked; a query log and repeats they may have."""
+        """Refuse what several audits are not asked; a query log and repeats they may have.
+
+        Raises
+        ------
+        InputError
+            Naming the first.
+        """
         for name, value in self.options().items():
             if name not in {"query_log", "repeats"} and value != getattr(Questions, name):
                 msg = f"`{name}` must not be given for several audits, got {value}"
@@ -221,7 +263,13 @@ class Comparing:
     disagreement: Annotated[DisagreementName, told("disagreement")] = AuditSettings.disagreement
 
     def options(self, columns: Columns) -> ComparisonOptions:
-        """Return them as `Monitor` takes them; ``columns`` as in `chosen`."""
+        """Return them as `Monitor` takes them; ``columns`` as in `chosen`.
+
+        Parameters
+        ----------
+        columns
+            Finds out which columns a similarity is about.
+        """
         return {
             "similarity": self.chosen(columns),
             "loss": self.loss,
@@ -261,11 +309,7 @@ class Comparing:
         given = one_or_many(self.similarity_settings or {})
         settings = {name.replace("-", "_"): value for name, value in given.items()}
         with naming(**_setting_flags(registry.SIMILARITIES[self.similarity])):
-            if not settings:
-                registry.as_similarity(self.similarity)  # fails where settings are needed
-                return self.similarity
-            defaults = columns() if "fit" in settings else {}
-            return registry.similarity_from_settings(self.similarity, settings, defaults=defaults)
+            return chosen_similarity(self.similarity, settings, columns)
 
 
 @Parameter(name="*", group=Group("Running", sort_key=5))
@@ -291,7 +335,13 @@ class Running:
     def hushed(
         self, file: str | None = None, taken: tuple[str, ...] = ()
     ) -> AbstractContextManager[None]:
-        """Say what a settings file decides; if nothing is to be printed, show no bars either."""
+        """Say what a settings file decides; if nothing is to be printed, show no bars either.
+
+        Parameters
+        ----------
+        file, taken
+            The settings file and what it sets; default: those of this command.
+        """
         if self.quiet:
             return silence()
         if file is None:
@@ -305,7 +355,13 @@ class Running:
 
 
 def _setting_flags(kind: type[Parameters]) -> dict[str, str]:
-    """Return the flag of each setting of a similarity, and of what it is fitted on."""
+    """Return the flag of each setting of a similarity, and of what it is fitted on.
+
+    Parameters
+    ----------
+    kind
+        The similarity's class.
+    """
     names = (*parameter_names(kind), "fit", "group", "comparable", "path", "points")
     flags = {name: f"--similarity-settings.{name.replace('_', '-')}" for name in names}
     return flags | {"X": flags["fit"]}
@@ -317,17 +373,28 @@ def asked_before(
     """Return what is asked, or refuse what needs no model to be seen, as reading one takes long.
 
     The similarity, which may have to know the model's columns, is still open.
-    """
-    from fairtransport.access.boxes import choose_access
-    from fairtransport.space.file_source import FileSource
 
-    if data is not None:
-        FileSource(data)
-    loss = as_loss(comparison.loss, comparison.limits)
+    Parameters
+    ----------
+    data
+        The file of cases, whose ending and existence are checked; None where that was done.
+    cases, answers, comparison
+        The flags.
+    more
+        Further settings of an audit.
+
+    Raises
+    ------
+    InputError
+        In the words of the flags.
+    """
     answers.reaching.check(answers.model)
-    # any callable stands for the model
-    choose_access(None if answers.model is None else len, answers.prediction, answers.score, loss)
-    settings = AuditSettings(
+    return settings_before(
+        data,
+        cases.label,
+        has_model=answers.model is not None,
+        y_pred=answers.prediction,
+        y_score=answers.score,
         **cases.options(),
         loss=comparison.loss,
         loss_range=comparison.limits,
@@ -335,39 +402,49 @@ def asked_before(
         disagreement=comparison.disagreement,
         **more,
     )
-    if loss.uses_truth and cases.label is None:
-        msg = f"`y` must be given for the loss {loss.name!r}, got None"
-        raise InputError(msg)
-    return settings
 
 
 def audit_file(
     data: Path, settings: AuditSettings, cases: Cases, answers: Answers, comparison: Comparing,
     train: Path | None = None,
 ) -> AuditResult:  # fmt: skip
-    """Read the model, find out who is comparable, and audit."""
+    """Read the model, find out who is comparable, and audit.
+
+    Parameters
+    ----------
+    data
+        The file of cases.
+    settings
+        From `asked_before`.
+    cases, answers, comparison
+        The flags.
+    train
+        The model's training data, if a note on it is wanted.
+    """
     from fairtransport.audit import audit_with
 
     asked = answers.options()
-    columns = columns_of(data, cases, answers, asked["model"], settings.counts)
+    columns = columns_of(data, cases, answers, [asked["model"]], settings.counts)
     complete = replace(settings, similarity=comparison.chosen(columns))
     return audit_with(complete, data, cases.label, **asked, train=train)
 
 
 def columns_of(
-    data: Path, cases: Cases, answers: Answers, model: object, counts: str | None = None
-) -> Columns:
-    """Return how to find the columns that a similarity is about, as the audit will choose them."""
+    data: Path, cases: Cases, answers: Answers, models: Iterable[object],
+    counts: str | None = None,
+) -> Columns:  # fmt: skip
+    """Return how to find the columns that a similarity is about, as the audit will choose them.
 
-    def find() -> dict[str, list[str]]:
-        from fairtransport.space.file_source import FileSource
-
-        sensitive = list(cases.sensitive or ())
-        chosen: Collection[str] | None = cases.features or getattr(model, "features", None)
-        if chosen is None:
-            taken = {cases.label, counts, answers.prediction, *(answers.score or ())}
-            chosen = [name for name in FileSource(data).columns if name not in taken]
-        others = [name for name in chosen if name not in sensitive]
-        return {"sensitive_features": sensitive, "features": others}
-
-    return find
+    Parameters
+    ----------
+    data, cases, answers
+        The file and the flags.
+    model
+        Asked for its columns where no flag names them.
+    counts
+        A column that describes nobody.
+    """
+    others = (cases.label, counts, answers.prediction, *(answers.score or ()))
+    return lambda: columns_described(
+        data, cases.sensitive or (), cases.features, known_features(models), others
+    )

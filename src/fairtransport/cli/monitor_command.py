@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from fairtransport.cli.argument_types import Names, literal, told
+from fairtransport.cli.argument_types import Names, told
 from fairtransport.cli.exits import FailOn, exit_code
 from fairtransport.cli.flags import (
     Answers,
@@ -19,6 +19,7 @@ from fairtransport.cli.flags import (
 from fairtransport.cli.outputs import check_target, real_path
 from fairtransport.cli.stdout import stdout_aside
 from fairtransport.cli.wording import naming
+from fairtransport.literals import literal
 from fairtransport.settings import MONITOR, AuditSettings
 
 CASES, ANSWERS, COMPARISON, RUNNING = Cases(), Answers(), Comparing(), Running()
@@ -67,7 +68,7 @@ def monitor(
         GrowingFile(data)  # checks ending and existence
         asked_before(None, cases, answers, comparison, delta=delta, alpha=alpha)
         asked = answers.options()
-        columns = columns_of(data, cases, answers, asked["model"])
+        columns = columns_of(data, cases, answers, [asked["model"]])
         found, waiting = follow(
             data,
             state,

@@ -45,7 +45,16 @@ class QuestionOptions(TypedDict):
     draws: int
     ask_until_sure: bool
     budget_of_questions: int | None
+    proxies: bool
     twins: str | Mapping[str, object] | None
+
+
+class WorkOptions(TypedDict):
+    """How long and in how much memory an audit may work."""
+
+    time_limit: float | None
+    search_rounds: int | None
+    memory: str | None
 
 
 class ComparisonOptions(TypedDict):

@@ -87,7 +87,18 @@ class Outputs:
         return self._share() is not None and self.report is None and self.json is None
 
     def check(self, *inputs: Path | None) -> None:
-        """Refuse, before any work, files that could not be written or would replace an input."""
+        """Refuse, before any work, files that could not be written or would replace an input.
+
+        Parameters
+        ----------
+        inputs
+            Files that the command reads.
+
+        Raises
+        ------
+        InputError
+            Naming the flag.
+        """
         if self.report is not None:
             check_report_ending("--report", self.report)
         if self.json is not None and str(self.json).startswith("-") and not self.fills_stdout:
@@ -108,7 +119,15 @@ class Outputs:
                 taken.add(real_path(path))
 
     def write(self, result: AuditResult, *, failed: bool) -> list[Path]:
-        """Write what was asked for and return the paths."""
+        """Write what was asked for and return the paths.
+
+        Parameters
+        ----------
+        result
+            The audit.
+        failed
+            Whether the exit code says so, for JUnit's file.
+        """
         share, written = self._share(), []
         if self.report is not None:
             written.append(write_report("--report", self.report, result, share))
@@ -128,6 +147,7 @@ class Outputs:
         return written
 
     def _refuse_shared_moves(self) -> None:
+        """Refuse a table of all moves beside what is to be shared."""
         if self._share() is not None:
             msg = (
                 "`--moves` must not be given with `--share`: its rows are about people one by one; "
@@ -136,13 +156,25 @@ class Outputs:
             raise InputError(msg)
 
     def write_family(self, summary: FamilySummary) -> list[Path]:
-        """Write what was asked for of several audits and return the paths."""
+        """Write what was asked for of several audits and return the paths.
+
+        Parameters
+        ----------
+        summary
+            What they say together.
+        """
         from fairtransport.report.family_pages import render_family_html, render_family_markdown
 
         return self._write(summary, render_family_html, render_family_markdown)
 
     def write_comparison(self, summary: ComparisonSummary) -> list[Path]:
-        """Write what was asked for of a comparison and return the paths."""
+        """Write what was asked for of a comparison and return the paths.
+
+        Parameters
+        ----------
+        summary
+            What it says.
+        """
         from fairtransport.report.comparison_pages import (
             render_comparison_html,
             render_comparison_markdown,
@@ -153,6 +185,15 @@ class Outputs:
     def _write(
         self, summary: Summary, html: Callable[[Summary], str], markdown: Callable[[Summary], str]
     ) -> list[Path]:
+        """Write a report, by its ending, and a document.
+
+        Parameters
+        ----------
+        summary
+            What is told.
+        html, markdown
+            Make the report.
+        """
         written = []
         if self.report is not None:
             render = html if self.report.suffix.lower() in HTML else markdown
@@ -184,13 +225,24 @@ class Outputs:
             raise InputError(msg)
 
     def _share(self) -> int | None:
+        """Return the fewest people in a cell that is shared, None if nothing is."""
         if self.share_at_least is not None:
             return self.share_at_least
         return FEWEST if self.share else None
 
 
 def write_report(flag: str, path: Path, result: AuditResult, share: int | None = None) -> Path:
-    """Write a report, HTML or Markdown by its ending; an error names the flag."""
+    """Write a report, HTML or Markdown by its ending; an error names the flag.
+
+    Parameters
+    ----------
+    flag, path
+        The flag, and where to.
+    result
+        The audit.
+    share
+        The fewest people in a cell; None: nothing is left out.
+    """
     with naming(path=flag):
         if path.suffix.lower() in HTML:
             return result.to_html(path, share=share)
@@ -198,14 +250,33 @@ def write_report(flag: str, path: Path, result: AuditResult, share: int | None =
 
 
 def check_report_ending(flag: str, path: Path) -> None:
-    """Refuse a report that is neither HTML nor Markdown."""
+    """Refuse a report that is neither HTML nor Markdown.
+
+    Parameters
+    ----------
+    flag, path
+        The flag, and where the report would go.
+    """
     if path.suffix.lower() not in (*HTML, *MARKDOWN):
         msg = f"`{flag}` must end in .html or .md, got {path.name!r}"
         raise InputError(msg)
 
 
 def check_target(flag: str, path: Path, taken: Collection[Path | None] = ()) -> None:
-    """Refuse a file that could not be written, or that the command reads or writes already."""
+    """Refuse a file that could not be written, or that the command reads or writes already.
+
+    Parameters
+    ----------
+    flag, path
+        The flag, and where the file would go.
+    taken
+        Files of the command, links followed.
+
+    Raises
+    ------
+    InputError
+        Before anything is computed.
+    """
     real = real_path(path)
     if real is None:
         msg = f"`{flag}` must be the path of a file, got {shown(str(path))}"
@@ -220,7 +291,13 @@ def check_target(flag: str, path: Path, taken: Collection[Path | None] = ()) -> 
 
 
 def _refused_kind(path: Path) -> str | None:
-    """Say what a path is if nothing can be written there; devices and pipes can be written to."""
+    """Say what a path is if nothing can be written there; devices and pipes can be written to.
+
+    Parameters
+    ----------
+    path
+        Where a file would go.
+    """
     kinds = {
         "a folder": path.is_dir, "a socket": path.is_socket, "a disk": path.is_block_device,
     }  # fmt: skip
@@ -228,7 +305,13 @@ def _refused_kind(path: Path) -> str | None:
 
 
 def real_path(path: Path) -> Path | None:
-    """Return where a path leads; None where no file can be: links in a circle, a null byte."""
+    """Return where a path leads; None where no file can be: links in a circle, a null byte.
+
+    Parameters
+    ----------
+    path
+        What was typed; it need not exist.
+    """
     try:
         real = Path(os.path.realpath(path))
         return None if real.is_symlink() else real

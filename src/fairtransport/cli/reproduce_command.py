@@ -26,7 +26,15 @@ FIGURES = {
 
 
 def _figure(number: int, shows: str) -> Callable[..., int]:
-    """Return the command that writes a figure."""
+    """Return the command that writes a figure.
+
+    Parameters
+    ----------
+    number
+        Of the figure in the paper.
+    shows
+        What it shows, for the help.
+    """
     name = f"figure{number}"
 
     def write(*, output: Path = Path(), seed: Seed = 0, quiet: Switch = False) -> int:
@@ -110,6 +118,7 @@ def adult_networks(
     people: Whole | None = None,
     output: Path = Path(),
     seed: Seed = 0,
+    cache: Path | None = None,
     quiet: Switch = False,
 ) -> int:
     """Remake the follow-up's Adult study: four models, its test and an audit side by side.
@@ -124,6 +133,9 @@ def adult_networks(
         The folder for adult-networks.md, adult-networks.csv and adult-networks.json.
     seed
         The first seed.
+    cache
+        The folder that keeps finished models, so that a run can be taken up again; default:
+        adult-networks-cache in the output folder.
     quiet
         Print nothing but errors.
     """
@@ -137,7 +149,12 @@ def adult_networks(
 
     flags = naming(seeds="--seeds", people="--people")
     with flags, silence() if quiet else nullcontext():
-        found = run(seeds, seed=seed, settings=StudySettings(people=people))
+        found = run(
+            seeds,
+            cache=output / "adult-networks-cache" if cache is None else cache,
+            seed=seed,
+            settings=StudySettings(people=people),
+        )
     written = write_adult_networks(found, output)
     if not quiet:
         print_adult_networks(found)

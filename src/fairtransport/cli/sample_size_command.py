@@ -118,6 +118,7 @@ def sample_size(
 def _show(
     plan: SamplePlan, notes: list[str], plot: Path | None, power: float, running: Running
 ) -> None:
+    """Print a plan and draw its power curve, as far as that was asked for."""
     from fairtransport.report.charts import power_chart, power_table, save_chart
     from fairtransport.report.screen import print_plan, print_written
 
@@ -130,6 +131,7 @@ def _show(
 
 
 def _pilot_note(result: AuditResult) -> str:
+    """Return that the pilot's value is an estimate itself."""
     return (
         f"The pilot's value {result.statistic:.4f} is itself an estimate, from {result.n} cases: "
         "the plan is for people like the pilot's."

@@ -26,6 +26,7 @@ def stdout_aside() -> Iterator[None]:
 
 @contextmanager
 def _system_stream_aside() -> Iterator[None]:
+    """Let the system's standard output lead to standard error inside, whoever writes to it."""
     _flush()
     try:
         kept = os.dup(STDOUT)
@@ -43,5 +44,6 @@ def _system_stream_aside() -> Iterator[None]:
 
 
 def _flush() -> None:
+    """Write out what Python's own stream still holds."""
     with suppress(AttributeError, OSError, ValueError):  # there is none, or it is closed
         sys.__stdout__.flush()  # type: ignore[union-attr]

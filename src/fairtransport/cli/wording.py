@@ -27,7 +27,13 @@ KINDS = {
 
 @contextmanager
 def naming(**renamed: str) -> Iterator[None]:
-    """Say flags instead of parameters; ``renamed`` adds what one command calls a parameter."""
+    """Say flags instead of parameters; ``renamed`` adds what one command calls a parameter.
+
+    Parameters
+    ----------
+    renamed
+        Flags by parameter.
+    """
     try:
         yield
     except FairtransportError as error:
@@ -35,7 +41,13 @@ def naming(**renamed: str) -> Iterator[None]:
 
 
 def usage_sentence(error: CycloptsError) -> str:
-    """Return what the command line's library found wrong, in one sentence of ours."""
+    """Return what the command line's library found wrong, in one sentence of ours.
+
+    Parameters
+    ----------
+    error
+        Of the library; a kind without a sentence of ours says its own.
+    """
     command = " ".join(("fairtransport", *(error.command_chain or ())))
     for kind, sentence in SENTENCES:
         if isinstance(error, kind):
@@ -44,22 +56,31 @@ def usage_sentence(error: CycloptsError) -> str:
 
 
 def _missing(error: exceptions.MissingArgumentError, command: str) -> str:
+    """Return that a flag needs a value, or an argument is missing."""
     if error.keyword:
         return f"`{error.keyword}` needs a value"
     return f"`{_called(_argument(error))}` must be given to `{command}`"
 
 
 def _repeated(error: exceptions.RepeatArgumentError, _: str) -> str:
+    """Return that a flag was given twice."""
     return f"`{error.token.keyword}` must be given once"
 
 
 def _left_over(error: exceptions.UnusedCliTokensError, command: str) -> str:
+    """Return that there is more on the line than the command takes."""
     rest = " ".join(error.unused_tokens or ())
     return f"`{command}` takes no further argument, got {rest!r}{_commas(error)}"
 
 
 def _commas(error: exceptions.UnusedCliTokensError) -> str:
-    """Say how a list is written, where one seems to go on after a blank."""
+    """Say how a list is written, where one seems to go on after a blank.
+
+    Parameters
+    ----------
+    error
+        With the line and what is left of it.
+    """
     line, rest = error.root_input_tokens or [], error.unused_tokens or [""]
     at = line.index(rest[0]) if rest[0] in line else 0
     if at < 2 or line[at - 2] not in LISTS:  # noqa: PLR2004
@@ -70,11 +91,13 @@ def _commas(error: exceptions.UnusedCliTokensError) -> str:
 
 
 def _invalid(error: exceptions.ValidationError, _: str) -> str:
+    """Return the rule that a value breaks, and the value."""
     got = [token.value for token in error.argument.tokens] if error.argument else []
     return f"`{_called(_argument(error))}` {error.exception_message}, got {' '.join(got)}"
 
 
 def _unknown_command(error: exceptions.UnknownCommandError, command: str) -> str:
+    """Return that there is no such command, with the nearest one."""
     typed = (error.unused_tokens or ["?"])[0]
     names = [] if error.app is None else [name for name in error.app if name[0] != "-"]
     found = get_close_matches(typed, names, n=1)
@@ -83,6 +106,7 @@ def _unknown_command(error: exceptions.UnknownCommandError, command: str) -> str
 
 
 def _unknown(error: exceptions.UnknownOptionError, command: str) -> str:
+    """Return that there is no such flag or setting, with the nearest one."""
     token = error.token
     if token.source != "cli":
         return f"{_key(token)!r} in {token.source!r} is no setting of `{command}`{_nearest(error)}"
@@ -90,6 +114,7 @@ def _unknown(error: exceptions.UnknownOptionError, command: str) -> str:
 
 
 def _nearest(error: exceptions.UnknownOptionError) -> str:
+    """Return the flag or setting that was probably meant."""
     typed = (error.token.keyword or error.token.value).split("=")[0].strip("-[]")
     names = {name.lstrip("-"): name for one in error.argument_collection for name in one.names}
     found = get_close_matches(typed, names, n=1)
@@ -98,6 +123,7 @@ def _nearest(error: exceptions.UnknownOptionError) -> str:
 
 
 def _not_converted(error: exceptions.CoercionError, _: str) -> str:
+    """Return what a value must be, and what it is; in a file, where it stands."""
     token = error.token
     if token is None:
         return str(error)
@@ -113,6 +139,7 @@ def _not_converted(error: exceptions.CoercionError, _: str) -> str:
 
 
 def _rule(kind: object) -> str:
+    """Return what a flag's type asks for, in words."""
     kinds = [one for one in (get_args(kind) or (kind,)) if one is not type(None)]
     if get_origin(kind) is Literal:
         return f"one of {', '.join(repr(word) for word in kinds)}"
@@ -121,16 +148,29 @@ def _rule(kind: object) -> str:
 
 
 def _argument(error: CycloptsError) -> str:
+    """Return the name of the argument that an error is about."""
     return error.argument.name if error.argument else "an argument"
 
 
 def _called(name: str) -> str:
-    """Return a flag as it is typed; arguments by position are written large."""
+    """Return a flag as it is typed; arguments by position are written large.
+
+    Parameters
+    ----------
+    name
+        As the library has it.
+    """
     return name if name not in {"--data", "--pilot"} else name.lstrip("-").upper()
 
 
 def _key(token: Token) -> str:
-    """Return a key as it is written in a file: a.b instead of [a][b]."""
+    """Return a key as it is written in a file: a.b instead of [a][b].
+
+    Parameters
+    ----------
+    token
+        Of a settings file.
+    """
     parts = re.findall(r"\[([^\]]*)\]", token.keyword or "")
     return ".".join(parts) or token.keyword or token.value
 

@@ -26,10 +26,11 @@ def load_adult() -> pd.DataFrame:
 
     Returns
     -------
-    A frame with one row a cell and the columns ``sex``, ``race`` (five levels), ``age``,
-    ``education``, ``marital``, ``occupation``, ``hours`` (a week), ``over_50k`` (1: income of
-    more than 50 000 dollars a year) and ``count``. The columns but sex and race are banded or
-    grouped, so that people who are alike in all but the sensitive features occur.
+    DataFrame
+        One row a cell, with the columns ``sex``, ``race`` (five levels), ``age``, ``education``,
+        ``marital``, ``occupation``, ``hours`` (a week), ``over_50k`` (1: income of more than 50 000
+        dollars a year) and ``count``. The columns but sex and race are banded or grouped, so that
+        people who are alike in all but the sensitive features occur.
 
     Notes
     -----
@@ -47,9 +48,10 @@ def load_adult() -> pd.DataFrame:
 
     Examples
     --------
-    >>> adult = load_adult()
-    >>> int(adult["count"].sum())
-    48842
+    >>> import fairtransport as ft
+    >>> adult = ft.datasets.load_adult()
+    >>> int(adult["count"].sum()), int(adult.loc[adult["over_50k"] == 1, "count"].sum())
+    (48842, 11687)
     """
     import pandas as pd
 

@@ -26,10 +26,11 @@ def load_compas() -> pd.DataFrame:
 
     Returns
     -------
-    A frame with one row a cell and the columns ``sex``, ``race``, ``age_cat``, ``priors``,
-    ``charge`` (F felony, M misdemeanor), ``two_year_recid`` (1: arrested again within two
-    years), ``high_risk`` (1: COMPAS decile score 5 or more) and ``count``. Summed over
-    ``high_risk`` the cells are the paper's 144, of which 142 are occupied.
+    DataFrame
+        One row a cell, with the columns ``sex``, ``race``, ``age_cat``, ``priors``, ``charge`` (F
+        felony, M misdemeanor), ``two_year_recid`` (1: arrested again within two years),
+        ``high_risk`` (1: COMPAS decile score 5 or more) and ``count``. Summed over ``high_risk``
+        the cells are the paper's 144, of which 142 are occupied.
 
     Notes
     -----
@@ -46,9 +47,12 @@ def load_compas() -> pd.DataFrame:
 
     Examples
     --------
-    >>> compas = load_compas()
+    >>> import fairtransport as ft
+    >>> compas = ft.datasets.load_compas()
     >>> int(compas["count"].sum())
     5278
+    >>> compas.groupby("race")["count"].sum().to_dict()
+    {'African-American': 3175, 'Caucasian': 2103}
     """
     import pandas as pd
 
@@ -58,14 +62,45 @@ def load_compas() -> pd.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """People to train on and people to audit with, one a row."""
+    """People to train on and people to audit with, one a row.
+
+    Attributes
+    ----------
+    training, audit
+        The two parts.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> split = ft.datasets.split_compas(seed=0)
+    >>> sorted(split.audit["race"].unique())
+    ['African-American', 'Caucasian']
+    """
 
     training: pd.DataFrame
     audit: pd.DataFrame
 
 
 def split_compas(seed: int) -> Split:
-    """Split the 5278 people at random into 70 % for training and 30 % for the audit."""
+    """Split the 5278 people at random into 70 % for training and 30 % for the audit.
+
+    Parameters
+    ----------
+    seed
+        Of the draw.
+
+    Returns
+    -------
+    Split
+        ``training`` and ``audit``, frames with one row a person.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> split = ft.datasets.split_compas(seed=0)
+    >>> len(split.training), len(split.audit)
+    (3694, 1584)
+    """
     counts = load_compas()
     people = counts.loc[counts.index.repeat(counts["count"])].drop(columns="count")
     order = np.random.default_rng(seed).permutation(len(people))

@@ -24,6 +24,17 @@ class CostMatrix(Cost):
     """Costs handed in: dense with infinity, or sparse, where an absent entry is forbidden.
 
     In a sparse matrix an explicit 0 is a free move. Staying put is always free.
+
+    Attributes
+    ----------
+    matrix
+        (K, K), checked when it is made: non-negative, 0 on the diagonal.
+
+    Examples
+    --------
+    >>> costs = CostMatrix([[0.0, 2.0], [np.inf, 0.0]])
+    >>> costs.between(np.array([1]), np.array([0, 1])).tolist()
+    [[inf, 0.0]]
     """
 
     matrix: FloatArray | csr_array[np.float64]
@@ -32,7 +43,13 @@ class CostMatrix(Cost):
         object.__setattr__(self, "matrix", _checked_costs(self.matrix))
 
     def between(self, rows: IntArray, cols: IntArray) -> FloatArray:
-        """Return the part of the matrix, absent entries as infinity."""
+        """Return the part of the matrix, absent entries as infinity.
+
+        Parameters
+        ----------
+        rows, cols
+            As in `Cost.between`.
+        """
         if isinstance(self.matrix, np.ndarray):
             return self.matrix[np.ix_(rows, cols)]
         part = np.full((len(rows), self.matrix.shape[1]), np.inf)
@@ -42,7 +59,13 @@ class CostMatrix(Cost):
         return part[:, cols]
 
     def at(self, points: IntArray) -> CostMatrix:
-        """Return the part of the matrix that is about some of the points."""
+        """Return the part of the matrix that is about some of the points.
+
+        Parameters
+        ----------
+        points
+            As in `Cost.at`.
+        """
         return CostMatrix(self.matrix[points][:, points])
 
     @property
@@ -52,14 +75,20 @@ class CostMatrix(Cost):
 
     @property
     def listed(self) -> Moves | None:
-        """The entries of a sparse matrix."""
+        """The entries of a sparse matrix; None for a dense one."""
         if isinstance(self.matrix, np.ndarray):
             return None
         row = np.repeat(np.arange(self.size), np.diff(self.matrix.indptr))
         return Moves(row, self.matrix.indices.astype(np.int64), np.asarray(self.matrix.data))
 
     def perturbed(self, eta: float, size: int, rng: np.random.Generator) -> CostMatrix:  # noqa: ARG002
-        """Return the matrix with each entry multiplied by a factor of its own."""
+        """Return the matrix with each entry multiplied by a factor of its own.
+
+        Parameters
+        ----------
+        eta, size, rng
+            As in `Cost.perturbed`.
+        """
         matrix = self.matrix
         if isinstance(matrix, np.ndarray):
             return CostMatrix(matrix * (1 + eta * rng.uniform(-1, 1, matrix.shape)))
@@ -70,6 +99,13 @@ class CostMatrix(Cost):
 
 
 def _checked_costs(value: object) -> FloatArray | csr_array[np.float64]:
+    """Return a cost matrix as floats, dense or in compressed rows.
+
+    Raises
+    ------
+    InputError
+        If it is not square, has a diagonal other than 0, or costs that cannot be computed with.
+    """
     if is_sparse(value):
         matrix: Any = float_csr("costs", value)
         if matrix.ndim != 2:  # noqa: PLR2004

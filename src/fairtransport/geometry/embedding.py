@@ -21,6 +21,24 @@ class Embedding(Cost):
     """Squared Euclidean distance between the rows of ``coordinates``.
 
     Every Mahalanobis-like metric is of this form: ``d(x, y)² = |Ax − Ay|²``.
+
+    Parameters
+    ----------
+    coordinates
+        (K, any) finite numbers, one row a point.
+
+    Raises
+    ------
+    InputError
+        If they are not finite, or so large or so close that squares of differences are lost.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fairtransport as ft
+    >>> cost = ft.Embedding([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]])
+    >>> ft.AuditProblem([0.0, 1.0, 0.0], ft.Geometry([0, 0, 0], cost), budget=5.0).value([1, 0, 0])
+    0.2
     """
 
     coordinates: FloatArray
@@ -30,27 +48,101 @@ class Embedding(Cost):
         object.__setattr__(self, "coordinates", check_coordinates("coordinates", array))
 
     def between(self, rows: IntArray, cols: IntArray) -> FloatArray:
-        """Return Σ_d (x_id − x_jd)², from the differences, so that equal rows cost exactly 0."""
+        """Return Σ_d (x_id − x_jd)², from the differences, so that equal rows cost exactly 0.
+
+        Parameters
+        ----------
+        rows, cols
+            Numbers of points.
+
+        Returns
+        -------
+        ndarray of float
+            (rows, cols) squared distances.
+
+        Examples
+        --------
+        >>> cost.between(np.array([0]), np.array([1, 2])).tolist()
+        [[25.0, 1.0]]
+        """
         from scipy.spatial.distance import cdist
 
         return cdist(self.coordinates[rows], self.coordinates[cols], "sqeuclidean")
 
     def at(self, points: IntArray) -> Embedding:
-        """Return the distances between some of the points."""
+        """Return the distances between some of the points.
+
+        Parameters
+        ----------
+        points
+            Their numbers.
+
+        Returns
+        -------
+        Embedding
+            Over these points, in the order given.
+
+        Examples
+        --------
+        >>> cost.at(np.array([2, 1])).coordinates.tolist()
+        [[0.0, 1.0], [3.0, 4.0]]
+        """
         return Embedding(self.coordinates[points])
 
     @property
     def size(self) -> int:
-        """The number of points."""
+        """The number of points.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> cost.size
+        3
+        """
         return len(self.coordinates)
 
     @property
     def points(self) -> FloatArray:
-        """The coordinates."""
+        """The coordinates.
+
+        Returns
+        -------
+        ndarray of float
+
+        Examples
+        --------
+        >>> cost.points.shape
+        (3, 2)
+        """
         return self.coordinates
 
     def perturbed(self, eta: float, size: int, rng: np.random.Generator) -> Embedding:  # noqa: ARG002
-        """Return the points after a random linear map that changes no squared length by more."""
+        """Return the points after a random linear map that changes no squared length by more.
+
+        Parameters
+        ----------
+        eta
+            The largest change of a squared length, as a share of it.
+        size
+            The number of points; not needed here, where they are known.
+        rng
+            Draws the map.
+
+        Returns
+        -------
+        Embedding
+            Another embedding of the same points.
+
+        Examples
+        --------
+        >>> other = cost.perturbed(0.1, 3, np.random.default_rng(0))
+        >>> ratio = other.between([0], [1, 2]) / cost.between([0], [1, 2])
+        >>> bool(abs(ratio - 1).max() <= 0.1)
+        True
+        """
         columns = self.coordinates.shape[1]
         turn = np.linalg.qr(rng.normal(size=(columns, columns)))[0]
         factors = np.sqrt(1 + eta * rng.uniform(-1, 1, columns))
@@ -58,7 +150,28 @@ class Embedding(Cost):
 
 
 def check_coordinates(name: str, array: FloatArray) -> FloatArray:
-    """Return coordinates if all their squared distances are costs that can be computed with."""
+    """Return coordinates if all their squared distances are costs that can be computed with.
+
+    Parameters
+    ----------
+    name
+        The parameter, for messages.
+    array
+        One point a row.
+
+    Raises
+    ------
+    InputError
+        If a number is not finite, so large that a squared distance would overflow, or so near
+        another that it would underflow to 0: unlike people would pass for alike.
+
+    Examples
+    --------
+    >>> check_coordinates("scales", np.array([[1e200]]))
+    Traceback (most recent call last):
+        ...
+    fairtransport.errors.InputError: `scales` must make squared distances of at most ...
+    """
     finite(name, array)
     size = np.abs(array)
     span = 2 * float(size.max(initial=0.0))

@@ -16,14 +16,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ZeroCost(Cost):
-    """Every move inside a block is free: the paper's COMPAS metric."""
+    """Every move inside a block is free: the paper's COMPAS metric.
+
+    The block decides who is comparable, and the budget plays no part.
+    """
 
     def between(self, rows: IntArray, cols: IntArray) -> FloatArray:
-        """Return zeros."""
+        """Return zeros.
+
+        Parameters
+        ----------
+        rows, cols
+            As in `Cost.between`.
+        """
         return np.zeros((len(rows), len(cols)))
 
     def at(self, points: IntArray) -> ZeroCost:  # noqa: ARG002
-        """Return the same: it is free everywhere."""
+        """Return the same: it is free everywhere.
+
+        Parameters
+        ----------
+        points
+            Not looked at.
+        """
         return self
 
     @property
@@ -45,6 +60,17 @@ class WithinTolerance(Cost):
     ----------
     values, limits
         (K, columns) coordinates, and how far apart they may be in each.
+
+    Notes
+    -----
+    Being close is not transitive: of three people in a row the first and the last may not be
+    comparable. So this is a cost, and not a block.
+
+    Examples
+    --------
+    >>> close = WithinTolerance(np.array([[30.0], [32.0], [34.0]]), np.array([2.0]))
+    >>> close.between(np.array([0]), np.array([1, 2])).tolist()
+    [[0.0, inf]]
     """
 
     values: FloatArray
@@ -59,14 +85,26 @@ class WithinTolerance(Cost):
         object.__setattr__(self, "limits", limits + slack)
 
     def between(self, rows: IntArray, cols: IntArray) -> FloatArray:
-        """Return 0 for close pairs, infinity for the others."""
+        """Return 0 for close pairs, infinity for the others.
+
+        Parameters
+        ----------
+        rows, cols
+            As in `Cost.between`.
+        """
         part = np.zeros((len(rows), len(cols)))
         for values, limit in zip(self.values.T, self.limits, strict=True):
             part[np.abs(values[rows][:, None] - values[cols][None, :]) > limit] = np.inf
         return part
 
     def at(self, points: IntArray) -> WithinTolerance:
-        """Return the rule for some of the points."""
+        """Return the rule for some of the points.
+
+        Parameters
+        ----------
+        points
+            As in `Cost.at`.
+        """
         return WithinTolerance(self.values[points], self.limits)
 
     @property

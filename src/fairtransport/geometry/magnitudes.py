@@ -18,7 +18,33 @@ LARGEST_LOSS = 1e100
 
 
 def refuse_bad_costs(values: FloatArray, name: str) -> None:
-    """Refuse costs that are no numbers, negative, or too large or small to compute with."""
+    """Refuse costs that are no numbers, negative, or too large or small to compute with.
+
+    Parameters
+    ----------
+    values
+        Costs in any shape.
+    name
+        The parameter, for messages.
+
+    Raises
+    ------
+    InputError
+        Naming the first that is bad.
+
+    Notes
+    -----
+    Slopes are quotients and hulls compare products of two costs and a loss: within these limits
+    none of them overflows or underflows to 0.
+
+    Examples
+    --------
+    >>> refuse_bad_costs(np.array([0.0, 1.0, np.inf]), "costs")
+    >>> refuse_bad_costs(np.array([-1.0]), "costs")
+    Traceback (most recent call last):
+        ...
+    fairtransport.errors.InputError: `costs` must be >= 0 (infinity forbids a move), got -1
+    """
     bad = values[np.isnan(values) | (values < 0)]
     if len(bad):
         msg = f"`{name}` must be >= 0 (infinity forbids a move), got {bad[0]:g}"

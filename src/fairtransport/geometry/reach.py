@@ -27,6 +27,19 @@ def reaches_other(geometry: Geometry, kinds: IntArray, *, freely: bool = False) 
         (K,) the kind of each point.
     freely
         Whether only moves that cost nothing count.
+
+    Returns
+    -------
+    ndarray
+        (K,) truth values.
+
+    Examples
+    --------
+    Two blocks; in the second everybody is of one kind.
+
+    >>> from fairtransport.geometry import Geometry
+    >>> reaches_other(Geometry([0, 0, 1, 1]), np.array([0, 1, 2, 2])).tolist()
+    [True, True, False, False]
     """
     if (moves := geometry.listed_moves()) is not None:
         counts = kinds[moves.row] != kinds[moves.col]
@@ -48,6 +61,13 @@ def are_all_alike(geometry: Geometry, kinds: IntArray) -> bool:
     """Say whether any point may be moved to any other of its kind for nothing.
 
     Where no kind has two points there is nothing to be alike.
+
+    Parameters
+    ----------
+    geometry
+        Who is comparable.
+    kinds
+        (K,) the kind of each point.
     """
     several = False
     for kind in np.unique(kinds):
@@ -68,7 +88,15 @@ def _is_transitive(geometry: Geometry) -> bool:
 
 
 def _places(geometry: Geometry, *, apart: bool) -> IntArray:
-    """Return a number for each block or, if distances set apart, for each place in a block."""
+    """Return a number for each block or, if distances set apart, for each place in a block.
+
+    Parameters
+    ----------
+    geometry
+        Whose points are numbered.
+    apart
+        Whether points of a block at different coordinates get different numbers.
+    """
     blocks = geometry.blocks
     if not apart or geometry.cost.points is None:
         return np.unique(blocks, return_inverse=True)[1].reshape(-1)
@@ -77,7 +105,26 @@ def _places(geometry: Geometry, *, apart: bool) -> IntArray:
 
 
 def _meets_other(places: IntArray, kinds: IntArray, targets: BoolArray | None) -> BoolArray:
-    """Return for each point whether its place has a target of another kind."""
+    """Return for each point whether its place has a target of another kind.
+
+    Parameters
+    ----------
+    places, kinds
+        By point: the number of its place, and its kind.
+    targets
+        By point: whether mass may arrive there; None: everywhere.
+
+    Notes
+    -----
+    The least and the largest kind of each place's targets tell it: both equal to one's own say no.
+
+    Examples
+    --------
+    Two places; only the first holds people of two kinds.
+
+    >>> _meets_other(np.array([0, 0, 1]), np.array([0, 1, 1]), None).tolist()
+    [True, True, False]
+    """
     arrive = slice(None) if targets is None else targets
     size = int(places.max(initial=-1)) + 1
     least, most = np.full(size, np.iinfo(np.int64).max), np.full(size, -1)
@@ -88,5 +135,6 @@ def _meets_other(places: IntArray, kinds: IntArray, targets: BoolArray | None) -
 
 
 def _chunks(points: IntArray, width: int) -> Iterator[IntArray]:
+    """Return pieces of some points, so small that their costs to ``width`` others fit."""
     step = max(1, MOST_PAIRS // max(1, width))
     return (points[start : start + step] for start in range(0, len(points), step))

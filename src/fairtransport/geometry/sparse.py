@@ -14,13 +14,52 @@ if TYPE_CHECKING:
 
 
 def is_sparse(value: object) -> bool:
-    """Say whether a value is a sparse matrix."""
+    """Say whether a value is a sparse matrix.
+
+    Parameters
+    ----------
+    value
+        Anything. What can be turned into compressed rows counts, without importing scipy.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> is_sparse(csr_array((2, 2))), is_sparse(np.zeros((2, 2)))
+    (True, False)
+    """
     # scipy.sparse is imported only by those who hold such a matrix already
     return hasattr(value, "tocsr") and not isinstance(value, np.ndarray)
 
 
 def float_csr(name: str, value: Any) -> csr_array[np.float64]:
-    """Return a sparse matrix as compressed rows of floats whose indices lie inside its shape."""
+    """Return a sparse matrix as compressed rows of floats whose indices lie inside its shape.
+
+    Parameters
+    ----------
+    name
+        The parameter, for messages.
+    value
+        Any scipy sparse matrix or array.
+
+    Returns
+    -------
+    csr_array
+        With sorted columns and no entry twice; explicit zeros stay.
+
+    Raises
+    ------
+    InputError
+        If it is not numeric, or its indices are broken: compiled loops would run outside of it.
+
+    Examples
+    --------
+    Entries that stand twice are added up.
+
+    >>> from scipy.sparse import coo_array
+    >>> twice = coo_array(([1.0, 2.0], ([0, 0], [1, 1])), shape=(2, 2))
+    >>> float_csr("costs", twice).toarray().tolist()
+    [[0.0, 3.0], [0.0, 0.0]]
+    """
     from scipy.sparse import csr_array
 
     if not is_real(np.asarray(value.data)):

@@ -10,6 +10,7 @@ import numpy as np
 
 from fairtransport.checks import IntArray, choice, float_array, generator, number, shown, whole
 from fairtransport.errors import InputError
+from fairtransport.inference.finite.bracketed import BracketedLaw, Ceiling
 from fairtransport.inference.finite.difference import DifferenceLaw
 from fairtransport.inference.finite.evidence import (
     Evidence,
@@ -32,6 +33,7 @@ from fairtransport.inference.paper.resampling import (
     without_replacement,
 )
 from fairtransport.inference.paper.truncated import draw_truncated
+from fairtransport.transport.bracket import BracketedProblem
 
 if TYPE_CHECKING:
     from fairtransport.checks import FloatArray
@@ -45,7 +47,24 @@ DISTORTION = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """What a method is asked: a checked problem, sample and settings."""
+    """What a method is asked: a checked problem, sample and settings.
+
+    Attributes
+    ----------
+    problem, counts
+        The audit problem, and how many people are at each of its points.
+    n_resamples, rng
+        How many draws a law by resampling makes, and the generator of all that is random.
+    size, step
+        m and ϵ; None for the method's own default.
+    alpha
+        The level that tests are aimed at.
+    loss_range, binary_losses, most_gain
+        What is known of losses and gains before the data; ``loss_range`` is None where the
+        problem's points are the whole sample space.
+    delta
+        The declared threshold, if there is one.
+    """
 
     problem: AuditProblem
     counts: IntArray
@@ -71,7 +90,10 @@ class Request:
 
 
 class Method(Protocol):
-    """A method makes a law from a request."""
+    """A method makes a law from a request.
+
+    Registered under its name in ``METHODS``, it is what ``method=`` and ``--method`` accept.
+    """
 
     def __call__(self, request: Request, /) -> SamplingLaw:
         """Return the law."""
@@ -79,19 +101,52 @@ class Method(Protocol):
 
 
 def m_out_of_n(request: Request) -> DrawnLaw:
-    """Algorithm 1: √m(ψ(f*_{n,m}) − ψ(f_n)), m = floor(2√n) unless told."""
+    """Algorithm 1: √m(ψ(f*_{n,m}) − ψ(f_n)), m = floor(2√n) unless told.
+
+    Parameters
+    ----------
+    request
+        The checked problem, sample and settings.
+
+    Notes
+    -----
+    m/n → 0 makes it consistent also where ψ has a corner; how far off it is at sizes that
+    people have is on the validity page.
+    """
     size = request.size or default_size(request.n)
     return _resampled(request, "m-out-of-n", with_replacement(request.counts, size), size)
 
 
 def efron(request: Request) -> DrawnLaw:
-    """Resample n of n, the ordinary bootstrap: the diagnostic that the paper proposes."""
+    """Resample n of n, the ordinary bootstrap: the diagnostic that the paper proposes.
+
+    Parameters
+    ----------
+    request
+        The checked problem, sample and settings.
+
+    Returns
+    -------
+    DrawnLaw
+        With a note in words on whether its draws look centred normal.
+    """
     law = _resampled(request, "efron", with_replacement(request.counts, request.n), request.n)
     return DrawnLaw(law.method, law.estimate, law.n, (law.gaussianity.words,), law.draws, law.size)
 
 
 def subsampling(request: Request) -> DrawnLaw:
-    """Subsamples of m people without replacement (Politis, Romano and Wolf)."""
+    """Subsamples of m people without replacement (Politis, Romano and Wolf).
+
+    Parameters
+    ----------
+    request
+        The checked problem, sample and settings.
+
+    Raises
+    ------
+    InputError
+        If m exceeds the sample.
+    """
     size = request.size or default_size(request.n)
     if size > request.n:
         msg = f"`m` must be at most the {request.n} people of the sample, got {size}"
@@ -100,7 +155,19 @@ def subsampling(request: Request) -> DrawnLaw:
 
 
 def numerical(request: Request) -> DrawnLaw:
-    """Algorithm 2: ϵ⁻¹(ψ(f_n + ϵZ) − ψ(f_n)), ϵ = n^(−1/4) unless told."""
+    """Algorithm 2: ϵ⁻¹(ψ(f_n + ϵZ) − ψ(f_n)), ϵ = n^(−1/4) unless told.
+
+    Parameters
+    ----------
+    request
+        The checked problem, sample and settings.
+
+    Returns
+    -------
+    DrawnLaw
+        With notes where Algorithm 2's own rejection would hardly end, and where truncation moves
+        or narrows the frequencies by more than ``DISTORTION``.
+    """
     step = request.step or request.n**-0.25
     f = request.counts / request.n
     drawn = draw_truncated(f, step, request.n_resamples, request.rng)
@@ -130,16 +197,29 @@ def numerical(request: Request) -> DrawnLaw:
 
 
 def plug_in(request: Request) -> PlugInLaw:
-    """Theorem 1's law with f_n for f*; normal but for samples exactly at a corner."""
+    """Theorem 1's law with f_n for f*; normal but for samples exactly at a corner.
+
+    Parameters
+    ----------
+    request
+        The checked problem and sample.
+    """
     estimate = request.estimate
     return PlugInLaw("plug-in", estimate, request.n, (), plug_in_limit(request))
 
 
 def limit_law(request: Request) -> LimitLaw:
-    """Theorem 1's law, its lower bound by the intersection–union over prices."""
+    """Theorem 1's law, its lower bound by the intersection–union over prices.
+
+    Parameters
+    ----------
+    request
+        The checked problem and sample.
+    """
     sweep = request.problem.sweep(request.counts / request.n)
     budget = request.problem.budget
     offset = np.zeros_like(sweep.prices) if budget == 0 else budget * sweep.prices
+    # at the infinite price Y is infinite unless the budget is 0: it can never be least
     means, usable = offset + sweep.mean, np.isfinite(offset)
     return LimitLaw(
         "limit-law", request.estimate, request.n, (), plug_in_limit(request),
@@ -148,17 +228,43 @@ def limit_law(request: Request) -> LimitLaw:
 
 
 def plug_in_limit(request: Request) -> MinOfNormals:
-    """Return the minimum of normals that Theorem 1 gives at the sample's frequencies."""
+    """Return the minimum of normals that Theorem 1 gives at the sample's frequencies.
+
+    Parameters
+    ----------
+    request
+        The checked problem and sample.
+    """
     return limit_at(request.problem, request.counts / request.n)
 
 
 def limit_at(problem: AuditProblem, f: object) -> MinOfNormals:
     """Return the limit law of Theorem 1 at known frequencies.
 
+    Parameters
+    ----------
+    problem
+        The audit problem.
+    f
+        (K,) the population's frequencies.
+
+    Returns
+    -------
+    MinOfNormals
+        Normal where the budget curve has no corner at the budget.
+
     Notes
     -----
     √n(ψ(f_n) − ψ(f*)) → min(Z'φ_lo, Z'φ_hi) with Z ~ N(0, Σ(f*)) and φ at the two ends of
     the interval of optimal prices: on it every φ_ν(i) with f_i > 0 is linear in ν.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> problem = ft.AuditProblem([0.0, 1.0], [[0.0, 0.0], [0.0, 0.0]])
+    >>> limit = ft.inference.limit_at(problem, [0.3, 0.7])
+    >>> limit.is_gaussian, round(limit.sd_x, 3)
+    (True, 0.458)
     """
     frequencies = np.asarray(f, dtype=float)
     low, high = problem.solve(frequencies).price_interval
@@ -174,26 +280,62 @@ def limit_at(problem: AuditProblem, f: object) -> MinOfNormals:
 
 
 def _spread(variance: float, gains: FloatArray) -> float:
-    """Return the standard deviation; rounding errors of a constant gain are no variation."""
+    """Return the standard deviation; rounding errors of a constant gain are no variation.
+
+    Parameters
+    ----------
+    variance
+        As computed, perhaps a rounding error.
+    gains
+        φ, whose size says how large such an error can be.
+    """
     scale = float(np.max(np.abs(gains), initial=0.0))
     return math.sqrt(variance) if variance > (1e-12 * scale) ** 2 else 0.0
 
 
-def finite_sample(request: Request) -> FiniteSampleLaw:
-    """Make bounds, tests and certificates that hold at every n, by betting."""
+def finite_sample(request: Request) -> SamplingLaw:
+    """Make bounds, tests and certificates that hold at every n, by betting.
+
+    Parameters
+    ----------
+    request
+        The checked problem, sample and settings. Nothing is computed until it is asked for.
+    """
+    problem = request.problem
     limits = _limits(
-        request.problem, request.loss_range, binary=request.binary_losses, most=request.most_gain
+        problem, request.loss_range, binary=request.binary_losses, most=request.most_gain
     )
-    return FiniteSampleLaw(
-        "finite-sample", request.estimate, request.n, (), request.problem, request.counts, limits,
+    law = FiniteSampleLaw(
+        "finite-sample", request.estimate, request.n, (), problem, request.counts, limits,
         request.alpha, request.rng, request.delta,
     )  # fmt: skip
+    if not isinstance(problem, BracketedProblem):
+        return law
+    # which targets were found depends on the sample
+    below = replace(law, fixed_targets=False)
+    above = Ceiling(problem, request.counts, limits)
+    return BracketedLaw("finite-sample", law.estimate, law.n, (), below, above)
 
 
 def _limits(
     problem: AuditProblem, known: tuple[float, float] | None, *, binary: bool, most: float | None
 ) -> GainLimits:
-    """Return what is known of gains: from the losses' range, or because the points are all."""
+    """Return what is known of gains: from the losses' range, or because the points are all.
+
+    Parameters
+    ----------
+    problem
+        The audit problem.
+    known
+        The range of losses; None says that the problem's points are the whole sample space.
+    binary, most
+        Whether losses are at the ends of the range, and a limit of every gain, if there is one.
+    """
+    if known is None and isinstance(problem, BracketedProblem):
+        most = float(problem.known.at_no_price.max())
+        return GainLimits(
+            np.zeros(1), np.array([most]), linear=problem.budget == 0, two_valued=False
+        )
     if known is None:
         return limits_of_space(problem)
     return limits_of_losses(problem, known, binary=binary, most=most)
@@ -213,7 +355,24 @@ METHODS: dict[str, Method] = {
 
 
 def default_size(n: int) -> int:
-    """Return the paper's rule of thumb for the resample size, m = floor(2√n), at most n."""
+    """Return the paper's rule of thumb for the resample size, m = floor(2√n), at most n.
+
+    Parameters
+    ----------
+    n
+        The size of the audit sample.
+
+    Returns
+    -------
+    int
+        m.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> ft.inference.default_size(1584)
+    79
+    """
     return max(1, min(n, math.isqrt(4 * n)))
 
 
@@ -268,15 +427,31 @@ def sampling_law(
         Whether the targets do not depend on the sample. If they do, no method gives an upper
         bound: it is infinite.
 
+    Returns
+    -------
+    SamplingLaw
+        Bounds at any level, p-values, and what they promise.
+
+    Raises
+    ------
+    InputError
+        If a setting breaks its rule, or a method needs one that is missing.
+
     Examples
     --------
-    >>> from fairtransport import AuditProblem
-    >>> problem = AuditProblem([0.0, 1.0], [[0.0, 0.0], [0.0, 0.0]])
-    >>> law = sampling_law(problem, [30, 70], method="limit-law")
+    >>> import fairtransport as ft
+    >>> problem = ft.AuditProblem([0.0, 1.0], [[0.0, 0.0], [0.0, 0.0]])
+    >>> law = ft.inference.sampling_law(problem, [30, 70], method="limit-law")
     >>> round(law.lower_bound(0.05), 3), round(law.pvalue(0.2), 4)
     (0.225, 0.0145)
     """
     choice("method", method, METHODS)
+    if isinstance(problem, BracketedProblem) and method != "finite-sample":
+        msg = (
+            "`method` must be 'finite-sample' for a problem whose values are brackets, got "
+            f"{method!r}"
+        )
+        raise InputError(msg)
     law = METHODS[method](
         Request(
             problem=problem,
@@ -296,12 +471,41 @@ def sampling_law(
 
 
 def check_level(method: str, alpha: float, n_resamples: int) -> None:
-    """Refuse, before any work, a level at which a method's draws give no two-sided interval."""
+    """Refuse, before any work, a level at which a method's draws give no two-sided interval.
+
+    Parameters
+    ----------
+    method
+        Its name; methods without draws have any level.
+    alpha
+        The level.
+    n_resamples
+        How many draws there will be.
+
+    Raises
+    ------
+    InputError
+        If a tail of α/2 is thinner than one draw.
+    """
     if method in DRAWING:
         check_resamples(alpha / 2, whole("n_resamples", n_resamples), alpha)
 
 
 def _check_counts(counts: object, size: int) -> IntArray:
+    """Return how many people are at each point, as whole numbers.
+
+    Parameters
+    ----------
+    counts
+        What a caller passed.
+    size
+        The number of points.
+
+    Raises
+    ------
+    InputError
+        If they are not whole numbers >= 0 with a positive sum.
+    """
     array = float_array("counts", counts, (size,))
     whole = np.isfinite(array) & (array >= 0) & (array == np.floor(array))
     if not whole.all() or not array.sum() > 0:
@@ -312,6 +516,20 @@ def _check_counts(counts: object, size: int) -> IntArray:
 
 
 def _check_range(loss_range: object, problem: AuditProblem) -> tuple[float, float]:
+    """Return the range of losses, which must hold those of the problem.
+
+    Parameters
+    ----------
+    loss_range
+        What a caller passed.
+    problem
+        Whose losses are looked at.
+
+    Raises
+    ------
+    InputError
+        If it is not finite, or a loss lies outside.
+    """
     low, high = float_array("loss_range", loss_range, (2,)).tolist()
     seen = (float(problem.losses.min()), float(problem.losses.max()))
     if not (math.isfinite(low) and math.isfinite(high) and low <= seen[0] and seen[1] <= high):
@@ -321,6 +539,19 @@ def _check_range(loss_range: object, problem: AuditProblem) -> tuple[float, floa
 
 
 def _resampled(request: Request, method: str, draw: Draw, size: int) -> DrawnLaw:
+    """Return the law of √m(ψ(resample) − ψ(f_n)).
+
+    Parameters
+    ----------
+    request
+        The problem, the sample and how many draws.
+    method
+        Its name.
+    draw
+        Makes resamples.
+    size
+        m.
+    """
     estimate = request.estimate
     values = values_of_resamples(request.problem, draw, request.n_resamples, request.rng)
     draws = math.sqrt(size) * (values - estimate)
@@ -367,12 +598,22 @@ def difference_law(
         The differences, declared before the data, that the lower and the upper bound will be
         compared with.
 
+    Returns
+    -------
+    DifferenceLaw
+        Bounds and p-values of ψ of the first minus ψ of the other.
+
+    Raises
+    ------
+    InputError
+        If the problems are not over the same points, or a setting breaks its rule.
+
     Examples
     --------
-    >>> from fairtransport import AuditProblem
+    >>> import fairtransport as ft
     >>> free = [[0.0, 0.0], [0.0, 0.0]]
-    >>> old, new = AuditProblem([0.0, 1.0], free), AuditProblem([0.0, 0.0], free)
-    >>> law = difference_law(old, new, [30, 70], rng=0)
+    >>> old, new = ft.AuditProblem([0.0, 1.0], free), ft.AuditProblem([0.0, 0.0], free)
+    >>> law = ft.inference.difference_law(old, new, [30, 70], rng=0)
     >>> law.estimate, law.lower_bound(0.05) > 0.2
     (0.3, True)
     """

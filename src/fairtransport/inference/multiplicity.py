@@ -24,6 +24,16 @@ LEAST_PVALUE = 1e-300
 def holm(pvalues: FloatArray) -> FloatArray:
     """Return Holm's adjusted p-values, valid for all hypotheses together.
 
+    Parameters
+    ----------
+    pvalues
+        One for each hypothesis, however they depend on each other.
+
+    Returns
+    -------
+    ndarray
+        In the same order; a hypothesis is rejected at level α if its own is at most α.
+
     Examples
     --------
     >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
@@ -33,7 +43,20 @@ def holm(pvalues: FloatArray) -> FloatArray:
 
 
 def _stepped_down(pvalues: FloatArray, factors: FloatArray) -> FloatArray:
-    """Return p-values, the smallest times the first factor and so on, none below one before it."""
+    """Return p-values, the smallest times the first factor and so on, none below one before it.
+
+    Parameters
+    ----------
+    pvalues
+        As they were found.
+    factors
+        By rank: 1 over the share of α that the step has.
+
+    Examples
+    --------
+    >>> _stepped_down(np.array([0.04, 0.01]), np.array([2.0, 1.0])).tolist()
+    [0.04, 0.02]
+    """
     order = np.argsort(pvalues, kind="stable")
     adjusted = np.empty(len(pvalues))
     adjusted[order] = np.minimum(np.maximum.accumulate(pvalues[order] * factors), 1.0)
@@ -42,6 +65,11 @@ def _stepped_down(pvalues: FloatArray, factors: FloatArray) -> FloatArray:
 
 def calibrated(pvalue: float) -> float:
     """Return an e-value made from a p-value, e = 1/(2√p): its mean over uniform p is 1.
+
+    Parameters
+    ----------
+    pvalue
+        Of an earlier audit whose document tells no e-value.
 
     Examples
     --------
@@ -94,7 +122,7 @@ class Family:
 
     @property
     def end_level(self) -> float:
-        """The level of each end of an interval, and of a certificate."""
+        """The level of each end of an interval, and of a certificate: α/2m."""
         return self.alpha / (2 * self.size)
 
     @property
@@ -104,7 +132,10 @@ class Family:
 
     @property
     def levels(self) -> tuple[float, ...]:
-        """The levels at which p-values have to be exact, falling from α."""
+        """The levels at which p-values have to be exact, falling from α.
+
+        Steps nearer to each other than ``CLOSEST`` are one, the smaller: a test is made for each.
+        """
         kept: list[float] = []
         for level in self.step_levels.tolist():
             if not kept or level >= CLOSEST * kept[-1]:
@@ -112,18 +143,39 @@ class Family:
         return tuple(sorted({*kept, self.alpha}, reverse=True))
 
     def adjusted(self, pvalues: Sequence[float]) -> FloatArray:
-        """Return p-values of which each is at most α exactly if the family rejects the audit."""
+        """Return p-values of which each is at most α exactly if the family rejects the audit.
+
+        Parameters
+        ----------
+        pvalues
+            Of the t audits with a threshold, each exact at `levels`.
+
+        Examples
+        --------
+        >>> family = Family(alpha=0.05, size=2, tested=2, certifiable=0)
+        >>> family.adjusted([0.01, 0.2]).tolist()
+        [0.02, 0.2]
+        """
         known = np.array(pvalues, dtype=float)
         found = _stepped_down(known, self._factors)
         rejected = np.zeros(len(known), bool)
         order = np.argsort(known, kind="stable")
+        # the decision itself, at the very levels that tests were run at; products only tell it
         rejected[order] = np.logical_and.accumulate(known[order] <= self.step_levels)
         # a product may be off by a rounding error on either side
         above = math.nextafter(self.alpha, 1.0)
         return np.where(rejected, np.minimum(found, self.alpha), np.maximum(found, above))
 
     def verdicts(self, adjusted: Sequence[float], certified: Sequence[bool]) -> tuple[Verdict, ...]:
-        """Return the verdicts from adjusted p-values and certificates at `end_level`."""
+        """Return the verdicts from adjusted p-values and certificates at `end_level`.
+
+        Parameters
+        ----------
+        adjusted
+            From `adjusted`.
+        certified
+            Whether each audit's upper end is at most its δ.
+        """
         pairs = zip(adjusted, certified, strict=True)
         return tuple(
             reach_verdict(rejected=bool(p <= self.alpha), certified=bool(sure)) for p, sure in pairs
@@ -133,5 +185,7 @@ class Family:
     def _factors(self) -> FloatArray:
         """(t,) α over the level of each step."""
         left = self.tested - np.arange(self.tested, dtype=float)
+        # where h true hypotheses are left, the others can be wrong by a certificate only, of level
+        # α/2m each, as far as any can be certified at all
         others = np.minimum(self.certifiable, self.tested - left)
         return np.asarray(left / (1 - others / (2 * self.size)))

@@ -17,6 +17,13 @@ def reach_verdict(*, rejected: bool, certified: bool) -> Verdict:
     Whatever ψ(f*) is, only one of "rejected" and "certified" can be wrong, so each test may use
     all of α. If both fire, which only tests that contradict each other can do, neither counts.
 
+    Parameters
+    ----------
+    rejected
+        Whether ψ(f*) <= δ is rejected.
+    certified
+        Whether ψ(f*) >= δ is.
+
     Examples
     --------
     >>> reach_verdict(rejected=True, certified=False), reach_verdict(rejected=True, certified=True)
@@ -31,6 +38,15 @@ def reaches(law: SamplingLaw, goal: str, delta: float, alpha: float) -> bool:
     """Say whether an audit with this law rejects, or certifies, δ-fairness: `reach_verdict`'s rule.
 
     Only the side that the goal asks for is computed, since plans ask thousands of times.
+
+    Parameters
+    ----------
+    law
+        What a sample says.
+    goal
+        ``"reject"`` or ``"certify"``.
+    delta, alpha
+        The threshold and the level.
     """
     if goal == "certify":
         return law.certifies(delta, alpha)

@@ -16,6 +16,7 @@ from fairtransport.localise.sharing import (
     counts_of_many,
     telling_targets,
 )
+from fairtransport.localise.telling import Proxies
 
 __all__ = [
     "Affected",
@@ -28,6 +29,7 @@ __all__ = [
     "Move",
     "Moved",
     "Profile",
+    "Proxies",
     "Suppression",
     "Value",
     "WorstPair",

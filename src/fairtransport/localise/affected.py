@@ -61,6 +61,18 @@ def most_affected(
     """Return the points that people are moved to, or ``most`` of them, by falling gain a person.
 
     ``favoured`` tells of each point whether it gets the favourable label.
+
+    Parameters
+    ----------
+    moved
+        Who is moved where.
+    space
+        The points.
+    most
+        How many; all if None.
+    favoured
+        (K,) truth values; None where no label is known to be favourable. Then ``harmful`` and
+        ``lenient`` stay None.
     """
     targets, place = np.unique(moved.targets, return_inverse=True)
     people = np.bincount(place, moved.people)
@@ -85,7 +97,25 @@ def most_affected(
 
 
 def flipped(moved: Moved, place: IntArray, size: int, favoured: BoolArray | None) -> FloatArray:
-    """Return what moves add, by a place each, that deny the favourable label, and that grant it."""
+    """Return what moves add, by a place each, that deny the favourable label, and that grant it.
+
+    Parameters
+    ----------
+    moved
+        Who is moved where.
+    place
+        By move: where what it adds is added up.
+    size
+        How many places there are.
+    favoured
+        (K,) which points get the favourable label; None: not known, and all is 0.
+
+    Returns
+    -------
+    ndarray
+        (2, size) sums of people times gain; moves between points with the same answer count in
+        neither.
+    """
     if favoured is None:
         return np.zeros((2, size))
     before, after = favoured[moved.sources], favoured[moved.targets]
@@ -96,10 +126,26 @@ def flipped(moved: Moved, place: IntArray, size: int, favoured: BoolArray | None
 
 
 def group_flows(moved: Moved, space: SampleSpace, losses: FloatArray) -> tuple[GroupFlow, ...]:
-    """Return what happens to each combination of the sensitive features."""
+    """Return what happens to each combination of the sensitive features.
+
+    Parameters
+    ----------
+    moved
+        Who is moved where.
+    space
+        The points and people.
+    losses
+        (K,) of all points.
+
+    Returns
+    -------
+    tuple of GroupFlow
+        In the order in which the groups first occur.
+    """
     firsts, group_of = space.first_of_groups, space.sensitive_groups
     size = len(firsts)
     leaves, enters = group_of[moved.sources], group_of[moved.targets]
+    # moves inside a group change nobody's group, but what they add is the group's all the same
     cross = leaves != enters
     people = np.bincount(group_of, space.counts, size)
     out = np.bincount(leaves[cross], moved.people[cross], size)

@@ -49,6 +49,15 @@ def find_directions(
 
     A move that changes several sensitive features counts for each of them. ``favoured`` tells of
     each point whether it gets the favourable label.
+
+    Parameters
+    ----------
+    moved
+        Who is moved where.
+    space
+        The points.
+    favoured
+        (K,) truth values; None where no label is known to be favourable.
     """
     found = [one for name in space.sensitive for one in _of_feature(moved, space, name, favoured)]
     return tuple(sorted(found, key=lambda one: -one.contribution))
@@ -57,6 +66,15 @@ def find_directions(
 def _of_feature(
     moved: Moved, space: SampleSpace, name: str, favoured: BoolArray | None
 ) -> list[Direction]:
+    """Return the pairs of levels of one sensitive feature that moves go between.
+
+    Parameters
+    ----------
+    moved, space, favoured
+        As in `find_directions`.
+    name
+        The feature.
+    """
     codes = space.columns[name].codes
     leave, enter = codes[moved.sources], codes[moved.targets]
     change = np.flatnonzero(leave != enter)

@@ -111,6 +111,7 @@ def flow_table(
     shape = (len(label.values), len(level.values), len(firsts))
     cell_of = np.ravel_multi_index((label.places, level.places, group_of), shape)
     people, out, into = _counts(moved, space, cell_of, int(np.prod(shape)))
+    # cells that the sample itself made have no expected change to bound: they only describe it
     exact = fixed and not (label.is_cut or level.is_cut)
     limits = _limits(out, into, space.n, alpha) if exact else ()
     columns = [array.tolist() for array in (people, out, into, into - out, *limits)]
@@ -122,7 +123,15 @@ def flow_table(
 
 
 def flow_shapes(space: SampleSpace, features: list[str]) -> dict[str, tuple[int, int, int]]:
-    """Return how many labels, levels and groups the flows by each feature have."""
+    """Return how many labels, levels and groups the flows by each feature have.
+
+    Parameters
+    ----------
+    space
+        The points.
+    features
+        Names of columns. Their product is the size of a table before anything is counted.
+    """
     labels = len(_axis(space, space.label).values)
     groups = len(space.first_of_groups)
     return {name: (labels, len(_axis(space, name).values), groups) for name in features}
@@ -131,10 +140,23 @@ def flow_shapes(space: SampleSpace, features: list[str]) -> dict[str, tuple[int,
 def _counts(
     moved: Moved, space: SampleSpace, cell_of: IntArray, size: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return how many people are in each cell, leave it and enter it."""
+    """Return how many people are in each cell, leave it and enter it.
+
+    Parameters
+    ----------
+    moved
+        Who is moved where. Moves inside a cell cross no border and do not count.
+    space
+        The points and people.
+    cell_of
+        By point: its cell.
+    size
+        How many cells there are.
+    """
     crossing = moved.take(cell_of[moved.sources] != cell_of[moved.targets])
 
     def total(points: IntArray, people: FloatArray) -> FloatArray:
+        """Return people at points, added up by cell."""
         return np.bincount(cell_of[points], people, size).astype(np.float64)
 
     return (
@@ -148,6 +170,15 @@ class _Axis(NamedTuple):
     """A column's levels, as few as can be shown, and each point's place among them.
 
     ``is_cut`` tells whether levels were put together, as the sample has them.
+
+    Attributes
+    ----------
+    values
+        The levels, or ranges in words; a missing one last.
+    places
+        By point: which of them.
+    is_cut
+        Cut points that come from the sample make counts that are not binomial: no intervals.
     """
 
     values: list[Value]
@@ -156,6 +187,15 @@ class _Axis(NamedTuple):
 
 
 def _axis(space: SampleSpace, name: str | None) -> _Axis:
+    """Return an axis of a flow table.
+
+    Parameters
+    ----------
+    space
+        The points.
+    name
+        A column; None, where the loss does without a label, gives an axis of one level.
+    """
     if name is None:
         return _Axis([None], np.zeros(space.size, np.int64))
     column = space.columns[name]
@@ -192,12 +232,37 @@ def _folded(axis: _Axis, moved: Moved, counts: IntArray, most: int) -> _Axis:
 def _quarters(
     levels: FloatArray, codes: IntArray, counts: IntArray
 ) -> tuple[list[Value], IntArray]:
+    """Return ranges of a number that hold about a quarter of the people each.
+
+    Parameters
+    ----------
+    levels
+        The column's numbers, rising.
+    codes
+        By point: which of them, ``MISSING`` for none.
+    counts
+        By point: its people.
+
+    Returns
+    -------
+    names, quarter
+        The ranges in words, and by level which of them it is in. Fewer than four where many
+        people have one number.
+
+    Examples
+    --------
+    >>> ages, codes = np.array([20.0, 30.0, 40.0, 50.0]), np.arange(4)
+    >>> names, quarter = _quarters(ages, codes, np.ones(4, np.int64))
+    >>> names, quarter.tolist()
+    (['up to 20', '30', '40', '50 and more'], [0, 1, 2, 3])
+    """
     there = codes != MISSING
     people = np.bincount(codes[there], counts[there], len(levels))
     held = people > 0
     if not held.any():
         return _names_of_ranges([levels]), np.zeros(len(levels), np.int64)
     below = np.cumsum(people[held]) / people.sum()
+    # a level goes where its first person would: levels are never split, so that quarters are uneven
     quarter = np.minimum((4 * np.r_[0, below[:-1]]).astype(np.int64), 3)
     used, quarter = np.unique(quarter, return_inverse=True)
     ends = [levels[held][quarter == part][[0, -1]] for part in range(len(used))]
@@ -207,7 +272,18 @@ def _quarters(
 
 
 def _names_of_ranges(ends: list[FloatArray]) -> list[Value]:
-    """Return ranges in words, open at both ends: the extremes are one person's numbers."""
+    """Return ranges in words, open at both ends: the extremes are one person's numbers.
+
+    Parameters
+    ----------
+    ends
+        The first and the last number of each range.
+
+    Examples
+    --------
+    >>> _names_of_ranges([np.array([18, 29]), np.array([30, 41]), np.array([42, 90])])
+    ['up to 29', '30 to 41', '42 and more']
+    """
     if len(ends) == 1:
         return ["any number"]
     (_, first), *middle, (last, _) = ends
@@ -218,8 +294,26 @@ def _names_of_ranges(ends: list[FloatArray]) -> list[Value]:
 def _in_declared_order(
     values: list[Value], codes: IntArray, categories: tuple[object, ...]
 ) -> tuple[list[Value], IntArray]:
+    """Return levels and codes in the order in which a categorical column declares them.
+
+    Parameters
+    ----------
+    values
+        The levels as they are.
+    codes
+        By point: which of them.
+    categories
+        The declared order; levels that are not in it come last.
+
+    Examples
+    --------
+    >>> values, codes = _in_declared_order(["high", "low"], np.array([0, 1, -1]), ("low", "high"))
+    >>> values, codes.tolist()
+    (['low', 'high'], [1, 0, -1])
+    """
     rank = {plain(value): at for at, value in enumerate(categories)}
     order = sorted(range(len(values)), key=lambda at: (rank.get(values[at], len(rank)), at))
+    # the code of a missing value is −1, and so picks the last entry
     place = np.r_[np.argsort(order), MISSING]
     return [values[at] for at in order], place[codes]
 
@@ -227,7 +321,23 @@ def _in_declared_order(
 def _limits(
     out: FloatArray, into: FloatArray, n: int, alpha: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return simultaneous limits of the expected change and Holm's p-values."""
+    """Return simultaneous limits of the expected change and Holm's p-values.
+
+    Parameters
+    ----------
+    out, into
+        By cell: how many leave and enter, whole numbers up to rounding.
+    n
+        How many people there are.
+    alpha
+        The level over the whole table.
+
+    Returns
+    -------
+    lower, upper, pvalues
+        By cell.
+    """
+    # two ends for each of two shares, in each cell: Bonferroni over 4 limits a cell
     level = alpha / (4 * len(out))
     counts = [(round(leave), round(enter)) for leave, enter in zip(out, into, strict=True)]
     lower = [
@@ -242,7 +352,20 @@ def _limits(
 
 
 def _sign_test(leave: int, enter: int) -> float:
+    """Return the p-value of "as many leave a cell as enter it", two-sided and exact.
+
+    Parameters
+    ----------
+    leave, enter
+        How many do. Given their sum each is binomial with share ½; without any it is 1.
+
+    Examples
+    --------
+    >>> _sign_test(0, 5), _sign_test(3, 3)
+    (0.0625, 1.0)
+    """
     from scipy.special import bdtr
 
     crossing = leave + enter
+    # given how many cross the cell's border, each way is a fair coin under "no change"
     return 1.0 if not crossing else min(1.0, 2 * float(bdtr(min(leave, enter), crossing, 0.5)))

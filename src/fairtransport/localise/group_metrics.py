@@ -110,6 +110,7 @@ def group_metrics(
         note = f"Differences between groups need two labels, got {len(labels)}."
         return GroupMetrics(accuracy, accuracies, notes=(note,))
     signed = favourable is not None
+    # −1 is no code: a favourable label that nobody has was said to nobody
     positive = labels.index(favourable) if favourable in labels else (-1 if signed else 0)
     label = favourable if signed else labels[0]
     answers = _Answers(answered == positive, known == positive, mass, label)
@@ -118,6 +119,7 @@ def group_metrics(
     parity, odds = _largest_differences(rates)
     if not signed:
         return GroupMetrics(accuracy, accuracies, parity, odds, notes=tuple(notes))
+    # AIF360's two sides: the privileged group, and everybody else together
     others = (member != groups.index(privileged)).astype(np.int64)
     sides = [f"group {privileged!r}", "the other groups"]
     signed_differences = _signed_differences(_rates(answers, others, sides, notes))
@@ -127,6 +129,13 @@ def group_metrics(
 
 
 def _check_lengths(lengths: Mapping[str, int]) -> None:
+    """Refuse columns of unlike lengths, or without any entry.
+
+    Parameters
+    ----------
+    lengths
+        By the parameter's name; that of ``truth`` is what the others must have.
+    """
     wanted = lengths["truth"]
     if wanted == 0:
         msg = "`truth` must have at least one entry, got none"
@@ -138,6 +147,13 @@ def _check_lengths(lengths: Mapping[str, int]) -> None:
 
 
 def _mass(weights: object, length: int) -> FloatArray:
+    """Return how many people each entry stands for, one each if not told.
+
+    Raises
+    ------
+    InputError
+        If a weight is negative or not finite, or all are 0.
+    """
     if weights is None:
         return np.ones(length)
     mass = finite("weights", float_array("weights", weights, (length,)), nonnegative=True)
@@ -148,7 +164,25 @@ def _mass(weights: object, length: int) -> FloatArray:
 
 
 def _coded(*columns: Collection[Value]) -> tuple[list[Value], IntArray]:
-    """Return the columns' levels, sorted with a missing one last, and each entry's position."""
+    """Return the columns' levels, sorted with a missing one last, and each entry's position.
+
+    Parameters
+    ----------
+    columns
+        Of one kind of level, as true and predicted labels: codes are the same in all of them.
+
+    Returns
+    -------
+    levels, codes
+        The codes of the columns one after the other. NumPy columns of one plain type take the
+        quick way; others are gone through value by value.
+
+    Examples
+    --------
+    >>> levels, places = _coded(["b", None, "a"])
+    >>> levels, places.tolist()
+    (['a', 'b', None], [1, 2, 0])
+    """
     arrays = [column for column in columns if hasattr(column, "dtype")]
     kinds = {np.asarray(column).dtype.kind for column in arrays}
     if len(arrays) == len(columns) and len(kinds) == 1 and kinds <= set("biuU"):
@@ -163,15 +197,23 @@ def _coded(*columns: Collection[Value]) -> tuple[list[Value], IntArray]:
 
 
 def _listed(column: Collection[Value]) -> list[Value]:
-    """Return Python's own numbers and words: NumPy's would stay in the keys of a result."""
+    """Return Python's own numbers and words: NumPy's would stay in the keys of a result.
+
+    Parameters
+    ----------
+    column
+        A NumPy array, or any other collection.
+    """
     return list(np.asarray(column).tolist() if hasattr(column, "dtype") else column)
 
 
 def _level(value: Value) -> Value:
+    """Return a level, None for a missing one: NaN is unlike itself, and would be many levels."""
     return None if value is None or value != value else value  # noqa: PLR0124
 
 
 def _sorted(levels: set[Value]) -> list[Value]:
+    """Return levels in their order, or in that of their words where they have none."""
     try:
         return sorted(levels)  # type: ignore[type-var]
     except TypeError:  # levels of several types have no order but their words'
@@ -181,6 +223,15 @@ def _sorted(levels: set[Value]) -> list[Value]:
 def _check_choices(
     labels: list[Value], groups: list[Value], favourable: object, privileged: object
 ) -> None:
+    """Refuse a favourable label or privileged group that does not occur, or one alone.
+
+    Parameters
+    ----------
+    labels, groups
+        Those that occur.
+    favourable, privileged
+        What the caller chose; both or neither.
+    """
     if (favourable is None) != (privileged is None):
         given, lacking = ("privileged", "favourable")[:: 1 if favourable is None else -1]
         msg = f"`{lacking}` must be given together with `{given}`, got None"
@@ -194,7 +245,17 @@ def _check_choices(
 
 
 class _Answers(NamedTuple):
-    """Who received a label, who has it, how many people each entry stands for, the label."""
+    """Who received a label, who has it, how many people each entry stands for, the label.
+
+    Attributes
+    ----------
+    said, was
+        By entry: whether the label was predicted, and whether it is the true one.
+    mass
+        By entry: its people.
+    label
+        The label that rates are of.
+    """
 
     said: BoolArray
     was: BoolArray
@@ -203,7 +264,24 @@ class _Answers(NamedTuple):
 
 
 def _rates(answers: _Answers, member: IntArray, names: list[str], notes: list[str]) -> FloatArray:
-    """Return a group's shares of positive answers: of all, of those with that label, of others."""
+    """Return a group's shares of positive answers: of all, of those with that label, of others.
+
+    Parameters
+    ----------
+    answers
+        Answers and truths.
+    member
+        By entry: its group.
+    names
+        Of the groups, for notes.
+    notes
+        Sentences are added for rates that are undefined.
+
+    Returns
+    -------
+    ndarray
+        (groups, 3) selection rate, true positive rate, false positive rate; NaN if undefined.
+    """
     said, was, mass, label = answers
     everyone, length = np.ones_like(was), len(names)
     columns = []
@@ -219,19 +297,45 @@ def _rates(answers: _Answers, member: IntArray, names: list[str], notes: list[st
             for name, weight in zip(names, total, strict=True)
             if weight == 0
         ]
+        # NaN, so that a difference with a rate that does not exist does not exist either
         columns.append(np.where(total > 0, hits / np.where(total > 0, total, 1), np.nan))
     return np.column_stack(columns)
 
 
 def _largest_differences(rates: FloatArray) -> tuple[float | None, float | None]:
+    """Return the largest differences of two groups: in selection rates, and in odds.
+
+    Parameters
+    ----------
+    rates
+        From `_rates`; a NaN anywhere makes the difference undefined.
+
+    Examples
+    --------
+    >>> _largest_differences(np.array([[0.5, 1.0, 0.0], [0.25, 0.5, 0.0]]))
+    (0.25, 0.5)
+    """
     selection, true, false = np.ptp(rates, axis=0)
     return _number(selection), _number(np.maximum(true, false))
 
 
 def _signed_differences(rates: FloatArray) -> tuple[float | None, float | None, float | None]:
+    """Return AIF360's differences, the second group less the first: parity, opportunity, odds.
+
+    Parameters
+    ----------
+    rates
+        From `_rates`, of the privileged group and of all others together.
+
+    Examples
+    --------
+    >>> _signed_differences(np.array([[0.5, 1.0, 0.0], [0.25, 0.5, 0.0]]))
+    (-0.25, -0.5, -0.25)
+    """
     parity, true, false = rates[1] - rates[0]
     return _number(parity), _number(true), _number((true + false) / 2)
 
 
 def _number(value: float) -> float | None:
+    """Return a number, None where it is undefined."""
     return None if np.isnan(value) else float(value)

@@ -82,7 +82,13 @@ class Moved:
         return float(self.people.sum())
 
     def take(self, rows: Rows) -> Moved:
-        """Return some of the moves."""
+        """Return some of the moves.
+
+        Parameters
+        ----------
+        rows
+            Numbers, a mask or a slice, as NumPy takes them.
+        """
         return Moved(
             self.sources[rows], self.targets[rows], self.people[rows], self.gains[rows],
             self.costs[rows], self.tied[rows],
@@ -90,8 +96,22 @@ class Moved:
 
 
 def find_moved(solution: Solution, n: int) -> Moved:
-    """Return who a solution's plan moves, out of n people; what adds most comes first."""
+    """Return who a solution's plan moves, out of n people; what adds most comes first.
+
+    Parameters
+    ----------
+    solution
+        Whose plan it is, in shares of people.
+    n
+        How many people the shares are of.
+
+    Returns
+    -------
+    Moved
+        Without those who stay, nor less than ``LEAST_PEOPLE``: rounding of the plan.
+    """
     plan = solution.plan.tocoo()
+    # masses are shares: times n they are whole but for rounding, unless the budget splits a profile
     people = np.round(plan.data * n, 9)
     real = (plan.row != plan.col) & (people > LEAST_PEOPLE)
     sources, targets = plan.row[real].astype(np.int64), plan.col[real].astype(np.int64)
@@ -112,11 +132,22 @@ def find_moved(solution: Solution, n: int) -> Moved:
 def describe_moves(
     moved: Moved, space: SampleSpace, predictions: Values, losses: FloatArray
 ) -> tuple[Move, ...]:
-    """Return the moves in people's terms."""
+    """Return the moves in people's terms.
+
+    Parameters
+    ----------
+    moved
+        Who is moved where.
+    space
+        The points.
+    predictions, losses
+        What the model says at each point, and what that costs.
+    """
     profiles = Profiles(space)
     codes = space.codes(space.profile)
 
     def describe(at: int) -> Move:
+        """Return one move with both ends' columns by name."""
         source, target = int(moved.sources[at]), int(moved.targets[at])
         differ = codes[source] != codes[target]
         return Move(
@@ -137,7 +168,20 @@ def describe_moves(
 
 
 def prediction_at(predictions: Values, point: int) -> Prediction:
-    """Return what the model says at a point."""
+    """Return what the model says at a point.
+
+    Parameters
+    ----------
+    predictions
+        (K,) labels or numbers, or (K, classes) scores.
+    point
+        Its number.
+
+    Examples
+    --------
+    >>> prediction_at(np.array([[0.25, 0.75]]), 0), prediction_at(np.array([1, 0]), 0)
+    ((0.25, 0.75), 1)
+    """
     found = predictions[point]
     return tuple(float(score) for score in found) if np.ndim(found) else plain(found)
 
@@ -148,6 +192,21 @@ def moves_columns(
     """Return moves as the columns of a table: from-profile, to-profile and the numbers.
 
     Made column by column, so that a table of all moves costs little beside the audit.
+
+    Parameters
+    ----------
+    moved
+        Who is moved where.
+    space
+        The points.
+    predictions, losses
+        What the model says at each point, and what that costs.
+
+    Returns
+    -------
+    dict
+        ``from_…`` and ``to_…`` of each column of the profile, ``changed`` in words, the label if
+        there is one, people, prediction and loss before and after, cost and whether it is tied.
     """
     profiles = Profiles(space)
     ends = {"from": moved.sources, "to": moved.targets}
@@ -171,9 +230,24 @@ def moves_columns(
 
 
 def _words_of_change(table: dict[str, Sequence[Prediction]], names: Sequence[str]) -> list[str]:
-    """Return what changes, as in "sex: Male → Female"; nothing but the prediction may differ."""
+    """Return what changes, as in "sex: Male → Female"; nothing but the prediction may differ.
+
+    Parameters
+    ----------
+    table
+        With ``from_…`` and ``to_…`` columns.
+    names
+        The columns of the profile.
+
+    Examples
+    --------
+    >>> table = {"from_sex": ["f", "f"], "to_sex": ["m", "f"]}
+    >>> _words_of_change(table, ["sex"])
+    ['sex: f → m', 'nothing']
+    """
 
     def words(value: Prediction) -> str:
+        """Return a value in words."""
         return "missing" if value is None else str(value)
 
     size = len(table[f"from_{names[0]}"]) if names else 0

@@ -18,7 +18,20 @@ SCORED = ("prediction", "prediction_after")
 
 
 def check_moves_ending(flag: str, path: Path) -> None:
-    """Refuse a file that is neither CSV nor Parquet."""
+    """Refuse a file that is neither CSV nor Parquet.
+
+    Parameters
+    ----------
+    flag
+        The parameter, for the message.
+    path
+        Looked at before an audit starts, so that nobody waits for a file that cannot be written.
+
+    Raises
+    ------
+    InputError
+        If it has another ending.
+    """
     if path.suffix.lower() not in (CSV, PARQUET):
         msg = f"`{flag}` must end in {CSV} or {PARQUET}, got {path.name!r}"
         raise InputError(msg)
@@ -27,7 +40,18 @@ def check_moves_ending(flag: str, path: Path) -> None:
 def moves_bytes(
     path: Path, columns: Mapping[str, Sequence[Any]], classes: Sequence[object]
 ) -> bytes:
-    """Return a table of moves as the bytes of a file, by its ending."""
+    """Return a table of moves as the bytes of a file, by its ending.
+
+    Parameters
+    ----------
+    path
+        Only its ending matters here; the caller writes.
+    columns
+        From `moves_columns`.
+    classes
+        The classes of scores, each a column of its own; empty where predictions are single
+        values.
+    """
     import pandas as pd
 
     check_moves_ending("path", path)
@@ -40,7 +64,18 @@ def moves_bytes(
 def _flat(
     columns: Mapping[str, Sequence[Any]], classes: Sequence[object]
 ) -> dict[str, Sequence[Any]]:
-    """Return the columns with one for each class where there are scores."""
+    """Return the columns with one for each class where there are scores.
+
+    Parameters
+    ----------
+    columns, classes
+        As in `moves_bytes`.
+
+    Examples
+    --------
+    >>> _flat({"prediction": [(0.2, 0.8)]}, ["no", "yes"])
+    {'prediction_no': [0.2], 'prediction_yes': [0.8]}
+    """
     flat: dict[str, Sequence[Any]] = {}
     for name, values in columns.items():
         if name in SCORED and classes:
@@ -52,6 +87,13 @@ def _flat(
 
 
 def _parquet(table: pd.DataFrame) -> bytes:
+    """Return a table as the bytes of a Parquet file, which DuckDB writes: no further library.
+
+    Parameters
+    ----------
+    table
+        All moves. DuckDB writes to paths only, so that the file is made in a folder of its own.
+    """
     import duckdb
 
     with TemporaryDirectory() as folder, duckdb.connect() as connection:
@@ -65,6 +107,11 @@ def _typed(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table whose columns of unlike values are text, which Parquet has no other way for.
 
     A column of nothing but missing values is text too.
+
+    Parameters
+    ----------
+    table
+        Changed in place.
     """
     from pandas.api.types import infer_dtype
 

@@ -58,9 +58,26 @@ def worst_pair(
     Labels are 0 or 1 apart, also those stored as numbers (``are_labels``); other numbers by
     their difference, scores by total variation. Only people with the same true label are
     comparable.
+
+    Parameters
+    ----------
+    space
+        The points.
+    geometry
+        Who is comparable, and at what squared distance.
+    predictions
+        What the model says at each point.
+    are_labels
+        Whether predictions are labels rather than numbers.
+
+    Returns
+    -------
+    WorstPair or None
+        None as well where there are more than ``MOST_PAIRS`` pairs.
     """
     if geometry.is_free or _pairs(geometry) > MOST_PAIRS:
         return None
+    # a quick pass first: only rows that can hold the worst pair are computed in full
     worth = _worth_a_look(geometry, predictions, are_labels=are_labels)
     best, found = 0.0, (0, 0)
     for members in geometry.members:
@@ -90,6 +107,7 @@ def worst_pair(
 
 
 def _pairs(geometry: Geometry) -> int:
+    """Return how many pairs are comparable, each point with itself included."""
     return sum(len(members) ** 2 for members in geometry.members)
 
 
@@ -98,6 +116,11 @@ def _worth_a_look(geometry: Geometry, predictions: Values, *, are_labels: bool) 
 
     Where there are many pairs a compiled loop finds the largest ratio of each point; rounding
     aside, one with less than the largest of all is not in it.
+
+    Parameters
+    ----------
+    geometry, predictions, are_labels
+        As in `worst_pair`.
     """
     worth = np.ones(geometry.size, bool)
     if (place := geometry.searchable) is None or _pairs(geometry) < MANY_PAIRS:
@@ -116,16 +139,47 @@ def _worth_a_look(geometry: Geometry, predictions: Values, *, are_labels: bool) 
             with threads_for(float(len(rows)) * len(targets)):
                 largest_ratios(rows, targets, place, columns, labels, floor, found)
             ratios[rows] = found
+            # the kernel adds squares in its own order: what it finds a rounding error below the
+            # best is looked at again, by the sums that are told
             floor = max(floor, float(found.max()) * (1 - ROUNDING))
     return ratios >= floor
 
 
 def _ratios(costs: FloatArray, apart: FloatArray) -> FloatArray:
+    """Return differences over distances, 0 where two points coincide or are not comparable.
+
+    Parameters
+    ----------
+    costs
+        Squared distances.
+    apart
+        Differences of predictions.
+
+    Examples
+    --------
+    >>> _ratios(np.array([[0.0, 4.0, np.inf]]), np.array([[1.0, 1.0, 1.0]])).tolist()
+    [[0.0, 0.5, 0.0]]
+    """
     positive = (costs > 0) & np.isfinite(costs)
     return np.divide(apart, np.sqrt(costs), out=np.zeros_like(costs), where=positive)
 
 
 def _apart(predictions: Values, rows: IntArray, cols: IntArray, *, are_labels: bool) -> FloatArray:
+    """Return how much predictions differ, (rows, cols).
+
+    Parameters
+    ----------
+    predictions, are_labels
+        As in `worst_pair`.
+    rows, cols
+        The points on both sides.
+
+    Examples
+    --------
+    >>> scores = np.array([[0.25, 0.75], [0.5, 0.5]])
+    >>> _apart(scores, np.array([0]), np.array([0, 1]), are_labels=False).tolist()
+    [[0.0, 0.25]]
+    """
     if predictions.ndim > 1:
         return np.asarray(
             np.abs(np.subtract(predictions[rows][:, None], predictions[cols][None])).sum(axis=2) / 2

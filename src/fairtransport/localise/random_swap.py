@@ -15,6 +15,15 @@ if TYPE_CHECKING:
 def random_swap_risk(space: SampleSpace, geometry: Geometry, losses: FloatArray) -> float | None:
     """Return the mean loss when everybody is swapped with a random twin.
 
+    Parameters
+    ----------
+    space
+        The points and people.
+    geometry
+        Who is comparable.
+    losses
+        (K,) of all points.
+
     Notes
     -----
     A person's twin is of each sensitive group with the share that the group has among all people,

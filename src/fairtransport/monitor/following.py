@@ -24,7 +24,15 @@ all saves together then take no longer than a few of the last one."""
 
 
 class Mark(TypedDict):
-    """What tells the model and the similarity from others."""
+    """What tells the model and the similarity from others.
+
+    Attributes
+    ----------
+    model_sha256
+        Of a model file; None for models that are no files.
+    similarity
+        What the similarity was told and learned; None where it is told by its name.
+    """
 
     model_sha256: str | None
     similarity: dict[str, object] | None
@@ -40,9 +48,25 @@ def follow(file: Path, state: Path, **options: Unpack[Told]) -> tuple[Monitor, i
     The state and the place in the file are written together. A model that was read from a file
     has to be the same one at every run.
 
+    Parameters
+    ----------
+    file
+        The growing file.
+    state
+        The state file; it is made by the first run.
+    options
+        As for `Monitor`; they must be those of the first run.
+
     Returns
     -------
     The monitor, and how many bytes at the file's end wait for their row to be completed.
+
+    Raises
+    ------
+    InputError
+        If settings, similarity or model are others than before.
+    DataError
+        If another monitor works on the state, or the file did not only grow.
     """
     monitor = Monitor(**options)
     mark = _mark(options)
@@ -61,6 +85,7 @@ def follow(file: Path, state: Path, **options: Unpack[Told]) -> tuple[Monitor, i
 
 
 def _mark(options: Told) -> Mark:
+    """Return what tells the model and the similarity of some options from others."""
     likeness = options.get("similarity", "")
     return {
         "model_sha256": getattr(options.get("model"), "sha256", None),
@@ -69,17 +94,29 @@ def _mark(options: Told) -> Mark:
 
 
 def _place(position: Position, mark: Mark) -> Place:
+    """Return a position with the marks that it was reached under."""
     return {**position, **mark}
 
 
 def _is_place(position: object) -> TypeGuard[Place]:
+    """Say whether a state's position is one of this command's."""
     return isinstance(position, dict) and Place.__required_keys__ <= position.keys()
 
 
 def _resumed(
     state: Path, given: Monitor, mark: Mark, options: Told
 ) -> tuple[Monitor, Place]:  # fmt: skip
-    """Return the monitor that was saved, if it was one with the same settings, and where."""
+    """Return the monitor that was saved, if it was one with the same settings, and where.
+
+    Parameters
+    ----------
+    state
+        The state file.
+    given
+        A monitor with the settings of this run.
+    mark, options
+        Of this run's model and similarity, and all that it was told.
+    """
     likeness = options.get("similarity", "")
     saved = Monitor.resume(
         state,
@@ -99,7 +136,23 @@ def _resumed(
 def _read_on(
     monitor: Monitor, source: GrowingFile, mark: Mark, state: Path, lock: StateLock
 ) -> int:
-    """Take in what is new, and save it; return how many bytes wait."""
+    """Take in what is new, and save it; return how many bytes wait.
+
+    Parameters
+    ----------
+    monitor
+        Takes in records.
+    source
+        The file from the saved place on.
+    mark
+        Goes into the state with every position.
+    state, lock
+        Where it is saved, and who may.
+
+    Notes
+    -----
+    After a bad record what came before it is saved: the next run begins there, and says the same.
+    """
     saved = reached = source.offset
     columns = source.find_columns()
     if columns is not None:
@@ -125,7 +178,20 @@ def _read_on(
 def _refuse_others(
     before: Mapping[str, object], now: Mapping[str, object], place: Place, mark: Mark
 ) -> None:
-    """Refuse other settings, another similarity or another model file than before."""
+    """Refuse other settings, another similarity or another model file than before.
+
+    Parameters
+    ----------
+    before, now
+        Settings of the saved monitor and of this run.
+    place, mark
+        The saved marks, and those of this run.
+
+    Raises
+    ------
+    InputError
+        Evidence of two questions must not be multiplied.
+    """
     likeness = "that of the saved state, with the same settings,"
     model = "the file of the saved state, SHA-256"
     rules = [

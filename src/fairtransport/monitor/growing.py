@@ -37,7 +37,19 @@ OPEN = "unexpected end of data"
 
 
 class Position(TypedDict):
-    """Where the next records of a file begin, and what is known of it until there."""
+    """Where the next records of a file begin, and what is known of it until there.
+
+    Attributes
+    ----------
+    bytes
+        How many were read.
+    sha256
+        Of these: a file that was changed before them is refused.
+    header
+        The columns of a CSV file; None before its first line, and for JSON lines.
+    kinds
+        What each column holds, as far as it has values.
+    """
 
     bytes: int
     sha256: str
@@ -102,6 +114,11 @@ class GrowingFile:
         """Look through a CSV file for what columns it has and what they hold, as far as unknown.
 
         None: a header is still to come, or each record has names of its own.
+
+        Notes
+        -----
+        Types are those of the whole file as it is now, as an audit of it would read them: the first
+        lines alone could make numbers of codes.
         """
         if self._columns_found or (self.header and all(map(self.kinds.get, self.header))):
             return self.header
@@ -124,6 +141,7 @@ class GrowingFile:
             yield records, self.position
 
     def _record_batches(self) -> Iterator[tuple[list[Record], bytes]]:
+        """Yield records and the bytes that they are, a piece of the file at a time."""
         if self.is_json:
             yield from self._batches(self._json_records)
             return
@@ -131,10 +149,22 @@ class GrowingFile:
             yield self._records(self._without_header(rows)), whole
 
     def _batches(self, split: Split[Row]) -> Iterator[tuple[list[Row], bytes]]:
-        """Yield the rows that have not been read, and the bytes that they are."""
+        """Yield the rows that have not been read, and the bytes that they are.
+
+        Parameters
+        ----------
+        split
+            Makes rows of complete lines.
+
+        Raises
+        ------
+        DataError
+            If a row does not end within a piece: a quote was never closed, or it is no such file.
+        """
         rest, at = b"", self.offset
         with self.path.open("rb") as file:
             file.seek(at)
+            # no further than the size at the beginning: what is added meanwhile is for the next run
             while piece := file.read(min(PIECE, self.size - at - len(rest))):
                 rest += piece
                 rows, end = self._complete(rest, split, is_first=at == 0)
@@ -153,21 +183,42 @@ class GrowingFile:
     def _complete(
         self, data: bytes, split: Split[Row], *, is_first: bool
     ) -> tuple[list[Row], int]:  # fmt: skip
-        """Return the complete rows at the beginning, and how many bytes they are."""
+        """Return the complete rows at the beginning, and how many bytes they are.
+
+        Parameters
+        ----------
+        data
+            Bytes that begin with a row.
+        split
+            Makes rows of complete lines.
+        is_first
+            Whether they begin the file, which may have a byte-order mark.
+        """
         end = ended(data)
         lines = lines_of(self._text(data[:end], is_first=is_first))
         rows, taken = split(lines)
+        # lines of a row without an end are given back, in bytes
         return (rows, end - len("".join(lines[taken:]).encode())) if taken else ([], 0)
 
     def _json_records(self, lines: list[str]) -> tuple[list[Record], int]:
+        """Return the records of JSON lines; empty lines are none."""
         records = [json_record(line, self.path.name) for line in lines if line.strip()]
         return records, len(lines)
 
     def _csv_rows(self, lines: list[str]) -> tuple[list[list[str]], int]:
+        """Return the rows of CSV lines."""
         return csv_rows(lines, self._separator, self.path.name)
 
     def _check_waiting(self, rest: bytes, *, is_first: bool) -> None:
-        """Refuse what no further bytes can make a row of."""
+        """Refuse what no further bytes can make a row of.
+
+        Parameters
+        ----------
+        rest
+            What has no end yet; it may end inside a letter.
+        is_first
+            Whether it begins the file.
+        """
         text = self._text(rest, is_first=is_first, is_last=False)
         if self.is_json:
             if text.strip() and not text.lstrip().startswith("{"):
@@ -179,11 +230,25 @@ class GrowingFile:
             refuse_unclosed(lines, columns, self._separator, self.path.name)
 
     def _text(self, data: bytes, *, is_first: bool, is_last: bool = True) -> str:
-        """Return bytes as text; unless they are the last, they may end inside a letter."""
+        """Return bytes as text; unless they are the last, they may end inside a letter.
+
+        Parameters
+        ----------
+        data
+            In UTF-8.
+        is_first, is_last
+            Whether they begin the file, and whether a letter must be whole at their end.
+
+        Raises
+        ------
+        DataError
+            If they are no text, have zero bytes, or begin as a web page does.
+        """
         if is_first and data.lstrip(codecs.BOM_UTF8 + b" \r\n\t").lower().startswith(MARKUP):
             msg = f"{self.path.name!r} must hold cases, but it is an HTML or XML page"
             raise DataError(msg)
         try:
+            # only the first bytes of a file can be a mark of byte order
             decoder = codecs.getincrementaldecoder("utf-8-sig" if is_first else "utf-8")()
             text = decoder.decode(data, final=is_last)
         except UnicodeDecodeError as error:
@@ -195,7 +260,18 @@ class GrowingFile:
         return text
 
     def _without_header(self, rows: list[list[str]]) -> list[list[str]]:
-        """Return rows of as many values as there are columns, the header apart."""
+        """Return rows of as many values as there are columns, the header apart.
+
+        Parameters
+        ----------
+        rows
+            The first row of a file is its header.
+
+        Raises
+        ------
+        DataError
+            If a name occurs twice, or a row has other than as many values.
+        """
         if self.header is None and rows:
             self.header, *rows = rows
             if len(set(self.header)) < len(self.header):
@@ -213,6 +289,13 @@ class GrowingFile:
         return rows
 
     def _records(self, rows: list[list[str]]) -> list[Record]:
+        """Return rows as records, each column in its own type.
+
+        Parameters
+        ----------
+        rows
+            The cells of complete lines, each as many as the header has names.
+        """
         header = self.header or []
         columns = [
             self._values(name, words)
@@ -221,15 +304,30 @@ class GrowingFile:
         return [dict(zip(header, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def _values(self, name: str, words: Sequence[str]) -> list[Value]:
+        """Return a column's values in its type; each distinct word is read once."""
         kind = self.kinds.get(name)
         values = {word: value_of(word, kind, name) for word in set(words)}
         return [values[word] for word in words]
 
     @property
     def _separator(self) -> str:
+        """What stands between the values of this kind of file."""
         return SEPARATORS[self.path.suffix.lower()]
 
     def _check_prefix(self, wanted: str) -> None:
+        """Refuse a file whose part that was read is not what it was.
+
+        Parameters
+        ----------
+        wanted
+            The hash of the first ``offset`` bytes when the state was kept.
+
+        Raises
+        ------
+        DataError
+            If the file shrank or its beginning changed: evidence of records that were replaced
+            would count people who are no longer there, or some of them twice.
+        """
         left = self.offset
         if self.size < left:
             msg = (
@@ -247,12 +345,34 @@ class GrowingFile:
 
 
 def ended(data: bytes) -> int:
-    """Return where the last line that has an end ends; a carriage return alone is one too."""
+    r"""Return where the last line that has an end ends; a carriage return alone is one too.
+
+    Parameters
+    ----------
+    data
+        Bytes of a text file.
+
+    Examples
+    --------
+    >>> ended(b"a,b\n1,2\n3,"), ended(b"a,b")
+    (8, 0)
+    """
     return 1 + max(data.rfind(b"\n"), data.rfind(b"\r"))
 
 
 def lines_of(text: str) -> list[str]:
-    """Return lines with their ends, whichever these are."""
+    r"""Return lines with their ends, whichever these are.
+
+    Parameters
+    ----------
+    text
+        Unix, Windows and old Mac ends may be mixed.
+
+    Examples
+    --------
+    >>> lines_of("a,b\r\n1,2\n3")
+    ['a,b\r\n', '1,2\n', '3']
+    """
     return list(StringIO(text, newline=""))
 
 
@@ -261,6 +381,20 @@ def csv_rows(lines: list[str], separator: str, file: str) -> tuple[list[list[str
 
     Fewer than all are taken where a quote is open: its value may go on in lines to come.
     Empty lines are no rows.
+
+    Parameters
+    ----------
+    lines
+        With their ends.
+    separator
+        What stands between values.
+    file
+        Its name, for messages.
+
+    Raises
+    ------
+    DataError
+        If a quote stands where none can.
 
     Examples
     --------
@@ -275,6 +409,7 @@ def csv_rows(lines: list[str], separator: str, file: str) -> tuple[list[list[str
             if row:
                 rows.append(row)
     except csv.Error as error:
+        # an open quote at the end may be a row that is still being written: it waits
         if str(error) != OPEN:
             msg = (
                 f"{file!r} could not be read where it says {shown(lines[taken])}: {error}; "
@@ -289,6 +424,15 @@ def refuse_unclosed(lines: list[str], columns: int | None, separator: str, file:
 
     A value of several lines may still be being written, but none of them is expected to have
     as many values as a row.
+
+    Parameters
+    ----------
+    lines
+        From the one with the open quote on.
+    columns
+        How many there are; None: as many as the first line seems to have.
+    separator, file
+        What stands between values, and the file's name for messages.
     """
     wanted = lines[0].count(separator) + 1 if columns is None else columns
     for line in lines[1:]:
@@ -298,7 +442,23 @@ def refuse_unclosed(lines: list[str], columns: int | None, separator: str, file:
 
 
 def json_record(line: str, file: str) -> Record:
-    """Return the record of a line of JSON."""
+    """Return the record of a line of JSON.
+
+    Parameters
+    ----------
+    line, file
+        The line, and the file's name for messages.
+
+    Raises
+    ------
+    DataError
+        If it is no object, or names a column twice.
+
+    Examples
+    --------
+    >>> json_record('{"age": 30, "sex": "f"}', "cases.jsonl")
+    {'age': 30, 'sex': 'f'}
+    """
     try:
         record = json.loads(line, object_pairs_hook=_distinct)
     except KeyError as error:
@@ -313,6 +473,7 @@ def json_record(line: str, file: str) -> Record:
 
 
 def _distinct(pairs: list[tuple[str, Value]]) -> Record:
+    """Return pairs as a record; KeyError if a name occurs twice, of which JSON keeps the last."""
     record: Record = {}
     for name, value in pairs:
         if name in record:

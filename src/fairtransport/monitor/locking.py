@@ -52,7 +52,18 @@ class StateLock:
         self._release()
 
     def acquire(self, begin: Callable[[], None]) -> bool:
-        """Lock the state; where there is none ``begin`` writes one first. Say whether it did."""
+        """Lock the state; where there is none ``begin`` writes one first. Say whether it did.
+
+        Parameters
+        ----------
+        begin
+            Writes the first state.
+
+        Raises
+        ------
+        DataError
+            If somebody else has it.
+        """
         is_new = not self.path.exists()
         if is_new:
             begin()
@@ -65,22 +76,47 @@ class StateLock:
         return is_new
 
     def replace(self, write: Callable[[], None]) -> None:
-        """Let ``write`` replace the state, and go on with the new file."""
+        """Let ``write`` replace the state, and go on with the new file.
+
+        Parameters
+        ----------
+        write
+            Puts a new file in the state's place.
+
+        Raises
+        ------
+        DataError
+            If the state is no longer ours, before anything is written.
+        """
+        # somebody else put another file in the place of ours: their evidence would be overwritten
         if self._held is not None and not self._is_named(self._held):
             raise self._in_use()
         write()
         self._hold(patience=PATIENCE)
 
     def remove(self) -> None:
-        """Take away the state."""
+        """Take away the state, if it is still ours: who took in nothing leaves nothing."""
         if self._held is not None and self._is_named(self._held):
             self.path.unlink()
 
     def _hold(self, patience: float = 0.0) -> None:
+        """Lock the file that has the state's name now, in the place of the one held so far.
+
+        Parameters
+        ----------
+        patience
+            Seconds for which a writer tries: whoever came first lets go once.
+
+        Raises
+        ------
+        DataError
+            If the lock is not free, or the file was replaced meanwhile.
+        """
         handle = self._opened()
         last = monotonic() + patience
         while not (is_free := self._lock(handle)) and monotonic() < last:
             sleep(PAUSE / 50)
+        # locked, but no longer the state: it was replaced between opening and locking
         if not is_free or not self._is_named(handle):
             os.close(handle)
             raise self._in_use()
@@ -88,23 +124,37 @@ class StateLock:
         self._held = handle
 
     def _is_named(self, handle: int) -> bool:
-        """Say whether an open file is still the one that has the state's name."""
+        """Say whether an open file is still the one that has the state's name.
+
+        Parameters
+        ----------
+        handle
+            Of the file.
+        """
         try:
             return os.path.samestat(os.fstat(handle), self.path.stat())
         except FileNotFoundError:
             return False
 
     def _in_use(self) -> DataError:
+        """Return the error that another monitor works on the state."""
         msg = f"`path` is in use by another monitor, {str(self.path)!r}: run one at a time"
         return DataError(msg)
 
     def _release(self) -> None:
+        """Let go of the lock, if there is one."""
         if self._held is not None:
             os.close(self._held)
             self._held = None
 
     def _lock(self, handle: int) -> bool:
-        """Return whether the lock was free; where there are no locks, say so once."""
+        """Return whether the lock was free; where there are no locks, say so once.
+
+        Parameters
+        ----------
+        handle
+            Of the file.
+        """
         if not self._can_lock:
             return True
         try:
@@ -123,6 +173,7 @@ class StateLock:
         return True
 
     def _opened(self) -> int:
+        """Return a handle of the state file."""
         try:
             return os.open(self.path, os.O_RDONLY)
         except OSError as error:

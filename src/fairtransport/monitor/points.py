@@ -37,12 +37,21 @@ Records: TypeAlias = "Mapping[str, Value] | Sequence[Mapping[str, Value]] | Into
 class Points:
     """Reads records and computes losses.
 
+    Parameters
+    ----------
+    settings
+        What the monitor was told.
+
     Attributes
     ----------
     roles
         Which columns play which part; without features until these are known.
+    names
+        The columns of a point in their order; empty until the features are known.
     oracle
         What is known of the points: what the model says there, and the losses.
+    library
+        The data frame library of the last batch.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -62,20 +71,45 @@ class Points:
         return dict(vars(self)), dict(vars(self.oracle))
 
     def recall(self, memory: tuple[dict[str, object], dict[str, object]]) -> None:
-        """Forget what came since, but for answers to questions that can be asked again."""
+        """Forget what came since, but for answers to questions that can be asked again.
+
+        Parameters
+        ----------
+        memory
+            What `memory` returned before a batch that failed.
+        """
         vars(self).update(memory[0])
         vars(self.oracle).update(memory[1])
         if not self.names:
             self.oracle.said.clear()
 
     def restore(self, said: Mapping[Key, object], keys: Sequence[Key]) -> None:
-        """Take over what was said and the points that were seen."""
+        """Take over what was said and the points that were seen.
+
+        Parameters
+        ----------
+        said
+            Answers by question.
+        keys
+            Points of the saved stream, whose labels are known labels.
+        """
         label = self.settings.label
         at = None if label is None or not keys else self.names.index(label)
         self.oracle.restore(said, () if at is None else (key[at] for key in keys))
 
     def fix_features(self, features: Sequence[str]) -> None:
-        """Settle which columns describe a person."""
+        """Settle which columns describe a person.
+
+        Parameters
+        ----------
+        features
+            Their names; from here on records must have them.
+
+        Raises
+        ------
+        InputError
+            If one is the label or a prediction, or bins are for columns that are not there.
+        """
         settings = self.settings
         refuse_taken("features", features, self._taken)
         roles = replace(self.roles, features=tuple(features))
@@ -88,7 +122,18 @@ class Points:
         self._answer = [self.names.index(name) for name in settings.predictions]
 
     def read(self, points: Records) -> list[Key]:
-        """Return the points of a record or a batch, in order, checked."""
+        """Return the points of a record or a batch, in order, checked.
+
+        Parameters
+        ----------
+        points
+            A record, several, or an eager frame.
+
+        Raises
+        ------
+        DataError
+            If a value is missing, of the wrong kind, or none of the declared levels.
+        """
         columns = self._columns(points)
         if not columns:
             return []
@@ -110,7 +155,18 @@ class Points:
         return list(zip(*columns.values(), strict=True))
 
     def refuse_absent(self, columns: Sequence[Value]) -> None:
-        """Refuse records without a column that is needed, or with one that came too late."""
+        """Refuse records without a column that is needed, or with one that came too late.
+
+        Parameters
+        ----------
+        columns
+            Of the records.
+
+        Raises
+        ------
+        DataError
+            Naming the first.
+        """
         for name in columns:
             if not isinstance(name, str):
                 msg = f"records must have text as names of columns, got {shown(name)}"
@@ -123,6 +179,8 @@ class Points:
             msg = f"records must have the columns {', '.join(needed)}, but lack {absent[0]!r}"
             raise DataError(msg)
         late = [name for name in columns if name not in (*needed, *self._taken)]
+        # without `features` a further column would make points that earlier ones cannot be compared
+        # with
         if late and self.names and self.settings.features is None:
             msg = (
                 f"records must have the columns of the first ones, {', '.join(self.names)}, "
@@ -131,21 +189,45 @@ class Points:
             raise DataError(msg)
 
     def block(self, key: Key) -> Key:
-        """Return what a point has in common with its twins."""
+        """Return what a point has in common with its twins.
+
+        Parameters
+        ----------
+        key
+            The point.
+        """
         return tuple(key[at] for at in self._block)
 
     def case_and_answer(self, key: Key) -> tuple[Key, Key]:
-        """Return profile and label of a person, and what was given as the answer."""
+        """Return profile and label of a person, and what was given as the answer.
+
+        Parameters
+        ----------
+        key
+            The point.
+        """
         return tuple(key[at] for at in self._case), tuple(key[at] for at in self._answer)
 
     def losses(self, keys: Sequence[Key]) -> FloatArray:
-        """Return the loss at each point; unknown answers are asked for, all at once."""
+        """Return the loss at each point; unknown answers are asked for, all at once.
+
+        Parameters
+        ----------
+        keys
+            Points.
+        """
         if not keys:
             return np.empty(0)
         return self.oracle.answer(self.space(keys)).losses
 
     def space(self, keys: Sequence[Key]) -> SampleSpace:
-        """Return points as a space, in their order."""
+        """Return points as a space, in their order.
+
+        Parameters
+        ----------
+        keys
+            Points; each counts once.
+        """
         settings = self.settings
         whole = {name: cats for name, cats in self._categories.items() if name not in settings.bins}
         return SampleSpace(
@@ -160,11 +242,24 @@ class Points:
         )
 
     def twins(self, key: Key) -> list[Key]:
-        """Return the points that differ from one in sensitive features alone, itself included."""
+        """Return the points that differ from one in sensitive features alone, itself included.
+
+        Parameters
+        ----------
+        key
+            The point; levels are the declared ones, so that twins do not depend on the stream.
+        """
         combos = product(*(self.settings.levels[name] for name in self.settings.sensitive))
         return [self._replaced(key, combo) for combo in combos]
 
     def _columns(self, points: Records) -> dict[str, list[Value]]:
+        """Return the columns of whatever a batch came as, as plain values.
+
+        Raises
+        ------
+        InputError
+            If it is neither records nor an eager frame.
+        """
         from narwhals.dependencies import is_into_dataframe
 
         given: object = points
@@ -190,6 +285,13 @@ class Points:
         return columns
 
     def _columns_of_records(self, records: Sequence[Mapping[str, Value]]) -> dict[str, list[Value]]:
+        """Return the columns of a list of records.
+
+        Parameters
+        ----------
+        records
+            A mapping a person; each must have the names that the first batch fixed.
+        """
         if not records:
             return {}
         self._find_features({tuple(record): None for record in records})
@@ -199,7 +301,13 @@ class Points:
         }
 
     def _find_features(self, shapes: Iterable[Sequence[str]]) -> None:
-        """Settle the features by the first columns ever seen, and hold all to the same."""
+        """Settle the features by the first columns ever seen, and hold all to the same.
+
+        Parameters
+        ----------
+        shapes
+            Lists of columns that the batch has, each once.
+        """
         for columns in shapes:
             self.refuse_absent(columns)
             if not self.names:
@@ -207,6 +315,7 @@ class Points:
                 self.refuse_absent(columns)
 
     def _replaced(self, key: Key, combo: Sequence[Value]) -> Key:
+        """Return a point with other sensitive values."""
         values = list(key)
         for at, value in zip(self._sensitive, combo, strict=True):
             values[at] = value

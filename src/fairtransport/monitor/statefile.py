@@ -21,7 +21,25 @@ SCHEMA = f"{FAMILY}3"
 
 
 class SavedMonitor(TypedDict):
-    """What a state file keeps of a monitor."""
+    """What a state file keeps of a monitor.
+
+    Attributes
+    ----------
+    settings
+        Those that are words and numbers.
+    target_scope
+        Whom people are compared with, which says whether a reference frame has to be given again.
+    features
+        The columns that describe a person; None before the first record.
+    position
+        Whatever the user keeps beside the state, as a place in a file.
+    answers
+        Questions and what the model said.
+    history
+        Looks on the way.
+    stream
+        Points, counts and evidence.
+    """
 
     settings: Plain
     target_scope: str
@@ -33,7 +51,18 @@ class SavedMonitor(TypedDict):
 
 
 def dump_state(content: SavedMonitor) -> str:
-    """Return the text of a state file."""
+    """Return the text of a state file.
+
+    Parameters
+    ----------
+    content
+        What it keeps.
+
+    Raises
+    ------
+    DataError
+        If a value is none that JSON has.
+    """
     try:
         body = json.dumps(content, allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -44,7 +73,20 @@ def dump_state(content: SavedMonitor) -> str:
 
 
 def load_state(path: Path) -> SavedMonitor:
-    """Return the content of a state file, if it is as it was written."""
+    """Return the content of a state file, if it is as it was written.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Raises
+    ------
+    InputError
+        If it is another file, or of another schema.
+    DataError
+        If it cannot be read, or its checksum does not fit.
+    """
     read = _read(path)
     saved = read if isinstance(read, dict) else {}
     schema = saved.pop("schema", None)
@@ -64,6 +106,7 @@ def load_state(path: Path) -> SavedMonitor:
 
 
 def _read(path: Path) -> object:
+    """Return what a file holds as JSON, or say in a sentence why not."""
     try:
         # a pipe would wait for somebody to write to it
         if path.exists() and not path.is_file():
@@ -84,5 +127,6 @@ def _read(path: Path) -> object:
 
 
 def _checksum(body: str) -> str:
+    """Return the hash of a state's body together with its schema."""
     # the schema is part of what must not change
     return sha256(f"{SCHEMA}\n{body}".encode()).hexdigest()

@@ -40,7 +40,29 @@ LARGEST = 700.0
 
 
 class Look(NamedTuple):
-    """Where the evidence stood after ``n`` records."""
+    """Where the evidence stood after ``n`` records.
+
+    Attributes
+    ----------
+    n
+        Records taken in.
+    statistic
+        ψ(f_n).
+    e_value, e_value_certificate
+        Evidence against ψ <= δ, and against ψ >= δ, where there is any.
+    lower, upper
+        The confidence sequence; ``upper`` is None where targets depend on the stream.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> monitor = ft.Monitor(y="good", model=lambda x: (x["group"] == "a").astype(int),
+    ...                      features=["group"], sensitive_features=["group"],
+    ...                      levels={"group": ["a", "b"]}, delta=0.1)
+    >>> state = monitor.update([{"group": "a", "good": 1}] * 5)
+    >>> [(look.n, round(look.e_value, 1)) for look in state.history]
+    [(1, 2.0), (2, 8.5), (3, 58.4), (4, 476.7), (5, 4124.8)]
+    """
 
     n: int
     statistic: float
@@ -80,6 +102,16 @@ class MonitorState:
         What a reader of the numbers should know.
     applicability
         Why there is no verdict to be had; None if there is.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> monitor = ft.Monitor(y="good", model=lambda x: (x["group"] == "a").astype(int),
+    ...                      features=["group"], sensitive_features=["group"],
+    ...                      levels={"group": ["a", "b"]}, delta=0.1)
+    >>> state = monitor.update([{"group": "a", "good": 1}] * 5)
+    >>> state.n, state.statistic, state.verdict, state.stopped_at
+    (5, 1.0, 'rejected', 3)
     """
 
     n: int
@@ -127,6 +159,11 @@ class Monitor:
     query_log
         As in `audit`.
 
+    Raises
+    ------
+    InputError
+        If a setting breaks its rule, such as a model without declared ``levels``.
+
     Notes
     -----
     Where people move only to their twins every record is a look. Under other similarities
@@ -140,9 +177,10 @@ class Monitor:
 
     Examples
     --------
-    >>> monitor = Monitor(y="good", model=lambda x: (x["group"] == "a").astype(int),
-    ...                   features=["group"], sensitive_features=["group"],
-    ...                   levels={"group": ["a", "b"]}, delta=0.1)
+    >>> import fairtransport as ft
+    >>> monitor = ft.Monitor(y="good", model=lambda x: (x["group"] == "a").astype(int),
+    ...                      features=["group"], sensitive_features=["group"],
+    ...                      levels={"group": ["a", "b"]}, delta=0.1)
     >>> for _ in range(5):
     ...     state = monitor.update({"group": "a", "good": 1})
     >>> state.verdict, state.stopped_at
@@ -199,6 +237,33 @@ class Monitor:
 
         A record that breaks a rule raises an error and none of its batch is counted. What the
         model answered until then is remembered.
+
+        Parameters
+        ----------
+        points
+            One record or several; columns by their names.
+
+        Returns
+        -------
+        MonitorState
+            Where the evidence stands now.
+
+        Raises
+        ------
+        DataError
+            If a record lacks a column or holds what it must not.
+        ModelError
+            If the model fails.
+
+        Examples
+        --------
+        >>> of_answers = ft.Monitor(y="good", y_pred="said", sensitive_features="group", delta=0.1)
+        >>> of_answers.update([{"group": "b", "good": 1, "said": 0}]).n
+        1
+        >>> of_answers.update({"group": "b", "good": 1})
+        Traceback (most recent call last):
+        fairtransport.errors.DataError: records must have the columns group, good, said, but lack
+        'said'
         """
         before = self._points.memory()
         try:
@@ -212,17 +277,55 @@ class Monitor:
         return self.state
 
     def expect(self, columns: Sequence[str]) -> None:
-        """Refuse columns of records to come if one that is needed is not among them."""
+        """Refuse columns of records to come if one that is needed is not among them.
+
+        Parameters
+        ----------
+        columns
+            The names that records will have.
+
+        Raises
+        ------
+        DataError
+            If one that is needed is not among them.
+
+        Examples
+        --------
+        >>> monitor.expect(["group", "good"])
+        >>> monitor.expect(["group"])
+        Traceback (most recent call last):
+        fairtransport.errors.DataError: records must have the columns group, good, but lack 'good'
+        """
         self._points.refuse_absent(columns)
 
     @property
     def queried(self) -> int:
-        """How many distinct questions the model was asked."""
+        """How many distinct questions the model was asked.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> monitor.queried
+        2
+        """
         return self._points.oracle.queried
 
     @property
     def state(self) -> MonitorState:
-        """Where the evidence stands."""
+        """Where the evidence stands.
+
+        Returns
+        -------
+        MonitorState
+
+        Examples
+        --------
+        >>> monitor.state.verdict, round(monitor.state.lower, 2)
+        ('rejected', 0.26)
+        """
         now, evidence = self._now(), self._stream.evidence
         rejected, certified = evidence.rejected_at, evidence.certified_at
         verdict, stopped_at, warnings = "inconclusive", None, []
@@ -252,7 +355,23 @@ class Monitor:
         )  # fmt: skip
 
     def plot(self) -> ChartType:
-        """Return an Altair chart of the statistic and its confidence sequence so far."""
+        """Return an Altair chart of the statistic and its confidence sequence so far.
+
+        Returns
+        -------
+        altair.Chart
+            The statistic, its limits and δ over the number of records.
+
+        Raises
+        ------
+        InputError
+            If no record was taken in yet.
+
+        Examples
+        --------
+        >>> list(monitor.plot().to_dict())[:2]
+        ['config', 'layer']
+        """
         from fairtransport.report.charts import confidence_sequence_chart
         from fairtransport.report.charts.offline import offline
 
@@ -268,7 +387,17 @@ class Monitor:
 
     @property
     def above_since(self) -> int | None:
-        """The number of cases at the first look whose lower bound was above δ; None if none."""
+        """The number of cases at the first look whose lower bound was above δ; None if none.
+
+        Returns
+        -------
+        int | None
+
+        Examples
+        --------
+        >>> monitor.above_since
+        3
+        """
         from fairtransport.report.charts.sequence import first_above
 
         looks = [look._asdict() for look in (*self._history, self._now()) if look.n]
@@ -280,6 +409,20 @@ class Monitor:
         ``monitor.position``, any JSON value, is kept in the same file: set it to where the
         next records begin, and a process that is killed neither loses nor repeats any. Two
         processes must not save to one file; `fairtransport monitor` locks it.
+
+        Parameters
+        ----------
+        path
+            Where to; a JSON file.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     monitor.save(f"{folder}/state.json")
+        ...     again = ft.Monitor.resume(f"{folder}/state.json", model=monitor.settings.box)
+        >>> again.state == monitor.state
+        True
         """
         content: SavedMonitor = {
             "settings": self.settings.plain,
@@ -306,6 +449,34 @@ class Monitor:
         frame are not in the file: pass the same ones again. When the model is next asked, a few
         earlier questions go along, and other answers than before are an error. So is a file that
         was changed.
+
+        Parameters
+        ----------
+        path
+            The file that `save` wrote.
+        model, similarity, loss, targets, query_log
+            What the file does not hold, as it was given to the monitor.
+
+        Returns
+        -------
+        Monitor
+            It goes on where the saved one stood.
+
+        Raises
+        ------
+        InputError
+            If something that is needed is not given again, or is another.
+        DataError
+            If the file was changed.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     monitor.save(f"{folder}/state.json")
+        ...     again = ft.Monitor.resume(f"{folder}/state.json", model=monitor.settings.box)
+        >>> again
+        Monitor(n=5, verdict='rejected', e_value=4.12e+03)
         """
         saved = load_state(Path(path))
         plain = saved["settings"]
@@ -325,6 +496,14 @@ class Monitor:
         return monitor
 
     def _restore(self, saved: SavedMonitor) -> None:
+        """Take over what a state file kept.
+
+        Parameters
+        ----------
+        saved
+            The document of a monitor with the same settings: answers, so that nothing is asked
+            twice, the points and their wealth, and the looks for the chart.
+        """
         self.position = saved["position"]
         if saved["features"] is not None:
             self._points.fix_features(saved["features"])
@@ -337,7 +516,14 @@ class Monitor:
         self._note_answers([tuple(key) for key in saved["stream"]["points"]])
 
     def _note_answers(self, keys: Sequence[Key]) -> None:
-        """Remember the answer of each profile and label, until one has two."""
+        """Remember the answer of each profile and label, until one has two.
+
+        Parameters
+        ----------
+        keys
+            Points of new records. It matters with given predictions and `disagreement` "rates"
+            alone.
+        """
         if not self.settings.predictions or self.settings.disagreement == "bias":
             return
         for key in keys if not self._answers_differ else ():
@@ -345,6 +531,14 @@ class Monitor:
             self._answers_differ |= self._answers.setdefault(case, answer) != answer
 
     def _now(self) -> Look:
+        """Return where the evidence stands after the last record.
+
+        Returns
+        -------
+        Look
+            E-values are cut at e^``LARGEST``, beyond which a float would be infinite and JSON has
+            no word for it.
+        """
         evidence = self._stream.evidence
         certificate = evidence.log_e_value_certificate
         return Look(
@@ -357,11 +551,27 @@ class Monitor:
         )
 
     def _watch(self) -> None:
+        """Keep a look in the history; streams call it at record numbers fixed beforehand."""
         self._history.append(self._now())
 
 
 def _same(name: str, saved: str | None, given: T | None) -> T | str:
-    """Return a saved setting, or the object that has to be given again."""
+    """Return a saved setting, or the object that has to be given again.
+
+    Parameters
+    ----------
+    name
+        The setting.
+    saved
+        Its name in the state; None where it was no name.
+    given
+        What is given now.
+
+    Raises
+    ------
+    InputError
+        If it is another one, or must be given and is not.
+    """
     if saved is not None:
         if given is not None and given != saved:
             msg = f"`{name}` must be that of the saved monitor, {saved!r}, got {shown(given)}"

@@ -23,6 +23,15 @@ def print_evidence(monitor: Monitor, title: str, waiting: int = 0) -> None:
     """Print the verdict on a stream so far, its numbers and its notes.
 
     ``waiting`` is how many bytes at the end of the file were not counted yet.
+
+    Parameters
+    ----------
+    monitor
+        Where the evidence stands.
+    title
+        What stands in the frame.
+    waiting
+        0 where the file ends with a complete row.
     """
     from rich.console import Group
 
@@ -54,11 +63,24 @@ def print_evidence(monitor: Monitor, title: str, waiting: int = 0) -> None:
 
 
 def _evidence(e_value: float) -> str:
+    """Return an e-value in words.
+
+    Examples
+    --------
+    >>> _evidence(12.34567), _evidence(1e9)
+    ('12.35', '> 10^6')
+    """
     return f"{e_value:.4g}" if e_value <= MOST_SHOWN else "> 10^6"
 
 
 def _separate(monitor: Monitor) -> Iterator[str]:
-    """Explain a rejection that the other numbers, as they stand now, do not show."""
+    """Explain a rejection that the other numbers, as they stand now, do not show.
+
+    Parameters
+    ----------
+    monitor
+        Evidence that reached 1/α once may have fallen since, and that changes nothing.
+    """
     state, settings = monitor.state, monitor.settings
     if state.verdict != "rejected":
         return
@@ -72,6 +94,13 @@ def _separate(monitor: Monitor) -> Iterator[str]:
 
 
 def _verdict(monitor: Monitor) -> str:
+    """Return the verdict so far in a sentence.
+
+    Parameters
+    ----------
+    monitor
+        The monitor. A verdict that was reached stays, and the case at which it was is told.
+    """
     state, settings = monitor.state, monitor.settings
     if state.applicability is not None:
         return in_flags(

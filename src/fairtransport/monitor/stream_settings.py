@@ -74,6 +74,25 @@ class Settings:
 
     ``plain`` holds those that a state file can keep, as they were given. ``features`` is None
     until the first records tell.
+
+    Attributes
+    ----------
+    plain
+        Words and numbers, for the state file.
+    loss, similarity, access
+        What they name, made.
+    targets
+        A reference frame or None.
+    label, predictions, sensitive, features
+        Columns by their parts.
+    classes, pos_label
+        Labels that are known beforehand, and the positive one.
+    bins, missing, levels
+        How values become levels; twins take the declared ones.
+    most_gain
+        The width of the loss's range, known before any record.
+    budget, delta, alpha, disagreement
+        As in `audit`.
     """
 
     plain: Plain
@@ -120,7 +139,18 @@ class Settings:
 
 
 def check_settings(told: Told) -> Settings:
-    """Return the settings of a monitor, or say which one breaks its rule."""
+    """Return the settings of a monitor, or say which one breaks its rule.
+
+    Parameters
+    ----------
+    told
+        All arguments of `Monitor`.
+
+    Raises
+    ------
+    InputError
+        Before any record comes: what is wrong, the rule, and what was given.
+    """
     sensitive = _names("sensitive_features", told["sensitive_features"])
     asked = AuditSettings(
         sensitive_features=sensitive, similarity=told["similarity"], loss=told["loss"],
@@ -186,6 +216,25 @@ def check_settings(told: Told) -> Settings:
 
 
 def _names(parameter: str, value: object) -> tuple[str, ...]:
+    """Return distinct column names; a monitor takes no arrays.
+
+    Parameters
+    ----------
+    parameter
+        Which setting, for the message.
+    value
+        A name, or several.
+
+    Raises
+    ------
+    InputError
+        If none is given, one is no text, or one comes twice.
+
+    Examples
+    --------
+    >>> _names("y", "label"), _names("sensitive_features", ["sex", "race"])
+    (('label',), ('sex', 'race'))
+    """
     given = (value,) if isinstance(value, str) else value
     listed = tuple(given) if isinstance(given, Sequence) else ()
     names = tuple(name for name in listed if isinstance(name, str))
@@ -196,7 +245,23 @@ def _names(parameter: str, value: object) -> tuple[str, ...]:
 
 
 def _listed(parameter: str, values: object) -> list[Value]:
-    """Return the distinct values of a list."""
+    """Return the distinct values of a list.
+
+    Parameters
+    ----------
+    parameter, values
+        Its name for messages, and a list or a one-dimensional array.
+
+    Raises
+    ------
+    InputError
+        If it is none, or holds what is no value; None stands for a missing one.
+
+    Examples
+    --------
+    >>> _listed("labels", [0, 1, 1])
+    [0, 1]
+    """
     if not isinstance(values, list | tuple) and len(shape_of(values)) != 1:
         msg = f"`{parameter}` must list values, got {shown(values)}"
         raise InputError(msg)
@@ -211,7 +276,15 @@ def _listed(parameter: str, values: object) -> list[Value]:
 
 
 def _classes(labels: list[Value] | None, access: Access, loss: Loss) -> list[Value] | None:
-    """Return the labels that can occur, where they are known before the first record."""
+    """Return the labels that can occur, where they are known before the first record.
+
+    Parameters
+    ----------
+    labels
+        What the user listed.
+    access, loss
+        What the model knows; losses on scores need all labels.
+    """
     if labels is not None and (not labels or None in labels):
         msg = f"`labels` must list labels, none of them missing, got {shown(labels)}"
         raise InputError(msg)
@@ -230,7 +303,15 @@ def _classes(labels: list[Value] | None, access: Access, loss: Loss) -> list[Val
 def _check_positive(
     pos_label: Value, classes: list[Value] | None, access: Access, loss: Loss
 ) -> None:
-    """Refuse a positive label that is none of those that can occur, as far as these are known."""
+    """Refuse a positive label that is none of those that can occur, as far as these are known.
+
+    Parameters
+    ----------
+    pos_label, classes
+        The label, and those that are known.
+    access, loss
+        Of an outcome it must be a prediction, else a true label.
+    """
     if pos_label is None:
         return
     _listed("pos_label", [pos_label])
@@ -241,6 +322,7 @@ def _check_positive(
 
 
 def _range(loss: Loss, access: Access, pos_label: Value) -> tuple[float, float]:
+    """Return the limits of the loss, without which nothing can be staked."""
     limits = loss.range if loss.uses_truth else outcome_range(loss, access, pos_label)
     if limits is None:
         msg = f"`loss_range` must be given for the loss {loss.name!r} of a stream, got None"
@@ -251,7 +333,22 @@ def _range(loss: Loss, access: Access, pos_label: Value) -> tuple[float, float]:
 def _levels(
     levels: object, sensitive: Sequence[str], bins: Bins, *, has_model: bool
 ) -> dict[str, list[Value]]:
-    """Return all levels of the sensitive features, which fix the twins beforehand."""
+    """Return all levels of the sensitive features, which fix the twins beforehand.
+
+    Parameters
+    ----------
+    levels
+        What the user declared.
+    sensitive, bins
+        The sensitive features, and edges, whose bins are levels.
+    has_model
+        Without one there are no twins.
+
+    Raises
+    ------
+    InputError
+        If a feature has none, or twins would be too many.
+    """
     given = check_declared(levels, sensitive, twins=has_model)
     if not has_model:
         return {}

@@ -31,7 +31,17 @@ class SavedSpace(TypedDict):
 
 
 class SavedStream(SavedSpace):
-    """What a state file keeps of a stream: losses where moves are free, else the statistic."""
+    """What a state file keeps of a stream: losses where moves are free, else the statistic.
+
+    Attributes
+    ----------
+    evidence
+        Wealths, to the last bit.
+    losses, worst
+        By point: its loss, and the largest that its block is known to have.
+    statistic
+        ψ so far, where computing it anew needs the frontiers.
+    """
 
     evidence: dict[str, object]
     losses: NotRequired[list[float]]
@@ -42,6 +52,11 @@ class SavedStream(SavedSpace):
 def next_look(n: int) -> int:
     """Return the record after n that a history keeps: all up to 20, then every 5 %.
 
+    Parameters
+    ----------
+    n
+        Records so far.
+
     Examples
     --------
     >>> next_look(3), next_look(20), next_look(1000)
@@ -49,6 +64,7 @@ def next_look(n: int) -> int:
     """
     at = 1
     while at <= n:
+        # fixed beforehand, so that the history does not depend on how records were batched
         at = max(at + 1, int(at * 1.05))
     return at
 
@@ -69,21 +85,45 @@ class GrowingSpace:
         self.counts: IntArray = np.zeros(0, np.int64)
 
     def new(self, keys: Iterable[Key]) -> list[Key]:
-        """Return the points that have not been seen, each once, in order."""
+        """Return the points that have not been seen, each once, in order.
+
+        Parameters
+        ----------
+        keys
+            Points of a batch.
+        """
         return list(dict.fromkeys(key for key in keys if key not in self.cell_of))
 
     def admit(self, keys: Sequence[Key]) -> None:
-        """Give new points a cell, with nobody at it yet."""
+        """Give new points a cell, with nobody at it yet.
+
+        Parameters
+        ----------
+        keys
+            From `new`.
+        """
         for key in keys:
             self.cell_of[key] = len(self.cell_of)
         self.counts = np.r_[self.counts, np.zeros(len(keys), np.int64)]
 
     def cells(self, keys: Sequence[Key]) -> IntArray:
-        """Return the cells of points that were seen."""
+        """Return the cells of points that were seen.
+
+        Parameters
+        ----------
+        keys
+            Points, in any order, any number of times.
+        """
         return np.array([self.cell_of[key] for key in keys], np.int64)
 
     def count(self, cells: IntArray) -> None:
-        """Count people at some cells."""
+        """Count people at some cells.
+
+        Parameters
+        ----------
+        cells
+            One a person.
+        """
         self.counts += np.bincount(cells, minlength=len(self.counts))
 
     def as_json(self) -> SavedSpace:
@@ -91,7 +131,13 @@ class GrowingSpace:
         return {"points": [list(key) for key in self.cell_of], "counts": self.counts.tolist()}
 
     def restore(self, saved: SavedSpace) -> None:
-        """Take over what `as_json` returned."""
+        """Take over what `as_json` returned.
+
+        Parameters
+        ----------
+        saved
+            Points in the order of their cells.
+        """
         self.cell_of = {tuple(key): cell for cell, key in enumerate(saved["points"])}
         self.counts = np.array(saved["counts"], np.int64)
 
@@ -101,6 +147,13 @@ class FreeStream:
 
     With query access that loss is known from the twins. With predictions only it grows when a
     worse point arrives, and earlier records of the block are revised.
+
+    Parameters
+    ----------
+    settings, points
+        What the monitor was told, and what reads its records.
+    watcher
+        Called at record numbers that a history keeps.
     """
 
     def __init__(self, settings: Settings, points: Points, watcher: Watcher) -> None:
@@ -122,7 +175,19 @@ class FreeStream:
         return float(self.space.counts @ self.gains / max(self.evidence.n, 1))
 
     def take(self, keys: Sequence[Key]) -> None:
-        """Take in points in order; nothing is counted if one of them cannot be."""
+        """Take in points in order; nothing is counted if one of them cannot be.
+
+        Parameters
+        ----------
+        keys
+            Points of a batch.
+
+        Notes
+        -----
+        All losses are asked for before anything is counted. Then records are bet on in their order;
+        where one raises the largest loss of its block, those before it are bet on first, with the
+        gains that they had, and then the block is revised.
+        """
         fresh = self.space.new(keys)
         losses = self.points.losses(fresh)
         worst = self._worst_of(fresh, losses)
@@ -160,7 +225,13 @@ class FreeStream:
         }
 
     def restore(self, saved: SavedStream) -> None:
-        """Take over what `as_json` returned."""
+        """Take over what `as_json` returned.
+
+        Parameters
+        ----------
+        saved
+            Of a stream with the same settings.
+        """
         self.space.restore(saved)
         self.losses = np.array(saved["losses"], np.float64)
         worst = np.array(saved["worst"], np.float64)
@@ -172,7 +243,13 @@ class FreeStream:
         self.evidence.bets.restore(saved["evidence"])
 
     def _worst_of(self, keys: list[Key], losses: FloatArray) -> FloatArray:
-        """Return the largest loss that each point is known to move to."""
+        """Return the largest loss that each point is known to move to.
+
+        Parameters
+        ----------
+        keys, losses
+            New points and their own losses, which are all that is known with given predictions.
+        """
         if not self.asks or not keys:
             return losses
         blocks = [self.points.block(key) for key in keys]
@@ -187,12 +264,27 @@ class FreeStream:
         return np.array([self._worst.get(block, worst.get(block)) for block in blocks])
 
     def _raise(self, members: IntArray, worst: float) -> None:
+        """Revise the gains of a block's earlier records: a worse point of the block has come.
+
+        Parameters
+        ----------
+        members
+            Cells of the block.
+        worst
+            The largest loss from now on.
+        """
         old, new = self.gains[members], worst - self.losses[members]
         self.evidence.bets.revise(old, new, self.space.counts[members])
         self.gains[members] = new
 
     def _flush(self, cells: IntArray) -> None:
-        """Bet on records in order; the watcher sees those that a history keeps."""
+        """Bet on records in order; the watcher sees those that a history keeps.
+
+        Parameters
+        ----------
+        cells
+            One a record.
+        """
         at = 0
         while at < len(cells):
             upcoming = next_look(self.evidence.n)
@@ -205,7 +297,15 @@ class FreeStream:
 
 
 class CostStream:
-    """Points under any similarity; frontiers are built anew when new points arrive."""
+    """Points under any similarity; frontiers are built anew when new points arrive.
+
+    Parameters
+    ----------
+    settings, points
+        What the monitor was told, and what reads its records.
+    watcher
+        Called once a batch, if that passed a record number that a history keeps.
+    """
 
     def __init__(self, settings: Settings, points: Points, watcher: Watcher) -> None:
         self.settings, self.points, self.watcher = settings, points, watcher
@@ -219,7 +319,13 @@ class CostStream:
         self._place: IntArray = np.zeros(0, np.int64)
 
     def take(self, keys: Sequence[Key]) -> None:
-        """Take in a batch of points; nothing is counted if one of them cannot be."""
+        """Take in a batch of points; nothing is counted if one of them cannot be.
+
+        Parameters
+        ----------
+        keys
+            Points of a batch.
+        """
         fresh = self.space.new(keys)
         if self._problem is None or fresh:
             self._problem, self._place = self._build([*self.space.cell_of, *fresh])
@@ -247,13 +353,25 @@ class CostStream:
         }
 
     def restore(self, saved: SavedStream) -> None:
-        """Take over what `as_json` returned; frontiers are built with the next records."""
+        """Take over what `as_json` returned; frontiers are built with the next records.
+
+        Parameters
+        ----------
+        saved
+            Of a stream with the same settings.
+        """
         self.space.restore(saved)
         self.statistic = float(saved["statistic"])
         self.evidence.restore(saved["evidence"])
 
     def _build(self, keys: list[Key]) -> tuple[AuditProblem, IntArray]:
-        """Return the problem over all points so far, and where each of them is in it."""
+        """Return the problem over all points so far, and where each of them is in it.
+
+        Parameters
+        ----------
+        keys
+            Points in the order of their cells.
+        """
         settings = self.settings
         space = build_space(
             self.points.space(keys).frame(),

@@ -58,7 +58,13 @@ def _notice() -> str:
 
 
 def _kept(place: Path) -> str | None:
-    """Return the script in a file, whose first line is the hash of the rest; None if it is not."""
+    """Return the script in a file, whose first line is the hash of the rest; None if it is not.
+
+    Parameters
+    ----------
+    place
+        Where it would be. A file that somebody changed must not run in people's reports.
+    """
     try:
         digest, _, script = place.read_bytes().partition(b"\n")
     except OSError:
@@ -68,6 +74,7 @@ def _kept(place: Path) -> str | None:
 
 
 def _keep(place: Path, script: str) -> None:
+    """Write the script down for later processes, if that is possible."""
     digest = hashlib.sha256(script.encode()).hexdigest()
     with suppress(OSError, FairtransportError):
         place.parent.mkdir(parents=True, exist_ok=True)

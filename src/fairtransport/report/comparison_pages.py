@@ -21,17 +21,39 @@ TITLE = "Models compared for individual bias"
 
 
 def render_comparison_html(summary: ComparisonSummary, *, title: str = TITLE) -> str:
-    """Return the report as one HTML document, the same bytes for the same summary."""
+    """Return the report as one HTML document, the same bytes for the same summary.
+
+    Parameters
+    ----------
+    summary
+        What the comparison says.
+    title
+        The heading.
+    """
     return page(summary, title, {}, summary.provenance.version)
 
 
 def render_comparison_markdown(summary: ComparisonSummary, *, title: str = TITLE) -> str:
-    """Return the report as Markdown, the same bytes for the same summary."""
+    """Return the report as Markdown, the same bytes for the same summary.
+
+    Parameters
+    ----------
+    summary
+        What the comparison says.
+    title
+        The heading.
+    """
     return render_markdown(summary, title=title)
 
 
 def render_comparison_fragment(summary: ComparisonSummary) -> str:
-    """Return a piece of HTML without scripts for a notebook."""
+    """Return a piece of HTML without scripts for a notebook.
+
+    Parameters
+    ----------
+    summary
+        What the comparison says.
+    """
     return (
         html_environment()
         .get_template("family_notebook.html.j2")

@@ -22,18 +22,40 @@ TITLE = "Audits for individual bias"
 
 
 def render_family_html(summary: FamilySummary, *, title: str = TITLE) -> str:
-    """Return the report as one HTML document, the same bytes for the same summary."""
+    """Return the report as one HTML document, the same bytes for the same summary.
+
+    Parameters
+    ----------
+    summary
+        What the audits say together.
+    title
+        The heading.
+    """
     charts = {"family": family_document(list(map(vars, summary.members)))}
     return page(summary, title, charts, summary.version)
 
 
 def render_family_markdown(summary: FamilySummary, *, title: str = TITLE) -> str:
-    """Return the report as Markdown, the same bytes for the same summary."""
+    """Return the report as Markdown, the same bytes for the same summary.
+
+    Parameters
+    ----------
+    summary
+        What the audits say together.
+    title
+        The heading.
+    """
     return render_markdown(summary, title=title)
 
 
 def render_family_fragment(summary: FamilySummary) -> str:
-    """Return a piece of HTML without scripts for a notebook."""
+    """Return a piece of HTML without scripts for a notebook.
+
+    Parameters
+    ----------
+    summary
+        What the audits say together.
+    """
     return (
         html_environment()
         .get_template("family_notebook.html.j2")

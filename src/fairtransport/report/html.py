@@ -52,6 +52,19 @@ def page(
     """Return a document as a page, with the charts that its sections ask for.
 
     ``about`` stands under the heading: what was audited, by whom, when.
+
+    Parameters
+    ----------
+    summary
+        What is told, of one audit, several or a comparison.
+    title
+        The heading; it may come from a user.
+    specs
+        Charts as Vega-Lite documents by their keys; without any the page has no chart scripts.
+    version
+        Of fairtransport.
+    about
+        A line, perhaps empty.
     """
     style, script = _part("report.css"), _part("report.js")
     scripts = [javascript_bundle(), script] if specs else [script]
@@ -69,7 +82,10 @@ def page(
 
 
 def html_environment() -> Environment:
-    """Return the environment of templates that make HTML."""
+    """Return the environment of templates that make HTML.
+
+    Tables and charts are macros of ``pieces.html.j2``, under their names in every template.
+    """
     made = environment(_keep_together, _with_code)
     pieces = vars(made.get_template("pieces.html.j2").module)
     made.globals |= {name: pieces[name] for name in ("table", "chart")}
@@ -77,12 +93,24 @@ def html_environment() -> Environment:
 
 
 def _keep_together(value: object) -> object:
+    """Return text in which numbers stay with their percent signs; other values as they are."""
     # a line must not break between a number and its percent sign
     return re.sub(r"(?<=\d) %", "\u00a0%", value) if type(value) is str else value
 
 
 def _with_code(text: str) -> Markup:
-    """Return escaped text in which words between backticks are code."""
+    """Return escaped text in which words between backticks are code.
+
+    Parameters
+    ----------
+    text
+        Of ours, with names of the data in it.
+
+    Examples
+    --------
+    >>> print(_with_code("set `delta` < 1"))
+    set <code>delta</code> &lt; 1
+    """
     from markupsafe import Markup, escape
 
     # the text is escaped first, so that nothing of it but the backticks becomes a tag
@@ -90,18 +118,31 @@ def _with_code(text: str) -> Markup:
 
 
 def _part(name: str) -> str:
+    """Return a file of the templates' folder as text."""
     from importlib.resources import files
 
     return files("fairtransport.report").joinpath("templates", name).read_text("utf-8")
 
 
 def safe_json(value: Any) -> str:
-    """Return JSON that cannot end a script element, whatever strings are in it."""
+    r"""Return JSON that cannot end a script element, whatever strings are in it.
+
+    Parameters
+    ----------
+    value
+        Charts with strings of the data.
+
+    Examples
+    --------
+    >>> safe_json({"name": "</script>"})
+    '{"name":"\\u003c/script\\u003e"}'
+    """
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _policy(style: str, scripts: list[str]) -> str:
+    """Return the page's Content-Security-Policy: these scripts and this style, and nothing else."""
     allowed = " ".join(_source(script) for script in scripts)
     return (
         f"default-src 'none'; script-src {allowed}; style-src {_source(style)}; img-src data:; "
@@ -110,5 +151,12 @@ def _policy(style: str, scripts: list[str]) -> str:
 
 
 def _source(text: str) -> str:
+    """Return a script or a style as a policy names it, by its hash.
+
+    Examples
+    --------
+    >>> _source("")
+    "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
+    """
     digest = hashlib.sha256(text.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"

@@ -60,6 +60,11 @@ def render_markdown(
 def escape(text: str) -> str:
     r"""Return text that Markdown shows as it stands, in a table too.
 
+    Parameters
+    ----------
+    text
+        Perhaps of the data: no mark of it may become a link, a picture or a heading.
+
     Examples
     --------
     >>> escape("a|b <i>"), escape("https://a.org @me")
@@ -76,6 +81,11 @@ def escape(text: str) -> str:
 def prose(text: str) -> str:
     r"""Return escaped text in which plain words between backticks stay code.
 
+    Parameters
+    ----------
+    text
+        Of ours, with names of the data in it.
+
     Examples
     --------
     >>> prose("declare `levels` of a_b")
@@ -86,7 +96,13 @@ def prose(text: str) -> str:
 
 
 def _safe(value: object) -> Markup:
-    """Return any value as Markdown that shows it; what is Markdown already stays."""
+    """Return any value as Markdown that shows it; what is Markdown already stays.
+
+    Parameters
+    ----------
+    value
+        What a template writes.
+    """
     from markupsafe import Markup
 
     # the environment's own escaping, which is for HTML, leaves Markup alone
@@ -94,13 +110,20 @@ def _safe(value: object) -> Markup:
 
 
 def _with_code(text: str) -> Markup:
+    """Return escaped text in which words between backticks are code, as safe to write."""
     from markupsafe import Markup
 
     return Markup(prose(text))  # noqa: S704
 
 
 def _table(table: Table) -> Markup:
-    """Return a table with its caption; nothing if it is empty."""
+    """Return a table with its caption; nothing if it is empty.
+
+    Parameters
+    ----------
+    table
+        Cells are shown in their short form.
+    """
     from markupsafe import Markup
 
     if not table.rows:

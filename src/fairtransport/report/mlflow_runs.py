@@ -19,7 +19,20 @@ SETTINGS = ("delta", "alpha", "budget", "method", "n", "target_scope")
 
 
 def log_summary(summary: AuditSummary, run_id: str | None) -> str:
-    """Log metrics, settings, verdict, report and document; return the run's id."""
+    """Log metrics, settings, verdict, report and document; return the run's id.
+
+    Parameters
+    ----------
+    summary
+        What the audit says, whole or to be shared.
+    run_id
+        The run; None: the active one, or one that is started.
+
+    Raises
+    ------
+    FairtransportError
+        If MLflow is not installed.
+    """
     try:
         import mlflow
     except ModuleNotFoundError:

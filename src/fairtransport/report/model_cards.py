@@ -19,6 +19,18 @@ def with_section(card: str, summary: AuditSummary) -> str:
     """Return a card with the audit's section: in the place of an earlier one, or at the end.
 
     Its headings are one level below those of a report, as a part of the card.
+
+    Parameters
+    ----------
+    card
+        The whole file's text; all else in it stays byte for byte.
+    summary
+        What the audit says.
+
+    Raises
+    ------
+    InputError
+        If the marks of an earlier section do not pair up.
     """
     if card.count(BEGIN) != card.count(END) or card.count(BEGIN) > 1:
         msg = (

@@ -15,7 +15,13 @@ MOST_MOVES = 5
 
 
 def render_fragment(summary: AuditSummary) -> str:
-    """Return a piece of HTML without scripts that reads well in light and dark notebooks."""
+    """Return a piece of HTML without scripts that reads well in light and dark notebooks.
+
+    Parameters
+    ----------
+    summary
+        What the audit says; the five largest moves are shown, or none where swaps are no evidence.
+    """
     # swaps of single people are no evidence where answers differ inside profiles
     most = 0 if summary.rates is not None else MOST_MOVES
     template = html_environment().get_template("notebook.html.j2")

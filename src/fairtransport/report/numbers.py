@@ -22,6 +22,13 @@ NEAREST, DOWN, UP = ROUND_HALF_UP, ROUND_FLOOR, ROUND_CEILING
 def decimal(number: float | None, digits: int = 4) -> str:
     """Return a number with a fixed number of decimals; a minus is a minus sign.
 
+    Parameters
+    ----------
+    number
+        None and infinite ones are "none".
+    digits
+        Decimals.
+
     Examples
     --------
     >>> decimal(-0.25, 2), decimal(None), decimal(-0.00001)
@@ -36,6 +43,13 @@ def decimal(number: float | None, digits: int = 4) -> str:
 
 def percent(share: float, digits: int = 1) -> str:
     """Return a share as a percentage, with no more decimals than it needs.
+
+    Parameters
+    ----------
+    share
+        Between 0 and 1, as a rule.
+    digits
+        Decimals at the most.
 
     Examples
     --------
@@ -112,6 +126,15 @@ def short_pvalue(value: float | None) -> str:
 def bound(number: float | None, rounding: str, digits: int = 4) -> str:
     """Return a bound, rounded so that it still holds: a lower one `DOWN`, an upper one `UP`.
 
+    Parameters
+    ----------
+    number
+        None or infinite where there is none.
+    rounding
+        `DOWN`, `UP`, or `NEAREST` for what is no bound.
+    digits
+        Decimals.
+
     Examples
     --------
     >>> bound(0.05089, DOWN), bound(0.07101, UP), bound(None, UP)
@@ -123,6 +146,7 @@ def bound(number: float | None, rounding: str, digits: int = 4) -> str:
 
 
 def _rounded(number: float, rounding: str, digits: int) -> float:
+    """Return a number rounded in decimal arithmetic."""
     # what is behind the twelfth decimal is the noise of arithmetic, and no reason to round away
     known = Decimal(f"{number:.12f}")
     return float(known.quantize(Decimal(1).scaleb(-digits), rounding))
@@ -151,6 +175,15 @@ def told_apart(
     """Return two numbers with as many decimals as it takes to see which one is larger.
 
     The first is rounded as asked, the second to the nearest; equal numbers look equal.
+
+    Parameters
+    ----------
+    first, second
+        A bound and δ, as a rule: "0.0365 is more than 0.0365" would be no sentence.
+    digits
+        Decimals at least.
+    rounding
+        Of the first.
 
     Examples
     --------

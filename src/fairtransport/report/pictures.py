@@ -34,20 +34,41 @@ EMPTY = {
 
 
 def chart_specs(summary: AuditSummary) -> dict[str, dict[str, Any]]:
-    """Return the charts of a report as Vega-Lite documents by their keys."""
+    """Return the charts of a report as Vega-Lite documents by their keys.
+
+    Parameters
+    ----------
+    summary
+        Flows in which every change may be chance have no picture.
+    """
     quiet = {f"flows-{at}" for at, one in enumerate(summary.flows, 1) if not has_signal(one)}
     return {key: write() for key, write in _charts(summary).items() if key not in quiet}
 
 
 def picture(summary: AuditSummary, kind: str, feature: str | None = None) -> ChartType:
-    """Return one chart: "flows" (by a feature; default: the first), "law", "methods", "budget"."""
+    """Return one chart: "flows" (by a feature; default: the first), "law", "methods", "budget".
+
+    Parameters
+    ----------
+    summary
+        What the audit says.
+    kind, feature
+        Which chart, and the feature of flows.
+
+    Raises
+    ------
+    InputError
+        If this audit has nothing to draw there, saying why.
+    """
     keys = {"law": "law", "methods": "methods", "budget": "curve"}
     if kind == "flows":
         names = [table.feature for table in summary.flows]
         keys["flows"] = f"flows-{1 if feature is None else names.index(feature) + 1}"
     found = _charts(summary)
     if keys[kind] not in found:
-        msg = f"`kind` must be something this audit can show, got {kind!r}: {EMPTY[kind]}"
+        limited = kind == "budget" and summary.bracket is not None
+        why = "the statistic is a bracket, at this budget alone" if limited else EMPTY[kind]
+        msg = f"`kind` must be something this audit can show, got {kind!r}: {why}"
         raise InputError(msg)
     return offline(drawn(found[keys[kind]]()))
 

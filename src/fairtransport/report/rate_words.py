@@ -24,7 +24,13 @@ DESCRIPTION = (
 
 
 def rates_sentence(summary: AuditSummary, rates: RatesFound) -> str:
-    """Return how people who are alike are treated by group."""
+    """Return how people who are alike are treated by group.
+
+    Parameters
+    ----------
+    summary, rates
+        A size is told if its bound is above 0, else a difference if the permutation test rejects.
+    """
     return rate_sentence(
         " or ".join(shorten(visible(name)) for name in rates.groups),
         pvalue=rate_pvalue(rates.pvalue, summary) if rates.pvalue <= summary.alpha else None,
@@ -34,7 +40,13 @@ def rates_sentence(summary: AuditSummary, rates: RatesFound) -> str:
 
 
 def rates_verdict(summary: AuditSummary, rates: RatesFound) -> str:
-    """Return the verdict on R with the bound that it comes from."""
+    """Return the verdict on R with the bound that it comes from.
+
+    Parameters
+    ----------
+    summary, rates
+        Without δ the bound alone is told; "certified" there is never.
+    """
     if summary.delta is None:
         return (
             "No verdict: without a threshold δ there is nothing to test. With "
@@ -57,7 +69,15 @@ def rates_verdict(summary: AuditSummary, rates: RatesFound) -> str:
 
 
 def rates_line(summary: AuditSummary, rates: RatesFound, title: str) -> str:
-    """Return the verdict on R and its evidence, short enough for a line of a screen."""
+    """Return the verdict on R and its evidence, short enough for a line of a screen.
+
+    Parameters
+    ----------
+    summary, rates
+        What was found.
+    title
+        The verdict in two words.
+    """
     # without blanks, at which a line would be broken
     tested = "" if rates.pvalue_at_delta is None else pvalue(rates.pvalue_at_delta).replace(" ", "")
     lower = f"lower bound of R {bound(rates.lower_bound, DOWN)}"
@@ -66,12 +86,19 @@ def rates_line(summary: AuditSummary, rates: RatesFound, title: str) -> str:
 
 
 def features_sentence(summary: AuditSummary) -> str | None:
-    """Return what is said of each sensitive feature; None where there is one, or none is told."""
+    """Return what is said of each sensitive feature; None where there is one, or none is told.
+
+    Parameters
+    ----------
+    summary
+        What the audit says.
+    """
     rates = summary.rates
     if rates is None or len(rates.features) < 2:  # noqa: PLR2004
         return None
 
     def said(one: str, lower: float, p: float, own: float) -> str:
+        """Return what is said of one feature: a size, a difference, or none established."""
         by = f"By {shorten(visible(one))}, the others held fixed"
         if lower > 0:
             return f"{by}: at least {bound(lower, DOWN)}."
@@ -84,14 +111,35 @@ def features_sentence(summary: AuditSummary) -> str | None:
 
 
 def rate_pvalue(value: float, summary: AuditSummary) -> str:
-    """Return a p-value; in a shared document, which side of a round number it is on."""
+    """Return a p-value; in a shared document, which side of a round number it is on.
+
+    Parameters
+    ----------
+    value
+        The p-value, or the round number that it does not exceed.
+    summary
+        Whether it is shared.
+    """
     if summary.suppression is None:
         return pvalue(value)
     return f"p ≤ {value:g}" if value <= summary.alpha else f"p > {summary.alpha:g}"
 
 
 def rate_figures(summary: AuditSummary, rates: RatesFound) -> tuple[tuple[str, str], ...]:
-    """Return R, its bound and its tests, and the statistic as a description, name by name."""
+    """Return R, its bound and its tests, and the statistic as a description, name by name.
+
+    Parameters
+    ----------
+    summary
+        The audit, for δ, its level and the statistic.
+    rates
+        What was found of rates. An estimate or a test at δ that there is none of is left out.
+
+    Notes
+    -----
+    The statistic comes last and is named a description: where rates are tested, it counts noise
+    too.
+    """
     tested = rates.pvalue_at_delta
     return (
         (f"R, lower bound, {level(1 - summary.alpha)}", bound(rates.lower_bound, DOWN)),
@@ -104,11 +152,13 @@ def rate_figures(summary: AuditSummary, rates: RatesFound) -> tuple[tuple[str, s
 
 
 def _whom(summary: AuditSummary) -> str:
+    """Return the group that everybody would be treated as."""
     is_outcome = summary.provenance.loss == OUTCOME
     return "the group with the largest mean prediction" if is_outcome else WORST
 
 
 def _mean(summary: AuditSummary) -> str:
+    """Return what rises then."""
     loss = summary.provenance.loss
     if loss == ERROR:
         return "the share of errors"

@@ -40,6 +40,11 @@ def environment(finalize: Callable[[object], object], code: Callable[[str], Mark
         What becomes of each value before it is written.
     code
         Escapes text in which words between backticks are code.
+
+    Returns
+    -------
+    Environment
+        Templates are looked for in ``templates/`` and beside the sections' modules.
     """
     places = (place for one in PACKAGES.values() for place in one.__path__)
     return _environment(finalize, code, tuple(places))
@@ -49,6 +54,22 @@ def environment(finalize: Callable[[object], object], code: Callable[[str], Mark
 def _environment(
     finalize: Callable[[object], object], code: Callable[[str], Markup], places: tuple[str, ...]
 ) -> Environment:
+    """Make an environment once for the two functions and the places of templates.
+
+    Parameters
+    ----------
+    finalize
+        What becomes of each value before it is written.
+    code
+        Escapes text in which words between backticks are code.
+    places
+        Folders that templates are looked for in after ``templates/``; a tuple, as the cache needs.
+
+    Notes
+    -----
+    Everything is escaped and an unknown name is an error, so that names from the data can neither
+    break a page nor vanish from it. Only what passes ``trusted`` is not escaped.
+    """
     from pathlib import Path
 
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -80,7 +101,17 @@ def _environment(
 def render_sections(
     made: Environment, summary: Document, output: Output
 ) -> list[tuple[Section, Markup]]:
-    """Return the sections of a report, each with its template part filled in."""
+    """Return the sections of a report, each with its template part filled in.
+
+    Parameters
+    ----------
+    made
+        The environment.
+    summary
+        Its kind decides which package of sections tells it.
+    output
+        HTML or Markdown, charts, and how many moves.
+    """
     from markupsafe import Markup
 
     package = next(one for kind, one in PACKAGES.items() if isinstance(summary, kind)).__name__

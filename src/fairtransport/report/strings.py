@@ -30,6 +30,11 @@ def visible(text: object) -> str:
     A name with a right-to-left override could otherwise make a table say the opposite of
     what is in it.
 
+    Parameters
+    ----------
+    text
+        Anything of the data.
+
     Examples
     --------
     >>> visible("a\u202eb\n")
@@ -39,11 +44,33 @@ def visible(text: object) -> str:
 
 
 def _is_hidden(sign: str) -> bool:
+    r"""Say whether a character would not be seen where it stands.
+
+    Examples
+    --------
+    A mark that turns the direction of writing, and a letter:
+
+    >>> _is_hidden("\u202e"), _is_hidden("a")
+    (True, False)
+    """
     return unicodedata.category(sign) in _HIDDEN and sign not in _JOINERS
 
 
 def shorten(text: str, longest: int = LONGEST) -> str:
-    """Return the text, or its beginning with an ellipsis."""
+    """Return the text, or its beginning with an ellipsis.
+
+    Parameters
+    ----------
+    text
+        Made visible before: what is cut off must not be the end of an override.
+    longest
+        Characters at the most.
+
+    Examples
+    --------
+    >>> shorten("a long name", 8)
+    'a long…'
+    """
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
 
 
@@ -62,6 +89,23 @@ def value_text(value: Value | tuple[float, ...], write: Callable[[object], str] 
     if isinstance(value, float):
         return f"{value:.4g}"
     return write(value)
+
+
+def texts_apart(before: Value, after: Value) -> tuple[str, str]:
+    """Return two different values as texts that differ, with as many digits as that takes.
+
+    Examples
+    --------
+    >>> texts_apart(188.712, 188.731), texts_apart("a", "b"), texts_apart(1.0, 2.0)
+    (('188.71', '188.73'), ('a', 'b'), ('1', '2'))
+    """
+    texts = value_text(before), value_text(after)
+    if isinstance(before, float) and isinstance(after, float) and before != after:
+        digits = 4
+        while texts[0] == texts[1]:
+            digits += 1
+            texts = f"{before:.{digits}g}", f"{after:.{digits}g}"
+    return texts
 
 
 def prediction_text(
@@ -120,5 +164,16 @@ def group_text(group: Mapping[str, Value]) -> str:
 
 
 def level_texts(group: Mapping[str, Value]) -> list[str]:
-    """Return the levels that make a group, one by one."""
+    """Return the levels that make a group, one by one.
+
+    Parameters
+    ----------
+    group
+        Levels by sensitive feature.
+
+    Examples
+    --------
+    >>> level_texts({"race": "B", "sex": None})
+    ['race: B', 'sex: missing']
+    """
     return [f"{visible(name)}: {value_text(value)}" for name, value in group.items()]

@@ -12,10 +12,18 @@ from fairtransport.checks import shown
 from fairtransport.datasets.adult import LABEL
 from fairtransport.errors import InputError
 from fairtransport.progress import track
-from fairtransport.reproduce.adult_study import COLUMNS, GROUPS, basis, split_adult
+from fairtransport.reproduce.adult_study import (
+    COLUMNS,
+    GROUPS,
+    ITERATIONS,
+    TOLERANCE,
+    basis,
+    split_adult,
+)
 from fairtransport.reproduce.agreement import beside
 from fairtransport.reproduce.extras import needed
 from fairtransport.reproduce.gradient_flow import GradientFlow, beyond, entropy_loss
+from fairtransport.reproduce.keeping import Kept, versions
 from fairtransport.reproduce.loss_ratio import loss_ratio_test
 from fairtransport.reproduce.networks import TrainingSettings, baseline, project
 from fairtransport.reproduce.reduction import ReductionSettings, reduction
@@ -24,7 +32,8 @@ from fairtransport.reproduce.torch_state import one_thread, tensor
 from fairtransport.similarity import SensitiveSubspace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     import pandas as pd
 
@@ -43,11 +52,26 @@ PAPER_BOUNDS = {
 PAPER_REJECTED = {"Baseline": 10, "Project": 9, "Reduction": 10, "SenSR": 0}
 BUDGET = 0.01
 """The mean squared distance of the audits."""
+KINDS = ("observed", "generate", "search")
+"""Whom the audits compare people with: those who were observed, or twins that are made up."""
+LIBRARIES = ("fairlearn", "numpy", "scikit-learn", "torch")
 
 
 @dataclass(frozen=True)
 class StudySettings:
-    """Everything that decides the figures of a seed."""
+    """Everything that decides the figures of a seed.
+
+    Attributes
+    ----------
+    training, reduction, sensr
+        How the plain networks, the reduction and SenSR are trained.
+    flow
+        The attack of the follow-up's test.
+    budget
+        ε of the audits beside it.
+    people
+        At most how many people are audited; None: all of the last fifth.
+    """
 
     training: TrainingSettings = field(default_factory=TrainingSettings)
     reduction: ReductionSettings = field(default_factory=ReductionSettings)
@@ -58,10 +82,11 @@ class StudySettings:
 
     def as_dict(self) -> dict[str, object]:
         """Return the settings as they are recorded."""
-        return asdict(self)
+        directions = {"iterations": ITERATIONS, "tolerance": TOLERANCE}
+        return {**asdict(self), "directions": directions}
 
     def models(self) -> dict[str, Callable[[People, int], LogOdds]]:
-        """Return how each model is trained, from people and a seed."""
+        """Return how each model is trained from people and a seed, in ``PAPER_BOUNDS``' order."""
         return {
             "Baseline": lambda people, seed: baseline(people, seed, self.training),
             "Project": lambda people, seed: project(people, seed, self.training),
@@ -72,7 +97,17 @@ class StudySettings:
 
 @dataclass(frozen=True, eq=False)
 class AdultNetworks:
-    """The seeds' figures by model, and their summary beside what was published."""
+    """The seeds' figures by model, and their summary beside what was published.
+
+    Attributes
+    ----------
+    runs
+        A seed each: its figures by model.
+    summary
+        A row a model.
+    settings
+        As they are recorded with the figures.
+    """
 
     runs: tuple[dict[str, Any], ...]
     summary: pd.DataFrame
@@ -82,6 +117,7 @@ class AdultNetworks:
 def adult_networks(
     seeds: int = PAPER_RUNS,
     *,
+    cache: Path,
     seed: int = 0,
     settings: StudySettings | None = None,
     audit_settings: Mapping[str, Any] | None = None,
@@ -92,6 +128,8 @@ def adult_networks(
     ----------
     seeds
         How many random splits and trainings.
+    cache
+        The folder that keeps what is finished, model by model.
     seed
         The first; the others follow it.
     settings
@@ -107,34 +145,57 @@ def adult_networks(
             raise InputError(msg)
     for module in ("torch", "fairlearn"):
         needed(module)
-    runs = list(track(_runs(range(seed, seed + seeds), chosen, further), seeds, "Seeds"))
     record = {**chosen.as_dict(), "audit_settings": further}
+    kept = Kept.under(cache, {**record, "libraries": versions(LIBRARIES)})
+    numbered = range(seed, seed + seeds)
+    runs = list(track((_run(one, chosen, further, kept) for one in numbered), seeds, "Seeds"))
     return AdultNetworks(tuple(runs), summarise(runs), record)
 
 
-def _runs(
-    seeds: Sequence[int], settings: StudySettings, further: dict[str, Any]
-) -> Iterator[dict[str, Any]]:
-    for seed in seeds:
-        split = split_adult(seed, settings.people)
-        # the follow-up takes the directions from the audited people
-        directions = basis(split.audit.directions())
-        similarity = SensitiveSubspace(list(GROUPS))
-        similarity.fit(split.training.frame.drop(columns=LABEL))
-        figures: dict[str, Any] = {"seed": seed}
-        for name, train in settings.models().items():
-            model = train(split.training, seed)
-            figures[name] = {
-                **tested(model, split.audit, directions, settings.flow),
-                **audited(model, split, similarity, settings.budget, further),
-            }
-        yield figures
+def _run(seed: int, settings: StudySettings, further: dict[str, Any], kept: Kept) -> dict[str, Any]:
+    """Return the figures of a seed; what is kept is not computed again."""
+    figures = kept.read(seed) or {"seed": seed}
+    missing = [name for name in PAPER_BOUNDS if name not in figures]
+    if not missing:
+        return figures
+    split = split_adult(seed, settings.people)
+    # the follow-up takes the directions from the audited people
+    directions = basis(split.audit.directions())
+    similarity = SensitiveSubspace(list(GROUPS))
+    similarity.fit(split.training.frame.drop(columns=LABEL))
+    for name in missing:
+        model = settings.models()[name](split.training, seed)
+        figures[name] = tested(model, split.audit, directions, settings.flow)
+        for kind in KINDS:
+            asked = {"twins": kind, **further}
+            found = audited(model, split, similarity, settings.budget, asked)
+            figures[name] |= {f"{kind}_{figure}": value for figure, value in found.items()}
+        kept.keep(seed, figures)
+    return figures
 
 
 def tested(
     model: LogOdds, people: People, directions: FloatArray, flow: GradientFlow
 ) -> dict[str, float]:
-    """Return what the follow-up's test says of a model, and how well it predicts."""
+    """Return what the follow-up's test says of a model, and how well it predicts.
+
+    Parameters
+    ----------
+    model
+        Log-odds as a function of points, with gradients.
+    people
+        Those audited.
+    directions
+        (39, k) orthonormal columns along which people move for free.
+    flow
+        The attack.
+
+    Returns
+    -------
+    dict
+        The mean ratio of losses, its lower bound T and whether that rejects; the largest ratio; the
+        ratio of mean losses and the mean squared distance of the attack; the balanced accuracy.
+    """
     labels, points = tensor(people.labels), tensor(people.points)
     taken = tensor(directions)
     with one_thread():
@@ -165,26 +226,51 @@ def audited(
     budget: float,
     further: Mapping[str, Any],
 ) -> dict[str, float | None]:
-    """Audit a model as a black box, under the directions that the training people show."""
+    """Audit a model as a black box, under the directions that the training people show.
+
+    Parameters
+    ----------
+    model
+        Log-odds as a function of points.
+    split
+        People, and how they become points.
+    similarity
+        Fitted on the training people.
+    budget
+        ε.
+    further
+        Further settings of `audit`.
+
+    Returns
+    -------
+    dict
+        The statistic of the log loss, its lower bound, and the worst-case over the baseline risk.
+    """
 
     def probability(frame: pd.DataFrame) -> FloatArray:
+        """Return the model's probability of the label 1 for a frame of people."""
         with one_thread():
             return np.asarray(model(tensor(split.coding(frame))).double().sigmoid())
 
-    asked: dict[str, Any] = {"twins": "observed", **further}
     result = audit(
         split.audit.frame, LABEL, model=probability, features=list(COLUMNS), budget=budget,
-        sensitive_features=list(GROUPS), similarity=similarity, loss="log", rng=0, **asked,
+        sensitive_features=list(GROUPS), similarity=similarity, loss="log", rng=0, **further,
     )  # fmt: skip
     return {
         "statistic": result.statistic,
         "lower_bound": result.lower_bound,
-        "audit_ratio": result.worst_case_risk / result.baseline_risk,
+        "ratio": result.worst_case_risk / result.baseline_risk,
     }
 
 
 def summarise(runs: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """Return a row a model: the published T beside ours, rejections, and means of the rest."""
+    """Return a row a model: the published T beside ours, rejections, and means of the rest.
+
+    Parameters
+    ----------
+    runs
+        Figures of the seeds.
+    """
     import pandas as pd
 
     rows = []

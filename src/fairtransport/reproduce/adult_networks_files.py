@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from fairtransport.filesystem import write_text
-from fairtransport.reproduce.adult_networks import PAPER_RUNS
+from fairtransport.reproduce.adult_networks import KINDS, PAPER_RUNS
 from fairtransport.reproduce.agreement import MISS, markdown_table, mean_and_sd
 from fairtransport.reproduce.loss_ratio import ALPHA, DELTA
 from fairtransport.reproduce.table1_files import plain
@@ -20,17 +20,24 @@ if TYPE_CHECKING:
 
 HEADER = (
     "Model", "T, published", "T, ours", "Agrees", "Rejected, published", "Rejected, ours",
-    "Mean ratio", "Worst / base, flow", "Worst / base, audit", "ψ, lower bound",
-    "Balanced accuracy",
+    "Mean ratio", "Worst / base, flow", "Worst / base, observed", "Worst / base, generated",
+    "Worst / base, searched", "ψ, observed", "ψ, generated", "ψ, searched", "Balanced accuracy",
 )  # fmt: skip
 
 
 def lines(study: AdultNetworks) -> list[tuple[str, ...]]:
-    """Return a line of words a model; a cross marks a disagreement."""
+    """Return a line of words a model; a cross marks a disagreement.
+
+    Parameters
+    ----------
+    study
+        What was found.
+    """
     return [_line(row, len(study.runs)) for _, row in study.summary.iterrows()]
 
 
 def _line(row: pd.Series, runs: int) -> tuple[str, ...]:
+    """Return one model's line; small spreads are told with three decimals."""
     decimals = 3 if row["paper_sd"] < 0.1 else 2  # noqa: PLR2004
     return (
         row["model"],
@@ -42,14 +49,21 @@ def _line(row: pd.Series, runs: int) -> tuple[str, ...]:
         *(
             mean_and_sd(row[name], row[f"{name}_sd"], 3)
             for name in (
-                "ratio", "flow_ratio_of_means", "audit_ratio", "lower_bound", "balanced_accuracy",
+                "ratio", "flow_ratio_of_means", *(f"{kind}_ratio" for kind in KINDS),
+                *(f"{kind}_lower_bound" for kind in KINDS), "balanced_accuracy",
             )
         ),
     )  # fmt: skip
 
 
 def notes(study: AdultNetworks) -> list[str]:
-    """Return what a reader of the table should know."""
+    """Return what a reader of the table should know.
+
+    Parameters
+    ----------
+    study
+        With fewer runs than published, a note says that they are a look.
+    """
     first, last = study.runs[0]["seed"], study.runs[-1]["seed"]
     over = f"1 run (seed {first})"
     if len(study.runs) > 1:
@@ -64,11 +78,13 @@ def notes(study: AdultNetworks) -> list[str]:
         f".01; {MISS} marks where not."
     )
     worst = (
-        "Worst / base: the mean loss after over that before, by the attack and by an audit with "
+        "Worst / base: the mean loss after over that before, by the attack and by audits with "
         f"the budget {study.settings['budget']}. The attack follows gradients to points that "
-        "need not be people; the audit asks a black box about people who were observed."
+        "need not be people; the audits ask a black box about people who were observed, and about "
+        "twins that are made up by fixed steps and by steps that were searched for."
     )
-    told = [means, bound, agrees, worst]
+    lower = "ψ: the audits' lower bounds of what swaps add to the mean loss, at the same level."
+    told = [means, bound, agrees, worst, lower]
     if len(study.runs) < PAPER_RUNS:
         told.append("So few runs are a look, not a comparison: their spread is itself rough.")
     return told
@@ -90,7 +106,15 @@ def as_json(study: AdultNetworks) -> str:
 
 
 def write_adult_networks(study: AdultNetworks, folder: Path) -> list[Path]:
-    """Write adult-networks.md, .csv and .json, each whole or not at all."""
+    """Write adult-networks.md, .csv and .json, each whole or not at all.
+
+    Parameters
+    ----------
+    study
+        What was found.
+    folder
+        Made if it is not there.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     table = study.summary.to_csv(index=False, lineterminator="\n", float_format="%.6f")
     texts = {"md": as_markdown(study), "csv": table, "json": as_json(study)}
@@ -101,7 +125,13 @@ def write_adult_networks(study: AdultNetworks, folder: Path) -> list[Path]:
 
 
 def print_adult_networks(study: AdultNetworks) -> None:
-    """Print what was published beside ours, and notes."""
+    """Print what was published beside ours, and notes.
+
+    Parameters
+    ----------
+    study
+        What was found.
+    """
     from rich.table import Table
 
     from fairtransport.report.screen.lines import line, terminal

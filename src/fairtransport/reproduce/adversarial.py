@@ -20,7 +20,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AdversarialSettings:
-    """AIF360's defaults, which the paper's table used as far as it says."""
+    """AIF360's defaults, which the paper's table used as far as it says.
+
+    Attributes
+    ----------
+    hidden, dropout
+        Of the classifier's one layer.
+    adversary_weight
+        α, how much the classifier steps against the adversary.
+    epochs, batch
+        Passes over the people, and people a step.
+    rate, decay, decay_steps
+        Adam's rate, and by how much it falls after so many steps.
+    """
 
     hidden: int = 200
     dropout: float = 0.2
@@ -46,6 +58,13 @@ class AdversarialDebiasing:
         g − ⟨g, u⟩ u − α h,   h the gradient of the adversary's loss, u = h / ‖h‖,
 
     one inner product for each parameter array.
+
+    Parameters
+    ----------
+    settings
+        Default: AIF360's.
+    seed
+        Of weights, dropout and the order of people.
     """
 
     def __init__(self, settings: AdversarialSettings | None = None, seed: int = 0) -> None:
@@ -54,7 +73,13 @@ class AdversarialDebiasing:
         self._classifier: Any = None
 
     def fit(self, training: pd.DataFrame) -> AdversarialDebiasing:
-        """Train on people with labels."""
+        """Train on people with labels.
+
+        Parameters
+        ----------
+        training
+            COMPAS profiles with labels.
+        """
         torch = needed("torch")
         features = torch.tensor(coded(training).to_numpy(), dtype=torch.float32)
         good = (training[LABEL] == FAVOURABLE).to_numpy(np.float32)
@@ -65,7 +90,13 @@ class AdversarialDebiasing:
         return self
 
     def __call__(self, people: pd.DataFrame) -> IntArray:
-        """Return the predicted label of each person."""
+        """Return the predicted label of each person.
+
+        Parameters
+        ----------
+        people
+            COMPAS profiles; race is among their features.
+        """
         torch = needed("torch")
         features = torch.tensor(coded(people).to_numpy(), dtype=torch.float32)
         with torch.no_grad():
@@ -73,6 +104,13 @@ class AdversarialDebiasing:
         return np.where(good, FAVOURABLE, 1 - FAVOURABLE).astype(np.int64)
 
     def _trained(self, features: Any, labels: Any, races: Any) -> Any:
+        """Return the classifier, trained against an adversary.
+
+        Parameters
+        ----------
+        features, labels, races
+            Tensors, one person a row.
+        """
         torch = needed("torch")
         chosen = self.settings
         classifier, adversary = self._networks(features.shape[1])
@@ -97,6 +135,7 @@ class AdversarialDebiasing:
         return classifier.eval()
 
     def _networks(self, width: int) -> tuple[Any, _Adversary]:
+        """Return an untrained classifier and its adversary, weights by Xavier's rule, biases 0."""
         nn = needed("torch.nn")
         classifier = nn.Sequential(
             nn.Linear(width, self.settings.hidden),
@@ -113,6 +152,15 @@ class AdversarialDebiasing:
     def _set_gradients(
         self, classifier: Any, adversary: _Adversary, features: Any, labels: Any, races: Any
     ) -> None:
+        """Set both networks' gradients for one batch; the optimisers then step.
+
+        Parameters
+        ----------
+        classifier, adversary
+            The networks.
+        features, labels, races
+            Of the batch.
+        """
         torch = needed("torch")
         loss = torch.nn.functional.binary_cross_entropy_with_logits
         logits = classifier(features)
@@ -128,15 +176,25 @@ class AdversarialDebiasing:
 
 
 class _Adversary(NamedTuple):
-    """Guesses race from the classifier's logit and the true label."""
+    """Guesses race from the classifier's logit and the true label.
+
+    Attributes
+    ----------
+    sharpness
+        c of σ((1 + |c|) logit).
+    head
+        A linear layer over (s, s y, s (1 − y)).
+    """
 
     sharpness: Any
     head: Any
 
     def parameters(self) -> list[Any]:
+        """Return what is trained of it."""
         return [self.sharpness, *self.head.parameters()]
 
     def __call__(self, logits: Any, labels: Any) -> Any:
+        """Return the logit of race for each person."""
         score = ((1 + self.sharpness.abs()) * logits).sigmoid()
         parts = [score, score * labels, score * (1 - labels)]
         return self.head(needed("torch").cat(parts, dim=1))

@@ -18,6 +18,18 @@ def beside(
 ) -> dict[str, float]:
     """Compare values over runs with a published mean ± sd.
 
+    Parameters
+    ----------
+    paper_mean, paper_sd, paper_runs
+        As published.
+    values
+        Ours, one a run; NaN where undefined.
+
+    Returns
+    -------
+    dict
+        Both means and spreads, their difference, what is allowed of it, and whether they agree.
+
     Notes
     -----
     They agree if the means differ by at most two standard errors of their difference,
@@ -47,6 +59,13 @@ def beside(
 def mean_and_sd(mean: float, sd: float, decimals: int) -> str:
     """Write a mean and a standard deviation.
 
+    Parameters
+    ----------
+    mean, sd
+        The numbers; NaN is a dash.
+    decimals
+        Of both.
+
     Examples
     --------
     >>> mean_and_sd(-0.05, 0.13, 2), mean_and_sd(3.68, 2.05, 2)
@@ -56,7 +75,13 @@ def mean_and_sd(mean: float, sd: float, decimals: int) -> str:
 
 
 def _short(value: float, decimals: int) -> str:
-    """Write a number without its leading zero, as the paper does."""
+    """Write a number without its leading zero, as the paper does.
+
+    Parameters
+    ----------
+    value, decimals
+        A value that rounds to 0 has no sign.
+    """
     if math.isnan(value):
         return "–"
     text = f"{abs(value):.{decimals}f}".removeprefix("0")
@@ -64,7 +89,15 @@ def _short(value: float, decimals: int) -> str:
 
 
 def markdown_table(header: tuple[str, ...], lines: list[tuple[str, ...]], notes: list[str]) -> str:
-    """Return a table and what a reader of it should know, as Markdown."""
+    """Return a table and what a reader of it should know, as Markdown.
+
+    Parameters
+    ----------
+    header, lines
+        Words, cell by cell.
+    notes
+        Sentences below the table.
+    """
     rows = [header, ("---",) * len(header), *lines]
     drawn = "\n".join("| " + " | ".join(row) + " |" for row in rows)
     return drawn + "\n\n" + "\n".join(f"* {note}" for note in notes) + "\n"

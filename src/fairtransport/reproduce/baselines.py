@@ -28,19 +28,37 @@ SIDES = {"unprivileged_groups": [{PROTECTED: 0.0}], "privileged_groups": [{PROTE
 
 
 class CodedPeople(Protocol):
-    """AIF360's data set, as far as it is read."""
+    """AIF360's data set, as far as it is read.
+
+    Attributes
+    ----------
+    labels
+        (n, 1) labels; after a transformation, the predicted ones.
+    instance_weights
+        (n,) weights of people.
+    """
 
     labels: FloatArray
     instance_weights: FloatArray
 
 
 class _Learner(Protocol):
+    """AIF360's fitted representation, as far as it is used."""
+
     def transform(self, dataset: CodedPeople) -> CodedPeople: ...
 
 
 @dataclass(frozen=True)
 class RepresentationSettings:
-    """The settings of learning fair representations; AIF360's own Az of 50 leaves no signal."""
+    """The settings of learning fair representations; AIF360's own Az of 50 leaves no signal.
+
+    Attributes
+    ----------
+    prototypes
+        k.
+    reconstruction, prediction, parity
+        Ax, Ay and Az, the weights of the three parts of its objective.
+    """
 
     prototypes: int = 5
     reconstruction: float = 0.01
@@ -53,17 +71,39 @@ class RepresentationSettings:
 
 
 def lr(training: pd.DataFrame, seed: int) -> Pipeline:  # noqa: ARG001
-    """Fit the logistic regression without any constraint."""
+    """Fit the logistic regression without any constraint.
+
+    Parameters
+    ----------
+    training
+        COMPAS profiles with labels.
+    seed
+        Not looked at: nothing is random in it.
+    """
     return logistic_regression(training)
 
 
 def rwt(training: pd.DataFrame, seed: int) -> Pipeline:  # noqa: ARG001
-    """Fit it with AIF360's weights, under which race and label are independent."""
+    """Fit it with AIF360's weights, under which race and label are independent.
+
+    Parameters
+    ----------
+    training
+        COMPAS profiles with labels.
+    seed
+        Not looked at: nothing is random in it.
+    """
     return logistic_regression(training, reweighing_weights(training))
 
 
 def reweighing_weights(training: pd.DataFrame) -> FloatArray:
-    """Return AIF360's weight of each person."""
+    """Return AIF360's weight of each person.
+
+    Parameters
+    ----------
+    training
+        COMPAS profiles with labels.
+    """
     reweighing = needed("aif360.algorithms.preprocessing").Reweighing(**SIDES)
     weighted = reweighing.fit_transform(coded_dataset(training))
     return np.asarray(weighted.instance_weights, dtype=np.float64)
@@ -72,7 +112,17 @@ def reweighing_weights(training: pd.DataFrame) -> FloatArray:
 def lfr(
     training: pd.DataFrame, seed: int, settings: RepresentationSettings | None = None
 ) -> FairRepresentation:
-    """Fit AIF360's fair representation, whose own label is the prediction."""
+    """Fit AIF360's fair representation, whose own label is the prediction.
+
+    Parameters
+    ----------
+    training
+        COMPAS profiles with labels.
+    seed
+        Of its start.
+    settings
+        Default: those of the reproduction.
+    """
     chosen = settings or RepresentationSettings()
     learner = needed("aif360.algorithms.preprocessing").LFR(
         **SIDES,
@@ -95,12 +145,24 @@ def lfr(
 
 @dataclass(frozen=True, eq=False)
 class FairRepresentation:
-    """A fitted representation as a black box over people's features."""
+    """A fitted representation as a black box over people's features.
+
+    Attributes
+    ----------
+    learner
+        AIF360's. It sets NumPy's global seed at every call; that is given back as it was.
+    """
 
     learner: _Learner
 
     def __call__(self, people: pd.DataFrame) -> IntArray:
-        """Return the predicted label of each person."""
+        """Return the predicted label of each person.
+
+        Parameters
+        ----------
+        people
+            COMPAS profiles.
+        """
         state = np.random.get_state()  # noqa: NPY002
         try:
             transformed = self.learner.transform(coded_dataset(people))
@@ -110,17 +172,35 @@ class FairRepresentation:
 
 
 def adb(training: pd.DataFrame, seed: int) -> AdversarialDebiasing:
-    """Fit adversarial debiasing."""
+    """Fit adversarial debiasing.
+
+    Parameters
+    ----------
+    training, seed
+        COMPAS profiles with labels, and the seed of its networks.
+    """
     return AdversarialDebiasing(seed=seed).fit(training)
 
 
 def rlr(training: pd.DataFrame, seed: int) -> FairPath:
-    """Choose a logistic regression from the l1 path under the δ-fairness constraint."""
+    """Choose a logistic regression from the l1 path under the δ-fairness constraint.
+
+    Parameters
+    ----------
+    training, seed
+        Shuffled COMPAS profiles with labels, and the seed of the audits.
+    """
     return fair_path(training, seed)
 
 
 def coded_dataset(people: pd.DataFrame) -> CodedPeople:
-    """Return people as AIF360's data set; those without a label get one, for it to be ignored."""
+    """Return people as AIF360's data set; those without a label get one, for it to be ignored.
+
+    Parameters
+    ----------
+    people
+        COMPAS profiles, with labels or without.
+    """
     frame = labelled(people)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -19,7 +19,19 @@ RACE = "race_Caucasian"
 
 
 class Details(TypedDict, total=False):
-    """What the claims need to know of a fitted model: of a path, or of a regression."""
+    """What the claims need to know of a fitted model: of a path, or of a regression.
+
+    Attributes
+    ----------
+    strength, selected, candidates
+        1/λ of the chosen model, the variables that it uses, and how many models passed.
+    entry_order
+        The variables as they enter the path.
+    rejected_at_the_weakest_penalty
+        Whether the least penalised model is rejected.
+    coefficients
+        Of a plain regression, by variable.
+    """
 
     strength: float
     selected: list[str]
@@ -30,7 +42,13 @@ class Details(TypedDict, total=False):
 
 
 def details_of(model: object) -> Details:
-    """Return what the claims need to know of a fitted model."""
+    """Return what the claims need to know of a fitted model.
+
+    Parameters
+    ----------
+    model
+        A path or a pipeline; of others there is nothing to tell.
+    """
     if isinstance(model, FairPath):
         return {
             "strength": float(model.strengths[model.chosen]),
@@ -49,7 +67,18 @@ def details_of(model: object) -> Details:
 
 
 def path_claims(details: Sequence[Details]) -> dict[str, object]:
-    """Count what holds of the l1 path: the entry order, the choice, whether sex is left out."""
+    """Count what holds of the l1 path: the entry order, the choice, whether sex is left out.
+
+    Parameters
+    ----------
+    details
+        A split each.
+
+    Returns
+    -------
+    dict
+        Shares of the splits, as they come out.
+    """
     orders = [tuple(one["entry_order"]) for one in details]
     chosen = np.array([one["strength"] for one in details])
     common, times = Counter(order[: len(PAPER_ORDER)] for order in orders).most_common(1)[0]
@@ -77,7 +106,13 @@ def path_claims(details: Sequence[Details]) -> dict[str, object]:
 def race_coefficient_claims(
     plain: Sequence[Details], reweighed: Sequence[Details]
 ) -> dict[str, object]:
-    """Compare the race coefficient of reweighing with the plain logistic regression's."""
+    """Compare the race coefficient of reweighing with the plain logistic regression's.
+
+    Parameters
+    ----------
+    plain, reweighed
+        A split each, in the same order.
+    """
     before, after = (
         np.array([one["coefficients"][RACE] for one in details]) for details in (plain, reweighed)
     )
@@ -94,9 +129,11 @@ def race_coefficient_claims(
 
 
 def _rank(coefficients: dict[str, float]) -> int:
+    """Return which in size the race coefficient is, 1 the largest."""
     size = abs(coefficients[RACE])
     return 1 + sum(abs(value) > size for value in coefficients.values())
 
 
 def _share_of(total: int) -> Callable[[Iterable[object]], float]:
+    """Return what tells the share of true ones among so many."""
     return lambda holds: sum(map(bool, holds)) / total

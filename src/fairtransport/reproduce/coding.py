@@ -33,7 +33,15 @@ the reference."""
 
 
 def coded(people: pd.DataFrame, columns: tuple[str, ...] = tuple(FULL_CODING)) -> pd.DataFrame:
-    """Return 0/1 columns for people's features."""
+    """Return 0/1 columns for people's features.
+
+    Parameters
+    ----------
+    people
+        COMPAS profiles.
+    columns
+        Names of ``FULL_CODING``; default: all.
+    """
     import pandas as pd
 
     sources = {name: FULL_CODING[name] for name in columns}
@@ -46,6 +54,11 @@ def labelled(people: pd.DataFrame) -> pd.DataFrame:
     """Return the coded people with their label, which AIF360 wants in one frame of numbers.
 
     People without a label, whom a model is only asked about, get 0 for it.
+
+    Parameters
+    ----------
+    people
+        COMPAS profiles.
     """
     labels = people[LABEL].astype(float) if LABEL in people else 0.0
     return coded(people).assign(**{LABEL: labels}).reset_index(drop=True)

@@ -30,7 +30,19 @@ ORDERS = {
 def audit_model(
     model: object, people: pd.DataFrame, seed: int, *, n_resamples: int = N_RESAMPLES
 ) -> AuditResult:
-    """Audit as the paper does: all twins are asked about, the bootstrap is m out of n."""
+    """Audit as the paper does: all twins are asked about, the bootstrap is m out of n.
+
+    Parameters
+    ----------
+    model
+        An estimator or a callable over COMPAS' features.
+    people
+        Those it was not trained on.
+    seed
+        Of the bootstrap.
+    n_resamples
+        Its draws; the paper's are 1000.
+    """
     return audit(
         people[[*FEATURES, LABEL]],
         LABEL,
@@ -46,7 +58,13 @@ def audit_model(
 
 
 def audit_of_split(seed: int = 0) -> AuditResult:
-    """Audit the logistic regression of one 70/30 split with the people it was not trained on."""
+    """Audit the logistic regression of one 70/30 split with the people it was not trained on.
+
+    Parameters
+    ----------
+    seed
+        Which split. Bounds are our own, valid at every n.
+    """
     split = split_compas(seed)
     return audit(
         _in_order(split.audit.drop(columns="high_risk")),
@@ -62,7 +80,13 @@ def audit_of_split(seed: int = 0) -> AuditResult:
 
 
 def _in_order(people: pd.DataFrame) -> pd.DataFrame:
-    """Return the people with ages and prior crimes in their natural order, for tables."""
+    """Return the people with ages and prior crimes in their natural order, for tables.
+
+    Parameters
+    ----------
+    people
+        COMPAS profiles.
+    """
     import pandas as pd
 
     return people.assign(

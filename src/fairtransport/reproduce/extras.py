@@ -18,6 +18,16 @@ def needed(module: str) -> ModuleType:
 
     AIF360 warns on import of each optional package of its own that is absent; those are of no
     use here, so warnings are held back meanwhile.
+
+    Parameters
+    ----------
+    module
+        Its full name.
+
+    Raises
+    ------
+    FairtransportError
+        If it is not installed, saying how to.
     """
     if module in sys.modules:
         return sys.modules[module]

@@ -24,23 +24,55 @@ FITTED_SHARE = 5 / 7
 
 @dataclass(frozen=True, eq=False)
 class PathModel:
-    """One logistic regression of the path, as a black box over people's features."""
+    """One logistic regression of the path, as a black box over people's features.
+
+    Attributes
+    ----------
+    coefficients
+        One for each of ``SELECTABLE``.
+    intercept
+        Liblinear's, which is penalised as the coefficients are.
+    """
 
     coefficients: FloatArray
     intercept: float
 
     def __call__(self, people: pd.DataFrame) -> IntArray:
-        """Return the predicted label of each person."""
+        """Return the predicted label of each person.
+
+        Parameters
+        ----------
+        people
+            COMPAS profiles.
+        """
         return self.answers(coded(people, SELECTABLE).to_numpy())
 
     def answers(self, coded_people: FloatArray) -> IntArray:
-        """Return the predicted label of each row of 0/1 columns."""
+        """Return the predicted label of each row of 0/1 columns.
+
+        Parameters
+        ----------
+        coded_people
+            (n, 7) columns of ``SELECTABLE``.
+        """
         return (coded_people @ self.coefficients + self.intercept > 0).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class FairPath:
-    """The path over 1/λ, each model with its accuracy and audit on the validation people."""
+    """The path over 1/λ, each model with its accuracy and audit on the validation people.
+
+    Attributes
+    ----------
+    strengths
+        1/λ, rising: the first models are penalised most.
+    models
+        One a strength.
+    accuracy, statistic, lower_bound
+        Of each model on the validation people.
+    delta
+        δ.
+    """
 
     strengths: FloatArray
     models: tuple[PathModel, ...]
@@ -63,7 +95,13 @@ class FairPath:
         return int(np.argmax(np.where(self.candidates, self.accuracy, -1)))
 
     def __call__(self, people: pd.DataFrame) -> IntArray:
-        """Return the chosen model's prediction for each person."""
+        """Return the chosen model's prediction for each person.
+
+        Parameters
+        ----------
+        people
+            COMPAS profiles.
+        """
         return self.models[self.chosen](people)
 
     @property
@@ -92,7 +130,17 @@ class FairPath:
 
 
 def fair_path(training: pd.DataFrame, seed: int, *, n_resamples: int = 1000) -> FairPath:
-    """Fit the path on 5/7 of shuffled people and audit each model with the others."""
+    """Fit the path on 5/7 of shuffled people and audit each model with the others.
+
+    Parameters
+    ----------
+    training
+        Shuffled COMPAS profiles with labels, 70 % of all.
+    seed
+        Of the audits' bootstrap.
+    n_resamples
+        Its draws.
+    """
     cut = round(FITTED_SHARE * len(training))
     fitted, validation = training.iloc[:cut], training.iloc[cut:]
     models = _path_models(fitted)
@@ -103,6 +151,13 @@ def fair_path(training: pd.DataFrame, seed: int, *, n_resamples: int = 1000) -> 
 
 
 def _path_models(fitted: pd.DataFrame) -> tuple[PathModel, ...]:
+    """Return the path's models, the most penalised first.
+
+    Parameters
+    ----------
+    fitted
+        People to fit on.
+    """
     from sklearn.linear_model import LogisticRegression
 
     features, labels = coded(fitted, SELECTABLE).to_numpy(), fitted[LABEL].to_numpy()
@@ -117,7 +172,22 @@ def _path_models(fitted: pd.DataFrame) -> tuple[PathModel, ...]:
 def _audits(
     models: tuple[PathModel, ...], people: pd.DataFrame, seed: int, n_resamples: int
 ) -> list[tuple[float, float]]:
-    """Return each model's statistic and lower bound; models that answer alike share theirs."""
+    """Return each model's statistic and lower bound; models that answer alike share theirs.
+
+    Parameters
+    ----------
+    models
+        Of the path.
+    people
+        The validation people.
+    seed, n_resamples
+        Of the bootstrap.
+
+    Notes
+    -----
+    There are 72 profiles, and neighbours on the path often answer all of them alike: what an audit
+    sees of a model is its answers there, so that a hundred models need far fewer audits.
+    """
     known: dict[bytes, tuple[float, float]] = {}
     profiles = coded(all_profiles(), SELECTABLE).to_numpy()
     found = []

@@ -24,6 +24,11 @@ LIMIT, BOOTSTRAP = "asymptotic", "bootstrap"
 def figure1_data(seed: int = 0) -> pd.DataFrame:
     """Return the densities that the figure shows, one row a bin.
 
+    Parameters
+    ----------
+    seed
+        Of the simulation.
+
     Returns
     -------
     Columns: ``case`` (regular, corner), ``panel`` (asymptotic, bootstrap), ``series``
@@ -37,6 +42,15 @@ def figure1_data(seed: int = 0) -> pd.DataFrame:
 
 
 def _one_case(case: Population, rng: np.random.Generator) -> pd.DataFrame:
+    """Return the densities of one population: truth, limit law and one sample's bootstrap.
+
+    Parameters
+    ----------
+    case
+        A population with known ψ(f*).
+    rng
+        Draws samples and resamples.
+    """
     import pandas as pd
 
     samples = rng.multinomial(SAMPLE_SIZE, case.frequencies, REPETITIONS)
@@ -76,12 +90,19 @@ def _one_case(case: Population, rng: np.random.Generator) -> pd.DataFrame:
 
 
 def _density(draws: FloatArray, edges: FloatArray) -> FloatArray:
+    """Return the histogram's density; draws outside the edges count in the total."""
     inside, _ = np.histogram(draws, edges)
     return np.asarray(inside / len(draws) / np.diff(edges))
 
 
 def figure1_chart(data: pd.DataFrame) -> ChartType:
-    """Draw the table: both panels for each case, the approximation as a line over bars."""
+    """Draw the table: both panels for each case, the approximation as a line over bars.
+
+    Parameters
+    ----------
+    data
+        From `figure1_data`.
+    """
     import altair as alt
 
     rows = []

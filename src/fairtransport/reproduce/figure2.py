@@ -20,6 +20,11 @@ LABELS = {1: "reoffended", 0: "did not reoffend"}
 def figure2_data(seed: int = 0) -> pd.DataFrame:
     """Return the change in counts by each feature, label and group.
 
+    Parameters
+    ----------
+    seed
+        Which split.
+
     Returns
     -------
     Columns: ``feature``, ``label``, ``level``, ``race``, ``sex``, ``people``, ``out``,
@@ -29,7 +34,13 @@ def figure2_data(seed: int = 0) -> pd.DataFrame:
 
 
 def flows_of(result: AuditResult) -> pd.DataFrame:
-    """Return the flows by all features that are not sensitive, in one table."""
+    """Return the flows by all features that are not sensitive, in one table.
+
+    Parameters
+    ----------
+    result
+        An audit of COMPAS.
+    """
     import pandas as pd
 
     tables = [result.flows(name).assign(feature=name) for name in SHOWN]
@@ -38,10 +49,17 @@ def flows_of(result: AuditResult) -> pd.DataFrame:
 
 
 def figure2_chart(data: pd.DataFrame) -> ChartType:
-    """Draw the table: for each feature a heat map of each label."""
+    """Draw the table: for each feature a heat map of each label.
+
+    Parameters
+    ----------
+    data
+        From `figure2_data`.
+    """
     from fairtransport.report.charts import stacked_heatmaps
 
     def cells(part: pd.DataFrame) -> list[dict[str, object]]:
+        """Return rows as the heat maps read them, labels in words."""
         rows = [
             {str(name): value for name, value in row.items()} for row in part.to_dict("records")
         ]

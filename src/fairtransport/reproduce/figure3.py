@@ -26,6 +26,11 @@ WIDTH, HEIGHT = 520, 190
 def figure3_data(seed: int = 0) -> pd.DataFrame:
     """Return the path, a row a model.
 
+    Parameters
+    ----------
+    seed
+        Which split.
+
     Returns
     -------
     Columns: ``strength`` (1/λ), ``accuracy``, ``statistic`` (FaiTH), ``lower_bound`` (of the
@@ -36,7 +41,13 @@ def figure3_data(seed: int = 0) -> pd.DataFrame:
 
 
 def path_table(path: FairPath) -> pd.DataFrame:
-    """Return a path as the figure's table."""
+    """Return a path as the figure's table.
+
+    Parameters
+    ----------
+    path
+        The models with their audits.
+    """
     import pandas as pd
 
     return pd.DataFrame(
@@ -53,7 +64,13 @@ def path_table(path: FairPath) -> pd.DataFrame:
 
 
 def figure3_chart(data: pd.DataFrame) -> ChartType:
-    """Draw accuracy above FaiTH over one axis of 1/λ, with δ and the chosen model."""
+    """Draw accuracy above FaiTH over one axis of 1/λ, with δ and the chosen model.
+
+    Parameters
+    ----------
+    data
+        From `figure3_data`.
+    """
     import altair as alt
 
     chosen = data[data["chosen"]]
@@ -91,7 +108,13 @@ def figure3_chart(data: pd.DataFrame) -> ChartType:
 
 
 def strength_axis(data: pd.DataFrame) -> alt.X:
-    """Return the axis of 1/λ, from 0 to the weakest penalty."""
+    """Return the axis of 1/λ, from 0 to the weakest penalty.
+
+    Parameters
+    ----------
+    data
+        With a column ``strength``.
+    """
     import altair as alt
 
     across = alt.X("strength:Q", title="1/λ").axis(labelFlush=False)
@@ -99,6 +122,7 @@ def strength_axis(data: pd.DataFrame) -> alt.X:
 
 
 def _fairness_lines(data: pd.DataFrame, across: alt.X) -> alt.Chart:
+    """Draw statistic, lower bound and δ against 1/λ, told apart by colour and dashes."""
     import altair as alt
 
     names = {
@@ -127,6 +151,7 @@ def _fairness_lines(data: pd.DataFrame, across: alt.X) -> alt.Chart:
 
 
 def _description(data: pd.DataFrame, strength: float) -> str:
+    """Return the alternative text."""
     delta, passed = float(data["delta"].iloc[0]), int(data["candidate"].sum())
     return (
         "Two step charts against 1/λ of l1-penalised logistic regressions: accuracy on the "

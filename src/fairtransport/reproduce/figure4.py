@@ -23,6 +23,11 @@ WORDS = {"race": "race (Caucasian)", "female": "sex (female)"}
 def figure4_data(seed: int = 0) -> pd.DataFrame:
     """Return the coefficients along the path, a row for each model and variable.
 
+    Parameters
+    ----------
+    seed
+        Which split.
+
     Returns
     -------
     Columns: ``strength`` (1/λ), ``variable``, ``entry`` (its place in the order of entering,
@@ -32,7 +37,13 @@ def figure4_data(seed: int = 0) -> pd.DataFrame:
 
 
 def coefficient_table(path: FairPath) -> pd.DataFrame:
-    """Return a path's coefficients as the figure's table."""
+    """Return a path's coefficients as the figure's table.
+
+    Parameters
+    ----------
+    path
+        The models with their audits.
+    """
     import pandas as pd
 
     places = {name: place for place, name in enumerate(path.entry_order(), start=1)}
@@ -45,7 +56,13 @@ def coefficient_table(path: FairPath) -> pd.DataFrame:
 
 
 def figure4_chart(data: pd.DataFrame) -> ChartType:
-    """Draw a line a variable; the legend numbers them as they enter."""
+    """Draw a line a variable; the legend numbers them as they enter.
+
+    Parameters
+    ----------
+    data
+        From `figure4_data`.
+    """
     import altair as alt
 
     order = data.drop_duplicates("variable").sort_values("entry", na_position="last")
@@ -90,6 +107,7 @@ def figure4_chart(data: pd.DataFrame) -> ChartType:
 
 
 def _name(variable: str, entry: object) -> str:
+    """Return a variable as the legend has it, numbered unless it never enters."""
     import pandas as pd
 
     words = WORDS.get(variable, variable)

@@ -29,7 +29,17 @@ FIGURES: dict[int, tuple[Callable[[int], pd.DataFrame], Callable[[pd.DataFrame],
 
 
 def write_figure(folder: Path, number: int, seed: int = 0) -> list[Path]:
-    """Write a figure as PNG and SVG with the data behind it as CSV, and return their paths."""
+    """Write a figure as PNG and SVG with the data behind it as CSV, and return their paths.
+
+    Parameters
+    ----------
+    folder
+        Made if it is not there.
+    number
+        Of the figure, 1 to 4.
+    seed
+        Of its data.
+    """
     table, draw = FIGURES[number]
     data = table(seed)
     chart = draw(data)

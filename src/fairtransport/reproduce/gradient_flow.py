@@ -70,7 +70,15 @@ class GradientFlow:
 
 
 def beyond(moves: Tensor, directions: Tensor) -> Tensor:
-    """Return the part of moves that is orthogonal to the directions."""
+    """Return the part of moves that is orthogonal to the directions.
+
+    Parameters
+    ----------
+    moves
+        (n, d).
+    directions
+        (d, k) orthonormal columns, Q: moves − QQ' moves.
+    """
     return moves - (moves @ directions) @ directions.T
 
 
@@ -79,5 +87,10 @@ def entropy_loss(log_odds: Tensor, labels: Tensor) -> Tensor:
 
     By log-odds the loss of a very confident prediction is small but never 0, so that its ratio
     exists.
+
+    Parameters
+    ----------
+    log_odds, labels
+        One a person; labels are 0 or 1.
     """
     return needed("torch.nn.functional").softplus(log_odds * (1 - 2 * labels))

@@ -26,6 +26,11 @@ def audit_instrument(seed: int = 0) -> AuditResult:
     The scores rest on more than the five features here, so that one profile has many
     different predictions; `AuditResult.disagreement` is the part of the statistic that this
     alone makes.
+
+    Parameters
+    ----------
+    seed
+        Of the bets.
     """
     return audit(
         load_compas(), LABEL, y_pred="high_risk", counts="count", delta=DELTA, rng=seed,
@@ -46,6 +51,7 @@ def audit_rates() -> AuditResult:
     overall = float(counts.loc[counts["high_risk"] == 1, "count"].sum() / counts["count"].sum())
 
     def rate(points: pd.DataFrame) -> FloatArray:
+        """Return the share of high-risk scores at each point's profile."""
         # a profile that nobody has gets the share of everybody
         wanted = points.set_index(keys).index
         return rates.reindex(wanted).fillna(overall).to_numpy()
@@ -60,6 +66,11 @@ def errors_as(result: AuditResult) -> pd.DataFrame:
     """Count for each group who is classified right but would not be as one of that group.
 
     Unlike the flows this does not depend on which of several equally bad twins a plan takes.
+
+    Parameters
+    ----------
+    result
+        An audit with twins and 0-1 loss.
 
     Returns
     -------
@@ -94,6 +105,11 @@ def privilege_of_split(seed: int) -> dict[str, float | bool]:
     Keys: whether reoffenders would be misclassified as white women, and others as black men,
     at least as often as as members of any other group; how many people of 25 to 45 years and
     with 1 to 3 prior crimes are moved; the verdict.
+
+    Parameters
+    ----------
+    seed
+        Which split.
     """
     result = audit_of_split(seed)
     errors = errors_as(result).set_index(["label", "group"])["people"]
@@ -111,7 +127,13 @@ def privilege_of_split(seed: int) -> dict[str, float | bool]:
 
 
 def privilege(splits: int = 50) -> pd.DataFrame:
-    """Return `privilege_of_split` for the first splits, one a row."""
+    """Return `privilege_of_split` for the first splits, one a row.
+
+    Parameters
+    ----------
+    splits
+        How many; the paper's are 50.
+    """
     import pandas as pd
 
     seeds = track(range(splits), splits, "Splits")

@@ -22,7 +22,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How the plain network and the projected one are trained; the follow-up's own figures."""
+    """How the plain network and the projected one are trained; the follow-up's own figures.
+
+    Attributes
+    ----------
+    hidden
+        Width of the one hidden layer.
+    steps, batch, rate
+        Of Adam; a batch has as many people of each label.
+    """
 
     hidden: int = 50
     steps: int = 8000
@@ -35,18 +43,45 @@ class TrainingSettings:
 
 
 def baseline(training: People, seed: int, settings: TrainingSettings) -> LogOdds:
-    """Train a network with one hidden layer."""
+    """Train a network with one hidden layer.
+
+    Parameters
+    ----------
+    training, seed, settings
+        People, the seed of weights and batches, and how.
+    """
     return _trained(tensor(training.points), training, seed, settings)
 
 
 def project(training: People, seed: int, settings: TrainingSettings) -> LogOdds:
-    """Train one on what is left of people without the directions that tell sex and race."""
+    """Train one on what is left of people without the directions that tell sex and race.
+
+    Parameters
+    ----------
+    training, seed, settings
+        As in `baseline`.
+
+    Returns
+    -------
+    callable
+        It takes whole points and projects them itself, so that an attack along the directions
+        changes nothing.
+    """
     taken = tensor(basis(training.directions()))
     model = _trained(beyond(tensor(training.points), taken), training, seed, settings)
     return lambda points: model(beyond(points, taken))
 
 
 def _trained(points: Tensor, training: People, seed: int, settings: TrainingSettings) -> LogOdds:
+    """Return a network trained on some coordinates of people.
+
+    Parameters
+    ----------
+    points
+        The coordinates, whole or projected.
+    training, seed, settings
+        As in `baseline`.
+    """
     torch = needed("torch")
     with seeded(seed):
         model = network(points.shape[1], settings.hidden)
@@ -60,7 +95,13 @@ def _trained(points: Tensor, training: People, seed: int, settings: TrainingSett
 
 
 def network(width: int, hidden: int) -> Any:
-    """Return a network with two outputs, whose difference is the log-odds."""
+    """Return a network with two outputs, whose difference is the log-odds.
+
+    Parameters
+    ----------
+    width, hidden
+        Of its input and its layer; weights are drawn by Xavier's rule, biases are 0.
+    """
     nn = needed("torch.nn")
     model = nn.Sequential(nn.Linear(width, hidden), nn.ReLU(), nn.Linear(hidden, 2))
     for layer in (model[0], model[2]):
@@ -70,19 +111,39 @@ def network(width: int, hidden: int) -> Any:
 
 
 def log_odds(model: Any, points: Tensor) -> Tensor:
-    """Return the log-odds of the label 1."""
+    """Return the log-odds of the label 1.
+
+    Parameters
+    ----------
+    model, points
+        A network with two outputs, and (n, d) points.
+    """
     outputs = model(points)
     return outputs[:, 1] - outputs[:, 0]
 
 
 def frozen(model: Any) -> LogOdds:
-    """Return a trained network as a function of points alone."""
+    """Return a trained network as a function of points alone.
+
+    Parameters
+    ----------
+    model
+        Its parameters no longer ask for gradients; those of points still flow through.
+    """
     model.requires_grad_(requires_grad=False)
     return lambda points: log_odds(model, points)
 
 
 def balanced_batches(training: People, steps: int, size: int) -> tuple[Tensor, Tensor]:
-    """Return (steps, size) rows, as many of each label, and the labels of a batch."""
+    """Return (steps, size) rows, as many of each label, and the labels of a batch.
+
+    Parameters
+    ----------
+    training
+        People, drawn with replacement.
+    steps, size
+        How many batches, and people in each.
+    """
     torch = needed("torch")
     half = size // 2
     rows = [torch.tensor(np.flatnonzero(training.labels == label)) for label in (0, 1)]

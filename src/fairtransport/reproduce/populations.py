@@ -16,7 +16,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """An audit problem, the true frequencies f*, and what an audit of it knows of losses."""
+    """An audit problem, the true frequencies f*, and what an audit of it knows of losses.
+
+    Attributes
+    ----------
+    name
+        What figures call it.
+    problem, frequencies
+        The problem and f*, so that ψ(f*) is known exactly.
+    loss_range, binary_losses
+        What is known before the data.
+    """
 
     name: str
     problem: AuditProblem

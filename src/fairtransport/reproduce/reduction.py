@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReductionSettings:
-    """How far the odds of four groups (sex by race) may differ; the follow-up's figure."""
+    """How far the odds of four groups (sex by race) may differ; the follow-up's figure.
+
+    Attributes
+    ----------
+    slack
+        Fairlearn's ``eps``.
+    """
 
     slack: float = 0.03
 
@@ -31,6 +37,15 @@ class ReductionSettings:
 
 def reduction(training: People, seed: int, settings: ReductionSettings) -> LogOdds:  # noqa: ARG001
     """Fit logistic regressions under equalised odds by exponentiated gradients.
+
+    Parameters
+    ----------
+    training
+        People to fit on.
+    seed
+        Not looked at: nothing is random in it.
+    settings
+        How far odds may differ.
 
     Notes
     -----
@@ -61,11 +76,25 @@ def reduction(training: People, seed: int, settings: ReductionSettings) -> LogOd
 
 
 def mixture(weights: FloatArray, slopes: FloatArray, intercepts: FloatArray) -> LogOdds:
-    """Return the log-odds of a mixture of logistic regressions."""
+    """Return the log-odds of a mixture of logistic regressions.
+
+    Parameters
+    ----------
+    weights
+        (k,) positive, summing to 1.
+    slopes, intercepts
+        (k, d) and (k,).
+
+    Notes
+    -----
+    log Σ w σ(a'x + b) − log Σ w σ(−a'x − b), each by its own log-sum-exp: the odds of very
+    confident mixtures would otherwise be 0 or infinite.
+    """
     log_sigmoid = needed("torch.nn.functional").logsigmoid
     shares, steep, heights = tensor(np.log(weights)), tensor(slopes.T), tensor(intercepts)
 
     def log_odds(points: Tensor) -> Tensor:
+        """Return the log-odds at some points."""
         each = points @ steep + heights
         yes, no = shares + log_sigmoid(each), shares + log_sigmoid(-each)
         return yes.logsumexp(dim=1) - no.logsumexp(dim=1)

@@ -27,6 +27,19 @@ class SenSRSettings:
 
     The follow-up trained for 20 000 steps of 1e-5 on batches of 1000, with 50 full attacks of
     1e-4: hundreds of times the work. Parameters and attacks can go as far here.
+
+    Attributes
+    ----------
+    hidden
+        Width of the one hidden layer.
+    steps, batch, rate
+        Of the network's Adam.
+    subspace_attacks, subspace_step
+        Steps of the attack along the sensitive directions, and their rate.
+    full_attacks, full_step
+        The same in all of the space.
+    budget, price
+        ρ, and λ at the start.
     """
 
     hidden: int = 100
@@ -47,6 +60,11 @@ class SenSRSettings:
 
 def sensr(training: People, seed: int, settings: SenSRSettings) -> LogOdds:
     """Train a network that does well on people moved to where it does worst.
+
+    Parameters
+    ----------
+    training, seed, settings
+        People, the seed of weights and batches, and how.
 
     Notes
     -----
@@ -76,13 +94,27 @@ def _attacked(
     model: Any, points: Tensor, labels: Tensor, along: Tensor, taken: Tensor, price: float,
     settings: SenSRSettings,
 ) -> tuple[Tensor, float]:  # fmt: skip
-    """Return the moved people and their mean squared fair distance."""
+    """Return the moved people and their mean squared fair distance.
+
+    Parameters
+    ----------
+    model
+        The network as it is now.
+    points, labels
+        A batch.
+    along, taken
+        The sensitive directions as they were found, and an orthonormal basis of them.
+    price, settings
+        λ, and steps and rates of the attacks.
+    """
     torch = needed("torch")
 
     def loss(places: Tensor) -> Tensor:
+        """Return the batch's mean loss at some places."""
         return entropy_loss(log_odds(model, places), labels).mean()
 
     def cost(shift: Tensor) -> Tensor:
+        """Return the mean squared fair distance of a shift."""
         return (beyond(shift, taken) ** 2).sum(dim=1).mean()
 
     free = _ascent(
@@ -102,7 +134,15 @@ def _attacked(
 
 
 def _ascent(aim: Callable[[Tensor], Tensor], start: Tensor, steps: int, rate: float) -> Tensor:
-    """Return where some steps of Adam lead upwards."""
+    """Return where some steps of Adam lead upwards.
+
+    Parameters
+    ----------
+    aim
+        What is to grow.
+    start, steps, rate
+        Where from, how many and how large.
+    """
     torch = needed("torch")
     place = start.requires_grad_()
     optimiser = torch.optim.Adam([place], rate, fused=True, maximize=True)
@@ -113,7 +153,18 @@ def _ascent(aim: Callable[[Tensor], Tensor], start: Tensor, steps: int, rate: fl
 
 
 def _next_price(price: float, distance: float, budget: float) -> float:
-    """Return λ after a batch; where nobody moved it is lowered as far as it goes."""
+    """Return λ after a batch; where nobody moved it is lowered as far as it goes.
+
+    Parameters
+    ----------
+    price, distance, budget
+        λ, d and ρ.
+
+    Examples
+    --------
+    >>> _next_price(2.0, 0.002, 0.001)
+    2.002
+    """
     if not distance:
         return LEAST_PRICE
     pull = max(distance, budget) / min(distance, budget) * (distance - budget)

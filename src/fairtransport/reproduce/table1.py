@@ -39,7 +39,21 @@ PAPER_SDS = {
 
 @dataclass(frozen=True, eq=False)
 class Table1:
-    """The splits' figures, their summary beside the paper's, and the claims counted over them."""
+    """The splits' figures, their summary beside the paper's, and the claims counted over them.
+
+    Attributes
+    ----------
+    splits
+        A split each: figures and details by method.
+    methods
+        The rows.
+    summary
+        A row for each method and column.
+    claims
+        Of the l1 path and of the race coefficient, as far as their methods were run.
+    settings
+        What decided the figures.
+    """
 
     splits: tuple[dict[str, Any], ...]
     methods: tuple[str, ...]
@@ -48,7 +62,13 @@ class Table1:
     settings: RunSettings
 
     def cell(self, method: str, column: str) -> pd.Series:
-        """Return one cell: paper, ours, difference, tolerance and whether they agree."""
+        """Return one cell: paper, ours, difference, tolerance and whether they agree.
+
+        Parameters
+        ----------
+        method, column
+            Row and column of the table.
+        """
         part = self.summary[(self.summary["method"] == method) & (self.summary["column"] == column)]
         return part.iloc[0]
 
@@ -75,6 +95,11 @@ def table1(
         The folder that keeps finished splits.
     jobs
         How many processes.
+
+    Raises
+    ------
+    InputError
+        If a number is not whole, or below 1.
     """
     for name, value in (("splits", splits), ("jobs", jobs)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
@@ -91,7 +116,13 @@ def table1(
 
 
 def summarise(found: Sequence[dict[str, Any]], methods: Sequence[str]) -> pd.DataFrame:
-    """Return the paper's and our mean ± sd, a row for each method and column."""
+    """Return the paper's and our mean ± sd, a row for each method and column.
+
+    Parameters
+    ----------
+    found, methods
+        The splits, and which rows.
+    """
     import pandas as pd
 
     rows = []

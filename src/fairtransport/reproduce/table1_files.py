@@ -22,7 +22,13 @@ HEADER = ("Method", "", *COLUMNS.values(), "Agrees")
 
 
 def comparison(table: Table1) -> dict[str, list[tuple[str, str, str, bool]]]:
-    """Return each method's cells as words: the column, the paper's, ours, whether they agree."""
+    """Return each method's cells as words: the column, the paper's, ours, whether they agree.
+
+    Parameters
+    ----------
+    table
+        What was found.
+    """
     return {
         method: [
             (
@@ -40,7 +46,13 @@ def comparison(table: Table1) -> dict[str, list[tuple[str, str, str, bool]]]:
 
 
 def lines(table: Table1) -> list[tuple[str, ...]]:
-    """Return two lines of words a method, the paper's and ours; a cross marks a disagreement."""
+    """Return two lines of words a method, the paper's and ours; a cross marks a disagreement.
+
+    Parameters
+    ----------
+    table
+        What was found.
+    """
     found = []
     for method, cells in comparison(table).items():
         paper = [words for _, words, _, _ in cells]
@@ -52,7 +64,13 @@ def lines(table: Table1) -> list[tuple[str, ...]]:
 
 
 def notes(table: Table1) -> list[str]:
-    """Return what a reader of the table should know."""
+    """Return what a reader of the table should know.
+
+    Parameters
+    ----------
+    table
+        What does not agree, is undefined or rests on few splits is said.
+    """
     first, last = table.splits[0]["seed"], table.splits[-1]["seed"]
     over = f"Mean ± standard deviation over {len(table.splits)} splits (seeds {first} to {last})"
     rule = "the means differ by at most two standard errors of their difference, or .01"
@@ -93,7 +111,15 @@ def as_json(table: Table1) -> str:
 
 
 def write_table1(table: Table1, folder: Path) -> list[Path]:
-    """Write table1.md, table1.csv and table1.json, each whole or not at all."""
+    """Write table1.md, table1.csv and table1.json, each whole or not at all.
+
+    Parameters
+    ----------
+    table
+        What was found.
+    folder
+        Made if it is not there.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     texts = {
         "table1.md": as_markdown(table),
@@ -104,18 +130,31 @@ def write_table1(table: Table1, folder: Path) -> list[Path]:
 
 
 def _all_agree(table: Table1, method: str) -> bool:
+    """Say whether all of a method's figures agree with the paper's."""
     rows = table.summary["method"] == method
     return bool(table.summary.loc[rows, "agrees"].all())
 
 
 def plain(summary: pd.DataFrame) -> list[dict[str, object]]:
-    """Return a table as plain records; undefined figures are null."""
+    """Return a table as plain records; undefined figures are null.
+
+    Parameters
+    ----------
+    summary
+        A pandas table.
+    """
     # through pandas' own JSON, which writes undefined figures as null
     return list(json.loads(summary.to_json(orient="records", double_precision=10)))
 
 
 def print_table1(table: Table1) -> None:
-    """Print the paper's figures beside ours, and notes."""
+    """Print the paper's figures beside ours, and notes.
+
+    Parameters
+    ----------
+    table
+        What was found.
+    """
     from rich.table import Table
 
     from fairtransport.report.screen.lines import line, terminal

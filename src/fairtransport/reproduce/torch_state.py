@@ -33,7 +33,13 @@ def one_thread() -> Iterator[None]:
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Compute on one thread, with random numbers from a seed."""
+    """Compute on one thread, with random numbers from a seed.
+
+    Parameters
+    ----------
+    seed
+        Torch's global generator is left as it was.
+    """
     torch = needed("torch")
     with one_thread(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -41,6 +47,12 @@ def seeded(seed: int) -> Iterator[None]:
 
 
 def tensor(values: FloatArray | IntArray) -> Tensor:
-    """Return numbers in single precision, as networks take them."""
+    """Return numbers in single precision, as networks take them.
+
+    Parameters
+    ----------
+    values
+        Of any shape.
+    """
     torch = needed("torch")
     return torch.tensor(values, dtype=torch.float32)

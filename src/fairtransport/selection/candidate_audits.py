@@ -47,7 +47,24 @@ OPTIONS = ("loss_range", "missing", "pos_label", "targets")
 def candidate_settings(
     audit_options: object, random_state: object, *, levels: Levels, **settings: Unpack[Words]
 ) -> AuditSettings:
-    """Return the settings of every candidate's audit, or say what no audit can use."""
+    """Return the settings of every candidate's audit, or say what no audit can use.
+
+    Parameters
+    ----------
+    audit_options
+        Further arguments of `audit`, of those in ``OPTIONS``.
+    random_state
+        A seed, a RandomState or None, from which one seed for all is drawn.
+    levels
+        Declared levels, by name or by place.
+    settings
+        The search's own parameters, as `audit` calls them.
+
+    Raises
+    ------
+    InputError
+        Before any candidate is fitted.
+    """
     options = {} if audit_options is None else audit_options
     if not isinstance(options, Mapping) or not set(options) <= set(OPTIONS):
         words = ", ".join(OPTIONS)
@@ -59,7 +76,17 @@ def candidate_settings(
 
 
 def audit_candidate(settings: AuditSettings, model: object, people: Rows) -> AuditResult:
-    """Audit a fitted estimator with some people."""
+    """Audit a fitted estimator with some people.
+
+    Parameters
+    ----------
+    settings
+        The same for all candidates, so that their bounds can be compared.
+    model
+        A fitted estimator.
+    people
+        Who had no part in fitting it.
+    """
     frame, known = audit_frame(people.X), people.names
     named = replace(
         settings,
@@ -70,7 +97,23 @@ def audit_candidate(settings: AuditSettings, model: object, people: Rows) -> Aud
 
 
 def _recorded_seed(random_state: object) -> int:
-    """Return one seed for everything that is drawn: the number given, or one drawn from it."""
+    """Return one seed for everything that is drawn: the number given, or one drawn from it.
+
+    Parameters
+    ----------
+    random_state
+        As scikit-learn takes it.
+
+    Raises
+    ------
+    InputError
+        If it is nothing of this kind.
+
+    Examples
+    --------
+    >>> _recorded_seed(7)
+    7
+    """
     from sklearn.utils import check_random_state
 
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):

@@ -28,7 +28,30 @@ FIGURES = ("lower_bound", "upper_bound", "statistic")
 
 @dataclass(frozen=True, eq=False)
 class FaithScorer:
-    """A scikit-learn scorer: minus a figure of the audit, so that greater is better."""
+    """A scikit-learn scorer: minus a figure of the audit, so that greater is better.
+
+    Attributes
+    ----------
+    figure
+        What is scored.
+    settings
+        What each audit is asked.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> rng = np.random.default_rng(0)
+    >>> group, skill = rng.integers(2, size=200), rng.integers(4, size=200)
+    >>> people = pd.DataFrame({"group": group, "skill": skill})
+    >>> hired = (people["skill"] + people["group"] > 2).astype(int)
+    >>> model = LogisticRegression().fit(people, hired)
+    >>> scorer = ft.selection.faith_scorer(sensitive_features="group", random_state=0)
+    >>> scorer(model, people, hired) < 0
+    True
+    """
 
     figure: str
     settings: AuditSettings
@@ -67,6 +90,22 @@ def faith_scorer(
         the k bounds a bound at level 95 % for the mean of the k models' values.
     random_state
         A seed, a numpy RandomState or None; drawn from once, here.
+
+    Returns
+    -------
+    FaithScorer
+        A scorer.
+
+    Raises
+    ------
+    InputError
+        If a setting breaks its rule.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> ft.selection.faith_scorer(sensitive_features="group", figure="upper_bound").figure
+    'upper_bound'
     """
     choice("figure", figure, FIGURES)
     settings = candidate_settings(
@@ -79,7 +118,23 @@ def faith_scorer(
 
 @dataclass(frozen=True)
 class DeltaFairRefit:
-    """Chooses from ``cv_results_`` the best score among candidates that are not above δ."""
+    """Chooses from ``cv_results_`` the best score among candidates that are not above δ.
+
+    Attributes
+    ----------
+    delta
+        δ.
+    score, faith
+        The names of what is maximised and of the `faith_scorer`.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> choose = ft.selection.delta_fair_refit(0.05)
+    >>> choose({"mean_test_accuracy": [0.9, 0.8], "mean_test_faith": [-0.2, -0.01],
+    ...         "params": [{"C": 1}, {"C": 0.1}]})
+    1
+    """
 
     delta: float
     score: str
@@ -97,6 +152,13 @@ class DeltaFairRefit:
     def _column(
         self, cv_results: Mapping[str, Sequence[object]], parameter: str, metric: str
     ) -> FloatArray:
+        """Return a metric's means over the splits.
+
+        Raises
+        ------
+        InputError
+            If the search has no such metric, naming those that it has.
+        """
         column = f"mean_test_{metric}"
         if column not in cv_results:
             known = [name[10:] for name in cv_results if name.startswith("mean_test_")]
@@ -123,5 +185,33 @@ def delta_fair_refit(
         δ, how much worse a model may do when people are swapped with similar ones.
     score, faith
         The names that ``scoring`` gives to what is maximised and to the `faith_scorer`.
+
+    Returns
+    -------
+    DeltaFairRefit
+        A callable of ``cv_results_``.
+
+    Raises
+    ------
+    InputError
+        If δ is no number of at least 0.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> rng = np.random.default_rng(0)
+    >>> group, skill = rng.integers(2, size=400), rng.integers(4, size=400)
+    >>> people = pd.DataFrame({"group": group, "skill": skill})
+    >>> hired = (people["skill"] + people["group"] > 2).astype(int)
+    >>> faith = ft.selection.faith_scorer(sensitive_features="group", random_state=0)
+    >>> search = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0]}, cv=2,
+    ...                       scoring={"accuracy": "accuracy", "faith": faith},
+    ...                       refit=ft.selection.delta_fair_refit(0.1))
+    >>> search.fit(people, hired).best_params_
+    {'C': 0.01}
     """
     return DeltaFairRefit(number("delta", delta, at_least=0), score, faith)

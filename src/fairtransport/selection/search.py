@@ -42,9 +42,16 @@ if TYPE_CHECKING:
 
 
 def _estimator_has(method: str) -> Callable[[DeltaFairSearch], bool]:
-    """Return the check that a method is there: the chosen model's, or that of the one given."""
+    """Return the check that a method is there: the chosen model's, or that of the one given.
+
+    Parameters
+    ----------
+    method
+        Its name. Before a fit, a pipeline that will have it is asked.
+    """
 
     def check(search: DeltaFairSearch) -> bool:
+        """Raise AttributeError, as scikit-learn wants it, if the method is not there."""
         getattr(getattr(search, "best_estimator_", search.estimator), method)
         return True
 
@@ -124,14 +131,16 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
     --------
     >>> import numpy as np
     >>> import pandas as pd
+    >>> import fairtransport as ft
     >>> from sklearn.linear_model import LogisticRegression
     >>> rng = np.random.default_rng(0)
     >>> group, skill = rng.integers(2, size=400), rng.integers(4, size=400)
     >>> people = pd.DataFrame({"group": group, "skill": skill})
     >>> hired = (people["skill"] + people["group"] > 2).astype(int)
     >>> grid = {"C": [0.001, 0.01, 0.1, 1.0]}
-    >>> search = DeltaFairSearch(LogisticRegression(), grid, sensitive_features="group", delta=0.1,
-    ...                          random_state=0).fit(people, hired)
+    >>> search = ft.selection.DeltaFairSearch(
+    ...     LogisticRegression(), grid, sensitive_features="group", delta=0.1, random_state=0
+    ... ).fit(people, hired)
     >>> search.best_params_
     {'C': 0.01}
     >>> search.results_["verdict"].tolist()
@@ -191,6 +200,23 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
             it, or an array.
         y
             Their labels.
+
+        Returns
+        -------
+        DeltaFairSearch
+            The search itself.
+
+        Raises
+        ------
+        InputError
+            If a parameter breaks its rule.
+        NoCandidateError
+            If no candidate passes.
+
+        Examples
+        --------
+        >>> search.fit(people, hired).best_index_
+        1
         """
         choice("rule", self.rule, RULES)
         check_estimator(self.estimator)
@@ -226,6 +252,18 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
         return settings
 
     def _try_all(self, parts: Parts, settings: AuditSettings) -> list[Candidate]:
+        """Return all candidates, each fitted and audited, in the order of the grid.
+
+        Parameters
+        ----------
+        parts, settings
+            Who is trained and validated on, and what every audit is asked.
+
+        Raises
+        ------
+        InputError
+            If the scorer or the grid is wrong, before any candidate is fitted.
+        """
         from sklearn.metrics import check_scoring
         from sklearn.model_selection import ParameterGrid
         from sklearn.utils.parallel import Parallel, delayed
@@ -250,6 +288,7 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
         return found
 
     def _choose(self, candidates: list[Candidate]) -> None:
+        """Choose among candidates, and keep the table, the parameters and the very fit."""
         rule = RULES[self.rule]
         errors = column(candidates, "validation_error")
         bounds = rule.bounds(column(candidates, "lower_bound"), column(candidates, "upper_bound"))
@@ -264,6 +303,15 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
     def _audit_at_the_end(
         self, parts: Parts, settings: AuditSettings, tried: int
     ) -> AuditResult | None:
+        """Return the chosen model's audit on the part that nobody used, None without one.
+
+        Parameters
+        ----------
+        parts, settings
+            The final part, and what every audit was asked.
+        tried
+            How many candidates there were.
+        """
         if parts.final is None:
             return None
         result = audit_candidate(settings, self.best_estimator_, parts.final)
@@ -276,32 +324,109 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
 
     @property
     def classes_(self) -> Values:
-        """The labels of the chosen model."""
+        """The labels of the chosen model.
+
+        Returns
+        -------
+        ndarray
+
+        Examples
+        --------
+        >>> search.classes_.tolist()
+        [0, 1]
+        """
         labels: Values = getattr(self.best_estimator_, "classes_")  # noqa: B009
         return labels
 
     @available_if(_estimator_has("predict"))
     def predict(self, X: People) -> Values:  # noqa: N803
-        """Return what the chosen model predicts."""
+        """Return what the chosen model predicts.
+
+        Parameters
+        ----------
+        X
+            People, as for `fit`.
+
+        Returns
+        -------
+        ndarray
+            One label a row.
+
+        Examples
+        --------
+        >>> search.predict(people[:3]).tolist()
+        [1, 0, 1]
+        """
         return self._ask("predict", X)
 
     @available_if(_estimator_has("predict_proba"))
     def predict_proba(self, X: People) -> Values:  # noqa: N803
-        """Return the chosen model's class probabilities."""
+        """Return the chosen model's class probabilities.
+
+        Parameters
+        ----------
+        X
+            People, as for `fit`.
+
+        Returns
+        -------
+        ndarray
+            One column a class.
+
+        Examples
+        --------
+        >>> search.predict_proba(people[:3]).shape
+        (3, 2)
+        """
         return self._ask("predict_proba", X)
 
     @available_if(_estimator_has("decision_function"))
     def decision_function(self, X: People) -> Values:  # noqa: N803
-        """Return the chosen model's decision function."""
+        """Return the chosen model's decision function.
+
+        Parameters
+        ----------
+        X
+            People, as for `fit`.
+
+        Returns
+        -------
+        ndarray
+            One value a row.
+
+        Examples
+        --------
+        >>> search.decision_function(people[:3]).shape
+        (3,)
+        """
         return self._ask("decision_function", X)
 
     def _ask(self, method: str, X: People) -> Values:  # noqa: N803
+        """Return what the chosen model answers to one of its methods."""
         check_is_fitted(self, "best_estimator_")
         answer: Values = getattr(self.best_estimator_, method)(X)
         return answer
 
     def score(self, X: People, y: ArrayLike) -> float:  # noqa: N803
-        """Return the chosen model's score: by ``scoring``, or else its own."""
+        """Return the chosen model's score: by ``scoring``, or else its own.
+
+        Parameters
+        ----------
+        X
+            People, as for `fit`.
+        y
+            Their labels.
+
+        Returns
+        -------
+        float
+            The higher the better.
+
+        Examples
+        --------
+        >>> round(search.score(people, hired), 2)
+        0.85
+        """
         from sklearn.metrics import check_scoring
 
         check_is_fitted(self, "best_estimator_")

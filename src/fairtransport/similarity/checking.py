@@ -34,7 +34,26 @@ CHANGES = 40
 
 @dataclass(frozen=True)
 class SimilarPair:
-    """A person and the nearest comparable one of another sensitive group."""
+    """A person and the nearest comparable one of another sensitive group.
+
+    Attributes
+    ----------
+    first, second
+        The two, by column.
+    squared_distance
+        How far apart they are.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 50, "age": [30, 31, 40, 41] * 25})
+    >>> found = ft.similarity.check(ft.similarity.MixedTabular(scales={"age": 5}), people,
+    ...                             sensitive_features="sex", budget=0.1, rng=0)
+    >>> pair = found.pairs[0]
+    >>> round(pair.squared_distance, 2)
+    0.04
+    """
 
     first: Annotated[dict[str, str | int | float | bool | None], Doc("The one.")]
     second: Annotated[dict[str, str | int | float | bool | None], Doc("The other.")]
@@ -42,7 +61,17 @@ class SimilarPair:
 
     @property
     def words(self) -> str:
-        """The pair in a line: what differs, how far that is, and what is the same."""
+        """The pair in a line: what differs, how far that is, and what is the same.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> pair.words
+        'sex m → f, age 31 → 30 (squared distance 0.04); the same: nothing'
+        """
         differ = [name for name, value in self.first.items() if self.second[name] != value]
         changed = ", ".join(
             f"{name} {_word(self.first[name])} → {_word(self.second[name])}" for name in differ
@@ -56,7 +85,27 @@ class SimilarPair:
 
 @dataclass(frozen=True)
 class ColumnDistance:
-    """What it costs to give people somebody else's value in one column."""
+    """What it costs to give people somebody else's value in one column.
+
+    Attributes
+    ----------
+    column
+        The column.
+    free, forbidden
+        The shares of changes that are free and that are not allowed; None: unknown.
+    cost
+        The median squared distance of the others; None if there are none.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 50, "age": [30, 31, 40, 41] * 25})
+    >>> found = ft.similarity.check(ft.similarity.MixedTabular(scales={"age": 5}), people,
+    ...                             sensitive_features="sex", budget=0.1, rng=0)
+    >>> [(one.column, one.free, one.cost and round(one.cost, 2)) for one in found.columns]
+    [('sex', 1.0, None), ('age', 0.0, 4.0)]
+    """
 
     column: Annotated[str, Doc("The column.")]
     free: Annotated[float | None, Doc("The share of such changes that are free; null: unknown.")]
@@ -65,7 +114,17 @@ class ColumnDistance:
 
     @property
     def words(self) -> str:
-        """What a change costs, without the column's name."""
+        """What a change costs, without the column's name.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> [one.words for one in found.columns]
+        ['free', 'squared distance 4 (median)']
+        """
         if self.free is None or self.forbidden is None:
             return "not known for values that nobody has"
         parts = []
@@ -101,6 +160,18 @@ class SimilarityCheck:
         People at random, each with the nearest comparable person of another group.
     columns
         What a change of each column alone costs.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 50, "age": [30, 31, 40, 41] * 25})
+    >>> found = ft.similarity.check(ft.similarity.MixedTabular(scales={"age": 5}), people,
+    ...                             sensitive_features="sex", budget=0.1, rng=0)
+    >>> found.n, found.comparable_share
+    (100, 1.0)
+    >>> found.columns[0].words
+    'free'
     """
 
     description: Annotated[str, Doc("Who is comparable, in words.")]
@@ -122,7 +193,17 @@ class SimilarityCheck:
 
     @property
     def variance_words(self) -> str | None:
-        """How much a learned distance took out; None where nothing was learned."""
+        """How much a learned distance took out; None where nothing was learned.
+
+        Returns
+        -------
+        str | None
+
+        Examples
+        --------
+        >>> print(found.variance_words)
+        None
+        """
         if self.kept_variance is None:
             return None
         return (
@@ -182,6 +263,16 @@ def check(
     rng
         The seed of the choice of people and changes.
 
+    Returns
+    -------
+    SimilarityCheck
+        It prints as below; its fields hold the same.
+
+    Raises
+    ------
+    InputError
+        If the similarity is not fitted, or names columns that are not there.
+
     Notes
     -----
     People are compared with people of the table, no twins are made up. A column's cost is the
@@ -191,10 +282,12 @@ def check(
     Examples
     --------
     >>> import pandas as pd
+    >>> import fairtransport as ft
     >>> people = pd.DataFrame({"sex": ["f", "m", "f"], "age": [30, 30, 52]})
-    >>> check("ignore-sensitive", people, sensitive_features="sex", pairs=1)
+    >>> ft.similarity.check("ignore-sensitive", people, sensitive_features="sex", pairs=1)
     Similarity of 3 people
-    Two people are comparable when they differ in nothing but the sensitive features and have ...
+    Two people are comparable when they differ in nothing but the sensitive features and have the
+    same true label; moving between them is free.
     66.7 % of them have somebody comparable with another sex, to whom a move is free.
     <BLANKLINE>
     Nearest comparable people of another group, for people at random:
@@ -225,7 +318,21 @@ def check_space(
     similarity: Similarity, space: SampleSpace, geometry: Geometry, budget: float,
     rng: np.random.Generator, pairs: int = PAIRS, share: float | None = None,
 ) -> SimilarityCheck:  # fmt: skip
-    """Return the same of a space whose geometry is there; ``share`` is taken where it is known."""
+    """Return the same of a space whose geometry is there; ``share`` is taken where it is known.
+
+    Parameters
+    ----------
+    similarity, space, geometry
+        The similarity, the audit's points and the costs between them.
+    budget
+        ε.
+    rng
+        Draws people and changes.
+    pairs
+        How many pairs to tell.
+    share
+        The share of comparable people, if it was computed before.
+    """
     measure = getattr(similarity, "kept_variance", None)
     return SimilarityCheck(
         similarity.describe(),
@@ -244,7 +351,17 @@ def comparable_share(space: SampleSpace, geometry: Geometry, budget: float) -> f
 
     Without a budget only those count to whom moving is free. A made-up twin is somebody else
     whatever it differs in.
+
+    Parameters
+    ----------
+    space
+        The audit's points.
+    geometry
+        The costs between them.
+    budget
+        ε.
     """
+    # a made-up twin is somebody else whatever group it is in
     kinds = space.sensitive_groups if space.made_up is None else np.arange(space.size)
     reached = reaches_other(geometry, kinds, freely=budget == 0)
     return float(space.counts[reached].sum() / space.n)
@@ -253,6 +370,17 @@ def comparable_share(space: SampleSpace, geometry: Geometry, budget: float) -> f
 def _pairs(
     space: SampleSpace, geometry: Geometry, most: int, rng: np.random.Generator
 ) -> list[SimilarPair]:
+    """Return people at random, each with the nearest comparable one of another group.
+
+    Parameters
+    ----------
+    space, geometry
+        The points and the costs between them.
+    most
+        How many pairs; fewer where most people have nobody.
+    rng
+        Draws people, as often as they occur.
+    """
     kinds = space.sensitive_groups
     tries = min(TRIES * most, int(space.observed.sum()))
     found: list[SimilarPair] = []
@@ -273,16 +401,35 @@ def _pairs(
 
 
 def profile_of(space: SampleSpace, point: int) -> dict[str, Any]:
-    """Return what a point's person looks like, column by column."""
+    """Return what a point's person looks like, column by column.
+
+    Parameters
+    ----------
+    space
+        The points.
+    point
+        Its number.
+    """
     return {name: plain(space.columns[name].at(point)) for name in space.profile}
 
 
 def _distance_of(
     similarity: Similarity, space: SampleSpace, name: str, rng: np.random.Generator
 ) -> ColumnDistance:
-    """Return what it costs people at random to have somebody else's value in a column."""
+    """Return what it costs people at random to have somebody else's value in a column.
+
+    Parameters
+    ----------
+    similarity, space
+        The similarity and the points.
+    name
+        The column.
+    rng
+        Draws people and donors.
+    """
     people, donors = rng.choice(space.size, (2, CHANGES), p=space.frequencies)
     codes = space.columns[name].codes
+    # a donor with the same value would change nothing
     other = codes[people] != codes[donors]
     people, donors = people[other], donors[other]
     if not len(people):
@@ -293,6 +440,7 @@ def _distance_of(
     except (InputError, DataError):  # it knows certain people alone
         return ColumnDistance(name, None, None, None)
     rows = np.arange(len(people))
+    # person i beside the changed person i alone; the others' costs are not of interest
     costs = geometry.costs(rows, rows + len(people)).diagonal()
     priced = costs[np.isfinite(costs) & (costs > 0)]
     return ColumnDistance(
@@ -302,7 +450,17 @@ def _distance_of(
 
 
 def _changed(space: SampleSpace, name: str, people: IntArray, donors: IntArray) -> SampleSpace:
-    """Return a space of people, and then of the same with the donors' values in a column."""
+    """Return a space of people, and then of the same with the donors' values in a column.
+
+    Parameters
+    ----------
+    space
+        The points.
+    name
+        The column.
+    people, donors
+        Points, pair by pair.
+    """
     twice = np.r_[people, people]
     columns = {one: column.take(twice) for one, column in space.columns.items()}
     columns[name] = space.columns[name].take(np.r_[people, donors])
@@ -313,10 +471,18 @@ def _changed(space: SampleSpace, name: str, people: IntArray, donors: IntArray) 
 
 
 def _word(value: object) -> str:
+    """Return a value in words, numbers with four digits."""
     if value is None:
         return "missing"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _of_changes(share: float) -> str:
+    """Return a share as the end of a phrase; nothing where it is all.
+
+    Examples
+    --------
+    >>> _of_changes(0.25), _of_changes(1)
+    (' for 25 %', '')
+    """
     return "" if share == 1 else f" for {100 * share:.0f} %"

@@ -46,12 +46,28 @@ class ComparableGroups(Learned):
         (coordinates,) the share of the variance inside groups that lies in each direction, the
         largest first: those before a sharp drop are the ones to take out.
 
+    Raises
+    ------
+    InputError
+        If a parameter breaks its rule.
+
     Notes
     -----
     FACE of Mukherjee, Yurochkin, Banerjee and Sun (2020). In the factor model
     z = A u + B v + noise, comparable people share what is relevant, v. Their differences
     from the group's mean show the sensitive factor's loadings A, whose span is estimated by
     the top right singular vectors of the centred data.
+
+    Examples
+    --------
+    Twins of the same grade were judged comparable, though their heights differ.
+
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"height": [1.0, 3.0, 2.0, 4.0], "grade": [1.0, 1.0, 2.0, 2.0]})
+    >>> similarity = ft.similarity.ComparableGroups().fit(people, [0, 0, 1, 1])
+    >>> abs(similarity.directions_).round(2).tolist(), similarity.explained_.round(2).tolist()
+    ([[1.0], [0.0]], [1.0, 0.0])
     """
 
     name: ClassVar[str] = "comparable-groups"
@@ -76,6 +92,22 @@ class ComparableGroups(Learned):
         y
             The group of each of them: a column's name or one value a row. People of one group
             are comparable; nothing is said of people of different groups.
+
+        Returns
+        -------
+        ComparableGroups
+            The similarity itself.
+
+        Raises
+        ------
+        DataError
+            If no group has two people, or fewer directions vary than are to be taken out.
+
+        Examples
+        --------
+        >>> again = ft.similarity.ComparableGroups(features=["height", "grade"])
+        >>> again.fit(people.assign(team=[0, 0, 1, 1]), "team").is_fitted
+        True
         """
         frame = read_table(X, "X")
         groups = _group_codes(frame, y)
@@ -84,8 +116,10 @@ class ComparableGroups(Learned):
         columns = coded_columns(frame, names, "X")
         encoding = fit_encoding(columns)
         points = encoding.coordinates(columns)
+        # inside groups people are comparable: what varies there is what must not count
         centred = points - group_means(points, groups)[groups]
         spread = np.linalg.svd(centred, full_matrices=False)
+        # smaller singular values are rounding errors of a direction in which groups agree
         least = 1e-8 * max(1.0, float(spread.S[0]))
         rank = int(np.count_nonzero(least < spread.S))
         if rank < self.dimensions:
@@ -104,7 +138,23 @@ class ComparableGroups(Learned):
     def split_settings(
         cls, settings: dict[str, object]
     ) -> tuple[dict[str, object], dict[str, object]]:
-        """Set ``group`` apart, the column of the file that holds the groups."""
+        """Set ``group`` apart, the column of the file that holds the groups.
+
+        Parameters
+        ----------
+        settings
+            A table of settings.
+
+        Returns
+        -------
+        tuple of dict
+            Parameters, and the column of groups.
+
+        Examples
+        --------
+        >>> ft.similarity.ComparableGroups.split_settings({"dimensions": 1, "group": "team"})
+        ({'dimensions': 1}, {'group': 'team'})
+        """
         if not isinstance(settings.get("group"), str):
             msg = "`group` must name the column that holds the groups"
             raise InputError(msg)
@@ -112,11 +162,47 @@ class ComparableGroups(Learned):
         return rest, {"group": settings["group"]}
 
     def fit_file(self, path: Path, **words: object) -> Self:
-        """Fit on a file of people with a column ``group``."""
+        """Fit on a file of people with a column ``group``.
+
+        Parameters
+        ----------
+        path
+            CSV, Parquet or JSON lines.
+        **words
+            ``group``, the column that holds the groups.
+
+        Returns
+        -------
+        ComparableGroups
+            The similarity itself.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder, "teams.csv")
+        ...     people.assign(team=[0, 0, 1, 1]).to_csv(file, index=False)
+        ...     read = ft.similarity.ComparableGroups().fit_file(file, group="team")
+        >>> abs(read.directions_).round(2).tolist()
+        [[1.0], [0.0]]
+        """
         return self.fit(path, words["group"])
 
     def describe(self) -> str:
-        """Return a plain sentence for the report."""
+        """Return a plain sentence for the report.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> similarity.describe()
+        'People are as far apart as their features (height, grade; numbers in standard deviations, a
+        different level counts 1) after the 1 directions in which comparable people differ most were
+        taken out (100% of the variance inside groups).'
+        """
         if not self.is_fitted:
             return "What varies inside groups of comparable people does not count (not yet fitted)."
         share = float(self.explained_[: self.dimensions].sum())
@@ -128,7 +214,17 @@ class ComparableGroups(Learned):
         )
 
     def fitted(self) -> dict[str, object] | None:
-        """Return encoding, matrix, the directions that were taken out and their shares."""
+        """Return encoding, matrix, the directions that were taken out and their shares.
+
+        Returns
+        -------
+        dict[str, object] | None
+
+        Examples
+        --------
+        >>> sorted(similarity.fitted())
+        ['data_sha256', 'directions', 'encoding', 'explained', 'matrix']
+        """
         document = super().fitted()
         if document is None:
             return None
@@ -137,6 +233,13 @@ class ComparableGroups(Learned):
 
 def group_means(points: FloatArray, groups: IntArray) -> FloatArray:
     """Return the mean of each group's points.
+
+    Parameters
+    ----------
+    points
+        (n, coordinates).
+    groups
+        (n,) numbers from 0 on, each with somebody in it.
 
     Examples
     --------
@@ -149,6 +252,22 @@ def group_means(points: FloatArray, groups: IntArray) -> FloatArray:
 
 
 def _group_codes(frame: nw.DataFrame[IntoDataFrame], groups: object) -> IntArray:
+    """Return the number of each row's group.
+
+    Parameters
+    ----------
+    frame
+        The people.
+    groups
+        A column's name, or one value a row.
+
+    Raises
+    ------
+    InputError
+        If there is not one value a row.
+    DataError
+        If a group is missing.
+    """
     if isinstance(groups, str):
         column = coded_columns(frame, [groups], "X")[groups]
     else:

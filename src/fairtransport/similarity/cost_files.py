@@ -30,7 +30,22 @@ ENDS = ("_from", "_to")
 
 
 def load_costs(path: Path, points: object = None) -> tuple[Costs, IntoDataFrame]:
-    """Return the matrix of a file and the frame of profiles it is about."""
+    """Return the matrix of a file and the frame of profiles it is about.
+
+    Parameters
+    ----------
+    path
+        An ``.npz`` file, or a table of edges.
+    points
+        The profiles, where an ``.npz`` does not hold them.
+
+    Raises
+    ------
+    InputError
+        If nobody says what rows are about, or two do.
+    DataError
+        If the file cannot be read.
+    """
     if path.suffix.lower() == ".npz":
         matrix, own = _from_npz(path)
         frame = own if points is None else read_table(points, "points").to_native()
@@ -45,6 +60,18 @@ def load_costs(path: Path, points: object = None) -> tuple[Costs, IntoDataFrame]
 
 
 def _from_npz(path: Path) -> tuple[Costs, pd.DataFrame | None]:
+    """Return the matrix of an ``.npz`` file, and the profiles if it holds them.
+
+    Parameters
+    ----------
+    path
+        As scipy saves sparse matrices, or with an array ``matrix`` and one for each column.
+
+    Raises
+    ------
+    DataError
+        If it is damaged, unpacks to too much or has arrays of other lengths.
+    """
     if not path.is_file():
         msg = f"`path` must be an existing file, got {str(path)!r}"
         raise InputError(msg)
@@ -84,7 +111,20 @@ def _from_npz(path: Path) -> tuple[Costs, pd.DataFrame | None]:
 
 
 def _from_edges(table: nw.DataFrame[IntoDataFrame], file: str) -> tuple[Costs, IntoDataFrame]:
-    """Return the sparse matrix of a table of edges; what is not listed is forbidden."""
+    """Return the sparse matrix of a table of edges; what is not listed is forbidden.
+
+    Parameters
+    ----------
+    table
+        Columns that end in ``_from`` and ``_to``, and ``cost``.
+    file
+        Its name, for messages.
+
+    Raises
+    ------
+    DataError
+        If columns are missing, an edge is listed twice or has no cost.
+    """
     from scipy.sparse import csr_array
 
     names = [name.removesuffix(ENDS[0]) for name in table.columns if name.endswith(ENDS[0])]

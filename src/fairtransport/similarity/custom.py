@@ -37,11 +37,24 @@ class Custom(Parameters):
     sentence
         What the report says of it.
 
+    Raises
+    ------
+    InputError
+        If there is nothing to call, or ``takes`` is another word.
+
     Examples
     --------
-    >>> by_age = Custom(lambda a, b: (a["age"] - b["age"]) ** 2 / 25, sentence="Age alone counts.")
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> by_age = ft.similarity.Custom(lambda a, b: (a["age"] - b["age"]) ** 2 / 25,
+    ...                               sentence="Age alone counts.")
     >>> by_age.describe()
     'Age alone counts.'
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 20, "age": [30, 31, 40, 41] * 10, "good": 1})
+    >>> result = ft.audit(people, "good", model=lambda asked: (asked["sex"] == "m").astype(int),
+    ...                   sensitive_features="sex", similarity=by_age, budget=0.01, rng=0)
+    >>> round(result.statistic, 3)
+    0.5
     """
 
     name: ClassVar[str] = "custom"
@@ -59,11 +72,44 @@ class Custom(Parameters):
 
     @property
     def moves_only_to_twins(self) -> bool:
-        """A function may connect anyone."""
+        """A function may connect anyone.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> by_age.moves_only_to_twins
+        False
+        """
         return False
 
     def geometry(self, space: SampleSpace) -> Geometry:
-        """Return the function's costs between points of equal label."""
+        """Return the function's costs between points of equal label.
+
+        Parameters
+        ----------
+        space
+            The points of an audit.
+
+        Returns
+        -------
+        Geometry
+            What the solver needs; costs are worked out when they are asked for.
+
+        Raises
+        ------
+        InputError
+            When costs are asked for: if the function fails, or returns no costs.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> geometry = by_age.geometry(result.space)
+        >>> geometry.costs(np.array([0]), np.array([0, 1, 2])).round(2).tolist()
+        [[0.0, 0.04, 4.0]]
+        """
         profile = space.groups(space.profile)
         pairs = self._frames(space) if self.takes == "frames" else self._rows(space)
 
@@ -87,12 +133,25 @@ class Custom(Parameters):
         )
 
     def describe(self) -> str:
-        """Return a plain sentence for the report."""
+        """Return a plain sentence for the report.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> ft.similarity.Custom(lambda a, b: (a["age"] - b["age"]) ** 2).describe()
+        'Squared distances come from the function <lambda>.'
+        """
         called = getattr(self.function, "__name__", type(self.function).__name__)
         return self.sentence or f"Squared distances come from the function {called}."
 
     def _frames(self, space: SampleSpace) -> Callable[[IntArray, IntArray], FloatArray]:
+        """Return costs of pairs from a function of two frames."""
+
         def pairs(rows: IntArray, cols: IntArray) -> FloatArray:
+            """Return one cost a pair; rows of both frames are the pairs."""
             first, second = (space.frame(space.profile, part) for part in (rows, cols))
             with calling(CALLED):
                 costs = self.function(first, second)
@@ -101,10 +160,12 @@ class Custom(Parameters):
         return pairs
 
     def _rows(self, space: SampleSpace) -> Callable[[IntArray, IntArray], FloatArray]:
+        """Return costs of pairs from a function of two dictionaries."""
         listed = zip(*(space.columns[name].to_list() for name in space.profile), strict=True)
         people = [dict(zip(space.profile, values, strict=True)) for values in listed]
 
         def pairs(rows: IntArray, cols: IntArray) -> FloatArray:
+            """Return one cost a pair, asking about one after the other."""
             with calling(CALLED):
                 costs = [
                     self.function(people[i], people[j])

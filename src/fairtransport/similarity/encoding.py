@@ -25,13 +25,32 @@ HALF = float(np.sqrt(0.5))
 
 @dataclass(frozen=True)
 class Standardised:
-    """A numeric column: (x − centre) / scale."""
+    """A numeric column: (x − centre) / scale.
+
+    Attributes
+    ----------
+    centre, scale
+        Mean and standard deviation of the people of `fit`; a scale of 1 where they do not vary.
+    """
 
     centre: float
     scale: float
 
     def coordinates(self, name: str, column: CodedColumn) -> FloatArray:
-        """Return one coordinate a point."""
+        """Return one coordinate a point.
+
+        Parameters
+        ----------
+        name
+            The column, for messages.
+        column
+            The points' values.
+
+        Raises
+        ------
+        DataError
+            If it is not numeric, or a value is missing.
+        """
         if len(column.levels) and not is_numeric(column.levels):
             msg = f"the column {name!r} must be numeric, as in the data of `fit`"
             raise DataError(msg)
@@ -51,12 +70,31 @@ class Standardised:
 
 @dataclass(frozen=True)
 class OneHot:
-    """A column of levels: one coordinate each, so that any two are at squared distance 1."""
+    """A column of levels: one coordinate each, so that any two are at squared distance 1.
+
+    Attributes
+    ----------
+    levels
+        Those of the people of `fit`, None for a missing value.
+    """
 
     levels: tuple[Value, ...]
 
     def coordinates(self, name: str, column: CodedColumn) -> FloatArray:
-        """Return one coordinate a level for each point."""
+        """Return one coordinate a level for each point.
+
+        Parameters
+        ----------
+        name
+            The column, for messages.
+        column
+            The points' values.
+
+        Raises
+        ------
+        DataError
+            If a level is none of the people of `fit`: its distance from theirs was not learned.
+        """
         place = {level: at for at, level in enumerate(self.levels)}
         # the missing value has the last code, -1
         slot = np.array([place.get(level, -1) for level in [*column.levels.tolist(), None]])
@@ -78,6 +116,20 @@ class OneHot:
 
 def one_hot(name: str, slots: IntArray, size: int) -> FloatArray:
     """Return a coordinate a level, 1 at each point's own; too many of them are refused.
+
+    Parameters
+    ----------
+    name
+        The column, for the message.
+    slots
+        By point: the number of its level.
+    size
+        How many levels there are.
+
+    Raises
+    ------
+    DataError
+        If the coordinates would fill the memory.
 
     Examples
     --------
@@ -121,7 +173,13 @@ class Encoding:
         return [label for name, part in self.parts.items() for label in part.names(name)]
 
     def coordinates(self, columns: Mapping[str, CodedColumn]) -> FloatArray:
-        """Return the (K, coordinates) array of some points."""
+        """Return the (K, coordinates) array of some points.
+
+        Parameters
+        ----------
+        columns
+            The points' columns; others than the encoded ones are not looked at.
+        """
         return np.column_stack(
             [part.coordinates(name, columns[name]) for name, part in self.parts.items()]
         )
@@ -132,11 +190,24 @@ class Encoding:
 
 
 def fit_encoding(columns: Mapping[str, CodedColumn]) -> Encoding:
-    """Return the encoding of columns by their own means, standard deviations and levels."""
+    """Return the encoding of columns by their own means, standard deviations and levels.
+
+    Parameters
+    ----------
+    columns
+        Of the people of `fit`, each row counted once.
+    """
     return Encoding({name: _fitted_part(name, column) for name, column in columns.items()})
 
 
 def _fitted_part(name: str, column: CodedColumn) -> Part:
+    """Return how one column is encoded: a number, or levels with the missing one among them.
+
+    Raises
+    ------
+    DataError
+        If a number is missing.
+    """
     if not is_numeric(column.levels):
         used = np.unique(column.codes[column.codes >= 0])
         missing = (None,) if column.has_missing else ()
@@ -149,6 +220,11 @@ def _fitted_part(name: str, column: CodedColumn) -> Part:
 
 def centre_and_scale(values: FloatArray) -> tuple[float, float]:
     """Return mean and standard deviation of numbers of any size; 1 where they do not vary.
+
+    Parameters
+    ----------
+    values
+        Finite numbers, at least one.
 
     Examples
     --------
@@ -163,6 +239,13 @@ def centre_and_scale(values: FloatArray) -> tuple[float, float]:
 
 def fingerprint(coordinates: FloatArray, counts: IntArray) -> str:
     """Return a digest of distinct rows and how often each occurs, whatever their order.
+
+    Parameters
+    ----------
+    coordinates
+        (n, coordinates) encoded people.
+    counts
+        (n,) how many people each row stands for.
 
     Examples
     --------
@@ -179,6 +262,11 @@ def fingerprint(coordinates: FloatArray, counts: IntArray) -> str:
 
 def rows_among(rows: FloatArray, known: FloatArray) -> BoolArray:
     """Return which rows equal one of the known ones.
+
+    Parameters
+    ----------
+    rows, known
+        With the same columns; equal to the last bit.
 
     Examples
     --------

@@ -39,11 +39,25 @@ class IgnoreSensitive(Parameters):
         Numeric columns that need not agree but only be this close, as in ``{"age": 2}``. All
         other columns that are not sensitive must agree.
 
+    Raises
+    ------
+    InputError
+        If a tolerance is negative, or a column is named twice.
+
     Notes
     -----
     d(x, x') = 0 when x and x' differ in sensitive features alone, infinity otherwise
     (Section 5 of the paper). With a tolerance t of column k, ``|x_k − x'_k| <= t`` is enough
     there. That is no longer an equivalence: chains of free moves are not free.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> similarity = ft.similarity.IgnoreSensitive(exact=["sex"], tolerance={"age": 2})
+    >>> similarity.describe()
+    'Two people are comparable when they differ in nothing but the sensitive features (of which sex
+    must agree too) and have the same true label; they may also differ in age by at most 2; moving
+    between them is free.'
     """
 
     name: ClassVar[str] = "ignore-sensitive"
@@ -62,11 +76,46 @@ class IgnoreSensitive(Parameters):
 
     @property
     def moves_only_to_twins(self) -> bool:
-        """All moves are between twins, unless a tolerance lets other columns change."""
+        """All moves are between twins, unless a tolerance lets other columns change.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> similarity.moves_only_to_twins, ft.similarity.IgnoreSensitive().moves_only_to_twins
+        (False, True)
+        """
         return not self.tolerance
 
     def geometry(self, space: SampleSpace) -> Geometry:
-        """Return blocks of equal label and equal other columns, free inside."""
+        """Return blocks of equal label and equal other columns, free inside.
+
+        Parameters
+        ----------
+        space
+            The points of an audit.
+
+        Returns
+        -------
+        Geometry
+            What the solver needs.
+
+        Raises
+        ------
+        InputError
+            If a named column is not there, or is no numeric one where it has to be.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> people = pd.DataFrame({"sex": ["f", "m", "m"], "grade": [1, 1, 2], "good": [0, 0, 1]})
+        >>> space = ft.audit(people, "good", model=lambda asked: [1] * len(asked),
+        ...                  sensitive_features="sex", rng=0).space
+        >>> [block.tolist() for block in ft.similarity.IgnoreSensitive().geometry(space).members]
+        [[0, 2], [1, 3]]
+        """
         exact = column_names("exact", self.exact)
         known_columns("exact", exact, space)
         known_columns("tolerance", self.tolerance, space)
@@ -85,7 +134,18 @@ class IgnoreSensitive(Parameters):
         )
 
     def describe(self) -> str:
-        """Return a plain sentence for the report."""
+        """Return a plain sentence for the report.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> ft.similarity.IgnoreSensitive().describe()
+        'Two people are comparable when they differ in nothing but the sensitive features and have
+        the same true label; moving between them is free.'
+        """
         exact = column_names("exact", self.exact)
         but = f" (of which {', '.join(exact)} must agree too)" if exact else ""
         close = [f"{column} by at most {limit:g}" for column, limit in self.tolerance.items()]
@@ -96,9 +156,26 @@ class IgnoreSensitive(Parameters):
         )
 
     def describe_budget(self, budget: float) -> str:  # noqa: ARG002
-        """Say that a budget buys nothing where every move is free or forbidden."""
+        """Say that a budget buys nothing where every move is free or forbidden.
+
+        Parameters
+        ----------
+        budget
+            ε.
+
+        Returns
+        -------
+        str
+            A sentence.
+
+        Examples
+        --------
+        >>> similarity.describe_budget(0.1)
+        'Moves are free or not allowed, so the budget does not matter.'
+        """
         return "Moves are free or not allowed, so the budget does not matter."
 
     def _within_tolerance(self, space: SampleSpace) -> WithinTolerance:
+        """Return the cost that lets people be close in some columns."""
         columns = [numeric_values("tolerance", column, space) for column in self.tolerance]
         return WithinTolerance(np.column_stack(columns), np.array([*self.tolerance.values()]))

@@ -58,6 +58,11 @@ class MixedTabular(Parameters):
     people_
         The columns of the people of `fit`, as whom twins may look; None: nobody can be made up.
 
+    Raises
+    ------
+    InputError
+        If a scale is not positive, a cost is negative, or a column is named twice.
+
     Notes
     -----
     d²(x, x') = Σ_numeric ((x_k − x'_k) / scale_k)² + Σ_others cost_k·[x_k ≠ x'_k].
@@ -66,9 +71,18 @@ class MixedTabular(Parameters):
 
     Examples
     --------
-    >>> similarity = MixedTabular(scales={"age": 5}, mismatch={"job": 1.0})
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> similarity = ft.similarity.MixedTabular(scales={"age": 5}, mismatch={"job": 1.0})
     >>> similarity.describe()
-    'Squared distances add up: 5 of age count 1 (twice as much counts 4); ...'
+    'Squared distances add up: 5 of age count 1 (twice as much counts 4); another job costs 1;
+    sensitive features that are not named and equal people cost nothing.'
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 50, "age": [30, 31, 40, 41] * 25})
+    >>> people = people.assign(job="nurse", good=1)
+    >>> result = ft.audit(people, "good", model=lambda asked: (asked["sex"] == "m").astype(int),
+    ...                   sensitive_features="sex", similarity=similarity, budget=0.05, rng=0)
+    >>> round(result.statistic, 3)
+    0.5
     """
 
     name: ClassVar[str] = "mixed-tabular"
@@ -111,6 +125,21 @@ class MixedTabular(Parameters):
             A data frame or a file of people, with the columns that have a cost.
         y
             Not used; there for scikit-learn's sake.
+
+        Returns
+        -------
+        MixedTabular
+            The similarity itself.
+
+        Raises
+        ------
+        InputError
+            If ``X`` is no table of people.
+
+        Examples
+        --------
+        >>> similarity.fit(people).people_ is not None
+        True
         """
         frame = read_table(X, "X")
         self.people_ = coded_columns(frame, frame.columns, "X")
@@ -118,7 +147,32 @@ class MixedTabular(Parameters):
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, object], folder: Path) -> Self:
-        """Make the similarity; the setting ``fit`` is the file that shows what people look like."""
+        """Make the similarity; the setting ``fit`` is the file that shows what people look like.
+
+        Parameters
+        ----------
+        settings
+            The table, without its name.
+        folder
+            Where the settings file lies; ``fit`` is relative to it.
+
+        Returns
+        -------
+        MixedTabular
+            The similarity, fitted where ``fit`` names a file.
+
+        Raises
+        ------
+        InputError
+            If a setting has no such name or breaks its rule.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> ft.similarity.MixedTabular.from_settings({"scales": {"age": 5}}, Path("."))
+        MixedTabular(scales={'age': 5}, mismatch={}, exact=(), default_scale=None,
+        default_mismatch=None)
+        """
         rest = {name: value for name, value in settings.items() if name != "fit"}
         made = super().from_settings(rest, folder)
         if "fit" not in settings:
@@ -128,7 +182,23 @@ class MixedTabular(Parameters):
         return made.fit(path)
 
     def making(self, space: SampleSpace) -> Making | None:
-        """Return how twins are made up: by the stated costs, as people of `fit` look."""
+        """Return how twins are made up: by the stated costs, as people of `fit` look.
+
+        Parameters
+        ----------
+        space
+            The points of the audit.
+
+        Returns
+        -------
+        Making or None
+            None where `fit` was not called.
+
+        Examples
+        --------
+        >>> print(ft.similarity.MixedTabular(scales={"age": 5}).making(result.space))
+        None
+        """
         if self.people_ is None:
             return None
         scales, mismatch, _ = self._rules(space)
@@ -150,11 +220,44 @@ class MixedTabular(Parameters):
 
     @property
     def moves_only_to_twins(self) -> bool:
-        """At a price, anyone may be moved."""
+        """At a price, anyone may be moved.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> similarity.moves_only_to_twins
+        False
+        """
         return False
 
     def geometry(self, space: SampleSpace) -> Geometry:
-        """Return the embedding's squared distances between points that agree where they must."""
+        """Return the embedding's squared distances between points that agree where they must.
+
+        Parameters
+        ----------
+        space
+            The points of an audit.
+
+        Returns
+        -------
+        Geometry
+            What the solver needs.
+
+        Raises
+        ------
+        InputError
+            If a column of the audit has no cost, or one with a scale is not numeric.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> geometry = similarity.geometry(result.space)
+        >>> geometry.costs(np.array([0]), np.array([0, 1, 2])).round(2).tolist()
+        [[0.0, 0.04, 4.0]]
+        """
         scales, mismatch, exact = self._rules(space)
         parts = [np.zeros((space.size, 0))]
         for column, scale in scales.items():
@@ -171,7 +274,24 @@ class MixedTabular(Parameters):
         return distances_between(space, placed, (*exact, *label_columns(space)))
 
     def cost_table(self, space: SampleSpace | None = None) -> list[dict[str, str]]:
-        """Return what costs what, a row a column; with a space also by the defaults."""
+        """Return what costs what, a row a column; with a space also by the defaults.
+
+        Parameters
+        ----------
+        space
+            The points of an audit; None: what was stated alone.
+
+        Returns
+        -------
+        list[dict[str, str]]
+            A row a column: its name and what a change costs, in words.
+
+        Examples
+        --------
+        >>> similarity.cost_table()
+        [{'column': 'age', 'change': '5', 'cost': '1 (grows with the square)'}, {'column': 'job',
+        'change': 'another level', 'cost': '1'}]
+        """
         exact: Sequence[str]
         if space is None:
             scales, mismatch = dict(self.scales), dict(self.mismatch)
@@ -193,7 +313,18 @@ class MixedTabular(Parameters):
         return rows
 
     def describe(self) -> str:
-        """Return a plain sentence for the report."""
+        """Return a plain sentence for the report.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> similarity.describe()
+        'Squared distances add up: 5 of age count 1 (twice as much counts 4); another job costs 1;
+        sensitive features that are not named and equal people cost nothing.'
+        """
         words = [f"{scale:g} of {column} count 1" for column, scale in self.scales.items()]
         if self.default_scale is not None:
             words.append(f"{self.default_scale:g} of any other number count 1")
@@ -207,7 +338,23 @@ class MixedTabular(Parameters):
         return f"Squared distances add up: {'; '.join(words)}."
 
     def describe_budget(self, budget: float) -> str:
-        """Say what a budget means in each stated column."""
+        """Say what a budget means in each stated column.
+
+        Parameters
+        ----------
+        budget
+            ε.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> similarity.describe_budget(0.04)
+        'On average, people may be moved by the equivalent of 1 of age, or another job for 0.04 of
+        the people.'
+        """
         words = [f"{scale * budget**0.5:.3g} of {name}" for name, scale in self.scales.items()]
         words += [
             f"another {name} for {min(1.0, budget / cost):.3g} of the people"
@@ -221,7 +368,23 @@ class MixedTabular(Parameters):
     def _rules(
         self, space: SampleSpace
     ) -> tuple[dict[str, float], dict[str, float], tuple[str, ...]]:
-        """Return the scale or the mismatch cost of every column that has one."""
+        """Return the scale or the mismatch cost of every column that has one.
+
+        Parameters
+        ----------
+        space
+            The audit's points.
+
+        Returns
+        -------
+        scales, mismatch, exact
+            By column, defaults filled in. Sensitive columns that are not named have neither.
+
+        Raises
+        ------
+        InputError
+            If a column is unknown, or one of the profile has no cost.
+        """
         exact = column_names("exact", self.exact)
         for parameter, names in (
             ("scales", self.scales), ("mismatch", self.mismatch), ("exact", exact),
@@ -245,6 +408,14 @@ class MixedTabular(Parameters):
 
 
 def _indicators(space: SampleSpace, column: str) -> FloatArray:
-    """Return one-hot coordinates of the levels that occur, the missing one included."""
+    """Return one-hot coordinates of the levels that occur, the missing one included.
+
+    Parameters
+    ----------
+    space
+        The audit's points.
+    column
+        Its name.
+    """
     slot = np.unique(space.columns[column].codes, return_inverse=True)[1].reshape(-1)
     return one_hot(column, slot, int(slot.max(initial=0)) + 1)

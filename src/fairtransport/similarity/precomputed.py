@@ -40,6 +40,19 @@ class Precomputed(Parameters):
     points
         A data frame with one row for each row of the matrix; its columns (features, sensitive
         ones or both) tell which profile a row is about.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> profiles = pd.DataFrame({"sex": ["f", "m"], "grade": [1, 1]})
+    >>> similarity = ft.similarity.Precomputed(np.array([[0.0, 0.5], [0.5, 0.0]]), profiles)
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 20, "grade": [1] * 40, "good": [1] * 40})
+    >>> result = ft.audit(people, "good", model=lambda asked: (asked["sex"] == "m").astype(int),
+    ...                   sensitive_features="sex", similarity=similarity, budget=0.1, rng=0)
+    >>> round(result.statistic, 3)
+    0.2
     """
 
     name: ClassVar[str] = "precomputed"
@@ -49,16 +62,73 @@ class Precomputed(Parameters):
 
     @classmethod
     def from_file(cls, path: str | Path, points: object = None) -> Precomputed:
-        """Load costs from a file; see `load_precomputed`."""
+        """Load costs from a file; see `load_precomputed`.
+
+        Parameters
+        ----------
+        path, points
+            As for `load_precomputed`.
+
+        Returns
+        -------
+        Precomputed
+            Its costs.
+
+        Raises
+        ------
+        InputError
+            If the file is of another kind, or does not tell the profiles.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     np.savez(f"{folder}/costs.npz", matrix=[[0, 0.5], [0.5, 0]], sex=["f", "m"])
+        ...     ft.similarity.Precomputed.from_file(f"{folder}/costs.npz").describe()
+        'Costs between 2 profiles were handed in as a matrix of squared distances.'
+        """
         return load_precomputed(path, points)
 
     @property
     def moves_only_to_twins(self) -> bool:
-        """A matrix may connect anyone."""
+        """A matrix may connect anyone.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> similarity.moves_only_to_twins
+        False
+        """
         return False
 
     def geometry(self, space: SampleSpace) -> Geometry:
-        """Return the matrix's costs between the space's points of equal label."""
+        """Return the matrix's costs between the space's points of equal label.
+
+        Parameters
+        ----------
+        space
+            The points of an audit.
+
+        Returns
+        -------
+        Geometry
+            What the solver needs.
+
+        Raises
+        ------
+        InputError
+            If the matrix is not square, holds negative costs, or does not fit its points.
+        DataError
+            If a profile of the audit is not in the matrix.
+
+        Examples
+        --------
+        >>> similarity.geometry(result.space).costs(np.array([0]), np.array([0, 1])).tolist()
+        [[0.0, 0.5]]
+        """
         matrix = CostMatrix(self.matrix)
         row_of = self._rows(space, matrix.matrix.shape[0])
 
@@ -78,12 +148,32 @@ class Precomputed(Parameters):
         )
 
     def describe(self) -> str:
-        """Return a plain sentence for the report."""
+        """Return a plain sentence for the report.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> similarity.describe()
+        'Costs between 2 profiles were handed in as a matrix of squared distances.'
+        """
         size = np.shape(self.matrix)[0]
         return f"Costs between {size} profiles were handed in as a matrix of squared distances."
 
     def settings(self) -> dict[str, object]:
-        """Return how large the matrix is, what it is about, and a digest of it."""
+        """Return how large the matrix is, what it is about, and a digest of it.
+
+        Returns
+        -------
+        dict[str, object]
+
+        Examples
+        --------
+        >>> sorted(similarity.settings())
+        ['columns', 'profiles', 'sha256']
+        """
         costs = CostMatrix(self.matrix).matrix
         arrays: list[Values] = (
             [costs] if isinstance(costs, np.ndarray) else [costs.indptr, costs.indices, costs.data]
@@ -96,7 +186,35 @@ class Precomputed(Parameters):
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, object], folder: Path) -> Self:
-        """Load costs from the file ``path``; ``points`` may be another."""
+        """Load costs from the file ``path``; ``points`` may be another.
+
+        Parameters
+        ----------
+        settings
+            ``path`` and, if need be, ``points``.
+        folder
+            Where the settings file lies.
+
+        Returns
+        -------
+        Precomputed
+            Its costs.
+
+        Raises
+        ------
+        InputError
+            If a setting has no such name, or the file cannot be read.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     np.savez(f"{folder}/costs.npz", matrix=[[0, 0.5], [0.5, 0]], sex=["f", "m"])
+        ...     read = ft.similarity.Precomputed.from_settings({"path": "costs.npz"}, Path(folder))
+        >>> read.matrix.tolist()
+        [[0.0, 0.5], [0.5, 0.0]]
+        """
         for name in settings:
             if name not in {"path", "points"}:
                 msg = f"`{name}` must be a setting of {cls.name!r}, which has path, points"
@@ -110,7 +228,22 @@ class Precomputed(Parameters):
         return cls(*load_costs(folder / file, points))
 
     def _rows(self, space: SampleSpace, size: int) -> IntArray:
-        """Return the matrix row of each point of the space."""
+        """Return the matrix row of each point of the space.
+
+        Parameters
+        ----------
+        space
+            The audit's points.
+        size
+            How many rows the matrix has.
+
+        Raises
+        ------
+        InputError
+            If the profiles are not as many, not distinct or have other columns.
+        DataError
+            If a point has no row.
+        """
         frame = read_table(self.points, "points")
         if len(frame) != size:
             msg = f"`points` must have one row for each of the matrix's {size}, got {len(frame)}"
@@ -148,6 +281,28 @@ def load_precomputed(path: object, points: object = None) -> Precomputed:
     points
         A data frame or a file with the profile of each row of the matrix, where the file
         itself does not tell.
+
+    Returns
+    -------
+    Precomputed
+        A similarity for `audit`.
+
+    Raises
+    ------
+    InputError
+        If the file is of another kind, or does not tell the profiles.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> edges = pd.DataFrame({"sex_from": ["f"], "sex_to": ["m"], "cost": [0.5]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     edges.to_csv(f"{folder}/edges.csv", index=False)
+    ...     similarity = ft.similarity.load_precomputed(f"{folder}/edges.csv")
+    >>> similarity.matrix.toarray().tolist()
+    [[0.0, 0.5], [0.0, 0.0]]
     """
     if not isinstance(path, str | Path):
         msg = f"`path` must be the path of a file of costs, got {shown(path)}"
@@ -159,6 +314,27 @@ def over_points(matrix: csr_array[np.float64], row_of: IntArray) -> csr_array[np
     """Return a sparse matrix over profiles as one over points, free inside a profile.
 
     No arithmetic is done on it: scipy would drop the explicit zeros, which are free moves.
+
+    Parameters
+    ----------
+    matrix
+        Over profiles.
+    row_of
+        By point: its row of the matrix.
+
+    Returns
+    -------
+    csr_array
+        An entry between profiles becomes one between every two of their points.
+
+    Examples
+    --------
+    Two profiles at cost 2; the first has two points, between which a move is free.
+
+    >>> from scipy.sparse import csr_array
+    >>> made = over_points(csr_array([[0.0, 2.0], [2.0, 0.0]]), np.array([0, 0, 1]))
+    >>> made.toarray().tolist()
+    [[0.0, 0.0, 2.0], [0.0, 0.0, 2.0], [2.0, 2.0, 0.0]]
     """
     from scipy.sparse import csr_array
 

@@ -33,7 +33,29 @@ SIMILARITIES: dict[str, type[Parameters]] = {
 
 
 def as_similarity(value: object) -> Similarity:
-    """Return the similarity a user named or made."""
+    """Return the similarity a user named or made.
+
+    Parameters
+    ----------
+    value
+        A name such as "ignore-sensitive", or a similarity.
+
+    Returns
+    -------
+    Similarity
+        A similarity.
+
+    Raises
+    ------
+    InputError
+        If it is neither, or the named one needs settings.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> ft.similarity.as_similarity("ignore-sensitive")
+    IgnoreSensitive(exact=(), tolerance={})
+    """
     if isinstance(value, str) and value in SIMILARITIES:
         return similarity_from_settings(value)
     if isinstance(value, Similarity) and not isinstance(value, type):
@@ -63,9 +85,20 @@ def similarity_from_settings(
         What an audit knows beside the settings: ``sensitive_features`` and ``features``, for
         similarities that are fitted and were not told.
 
+    Returns
+    -------
+    Similarity
+        Ready for `audit`, fitted where it is one that learns.
+
+    Raises
+    ------
+    InputError
+        If there is no such similarity or setting.
+
     Examples
     --------
-    >>> similarity_from_settings("ignore-sensitive", {"tolerance": {"age": 2}})
+    >>> import fairtransport as ft
+    >>> ft.similarity.similarity_from_settings("ignore-sensitive", {"tolerance": {"age": 2}})
     IgnoreSensitive(exact=(), tolerance={'age': 2})
     """
     kind = SIMILARITIES[choice("similarity", name, SIMILARITIES)]

@@ -25,6 +25,16 @@ def suggest_scales(X: object) -> dict[str, float]:  # noqa: N803
     X
         A frame, or a path to a file. Columns with missing values and constant ones are left out.
 
+    Returns
+    -------
+    dict[str, float]
+        The standard deviation of each numeric column, rounded to two digits.
+
+    Raises
+    ------
+    InputError
+        If it is no table.
+
     Notes
     -----
     A scale is the difference that counts 1 in `MixedTabular`. A standard deviation is where to
@@ -34,7 +44,9 @@ def suggest_scales(X: object) -> dict[str, float]:  # noqa: N803
     Examples
     --------
     >>> import pandas as pd
-    >>> suggest_scales(pd.DataFrame({"age": [20, 30, 40, 50], "job": ["a", "b", "b", "c"]}))
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"age": [20, 30, 40, 50], "job": ["a", "b", "b", "c"]})
+    >>> ft.similarity.suggest_scales(people)
     {'age': 11.0}
     """
     table = read_table(X, "X")
@@ -42,11 +54,20 @@ def suggest_scales(X: object) -> dict[str, float]:  # noqa: N803
 
 
 def typical_scales(space: SampleSpace, columns: Sequence[str]) -> dict[str, float]:
-    """Return the same for some columns of a sample, each person counted."""
+    """Return the same for some columns of a sample, each person counted.
+
+    Parameters
+    ----------
+    space
+        The audit's points.
+    columns
+        Their names.
+    """
     return _scales({name: space.columns[name] for name in columns}, space.counts)
 
 
 def _scales(columns: Mapping[str, CodedColumn], counts: IntArray | None = None) -> dict[str, float]:
+    """Return standard deviations, to two digits, of columns that are numbers and vary."""
     found = {}
     for name, column in columns.items():
         if not is_numeric(column.levels) or column.has_missing:
@@ -55,5 +76,6 @@ def _scales(columns: Mapping[str, CodedColumn], counts: IntArray | None = None) 
         mean = np.average(values, weights=counts)
         spread = float(np.sqrt(np.average((values - mean) ** 2, weights=counts)))
         if spread > 0:
+            # two digits: a suggestion that a reader is to look at and to round further
             found[name] = float(f"{spread:.2g}")
     return found

@@ -46,6 +46,11 @@ class SensitiveSubspace(Learned):
     coefficients_
         What each sensitive feature's regression found, one row a direction.
 
+    Raises
+    ------
+    InputError
+        If a parameter breaks its rule.
+
     Notes
     -----
     Yurochkin, Bower and Sun (2020). Features are encoded (numbers standardised, levels
@@ -60,11 +65,17 @@ class SensitiveSubspace(Learned):
     Examples
     --------
     >>> import pandas as pd
+    >>> import fairtransport as ft
     >>> people = pd.DataFrame({"group": [0, 0, 1, 1] * 5, "height": [1, 2, 3, 4] * 5,
     ...                        "grade": [1, 2, 1, 2] * 5})
-    >>> similarity = SensitiveSubspace(["group"]).fit(people)
+    >>> similarity = ft.similarity.SensitiveSubspace(["group"]).fit(people)
     >>> similarity.directions_.shape
     (2, 1)
+    >>> result = ft.audit(people.assign(good=1), "good", budget=0.1, rng=0, similarity=similarity,
+    ...                   model=lambda asked: (asked["height"] > 2).astype(int),
+    ...                   features=["height", "grade"], sensitive_features="group")
+    >>> round(result.statistic, 2)
+    0.5
     """
 
     name: ClassVar[str] = "sensitive-subspace"
@@ -96,6 +107,22 @@ class SensitiveSubspace(Learned):
             A data frame or a file of people.
         y
             Not used; there for scikit-learn's sake.
+
+        Returns
+        -------
+        SensitiveSubspace
+            The similarity itself.
+
+        Raises
+        ------
+        InputError
+            If a sensitive feature has one value alone, or a column is not there.
+
+        Examples
+        --------
+        >>> again = ft.similarity.SensitiveSubspace(["group"], penalty=10).fit(people)
+        >>> again.is_fitted
+        True
         """
         frame = read_table(X, "X")
         sensitive = column_names("sensitive_features", self.sensitive_features)
@@ -118,11 +145,56 @@ class SensitiveSubspace(Learned):
         return self
 
     def fit_file(self, path: Path, **words: object) -> Self:
-        """Fit on a file of people."""
+        """Fit on a file of people.
+
+        Parameters
+        ----------
+        path
+            CSV, Parquet or JSON lines.
+        **words
+            None are known here.
+
+        Returns
+        -------
+        SensitiveSubspace
+            The similarity itself.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder, "others.csv")
+        ...     people.to_csv(file, index=False)
+        ...     read = ft.similarity.SensitiveSubspace(["group"]).fit_file(file)
+        >>> bool(abs(read.matrix_ - similarity.matrix_).max() < 1e-9)
+        True
+        """
         return self.fit(path, **words)
 
     def free_columns(self, space: SampleSpace) -> tuple[str, ...]:
-        """Return the sensitive features, which must be those of `fit`."""
+        """Return the sensitive features, which must be those of `fit`.
+
+        Parameters
+        ----------
+        space
+            The points of an audit.
+
+        Returns
+        -------
+        tuple[str, ...]
+            Their names.
+
+        Raises
+        ------
+        InputError
+            If the audit has other sensitive features.
+
+        Examples
+        --------
+        >>> similarity.free_columns(result.space)
+        ('group',)
+        """
         fitted = column_names("sensitive_features", self.sensitive_features)
         for name in space.sensitive:
             if name not in fitted:
@@ -134,7 +206,19 @@ class SensitiveSubspace(Learned):
         return fitted
 
     def describe(self) -> str:
-        """Return a plain sentence for the report."""
+        """Return a plain sentence for the report.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> similarity.describe()
+        'People are as far apart as their features (height, grade; numbers in standard deviations, a
+        different level counts 1) after the 1 of 2 directions that best tell group were taken out;
+        group may change for free.'
+        """
         names = ", ".join(column_names("sensitive_features", self.sensitive_features))
         if not self.is_fitted:
             return f"The part of the features that does not tell {names} counts (not yet fitted)."
@@ -147,13 +231,39 @@ class SensitiveSubspace(Learned):
         )
 
     def fitted(self) -> dict[str, object] | None:
-        """Return encoding, matrix and the directions that were taken out."""
+        """Return encoding, matrix and the directions that were taken out.
+
+        Returns
+        -------
+        dict[str, object] | None
+
+        Examples
+        --------
+        >>> sorted(similarity.fitted())
+        ['data_sha256', 'directions', 'encoding', 'matrix']
+        """
         document = super().fitted()
         return None if document is None else {**document, "directions": self.directions_}
 
 
 def _directions(points: FloatArray, name: str, column: CodedColumn, penalty: float) -> FloatArray:
-    """Return the coefficients that predict a sensitive feature, one row a direction."""
+    """Return the coefficients that predict a sensitive feature, one row a direction.
+
+    Parameters
+    ----------
+    points
+        (n, coordinates) encoded people.
+    name, column
+        The sensitive feature. With more than two numbers it is predicted by ridge regression, else
+        by logistic regression, one row a level where there are several.
+    penalty
+        The weight of the squared coefficients.
+
+    Raises
+    ------
+    InputError
+        If it does not vary.
+    """
     used = np.unique(column.codes)
     if len(used) < 2:  # noqa: PLR2004
         msg = f"`sensitive_features` must vary in the data of `fit`, but {name!r} does not"
@@ -171,7 +281,25 @@ def ridge_direction(points: FloatArray, values: FloatArray, penalty: float) -> F
     """Return the ridge regression's coefficients as one row.
 
     Values are standardised, so that the penalty means the same for every scale.
+
+    Parameters
+    ----------
+    points
+        (n, coordinates).
+    values
+        (n,) what is predicted.
+    penalty
+        The weight of the squared coefficients, positive: the system has a solution in any case.
+
+    Examples
+    --------
+    The values follow the first coordinate: the direction does too.
+
+    >>> points = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]])
+    >>> ridge_direction(points, np.array([10.0, 20.0, 30.0]), 1.0).round(3).tolist()
+    [[0.816, 0.0]]
     """
+    # the intercept is not penalised: centring takes it out
     centred = points - points.mean(axis=0)
     centre, scale = centre_and_scale(values)
     wanted = (values - centre) / scale

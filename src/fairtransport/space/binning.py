@@ -20,7 +20,25 @@ Bins = dict[str, tuple[float, ...]]
 
 
 def check_bins(bins: object, columns: Sequence[str]) -> Bins:
-    """Return the edges of each binned column, rising."""
+    """Return the edges of each binned column, rising.
+
+    Parameters
+    ----------
+    bins
+        Maps columns to edges; None for no bins.
+    columns
+        The columns that may be binned: features and sensitive ones, never the label.
+
+    Raises
+    ------
+    InputError
+        If a column is unknown, or its edges are not finite and rising.
+
+    Examples
+    --------
+    >>> check_bins({"age": [25, 45]}, ["age", "sex"])
+    {'age': (25.0, 45.0)}
+    """
     if bins is None:
         return {}
     if not isinstance(bins, Mapping):
@@ -42,6 +60,11 @@ def check_bins(bins: object, columns: Sequence[str]) -> Bins:
 def bin_names(edges: Sequence[float]) -> list[str]:
     """Return the names of the bins; each contains its lower edge.
 
+    Parameters
+    ----------
+    edges
+        Rising, at least one.
+
     Examples
     --------
     >>> bin_names([25, 45])
@@ -58,6 +81,11 @@ def bin_rule(edges: Sequence[float]) -> tuple[list[tuple[float, str]], str]:
 
     Whoever bins, a data frame, SQL or Python, follows it; missing stays missing.
 
+    Parameters
+    ----------
+    edges
+        Rising, at least one.
+
     Examples
     --------
     >>> bin_rule([25, 45])
@@ -68,7 +96,18 @@ def bin_rule(edges: Sequence[float]) -> tuple[list[tuple[float, str]], str]:
 
 
 def bin_expression(column: nw.Expr, edges: Sequence[float], *, may_be_nan: bool) -> nw.Expr:
-    """Return the narwhals expression that bins a column."""
+    """Return the narwhals expression that bins a column.
+
+    Parameters
+    ----------
+    column
+        The column as an expression.
+    edges
+        Rising, at least one.
+    may_be_nan
+        Whether the column's type has NaN, which then counts as missing; other types cannot be
+        asked for it.
+    """
     import narwhals as nw
 
     below, others = bin_rule(edges)
@@ -82,7 +121,15 @@ def bin_expression(column: nw.Expr, edges: Sequence[float], *, may_be_nan: bool)
 
 
 def bin_sql(quoted: str, edges: Sequence[float]) -> str:
-    """Return the SQL expression that bins a column."""
+    """Return the SQL expression that bins a column.
+
+    Parameters
+    ----------
+    quoted
+        The column's name, quoted already.
+    edges
+        Rising, at least one; written with all digits, so that files and frames agree.
+    """
     below, others = bin_rule(edges)
     cases = " ".join(f"WHEN {quoted} < {edge!r} THEN '{name}'" for edge, name in below)
     unknown = f"WHEN {quoted} IS NULL OR isnan({quoted}::DOUBLE) THEN NULL"
@@ -91,6 +138,20 @@ def bin_sql(quoted: str, edges: Sequence[float]) -> str:
 
 def bin_values(column: str, values: Sequence[Value], edges: Sequence[float]) -> list[Value]:
     """Return the bins of plain values, None where one is missing.
+
+    Parameters
+    ----------
+    column
+        Its name, for messages.
+    values
+        Numbers or None.
+    edges
+        Rising, at least one.
+
+    Raises
+    ------
+    DataError
+        If a value is no number; a truth value is none.
 
     Examples
     --------

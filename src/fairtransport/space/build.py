@@ -86,6 +86,20 @@ def build_space(
         Whether the label is part of a point; if not, its column is left aside.
     by_model
         Whether it was the model that named the features, for error messages.
+
+    Returns
+    -------
+    SampleSpace
+        Points are sorted by their values, so that the order of rows, the library and the file
+        format leave no trace in any result.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"age": [30, 30, 50], "sex": ["f", "f", "m"], "y": [0, 0, 1]})
+    >>> space = build_space(people, "y", sensitive_features=["sex"], twins=True)
+    >>> space.size, space.n, space.counts.tolist()
+    (4, 3, [2, 0, 0, 1])
     """
     choice("missing", missing, ("error", "level"))
     given = (prediction_parameter, predictions)
@@ -122,7 +136,22 @@ def build_space(
 
 
 def _checked(counted: Counted, roles: Roles, missing: str) -> Counted:
-    """Refuse values that nobody can be compared by, and missing ones unless they are a level."""
+    """Refuse values that nobody can be compared by, and missing ones unless they are a level.
+
+    Parameters
+    ----------
+    counted
+        The points as they were read.
+    roles
+        Which column plays which part; labels and predictions may never be missing.
+    missing
+        "error" or "level".
+
+    Raises
+    ------
+    DataError
+        Naming the column and the first bad value.
+    """
     for name in roles.points:
         column = counted.columns[name]
         refuse_unusable(name, column)
@@ -134,6 +163,15 @@ def _checked(counted: Counted, roles: Roles, missing: str) -> Counted:
 
 
 def _read_reference(targets: TableLike, roles: Roles, bins: Bins, missing: str) -> Counted:
+    """Return the points of a reference frame, read as the audit data were.
+
+    Parameters
+    ----------
+    targets
+        The frame or file.
+    roles, bins, missing
+        Those of the audit data.
+    """
     source = as_source(targets, "targets")
     _known_in_reference(roles.points, source.columns)
     return _checked(source.count(roles.points, bins, None), roles, missing)
@@ -142,7 +180,22 @@ def _read_reference(targets: TableLike, roles: Roles, bins: Bins, missing: str) 
 def _with_reference(
     counted: Counted, further: Counted, roles: Roles
 ) -> tuple[Counted, BoolArray, SharedRows]:
-    """Add the reference frame's points, at count 0, and say which points it holds."""
+    """Add the reference frame's points, at count 0, and say which points it holds.
+
+    Parameters
+    ----------
+    counted
+        The audit data's points.
+    further
+        The reference frame's.
+    roles
+        Which columns make a point.
+
+    Returns
+    -------
+    counted, reference, shared
+        All points; whether each is in the frame; what the two have in common.
+    """
     for name in roles.points:
         refuse_mixed(name, [*counted.columns[name].levels[:1], *further.columns[name].levels[:1]])
     columns = {
@@ -156,6 +209,7 @@ def _with_reference(
 
 
 def _known_in_reference(names: Sequence[str], columns: Sequence[str]) -> None:
+    """Refuse a reference frame without the columns that make a point."""
     absent = [name for name in names if name not in columns]
     if absent:
         msg = f"`targets` must have the columns of a point, but lacks {', '.join(absent)}"
@@ -165,7 +219,24 @@ def _known_in_reference(names: Sequence[str], columns: Sequence[str]) -> None:
 def _check_levels(
     levels: object, sensitive: Sequence[str], counted: Counted, *, twins: bool
 ) -> dict[str, list[Value]]:
-    """Return declared levels; every observed value must be among them."""
+    """Return declared levels; every observed value must be among them.
+
+    Parameters
+    ----------
+    levels
+        What the user declared, by sensitive feature.
+    sensitive
+        The sensitive features.
+    counted
+        The points, with the values that occur.
+    twins
+        Whether there are twins at all.
+
+    Raises
+    ------
+    InputError
+        If an observed value is not declared: its people would have no twin like themselves.
+    """
     declared: dict[str, list[Value]] = {}
     for name, values in check_declared(levels, sensitive, twins=twins).items():
         listed = _listed_levels(f"levels[{name!r}]", values)
@@ -178,7 +249,20 @@ def _check_levels(
 
 
 def _listed_levels(name: str, values: object) -> list[Value]:
-    """Return declared levels as single values that can be told apart."""
+    """Return declared levels as single values that can be told apart.
+
+    Parameters
+    ----------
+    name
+        The parameter, for messages.
+    values
+        A list or array; None in it declares that the value may be missing.
+
+    Raises
+    ------
+    InputError
+        If it is a single word, a set, whose order is chance, or holds something that is no value.
+    """
     refuse_masked(name, values)
     if isinstance(values, str) or shape_of(values) == () or isinstance(values, set):
         msg = f"`{name}` must list values, got {shown(values)}"
@@ -198,7 +282,29 @@ def _listed_levels(name: str, values: object) -> list[Value]:
 def _with_twins(
     counted: Counted, reference: BoolArray, roles: Roles, declared: dict[str, list[Value]]
 ) -> tuple[Counted, BoolArray]:
-    """Give every point all combinations of the sensitive levels, with the same label."""
+    """Give every point all combinations of the sensitive levels, with the same label.
+
+    Parameters
+    ----------
+    counted
+        The points.
+    reference
+        Which of them are in the reference frame; a twin of one is in it too.
+    roles
+        Which columns are sensitive.
+    declared
+        Levels beyond those observed, by feature.
+
+    Returns
+    -------
+    counted, reference
+        Families of points, one after the other, people where they were and 0 at the others.
+
+    Raises
+    ------
+    InputError
+        If there would be too many points.
+    """
     columns = dict(counted.columns)
     choices: list[Values] = []
     for name in roles.sensitive:
@@ -227,7 +333,15 @@ def _with_twins(
 
 
 def _with_declared(levels: Values, declared: list[Value]) -> Values:
-    """Return observed levels and declared ones; the order of bins is kept."""
+    """Return observed levels and declared ones; the order of bins is kept.
+
+    Parameters
+    ----------
+    levels
+        Those observed.
+    declared
+        Those that the user listed.
+    """
     new = [value for value in declared if value not in levels.tolist()]
     return sorted_levels([*levels.tolist(), *new]) if new else levels
 
@@ -235,7 +349,17 @@ def _with_declared(levels: Values, declared: list[Value]) -> Values:
 def _combo_of(
     columns: Mapping[str, CodedColumn], sensitive: Sequence[str], combos: IntArray
 ) -> IntArray:
-    """Return the number of each point's combination of sensitive levels."""
+    """Return the number of each point's combination of sensitive levels.
+
+    Parameters
+    ----------
+    columns
+        The points' columns.
+    sensitive
+        The sensitive ones.
+    combos
+        (combinations, sensitive) codes of all that there are.
+    """
     both = [np.r_[combos[:, at], columns[name].codes] for at, name in enumerate(sensitive)]
     inverse = row_numbers(both)
     number = np.empty(len(combos), np.int64)

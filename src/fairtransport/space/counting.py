@@ -62,9 +62,13 @@ def merge_rows(columns: dict[str, CodedColumn], counts: IntArray) -> tuple[Count
 
 
 def helper_columns(names: Sequence[str]) -> tuple[str, str]:
-    """Return two names that no column has, in whatever case: SQL does not tell cases apart."""
-    longest = max(map(len, names), default=0)
-    return "c" * (longest + 1), "b" * (longest + 1)
+    """Return two names that no column has."""
+    return free_column(names, "c"), free_column(names, "b")
+
+
+def free_column(names: Sequence[str], letter: str) -> str:
+    """Return a name that no column has, in whatever case: SQL does not tell cases apart."""
+    return letter * (max(map(len, names), default=0) + 1)
 
 
 def check_types(

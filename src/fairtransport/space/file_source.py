@@ -1,56 +1,39 @@
-"""A file of rows as a source of points: DuckDB reads it and counts it out of core."""
+"""Files of rows as a source of points: DuckDB reads them and counts them out of core."""
 
 from __future__ import annotations
 
 import os
-import re
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from fairtransport.checks import shown
 from fairtransport.errors import DataError, InputError
-from fairtransport.filesystem import is_file
-from fairtransport.space.binning import Bins, bin_sql
-from fairtransport.space.columns import CodedColumn, encode, object_array
-from fairtransport.space.counting import (
-    MOST_PEOPLE,
-    Counted,
-    Source,
-    check_types,
-    checked_counts,
-    helper_columns,
-)
+from fairtransport.space.columns import CodedColumn, object_array
+from fairtransport.space.counting import Counted, Source, check_types
+from fairtransport.space.database import Database, Relation, literals
+from fairtransport.space.grouping import count_points, encode_fetched
 from fairtransport.space.kinds import with_truth_values
+from fairtransport.space.parquet_files import parquet_relation
 from fairtransport.space.sample_space import native_frame
-from fairtransport.space.single_values import is_text
+from fairtransport.space.shards import Shards, find_shards
+from fairtransport.space.text_files import text_relation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     import narwhals as nw
 
-# without partitions: a folder called race=a is no column
-# without BOOLEAN: DuckDB would read a column of yes and no, or of nothing but F, as truth values
-_DETECTION = (
-    "sample_size = -1, header = true, "
-    "auto_type_candidates = ['NULL', 'BIGINT', 'DOUBLE', 'TIME', 'DATE', 'TIMESTAMP', 'VARCHAR']"
+    from fairtransport.space.binning import Bins
+
+TEXT = (".csv", ".tsv")
+# all of it, as a value at the end counts for its column as one at the beginning does
+READ_JSON = (
+    "read_json({}, hive_partitioning = false, format = '{}', sample_size = -1, "
+    "maximum_sample_files = {}, union_by_name = true)"
 )
-_READ_TEXT = f"read_csv(?, hive_partitioning = false, {_DETECTION})"
-_READ_LINES = "read_json(?, hive_partitioning = false, format = 'newline_delimited')"
-READERS = {
-    ".csv": _READ_TEXT,
-    ".tsv": _READ_TEXT,
-    ".parquet": "read_parquet(?, hive_partitioning = false)",
-    ".json": "read_json(?, hive_partitioning = false)",
-    ".jsonl": _READ_LINES,
-    ".ndjson": _READ_LINES,
-}
-
-
 NUMERIC = (
     "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER",
     "UBIGINT", "UHUGEINT", "FLOAT", "DOUBLE", "DECIMAL",
@@ -66,37 +49,23 @@ NESTED = ("STRUCT", "MAP", "UNION")
 
 @dataclass(frozen=True, eq=False)
 class FileSource:
-    """A file, counted by DuckDB without reading it into memory."""
+    """A file, a folder of files, or those that match a pattern; no rows are kept in memory."""
 
     path: Path
     parameter: str = "X"
 
     def __post_init__(self) -> None:
-        suffix = self.path.suffix.lower()
-        if suffix not in READERS:
-            msg = (
-                f"`{self.parameter}` must be a file of type {', '.join(READERS)}, "
-                f"got {shown(str(self.path), 200)}"
-            )
-            raise InputError(msg)
-        if not is_file(self.path):
-            msg = f"`{self.parameter}` must be an existing file, got {shown(str(self.path), 200)}"
-            raise InputError(msg)
-        if self.path.stat().st_size == 0:
-            msg = f"the file {self.path.name!r} is empty"
-            raise DataError(msg)
-        if not is_text(self.location):
-            msg = f"`{self.parameter}` must have a path of UTF-8 text, got {str(self.path)!r}"
-            raise InputError(msg)
+        _ = self.shards  # refuses what cannot be read
 
-    @property
-    def location(self) -> str:
-        """The file as DuckDB finds it and no other, whatever its name looks like.
+    @cached_property
+    def shards(self) -> Shards:
+        """The files that are meant."""
+        return find_shards(self.path, self.parameter)
 
-        The whole path, as ``~`` or ``file:`` at its beginning would be more than a name; signs of
-        a pattern between brackets, where each stands for itself.
-        """
-        return re.sub(r"[*?[]", r"[\g<0>]", os.path.realpath(self.path))
+    @cached_property
+    def database(self) -> Database:
+        """Where the files are counted."""
+        return Database()
 
     @property
     def library(self) -> str:
@@ -105,8 +74,8 @@ class FileSource:
 
     @property
     def columns(self) -> list[str]:
-        """The file's column names."""
-        return list(self._schema)
+        """The names of the columns."""
+        return list(self.schema)
 
     def attach(self, name: str, values: Any, parameter: str) -> Source:  # noqa: ARG002
         """Refuse: rows of a file have no array beside them."""
@@ -115,145 +84,87 @@ class FileSource:
 
     def count(self, names: Sequence[str], bins: Bins, counts: str | None) -> Counted:
         """Count by one SQL group-by."""
-        kinds = self._schema
+        kinds = self.schema
         numeric = {name for name, kind in kinds.items() if kind.startswith(NUMERIC)}
         check_types(kinds, numeric, self._nested, names, bins, counts)
-        keys = ", ".join(
-            f"{_sql_key(name, bins, kinds[name])} AS {_quoted(name)}" for name in names
-        )
-        weight, usable = "1", "true"
-        if counts is not None:
-            weight = _quoted(counts)
-            # comparing with NaN is not enough: statistics in a Parquet file leave it out
-            is_whole = f"{weight} BETWEEN 0 AND {MOST_PEOPLE} AND {weight} = round({weight})"
-            usable = f"NOT isnan({weight}::DOUBLE) AND {is_whole}"
-        weight = f"CASE WHEN {usable} THEN {weight} ELSE 0 END"
-        wrong = f"CASE WHEN {usable} THEN 0 ELSE 1 END"
-        count, bad = helper_columns(names)
-        table = self._fetch(
-            f"SELECT {keys}, sum(({weight})::DOUBLE) AS {count}, sum({wrong})::BIGINT AS {bad} "  # noqa: S608
-            f"FROM {self._reader} GROUP BY ALL HAVING {count} > 0 OR {bad} > 0"
-        )
-        columns = {name: self._coded(table[name]) for name in names}
-        return checked_counts(columns, table[count], table[bad], bins, counts)
+        with self._told():
+            found = count_points(self.database, self.relation, kinds, names, bins, counts)
+        columns = {name: self._as_read(name, column) for name, column in found.columns.items()}
+        return Counted(columns, found.counts)
 
     def table(self) -> nw.DataFrame[Any]:
         """Return all rows in their order, with the values that `count` finds."""
         import narwhals as nw
 
-        fetched = self._fetch(f"SELECT * FROM {self._reader}")  # noqa: S608
+        fetched = self.fetch(f"SELECT * FROM {self.relation.rows}")  # noqa: S608
         single = {name: values for name, values in fetched.items() if name not in self._nested}
         frame = native_frame(
-            {name: self._coded(values) for name, values in single.items()}, self.library
+            {name: self._as_read(name, encode_fetched(one)) for name, one in single.items()},
+            self.library,
         )
         for name in self._nested:  # to be refused by those who look at it
             frame[name] = object_array(list(fetched[name]))
         return nw.from_native(frame[list(fetched)], eager_only=True)
 
-    def _coded(self, values: Any) -> CodedColumn:
-        column = _encode_fetched(values)
-        return with_truth_values(column) if self._is_text else column
+    @cached_property
+    def relation(self) -> Relation:
+        """The files as a table in SQL; what text looks like is found out once."""
+        shards = self.shards
+        if shards.partitioned_by and shards.kind != ".parquet":
+            msg = (
+                f"`{self.parameter}` must be Parquet files where folders tell a column, as "
+                f"{shards.partitioned_by[0]}=… does, got {shards.kind}"
+            )
+            raise InputError(msg)
+        with self._told():
+            if shards.kind in TEXT:
+                return text_relation(self.database, shards)
+            if shards.kind == ".parquet":
+                return parquet_relation(self.database, shards)
+        form = "auto" if shards.kind == ".json" else "newline_delimited"
+        read = READ_JSON.format(literals(shards.locations), form, len(shards.paths))
+        return Relation(read, read)
+
+    def _as_read(self, name: str, column: CodedColumn) -> CodedColumn:
+        """Return a column, with truth values if it is text that spells nothing else."""
+        was_text = self.shards.kind in TEXT or name in self.shards.partitioned_by
+        return with_truth_values(column) if was_text else column
 
     @property
     def _nested(self) -> set[str]:
         """The columns of values that hold others."""
-        kinds = self._schema.items()
+        kinds = self.schema.items()
         return {name for name, kind in kinds if kind.startswith(NESTED) or kind.endswith("]")}
 
-    @property
-    def _is_text(self) -> bool:
-        return READERS[self.path.suffix.lower()] is _READ_TEXT
-
     @cached_property
-    def _reader(self) -> str:
-        """How DuckDB reads the file; what a text file looks like is found out once."""
-        import duckdb
+    def schema(self) -> dict[str, str]:
+        """The type of each column."""
+        with self._told():
+            kinds = self.database.kinds(f"SELECT * FROM {self.relation.counted}")  # noqa: S608
+        return {name: kind for name, kind in kinds.items() if name != self.relation.times}
 
-        reader = READERS[self.path.suffix.lower()]
-        if not self._is_text:
-            return reader
-        try:
-            with duckdb.connect() as connection:
-                found = connection.execute(
-                    "SELECT Delimiter, Quote, Escape, NewLineDelimiter, Comment, SkipRows, "  # noqa: S608
-                    f"Columns, DateFormat, TimestampFormat FROM sniff_csv(?, {_DETECTION})",
-                    [self.location],
-                ).fetchone()
-        except duckdb.Error:
-            return reader  # which says what is wrong when it is read
-        return reader if found is None else _reader_of(*found)
+    def fetch(self, query: str) -> dict[str, Any]:
+        """Return what a query of the relation gives, an array a column."""
+        with self._told():
+            return self.database.columns(query)
 
-    @cached_property
-    def _schema(self) -> dict[str, str]:
-        """The type of each column; a text file is read to its end to find out."""
-        described = self._fetch(f"DESCRIBE SELECT * FROM {self._reader}")  # noqa: S608
-        pairs = zip(described["column_name"], described["column_type"], strict=True)
-        return {str(name): str(kind) for name, kind in pairs}
-
-    def _fetch(self, query: str) -> dict[str, Any]:
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Say what DuckDB complains of, with the path as it was given."""
         import duckdb
 
         try:
-            with duckdb.connect() as connection:
-                result = connection.execute(query, [self.location])
-                return dict(result.fetchnumpy())
+            yield
         except duckdb.Error as error:
-            raise self.unreadable(error) from error
-
-    def unreadable(self, error: Exception) -> DataError:
-        """Return what DuckDB complains of, with the path as it was given."""
-        lines = [line for line in str(error).splitlines() if line.strip()]
-        # what is wrong with a line comes after the line itself
-        told = [line for line in lines[1:] if line.startswith(CSV_REASONS)]
-        reason = "; ".join(lines[:1] + told[:1])
-        for name in (self.location, os.path.realpath(self.path)):
-            reason = reason.replace(name, str(self.path))
-        return DataError(f"the file {self.path.name!r} could not be read: {reason}")
-
-
-def _reader_of(
-    delimiter: str, quote: str, escape: str, new_line: str, comment: str, skipped: int,
-    columns: list[dict[str, str]], date: str | None, timestamp: str | None,
-) -> str:  # fmt: skip
-    """Return how to read a text file of which DuckDB has found out everything."""
-    kinds = ", ".join(f"{_literal(one['name'])}: {_literal(one['type'])}" for one in columns)
-    options = {"delim": delimiter, "quote": quote, "escape": escape, "new_line": new_line,
-               "comment": comment, "dateformat": date, "timestampformat": timestamp}  # fmt: skip
-    chosen = "".join(
-        f", {name} = {_literal('' if value == '(empty)' else value)}"
-        for name, value in options.items()
-        if value is not None
-    )
-    return (
-        f"read_csv(?, hive_partitioning = false, auto_detect = false, header = true, "
-        f"skip = {skipped}, columns = {{{kinds}}}{chosen})"
-    )
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _sql_key(name: str, bins: Bins, kind: str) -> str:
-    quoted = _quoted(name)
-    if name in bins:
-        return bin_sql(quoted, bins[name])
-    is_float = kind in {"FLOAT", "DOUBLE"}
-    return f"CASE WHEN isnan({quoted}) THEN NULL ELSE {quoted} END" if is_float else quoted
-
-
-def _encode_fetched(values: Any) -> CodedColumn:
-    mask = np.ma.getmaskarray(values)
-    array = np.ma.getdata(values)
-    if array.dtype.kind == "f":
-        mask = mask | np.isnan(array)
-    elif array.dtype.kind not in "biu":
-        # bytes come as arrays of them, which cannot be told apart
-        listed = [bytes(one) if isinstance(one, bytearray) else one for one in array.tolist()]
-        array = object_array(listed)
-        mask = mask | np.array([value is None for value in array.tolist()], bool)
-    return encode(array, mask)
+            lines = [line for line in str(error).splitlines() if line.strip()]
+            # what is wrong with a line comes after the line itself
+            told = [line for line in lines[1:] if line.startswith(CSV_REASONS)]
+            reason = "; ".join(lines[:1] + told[:1])
+            for path, place in zip(self.shards.paths, self.shards.locations, strict=True):
+                for name in (place, os.path.realpath(path)):
+                    reason = reason.replace(name, str(path))
+            what = f"the file {self.path.name!r}"
+            if len(self.shards.paths) > 1:
+                what = f"the files of {str(self.path)!r}"
+            msg = f"{what} could not be read: {reason}"
+            raise DataError(msg) from error

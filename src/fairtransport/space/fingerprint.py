@@ -23,6 +23,16 @@ def data_sha256(space: SampleSpace) -> str:
     """Return the SHA-256 of the observed points and their counts, in the order of the points.
 
     The order of rows and the library or file they came from do not matter.
+
+    Parameters
+    ----------
+    space
+        The audit's points. Twins and reference points, at which nobody is, do not count.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits. Two documents with the same one are about the same people.
     """
     seen = np.flatnonzero(space.observed)
     digest = hashlib.sha256(_ENCODER.encode(list(space.columns)).encode())
@@ -35,7 +45,13 @@ def data_sha256(space: SampleSpace) -> str:
 
 
 def _texts(column: CodedColumn) -> list[str]:
-    """Return a column's values as JSON has them."""
+    """Return a column's values as JSON has them.
+
+    Parameters
+    ----------
+    column
+        Some points of a column. Each distinct value is encoded once.
+    """
     used, place = np.unique(column.codes, return_inverse=True)
     levels = column.levels[used[used != MISSING]]
     plain = levels.tolist()

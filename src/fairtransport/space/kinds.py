@@ -31,6 +31,13 @@ def widened(kind: str | None, values: Iterable[str]) -> str | None:
 
     An empty value is missing and tells nothing; None is the kind of a column without values.
 
+    Parameters
+    ----------
+    kind
+        What it held so far.
+    values
+        Further values as the file spells them.
+
     Examples
     --------
     >>> [widened(None, values) for values in (["0", "7"], ["0", "0.5"], ["0", "1 to 3"], [""])]
@@ -51,7 +58,27 @@ def widened(kind: str | None, values: Iterable[str]) -> str | None:
 
 
 def value_of(text: str, kind: str | None, column: str) -> str | bool | float | None:
-    """Return a value of a column of some kind; None where it is missing."""
+    """Return a value of a column of some kind; None where it is missing.
+
+    Parameters
+    ----------
+    text
+        As the file spells it; empty is missing.
+    kind
+        What the column held when reading began.
+    column
+        Its name, for the message.
+
+    Raises
+    ------
+    DataError
+        If the text is of another kind: people seen before would have to be read anew.
+
+    Examples
+    --------
+    >>> value_of("7", "whole numbers", "age"), value_of("", "numbers", "age")
+    (7, None)
+    """
     if not text:
         return None
     if kind == TEXT:
@@ -71,17 +98,40 @@ def value_of(text: str, kind: str | None, column: str) -> str | bool | float | N
 
 
 def are_truth_values(words: Collection[str]) -> bool:
-    """Say whether words spell truth values, all in one way."""
+    """Say whether words spell truth values, all in one way.
+
+    Parameters
+    ----------
+    words
+        The distinct values of a column. "True" beside "false" is text.
+
+    Examples
+    --------
+    >>> are_truth_values(["True", "False"]), are_truth_values(["True", "no"])
+    (True, False)
+    """
     return any(pair.issuperset(words) for pair in SPELLINGS)
 
 
 def truth_value(word: str) -> bool:
-    """Return the truth value that a word spells."""
+    """Return the truth value that a word spells.
+
+    Parameters
+    ----------
+    word
+        One of ``SPELLINGS``.
+    """
     return word.lower() == "true"
 
 
 def with_truth_values(column: CodedColumn) -> CodedColumn:
-    """Return a column with truth values where its words spell nothing else."""
+    """Return a column with truth values where its words spell nothing else.
+
+    Parameters
+    ----------
+    column
+        A column of text, missing values aside.
+    """
     words = column.levels.tolist()
     if not words or not are_truth_values(words):
         return column
@@ -89,13 +139,35 @@ def with_truth_values(column: CodedColumn) -> CodedColumn:
 
 
 def is_whole(text: str) -> bool:
-    """Say whether text is a whole number of 64 bits."""
+    """Say whether text is a whole number of 64 bits.
+
+    Parameters
+    ----------
+    text
+        Leading zeros and plus signs make it a code, as of a telephone or a post office.
+
+    Examples
+    --------
+    >>> is_whole("-12"), is_whole("007"), is_whole("1.0")
+    (True, False, False)
+    """
     looks_whole = DIGITS.fullmatch(text) and not CODE.match(text)
     return bool(looks_whole) and -LARGEST <= int(text) < LARGEST
 
 
 def is_number(text: str) -> bool:
-    """Say whether text is a number."""
+    """Say whether text is a number.
+
+    Parameters
+    ----------
+    text
+        As for `is_whole`; "1_000" and "inf", which Python would read, are none.
+
+    Examples
+    --------
+    >>> is_number("3.5"), is_number("x"), is_number("007")
+    (True, False, False)
+    """
     try:
         float(text)
     except ValueError:

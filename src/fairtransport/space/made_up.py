@@ -53,6 +53,12 @@ def with_made_up(
         The twins' values in the columns that may differ.
     along
         (M,) whether a twin differs in what tells the sensitive features.
+
+    Returns
+    -------
+    SampleSpace
+        Points are sorted again; a twin that equals somebody in the data is that point. With
+        twins over sensitive levels, the pairs of these are listed too.
     """
     size = space.size
     longer = {
@@ -84,6 +90,16 @@ def _siblings(space: SampleSpace) -> tuple[IntArray, IntArray]:
     """Return pairs of an observed point and another one of the same family.
 
     A model that receives no sensitive feature cannot tell them apart.
+
+    Parameters
+    ----------
+    space
+        The points.
+
+    Returns
+    -------
+    first, second
+        Empty without twins, and where the model cannot tell twins apart.
     """
     if not space.has_twins or not set(space.sensitive) & set(space.features):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -101,7 +117,15 @@ def _siblings(space: SampleSpace) -> tuple[IntArray, IntArray]:
 
 
 def _distinct(person: IntArray, twin: IntArray, along: BoolArray) -> MadeUp:
-    """Return each pair once, as one that is not along if it can be had so."""
+    """Return each pair once, as one that is not along if it can be had so.
+
+    Parameters
+    ----------
+    person, twin
+        Points, pair by pair; nobody is a twin of themselves.
+    along
+        Whether each pair differs in what tells the sensitive features.
+    """
     keep = person != twin
     person, twin, along = person[keep], twin[keep], along[keep]
     order = np.lexsort((along, twin, person))

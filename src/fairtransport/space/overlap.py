@@ -54,6 +54,11 @@ class SharedRows:
     def between(cls, listed: IntArray, counts: IntArray) -> Self:
         """Compare how often each point is listed in the frame and counted in the audit data.
 
+        Parameters
+        ----------
+        listed, counts
+            By point: rows of the frame, and people of the audit data.
+
         Examples
         --------
         >>> SharedRows.between(np.array([1, 0, 2]), np.array([3, 1, 2]))
@@ -69,7 +74,10 @@ class SharedRows:
 
     @property
     def is_from_the_sample(self) -> bool:
-        """Whether the frame brings nothing, or too little, that the audit data do not."""
+        """Whether the frame brings nothing, or too little, that the audit data do not.
+
+        Then its points count as targets from the sample, and nothing is certified.
+        """
         return self.is_contained or self.own >= MOST_OWN * self.rows
 
 
@@ -82,6 +90,16 @@ def people_also_in(space: SampleSpace, train: TableLike) -> int:
         The audit's points.
     train
         A data frame or file with the columns of the profile; its label counts if it is there.
+
+    Returns
+    -------
+    int
+        People of the audit data, not points.
+
+    Raises
+    ------
+    InputError
+        If the frame lacks a column of the profile.
     """
     source = as_source(train, "train")
     lacking = [name for name in space.profile if name not in source.columns]

@@ -20,7 +20,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Roles:
-    """Which column plays which part."""
+    """Which column plays which part.
+
+    Attributes
+    ----------
+    features
+        What the model receives.
+    sensitive
+        The sensitive columns; they may be features as well.
+    label
+        The true label, None if there is none.
+    predictions
+        Given predictions: one column, or one a class.
+    counts
+        How many people a row stands for; None: one.
+    """
 
     features: tuple[str, ...]
     sensitive: tuple[str, ...]
@@ -30,7 +44,7 @@ class Roles:
 
     @property
     def profile(self) -> tuple[str, ...]:
-        """The columns that describe a person."""
+        """The columns that describe a person: features, then sensitive ones that are none."""
         return tuple(dict.fromkeys((*self.features, *self.sensitive)))
 
     @property
@@ -44,7 +58,33 @@ def find_roles(
     source: Source, label: object, sensitive: object, predictions: tuple[str, object],
     features: object, counts: object,
 ) -> tuple[Source, Roles]:  # fmt: skip
-    """Name the column of each role, attaching what came as an array."""
+    """Name the column of each role, attaching what came as an array.
+
+    Parameters
+    ----------
+    source
+        The audit data.
+    label
+        A column's name, an array or None.
+    sensitive
+        Column names, or a frame aligned with the data.
+    predictions
+        The parameter's name, and what came in it.
+    features
+        Column names; None: all that have no other part.
+    counts
+        A column's name or None.
+
+    Returns
+    -------
+    source, roles
+        The data with arrays attached as columns.
+
+    Raises
+    ------
+    InputError
+        If a column is unknown, plays two parts that exclude each other, or no column is sensitive.
+    """
     own = list(source.columns)
     source, label_name = _one_column(source, "y", label, "label")
     source, prediction_names = _prediction_columns(source, *predictions)
@@ -80,6 +120,24 @@ def find_roles(
 def _one_column(
     source: Source, parameter: str, value: object, wanted: str
 ) -> tuple[Source, str | None]:
+    """Attach an array as a column, or look up a column by its name.
+
+    Parameters
+    ----------
+    source
+        The audit data.
+    parameter
+        Its name, for messages.
+    value
+        A column's name, an array or None.
+    wanted
+        What an array without a name is called.
+
+    Raises
+    ------
+    InputError
+        If a named array is a column of the data already: as a feature it would tell the answer.
+    """
     if value is None:
         return source, None
     if isinstance(value, str):
@@ -95,6 +153,17 @@ def _one_column(
 
 
 def _prediction_columns(source: Source, parameter: str, value: object) -> tuple[Source, list[str]]:
+    """Return the columns of given predictions, attached if they came as arrays.
+
+    Parameters
+    ----------
+    source
+        The audit data.
+    parameter
+        ``y_pred`` or ``y_score``.
+    value
+        A column's name, several, an array of labels or numbers, or a table of scores.
+    """
     if value is None:
         return source, []
     if isinstance(value, str):
@@ -105,7 +174,24 @@ def _prediction_columns(source: Source, parameter: str, value: object) -> tuple[
 
 
 def _are_names(value: object, parameter: str, columns: Sequence[str]) -> bool:
-    """Say whether a list of text names columns; it may also be the predicted labels."""
+    """Say whether a list of text names columns; it may also be the predicted labels.
+
+    Parameters
+    ----------
+    value
+        What came.
+    parameter
+        ``y_score`` is never a list of labels.
+    columns
+        Those of the data.
+
+    Examples
+    --------
+    Text that names no column is taken for predicted labels.
+
+    >>> _are_names(["said"], "y_pred", ["said"]), _are_names(["yes", "no"], "y_pred", ["said"])
+    (True, False)
+    """
     if not isinstance(value, list | tuple) or not value:
         return False
     is_text = all(isinstance(one, str) for one in value)
@@ -115,6 +201,13 @@ def _are_names(value: object, parameter: str, columns: Sequence[str]) -> bool:
 def _attached_predictions(
     source: Source, parameter: str, value: object
 ) -> tuple[Source, list[str]]:
+    """Attach predictions that came as an array: one column, or one a class.
+
+    Parameters
+    ----------
+    source, parameter, value
+        As in `_prediction_columns`.
+    """
     refuse_masked(parameter, value)
     shape = shape_of(value)
     if isinstance(shape, str) or len(shape) <= 1:
@@ -128,7 +221,13 @@ def _attached_predictions(
 
 
 def _columns(value: object) -> Iterable[object]:
-    """Return the columns of a table of scores; those of a frame know which rows they are about."""
+    """Return the columns of a table of scores; those of a frame know which rows they are about.
+
+    Parameters
+    ----------
+    value
+        A data frame or a two-dimensional array.
+    """
     import narwhals as nw
 
     frame = nw.from_native(value, eager_only=True, pass_through=True)
@@ -138,6 +237,17 @@ def _columns(value: object) -> Iterable[object]:
 def _sensitive_columns(
     source: Source, value: object, taken: Container[object]
 ) -> tuple[Source, list[str]]:
+    """Return the sensitive columns: named ones, or those of an aligned frame.
+
+    Parameters
+    ----------
+    source
+        The audit data.
+    value
+        Names, or a frame or series.
+    taken
+        Columns that play another part.
+    """
     if isinstance(value, str) or (
         isinstance(value, Sequence) and all(isinstance(name, str) for name in value)
     ):
@@ -149,6 +259,20 @@ def _sensitive_columns(
 
 
 def _aligned_sensitive(source: Source, value: object) -> tuple[Source, list[str]]:
+    """Attach the columns of a frame of sensitive features, row by row.
+
+    Parameters
+    ----------
+    source
+        The audit data.
+    value
+        An eager frame or series with as many rows.
+
+    Raises
+    ------
+    InputError
+        If it is neither, or a column has a name that the data has too.
+    """
     import narwhals as nw
 
     try:
@@ -173,6 +297,18 @@ def _aligned_sensitive(source: Source, value: object) -> tuple[Source, list[str]
 
 
 def _names(parameter: str, value: object) -> list[str]:
+    """Return distinct names from one name or several.
+
+    Raises
+    ------
+    InputError
+        If something is no name, or occurs twice.
+
+    Examples
+    --------
+    >>> _names("features", "age"), _names("features", ["age", "sex"])
+    (['age'], ['age', 'sex'])
+    """
     given = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
     names = [name for name in given if isinstance(name, str)]
     if len(set(names)) < len(given):
@@ -182,6 +318,13 @@ def _names(parameter: str, value: object) -> list[str]:
 
 
 def _known(parameter: str, names: Iterable[object], columns: Sequence[str]) -> list[str]:
+    """Return names that all are columns of the data.
+
+    Raises
+    ------
+    InputError
+        Naming the first that is none, and all that there are.
+    """
     known = []
     for name in names:
         if not isinstance(name, str) or name not in columns:
@@ -193,7 +336,22 @@ def _known(parameter: str, names: Iterable[object], columns: Sequence[str]) -> l
 
 
 def refuse_taken(parameter: str, names: Sequence[str], taken: Container[object]) -> None:
-    """Refuse a column that plays another part: a model would be asked with the answer in hand."""
+    """Refuse a column that plays another part: a model would be asked with the answer in hand.
+
+    Parameters
+    ----------
+    parameter
+        Its name, for the message.
+    names
+        The columns that it names.
+    taken
+        Label, counts and predictions.
+
+    Raises
+    ------
+    InputError
+        Naming the first that is taken.
+    """
     for name in names:
         if name in taken:
             msg = f"`{parameter}` must not hold label, counts or predictions, got {name!r}"
@@ -201,7 +359,20 @@ def refuse_taken(parameter: str, names: Sequence[str], taken: Container[object])
 
 
 def refuse_absent(asked: Sequence[str], columns: Sequence[str]) -> None:
-    """Refuse data that lack a column which the model was fitted on."""
+    """Refuse data that lack a column which the model was fitted on.
+
+    Parameters
+    ----------
+    asked
+        The model's columns.
+    columns
+        Those of the data.
+
+    Raises
+    ------
+    InputError
+        Naming the first that is missing.
+    """
     for name in asked:
         if name not in columns:
             listed = ", ".join(columns)
@@ -210,6 +381,13 @@ def refuse_absent(asked: Sequence[str], columns: Sequence[str]) -> None:
 
 
 def _free_name(wanted: str, taken: Sequence[str]) -> str:
+    """Return a name that no column has: the wanted one, with underscores if it is taken.
+
+    Examples
+    --------
+    >>> _free_name("label", ["label", "label_"])
+    'label__'
+    """
     name = wanted
     while name in taken:
         name += "_"

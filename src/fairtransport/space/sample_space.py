@@ -55,6 +55,21 @@ class SampleSpace:
         The edges of the columns that were binned.
     library
         The data frame library that tables are handed back in.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m", "m"], "grade": [1, 1, 2], "good": [0, 0, 1]})
+    >>> result = ft.audit(people, "good", model=lambda asked: [1] * len(asked),
+    ...                   sensitive_features="sex", rng=0)
+    >>> space = result.space
+    >>> space.frame().assign(count=space.counts)
+      sex  grade  good  count
+    0   f      1     0      1
+    1   f      2     1      0
+    2   m      1     0      1
+    3   m      2     1      1
     """
 
     columns: Mapping[str, CodedColumn]
@@ -73,64 +88,204 @@ class SampleSpace:
 
     @property
     def size(self) -> int:
-        """The number of points, K."""
+        """The number of points, K.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> space.size
+        4
+        """
         return len(self.counts)
 
     @cached_property
     def n(self) -> int:
-        """The number of people."""
+        """The number of people.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> space.n
+        3
+        """
         return int(self.counts.sum())
 
     @property
     def observed(self) -> BoolArray:
-        """Which points occur in the audit data."""
+        """Which points occur in the audit data.
+
+        Returns
+        -------
+        ndarray of bool
+
+        Examples
+        --------
+        The woman of grade 2 is a twin who is not in the data.
+
+        >>> space.observed.tolist()
+        [True, False, True, True]
+        """
         return self.counts > 0
 
     @property
     def frequencies(self) -> FloatArray:
-        """The empirical distribution f_n over the points."""
+        """The empirical distribution f_n over the points.
+
+        Returns
+        -------
+        ndarray of float
+
+        Examples
+        --------
+        >>> space.frequencies.round(3).tolist()
+        [0.333, 0.0, 0.333, 0.333]
+        """
         return self.counts / self.n
 
     @property
     def profile(self) -> tuple[str, ...]:
-        """The columns that describe a person: the features and the sensitive columns."""
+        """The columns that describe a person: the features and the sensitive columns.
+
+        Returns
+        -------
+        tuple[str, ...]
+
+        Examples
+        --------
+        >>> space.profile
+        ('sex', 'grade')
+        """
         return (*self.features, *(name for name in self.sensitive if name not in self.features))
 
     @property
     def open_levels(self) -> tuple[str, ...]:
-        """The sensitive columns whose twins take the levels that occur in the data."""
+        """The sensitive columns whose twins take the levels that occur in the data.
+
+        Returns
+        -------
+        tuple[str, ...]
+
+        Examples
+        --------
+        >>> space.open_levels
+        ('sex',)
+        """
         return tuple(name for name in self.sensitive if name not in self.declared)
 
     @property
     def families(self) -> IntArray:
-        """(K,) numbers of the sets of points that come in together: with twins, all twins."""
+        """(K,) numbers of the sets of points that come in together: with twins, all twins.
+
+        Returns
+        -------
+        ndarray of int
+
+        Examples
+        --------
+        >>> space.families.tolist()
+        [0, 1, 0, 1]
+        """
         given = self.sensitive if self.has_twins else ()
         return self.groups([name for name in self.columns if name not in given])
 
     @cached_property
     def sensitive_groups(self) -> IntArray:
-        """(K,) numbers, from 0 on, of the combinations of sensitive levels that occur."""
+        """(K,) numbers, from 0 on, of the combinations of sensitive levels that occur.
+
+        Returns
+        -------
+        ndarray of int
+
+        Examples
+        --------
+        >>> space.sensitive_groups.tolist()
+        [0, 0, 1, 1]
+        """
         return self.groups(self.sensitive)
 
     @cached_property
     def first_of_groups(self) -> IntArray:
-        """The first point of each combination of sensitive levels."""
+        """The first point of each combination of sensitive levels.
+
+        Returns
+        -------
+        ndarray of int
+
+        Examples
+        --------
+        >>> space.first_of_groups.tolist()
+        [0, 2]
+        """
         return np.unique(self.sensitive_groups, return_index=True)[1].astype(np.int64)
 
     def codes(self, names: Sequence[str]) -> IntArray:
-        """Return the (K, columns) codes of some columns."""
+        """Return the (K, columns) codes of some columns.
+
+        Parameters
+        ----------
+        names
+            Columns of the space.
+
+        Returns
+        -------
+        ndarray of int
+            One row a point, one column a name; equal codes are equal values.
+
+        Examples
+        --------
+        >>> space.codes(["sex", "grade"]).tolist()
+        [[0, 0], [0, 1], [1, 0], [1, 1]]
+        """
         if not names:
             return np.empty((self.size, 0), np.int64)
         return np.column_stack([self.columns[name].codes for name in names])
 
     def groups(self, names: Sequence[str]) -> IntArray:
-        """Return (K,) numbers that are equal exactly where the points agree in all of ``names``."""
+        """Return (K,) numbers that are equal exactly where the points agree in all of ``names``.
+
+        Parameters
+        ----------
+        names
+            Columns of the space; none: all points are one group.
+
+        Returns
+        -------
+        ndarray of int
+            Numbers from 0 on.
+
+        Examples
+        --------
+        >>> space.groups(["grade", "good"]).tolist()
+        [0, 1, 0, 1]
+        """
         if not names:
             return np.zeros(self.size, np.int64)
         return row_numbers([self.columns[name].codes for name in names])
 
     def values(self, name: str) -> Values:
-        """Return a column's values, one a point."""
+        """Return a column's values, one a point.
+
+        Parameters
+        ----------
+        name
+            A column of the space.
+
+        Returns
+        -------
+        ndarray
+            The values as they were given.
+
+        Examples
+        --------
+        >>> space.values("grade").tolist()
+        [1, 2, 1, 2]
+        """
         return self.columns[name].values()
 
     def frame(
@@ -139,7 +294,29 @@ class SampleSpace:
         rows: Rows | None = None,
         library: str | None = None,
     ) -> IntoDataFrame:
-        """Return points as a native data frame, in the library of the audit data unless told."""
+        """Return points as a native data frame, in the library of the audit data unless told.
+
+        Parameters
+        ----------
+        names
+            Which columns; default: all.
+        rows
+            Which points; default: all.
+        library
+            The data frame library, such as "polars"; default: that of the audit data.
+
+        Returns
+        -------
+        DataFrame
+            One row a point.
+
+        Examples
+        --------
+        >>> space.frame(["sex", "grade"], rows=[0, 3])
+          sex  grade
+        0   f      1
+        1   m      2
+        """
         chosen = list(self.columns) if names is None else list(names)
         taken = slice(None) if rows is None else rows
         frame: IntoDataFrame = native_frame(
@@ -151,6 +328,7 @@ class SampleSpace:
 def _from_columns(
     columns: Mapping[str, Values | Sequence[Value]], library: str
 ) -> nw.DataFrame[IntoDataFrame]:
+    """Return columns as a narwhals frame over a library's own."""
     import narwhals as nw
 
     frame: nw.DataFrame[IntoDataFrame] = nw.from_dict(
@@ -160,12 +338,29 @@ def _from_columns(
 
 
 def plain_frame(columns: Mapping[str, Sequence[Value]], library: str) -> IntoDataFrame:
-    """Return lists of plain values as a data frame of the given library."""
+    """Return lists of plain values as a data frame of the given library.
+
+    Parameters
+    ----------
+    columns
+        Values by name, all of one length.
+    library
+        As narwhals calls it.
+    """
     return _from_columns(columns, library).to_native()
 
 
 def native_frame(columns: Mapping[str, CodedColumn], library: str) -> Any:
-    """Return coded columns as a data frame of the given library, categories restored."""
+    """Return coded columns as a data frame of the given library, categories restored.
+
+    Parameters
+    ----------
+    columns
+        By name.
+    library
+        As narwhals calls it. Only pandas gets its categories back: a model that was fitted on
+        them asks for their order.
+    """
     plain = {name: column.values() for name, column in columns.items()}
     data = {
         # text and mixed values go in as lists: some libraries keep object arrays opaque

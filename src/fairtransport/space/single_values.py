@@ -23,7 +23,20 @@ WHOLE_NUMBERS = range(-(2**63), 2**64)
 
 
 def refuse_unusable(name: str, column: CodedColumn) -> None:
-    """Refuse a column with infinite or complex numbers, or with values that hold others."""
+    """Refuse a column with infinite or complex numbers, or with values that hold others.
+
+    Parameters
+    ----------
+    name
+        The column, for the message.
+    column
+        Its levels are looked at, not its rows.
+
+    Raises
+    ------
+    DataError
+        Naming the first bad value.
+    """
     if column.levels.dtype.kind in "biuUSM":
         return
     if column.levels.dtype.kind == "f" and np.isfinite(column.levels).all():
@@ -47,7 +60,28 @@ def refuse_unusable(name: str, column: CodedColumn) -> None:
 
 
 def refuse_mixed(name: str, levels: list[Value]) -> None:
-    """Refuse text beside numbers where values are compared with others: "1" would not be 1."""
+    """Refuse text beside numbers where values are compared with others: "1" would not be 1.
+
+    Parameters
+    ----------
+    name
+        The column, for the message.
+    levels
+        Its distinct values.
+
+    Raises
+    ------
+    DataError
+        Naming one of each.
+
+    Examples
+    --------
+    >>> refuse_mixed("label", ["1", 1])
+    Traceback (most recent call last):
+        ...
+    fairtransport.errors.DataError: the column 'label' must be all text or all numbers, got '1' and
+    1
+    """
     text = [level for level in levels if isinstance(level, str)]
     others = [level for level in levels if not isinstance(level, str)]
     if text and others:
@@ -58,7 +92,24 @@ def refuse_mixed(name: str, levels: list[Value]) -> None:
 
 
 def refuse_missing(name: str, people: int, missing: str, *, is_profile: bool) -> None:
-    """Refuse missing values; ``missing="level"`` makes one of them in a column of the profile."""
+    """Refuse missing values; ``missing="level"`` makes one of them in a column of the profile.
+
+    Parameters
+    ----------
+    name
+        The column, for the message.
+    people
+        How many people lack the value.
+    missing
+        "error" or "level".
+    is_profile
+        Whether the column describes a person; labels and predictions have no such level.
+
+    Raises
+    ------
+    DataError
+        Saying how many, and what would let them in.
+    """
     if not people or (is_profile and missing == "level"):
         return
     way_out = "; missing='level' makes it a level of its own" if is_profile else ""
@@ -68,6 +119,18 @@ def refuse_missing(name: str, people: int, missing: str, *, is_profile: bool) ->
 
 def plain_values(who: str, values: list[Value]) -> list[Value]:
     """Return the values of a column, missing ones as None; ``who`` names it in messages.
+
+    Parameters
+    ----------
+    who
+        What the values belong to.
+    values
+        Of a record or a table. Returned as they are, the same list, where nothing changes.
+
+    Raises
+    ------
+    DataError
+        If one cannot be used.
 
     Examples
     --------
@@ -89,7 +152,25 @@ def plain_values(who: str, values: list[Value]) -> list[Value]:
 
 
 def plain_value(who: str, value: object) -> Value:
-    """Return one value."""
+    """Return one value.
+
+    Parameters
+    ----------
+    who
+        What it belongs to, for messages.
+    value
+        NumPy's become Python's, NaN and other missing ones None.
+
+    Raises
+    ------
+    DataError
+        If it is infinite, no valid text, beyond 64 bits or holds other values.
+
+    Examples
+    --------
+    >>> plain_value("age", np.int64(30)), plain_value("age", float("nan"))
+    (30, None)
+    """
     if isinstance(value, np.datetime64 | np.timedelta64):
         value = value.astype(f"{value.dtype.str[1:3]}[us]")  # nanoseconds would become a number
     value = value.item() if isinstance(value, np.generic) else value
@@ -113,12 +194,29 @@ def plain_value(who: str, value: object) -> Value:
 
 
 def is_endless(value: object) -> bool:
-    """Say whether a value is NaN or infinite."""
+    """Say whether a value is NaN or infinite.
+
+    Parameters
+    ----------
+    value
+        Anything; what is no float is neither.
+
+    Examples
+    --------
+    >>> is_endless(float("inf")), is_endless(1.0), is_endless("inf")
+    (True, False, False)
+    """
     return isinstance(value, float | np.floating) and not isfinite(value)
 
 
 def is_text(text: str) -> bool:
-    """Say whether text is more than halves of characters, as undecodable file names are."""
+    """Say whether text is more than halves of characters, as undecodable file names are.
+
+    Parameters
+    ----------
+    text
+        What cannot be encoded could not be written into a document.
+    """
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -127,6 +225,7 @@ def is_text(text: str) -> bool:
 
 
 def _is_number(word: str) -> bool:
+    """Say whether Python reads a word as a number."""
     try:
         float(word)
     except ValueError:
@@ -135,13 +234,25 @@ def _is_number(word: str) -> bool:
 
 
 def _is_missing(value: object) -> bool:
+    """Say whether a value is NaN, NaT or pandas' NA."""
     # pandas' NA is neither equal to itself nor unequal
     is_na = type(value).__name__ == "NAType"
     return is_na or (isinstance(value, float | Decimal | date) and value != value)  # noqa: PLR0124
 
 
 def is_hashable(value: object) -> bool:
-    """Say whether a value can be told apart from others."""
+    """Say whether a value can be told apart from others.
+
+    Parameters
+    ----------
+    value
+        Anything; lists and arrays cannot.
+
+    Examples
+    --------
+    >>> is_hashable("a"), is_hashable([1])
+    (True, False)
+    """
     try:
         hash(value)
     except (TypeError, ValueError):
@@ -150,10 +261,18 @@ def is_hashable(value: object) -> bool:
 
 
 def _not_single(who: str, value: object) -> DataError:
+    """Return the error that a value is none that people can be compared by."""
     msg = f"{who} must hold single values (text, numbers, truth values, dates), got {shown(value)}"
     return DataError(msg)
 
 
 def _digits(value: int) -> str:
+    """Return a number too long to be printed, in words.
+
+    Examples
+    --------
+    >>> _digits(2**70)
+    'one of 71 bits'
+    """
     # Python refuses to print numbers of thousands of digits
     return f"one of {value.bit_length()} bits"

@@ -22,7 +22,27 @@ An audit of so many takes some minutes and a gigabyte.
 def check_declared(
     levels: object, sensitive: Sequence[str], *, twins: bool
 ) -> Mapping[str, object]:
-    """Return which sensitive features have declared levels, and which; without twins none has."""
+    """Return which sensitive features have declared levels, and which; without twins none has.
+
+    Parameters
+    ----------
+    levels
+        What the user passed: levels by feature, or None.
+    sensitive
+        The sensitive features.
+    twins
+        Whether a model is there that can be asked about twins.
+
+    Raises
+    ------
+    InputError
+        If levels are declared for nothing, or for a column that is not sensitive.
+
+    Examples
+    --------
+    >>> dict(check_declared({"sex": ["f", "m"]}, ["sex"], twins=True))
+    {'sex': ['f', 'm']}
+    """
     if levels is None:
         return {}
     if not twins:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from fairtransport.memory import entries_at_a_time, expect
 from fairtransport.threads import threads_for
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ CORNERS_A_POINT = 8
 """For which there is room at first."""
 CORNERS_AT_A_TIME = 16_000_000
 """For which there is room at most, unless two chunks need more."""
+CORNER_SIZE = 270
+"""Bytes that a corner takes at most while an audit goes on, as measured: its segments, sorted, and
+those of the same audit with sensitive features held fixed."""
 PROBES = 64
 """Points that are searched for first, to see how long frontiers are."""
 LONG = 100
@@ -50,18 +54,27 @@ def corners_of_embedding(
     rows = by_place(forest.place, geometry.blocks)
     probes = rows[:: max(1, len(rows) // PROBES)]
     room = CORNERS_A_POINT * ROWS
-    if sum(len(part.row) for part in _searched(probes, forest, points, room)) > LONG * len(probes):
+    probed = sum(len(part.row) for part in _searched(probes, forest, points, room))
+    corners = probed / max(1, len(probes))
+    expect(
+        corners * len(rows) * CORNER_SIZE,
+        f"frontiers of about {corners:.0f} corners for each of {len(rows):,} points, unless the "
+        "search for the statistic is limited (`time_limit`)",
+    )
+    if corners > LONG:
         forest = plant(losses, geometry, place, flat=True)
     yield from _searched(rows, forest, points, room)
 
 
 def _searched(rows: IntArray, forest: Forest, points: Points, room: int) -> Iterator[Found]:
     """Yield the corners of some points, with room for so many in a chunk, or for what it takes."""
-    from fairtransport.transport.forest_search import ROWS, frontiers_of_forest
+    from fairtransport.transport.forest_search import ROWS
+    from fairtransport.transport.frontier_search import frontiers_of_forest
 
     done = 0
     while done < len(rows):
-        chunks = min(CHUNKS, max(2, CORNERS_AT_A_TIME // room), -(-(len(rows) - done) // ROWS))
+        most = entries_at_a_time(CORNERS_AT_A_TIME, 16)
+        chunks = min(CHUNKS, max(2, most // room), -(-(len(rows) - done) // ROWS))
         part = rows[done : done + chunks * ROWS]
         count, totals, pairs = (np.empty(size, np.int64) for size in (len(part), chunks, chunks))
         corner, cost = np.empty((chunks, room), np.int64), np.empty((chunks, room))
@@ -121,9 +134,9 @@ class _Search:
         """Return what the best target of each point is worth."""
         from fairtransport.transport.forest_search import best_in_forest
 
-        best = np.empty(len(self.rows))
+        best, target = np.empty(len(self.rows)), np.full(len(self.rows), -1)
         with threads_for(float(len(self.rows)) * len(self.forest.target)):
-            best_in_forest(self.rows, self.forest, self.points, self.price, best)
+            best_in_forest(self.rows, self.forest, self.points, self.price, best, target)
         return best
 
     def ties(self, least: FloatArray) -> IntArray:

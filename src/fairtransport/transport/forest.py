@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Single = NDArray[np.float32]
 
-LEAF = 128
+LEAF = 64
 """Targets in a leaf: their distances to one point are computed together."""
 CHILDREN = 32
 """Children of a node at most: the distances to their boxes are computed together, too."""
@@ -66,8 +66,16 @@ class Forest(NamedTuple):
         A node's largest loss and the largest squared length of its targets.
     boxes
         (inner nodes, d, 2, CHILDREN) the least and largest coordinates of a node's children.
-    target, loss
-        The targets and their losses, leaf after leaf.
+    tops, errs
+        (inner nodes · CHILDREN) the largest heights of nodes' children, and what the squared
+        distances to their targets err by in single precision, but for the other end's share.
+    base, rise
+        The least loss of each stratum, and by how much the largest exceeds it.
+    summit
+        A target of the largest loss of each stratum.
+    target, loss, height
+        The targets and their losses, leaf after leaf; heights are losses in single precision,
+        from 0 to 1 within a stratum.
     leaves
         Their coordinates, leaf after leaf; in a leaf one coordinate after the other.
     """
@@ -87,8 +95,14 @@ class Forest(NamedTuple):
     top: FloatArray
     reach: FloatArray
     boxes: Single
+    tops: Single
+    errs: Single
+    base: FloatArray
+    rise: FloatArray
+    summit: IntArray
     target: IntArray
     loss: FloatArray
+    height: Single
     leaves: Single
 
 
@@ -100,17 +114,25 @@ def plant(losses: FloatArray, geometry: Geometry, points: FloatArray, *, flat: b
     targets = geometry.targets_in(np.arange(geometry.size))
     order = targets[np.lexsort((targets, -losses[targets], geometry.blocks[targets]))]
     starts, strata = _strata(geometry.blocks, order, losses, LEAF if flat else None)
+    summit, base = order[starts[:-1]], losses[order[starts[1:] - 1]]
+    rise = losses[summit] - base
     tree, root = _grow(place, order, starts)
+    loss, scale = losses[order], np.where(rise > 0, rise, 1.0)
+    height = ((loss - np.repeat(base, np.diff(starts))) / np.repeat(scale, np.diff(starts))).astype(
+        np.float32
+    )
     size = np.einsum("ij,ij->i", place, place, dtype=np.float64)
     top, reach = np.empty(len(tree.first)), np.empty(len(tree.first))
     inner = int(np.count_nonzero(tree.children))
     boxes = np.full((inner, dimensions, 2, CHILDREN), NOWHERE, np.float32)
+    tops, errs = (np.zeros(inner * CHILDREN, np.float32) for _ in range(2))
     leaves = np.empty(len(order) * dimensions, np.float32)
+    slack = (2 * dimensions + 16) * float(single.eps)
     _fill_nodes(place, size, losses, order, tree, top, reach, boxes, leaves)
+    _fill_tops(tree, height, reach, slack, tops, errs)
     return Forest(
-        place, size, unit, (2 * dimensions + 16) * float(single.eps),
-        (dimensions + 8) * 8 * float(single.tiny), strata, root, *tree, top, reach, boxes,
-        order, losses[order], leaves,
+        place, size, unit, slack, (dimensions + 8) * 8 * float(single.tiny), strata, root, *tree,
+        top, reach, boxes, tops, errs, base, rise, summit, order, loss, height, leaves,
     )  # fmt: skip
 
 
@@ -201,8 +223,13 @@ def _divide(place: Single, order: IntArray, tree: Tree, node: int, child: int) -
     """Halve a node again and again into children from ``child`` on; return how many."""
     first, last = tree.first, tree.last
     first[child], last[child] = first[node], last[node]
+    # few children of many leaves each, if that fills them: all boxes of a node cost as much
+    leaves = (last[node] - first[node] + LEAF - 1) // LEAF
+    most = CHILDREN
+    while leaves > CHILDREN and most // 2 * CHILDREN >= leaves:
+        most //= 2
     count = 1
-    while count < CHILDREN:
+    while count < most:
         before = count
         for part in range(child, child + before):
             a, b = first[part], last[part]
@@ -293,3 +320,15 @@ def _fill_nodes(
                 low[node, k] = min(low[node, k], x)
                 high[node, k] = max(high[node, k], x)
                 leaves[first * dimensions + k * count + a] = x
+
+
+@njit(cache=True)
+def _fill_tops(
+    tree: Tree, height: Single, reach: FloatArray, slack: float, tops: Single, errs: Single
+) -> None:
+    """Fill in what the tests of a node's children ask about each of them."""
+    for node in range(len(tree.first)):
+        for c in range(tree.children[node]):
+            child = tree.child[node] + c
+            tops[tree.box[node] * CHILDREN + c] = height[tree.first[child] : tree.last[child]].max()
+            errs[tree.box[node] * CHILDREN + c] = slack * reach[child]

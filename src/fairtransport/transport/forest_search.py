@@ -12,7 +12,8 @@ import numpy as np
 from numba import njit, prange
 
 from fairtransport.transport.forest import CHILDREN, LEAF
-from fairtransport.transport.hull import MARGIN, cost_at, finish, insert
+from fairtransport.transport.hull import MARGIN
+from fairtransport.transport.kernels import UNCOUNTED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,8 +27,6 @@ ROWS = 128
 """Points that are searched for one after the other, each starting from what the last found."""
 DEPTH = 8 * CHILDREN
 """Nodes that may wait: the children of one node a level, and trees are balanced."""
-SEEDS = 64
-"""Corners of the point before that are tried first; more are not worth while."""
 FARTHEST = 1e29
 """No squared distance in a forest is larger."""
 
@@ -40,50 +39,67 @@ class Points(NamedTuple):
     profiles: IntArray
 
 
-@njit(cache=True, fastmath={"contract", "nnan", "ninf", "nsz"})
-def _distances(forest: Forest, node: int, i: int, near: Single) -> float:
-    """Compute the squared distances of a leaf's targets to point ``i``; return the smallest."""
-    first, dimensions = forest.first[node], forest.place.shape[1]
-    count = forest.last[node] - first
-    for a in range(count):
+@njit(**UNCOUNTED, inline="always")
+def sum_squares(
+    leaves: Single, first: int, place: Single, i: int, near: Single, count: int
+) -> None:
+    """Compute the squared distances of a leaf's targets to point ``i``."""
+    # indices without a sign: those that might be negative keep loops from being vectorised
+    many, at = np.uint64(count), np.uint64(first * place.shape[1])
+    for a in range(many):
         near[a] = np.float32(0)
-    for k in range(dimensions):
-        x = forest.place[i, k]
-        # slices have no negative indices, which would keep the loop from being vectorised
-        start = first * dimensions + k * count
-        part = forest.leaves[start : start + count]
-        for a in range(count):
-            step = part[a] - x
-            near[a] += step * step
-    least = np.float32(FARTHEST)
-    for a in range(count):
-        least = min(least, near[a])
-    return float(least)
+    for k in range(0, place.shape[1] - 3, 4):  # four coordinates in a pass
+        x0, x1, x2, x3 = place[i, k], place[i, k + 1], place[i, k + 2], place[i, k + 3]
+        at1, at2, at3 = at + many, at + many + many, at + many + many + many
+        for a in range(many):
+            step0, step1 = leaves[at + a] - x0, leaves[at1 + a] - x1
+            step2, step3 = leaves[at2 + a] - x2, leaves[at3 + a] - x3
+            near[a] += step0 * step0 + step1 * step1 + step2 * step2 + step3 * step3
+        at = at3 + many
+    for k in range(place.shape[1] // 4 * 4, place.shape[1]):
+        x0 = place[i, k]
+        for a in range(many):
+            step0 = leaves[at + a] - x0
+            near[a] += step0 * step0
+        at += many
 
 
-@njit(cache=True, fastmath={"contract", "nnan", "ninf", "nsz"})
-def _to_boxes(forest: Forest, node: int, i: int, near: Single) -> None:
+@njit(**UNCOUNTED, inline="always")
+def to_boxes(boxes: Single, box: int, place: Single, i: int, near: Single) -> None:
     """Compute the squared distances of point ``i`` to the boxes of a node's children."""
-    for c in range(CHILDREN):
+    for c in range(np.uint64(CHILDREN)):
         near[c] = np.float32(0)
-    box = forest.box[node]
-    for k in range(forest.place.shape[1]):
-        x = forest.place[i, k]
-        low, high = forest.boxes[box, k, 0], forest.boxes[box, k, 1]
-        for c in range(CHILDREN):
-            step = max(np.float32(0), low[c] - x, x - high[c])
+    for k in range(place.shape[1]):
+        x = place[i, k]
+        for c in range(np.uint64(CHILDREN)):
+            step = max(np.float32(0), boxes[box, k, 0, c] - x, x - boxes[box, k, 1, c])
             near[c] += step * step
 
 
-@njit(cache=True)
-def _limit(forest: Forest, node: int, i: int, cost: float) -> float:
+@njit(**UNCOUNTED, fastmath={"contract", "nnan", "ninf", "nsz"})
+def distances(leaves: Single, first: int, place: Single, i: int, near: Single, count: int) -> None:
+    """Compute the squared distances of a leaf's targets to point ``i``."""
+    if count == LEAF:  # a number that the compiler knows makes faster loops
+        sum_squares(leaves, first, place, i, near, LEAF)
+    else:
+        sum_squares(leaves, first, place, i, near, count)
+
+
+@njit(**UNCOUNTED, fastmath={"contract", "nnan", "ninf", "nsz"})
+def distances_to_boxes(boxes: Single, box: int, place: Single, i: int, near: Single) -> None:
+    """Compute the squared distances of point ``i`` to the boxes of a node's children."""
+    to_boxes(boxes, box, place, i, near)
+
+
+@njit(**UNCOUNTED)
+def limit_of(forest: Forest, node: int, i: int, cost: float) -> float:
     """Return the squared distance in the forest from which on targets of a node cost more."""
     errs = forest.slack * (forest.size[i] + forest.reach[node]) + forest.lost
     return float(min(cost * forest.unit * forest.unit + errs, FARTHEST))
 
 
-@njit(cache=True)
-def _cost(place: FloatArray, i: int, j: int) -> float:
+@njit(**UNCOUNTED)
+def cost_of(place: FloatArray, i: int, j: int) -> float:
     """Return the squared distance of two points."""
     total = 0.0
     for k in range(place.shape[1]):
@@ -92,13 +108,13 @@ def _cost(place: FloatArray, i: int, j: int) -> float:
     return total
 
 
-@njit(cache=True)
+@njit(**UNCOUNTED)
 def _push(
     forest: Forest, node: int, i: int, limit: float, near: Single,
     waiting: IntArray, far: FloatArray, held: int,
 ) -> int:  # fmt: skip
     """Let a node's children wait, the nearest to be taken first; return how many wait."""
-    _to_boxes(forest, node, i, near)
+    distances_to_boxes(forest.boxes, forest.box[node], forest.place, i, near)
     bottom = held
     for c in range(forest.children[node]):
         if near[c] > limit:
@@ -112,127 +128,22 @@ def _push(
     return held
 
 
-@njit(cache=True)
-def _longer(array: np.ndarray) -> np.ndarray:
-    """Return an array of twice the length that starts the same."""
-    longer = np.empty(2 * len(array), array.dtype)
-    longer[: len(array)] = array
-    return longer
-
-
-@njit(cache=True)
-def _frontiers_of_rows(  # noqa: C901, PLR0912
-    rows: IntArray, forest: Forest, points: Points,
-    count: IntArray, corners: IntArray, costs: FloatArray,
-) -> tuple[int, int]:  # fmt: skip
-    """Fill the frontiers of some points one after the other; return corners and pairs looked at.
-
-    Corners for which there is no room are only counted.
-    """
-    level, price = np.empty(4 * LEAF), np.empty(4 * LEAF)
-    corner = np.empty(4 * LEAF, np.int64)
-    near = np.empty(LEAF, np.float32)
-    waiting, far = np.empty(DEPTH, np.int64), np.empty(DEPTH)
-    seeds = np.empty(SEEDS, np.int64)
-    sown, before, total, pairs = 0, 0, 0, 0
-    for r in range(len(rows)):
-        i = rows[r]
-        own = points.losses[i]
-        level[0], price[0], corner[0] = own, 0.0, i
-        n = 1
-        from_, to = forest.strata[i]
-        if to != before:  # another block
-            sown, before = 0, to
-        for a in range(sown):
-            j = seeds[a]
-            if points.losses[j] > own:
-                n = insert(i, j, _cost(points.place, i, j), points.losses[j], points.profiles,
-                           level, price, corner, n)  # fmt: skip
-        for stratum in range(from_, to):
-            node = forest.root[stratum]
-            if forest.top[node] <= own or forest.top[node] < level[n - 1]:
-                break
-            waiting[0], far[0] = node, 0.0
-            held = 1
-            while held > 0:
-                held -= 1
-                node = waiting[held]
-                if forest.top[node] <= own:
-                    continue
-                limit = _limit(forest, node, i, cost_at(forest.top[node], level, price, n))
-                if far[held] > limit:
-                    continue
-                if forest.children[node]:
-                    held = _push(forest, node, i, limit, near, waiting, far, held)
-                    continue
-                pairs += forest.last[node] - forest.first[node]
-                if _distances(forest, node, i, near) > limit:
-                    continue
-                if n + LEAF > len(level):
-                    level, price, corner = _longer(level), _longer(price), _longer(corner)
-                n = _take_leaf(i, node, limit, near, forest, points, level, price, corner, n)
-        if n <= SEEDS:
-            # the point itself need not be a target
-            sown = n - 1 if corner[n - 1] == i else n
-            seeds[:sown] = corner[:sown]
-        n = finish(i, points.losses, price, corner, n)
-        count[r] = n
-        if total + n <= len(corners):
-            corners[total : total + n] = corner[:n]
-            costs[total : total + n] = price[:n]
-        total += n
-    return total, pairs
-
-
-@njit(cache=True)
-def _take_leaf(
-    i: int, node: int, limit: float, near: Single, forest: Forest, points: Points,
-    level: FloatArray, price: FloatArray, corner: IntArray, n: int,
-) -> int:  # fmt: skip
-    """Take into the hull of point ``i`` what a leaf has to add; return the hull's new length."""
-    first = forest.first[node]
-    for a in range(forest.last[node] - first):
-        if near[a] > limit:
-            continue
-        loss = forest.loss[first + a]
-        if loss <= points.losses[i]:
-            continue
-        if near[a] > _limit(forest, node, i, cost_at(loss, level, price, n)):
-            continue
-        j = forest.target[first + a]
-        n = insert(i, j, _cost(points.place, i, j), loss, points.profiles, level, price, corner, n)
-    return n
-
-
-@njit(cache=True, parallel=True)
-def frontiers_of_forest(
-    rows: IntArray, forest: Forest, points: Points,
-    count: IntArray, corners: IntArray, costs: FloatArray, totals: IntArray, pairs: IntArray,
-) -> None:  # fmt: skip
-    """Fill the frontiers of ``rows`` under squared Euclidean cost, `ROWS` of them a chunk.
-
-    A chunk's corners go one after the other into its row of ``corners`` and ``costs``, as far
-    as there is room; ``totals`` tells how many there are, ``pairs`` how many were looked at.
-    """
-    for chunk in prange(len(totals)):
-        part = slice(chunk * ROWS, min(len(rows), (chunk + 1) * ROWS))
-        totals[chunk], pairs[chunk] = _frontiers_of_rows(
-            rows[part], forest, points, count[part], corners[chunk], costs[chunk]
-        )
-
-
-@njit(cache=True)
+@njit(**UNCOUNTED)
 def _net(points: Points, i: int, j: int, price: float) -> float:
     """Return l_j − ν c_ij; at an infinite price only free moves are worth anything."""
-    cost = _cost(points.place, i, j)
+    cost = cost_of(points.place, i, j)
     return float(points.losses[j] - (price * cost if cost > 0.0 else 0.0))
 
 
 @njit(cache=True)
 def _best_of_rows(  # noqa: C901
-    rows: IntArray, forest: Forest, points: Points, price: float, best: FloatArray
-) -> None:
-    """Fill max_j (l_j − ν c_ij) of some points one after the other."""
+    rows: IntArray, forest: Forest, points: Points, price: float, best: FloatArray,
+    target: IntArray,
+) -> None:  # fmt: skip
+    """Fill max_j (l_j − ν c_ij) of some points one after the other, and who has it.
+
+    ``target`` says where to begin: at a point that may be moved to, or nowhere (-1).
+    """
     near = np.empty(LEAF, np.float32)
     waiting, far = np.empty(DEPTH, np.int64), np.empty(DEPTH)
     seed, before = -1, 0
@@ -241,32 +152,35 @@ def _best_of_rows(  # noqa: C901
         from_, to = forest.strata[i]
         if to != before:  # another block
             seed, before = -1, to
-        best[r] = points.losses[i]
-        if seed >= 0:
-            best[r] = max(best[r], _net(points, i, seed, price))
+        best[r], begun, target[r] = points.losses[i], target[r], i
+        for j in (begun, seed):
+            if j >= 0 and _net(points, i, j, price) > best[r]:
+                best[r], target[r] = _net(points, i, j, price), j
         for stratum in range(from_, to):
             waiting[0], far[0] = forest.root[stratum], 0.0
             held = 1
             while held > 0:
                 held -= 1
                 node = waiting[held]
-                limit = _limit(forest, node, i, _affordable(forest.top[node], best[r], price))
+                limit = limit_of(forest, node, i, _affordable(forest.top[node], best[r], price))
                 if forest.top[node] <= best[r] or far[held] > limit:
                     continue
                 if forest.children[node]:
                     held = _push(forest, node, i, limit, near, waiting, far, held)
                     continue
-                if _distances(forest, node, i, near) > limit:
-                    continue
                 first = forest.first[node]
-                for a in range(forest.last[node] - first):
+                count = forest.last[node] - first
+                distances(forest.leaves, first, forest.place, i, near, count)
+                for a in range(count):
                     if near[a] <= limit and forest.loss[first + a] > best[r]:
                         net = _net(points, i, forest.target[first + a], price)
                         if net > best[r]:
-                            best[r], seed = net, forest.target[first + a]
+                            best[r], target[r] = net, forest.target[first + a]
+        if target[r] != i:  # the point itself need not be a target
+            seed = target[r]
 
 
-@njit(cache=True)
+@njit(**UNCOUNTED)
 def _affordable(loss: float, least: float, price: float) -> float:
     """Return the largest cost at which a loss is worth at least ``least``."""
     return (loss - least) / price * (1 + MARGIN)
@@ -290,16 +204,16 @@ def _ties_of_rows(
             while held > 0 and count[r] < most:
                 held -= 1
                 node = waiting[held]
-                limit = _limit(forest, node, i, _affordable(forest.top[node], least[r], price))
+                limit = limit_of(forest, node, i, _affordable(forest.top[node], least[r], price))
                 if forest.top[node] < least[r] or far[held] > limit:
                     continue
                 if forest.children[node]:
                     held = _push(forest, node, i, limit, near, waiting, far, held)
                     continue
-                if _distances(forest, node, i, near) > limit:
-                    continue
                 first = forest.first[node]
-                for a in range(forest.last[node] - first):
+                size = forest.last[node] - first
+                distances(forest.leaves, first, forest.place, i, near, size)
+                for a in range(size):
                     j = forest.target[first + a]
                     if near[a] <= limit and j != i and _net(points, i, j, price) >= least[r]:
                         count[r] += 1
@@ -307,12 +221,16 @@ def _ties_of_rows(
 
 @njit(cache=True, parallel=True)
 def best_in_forest(
-    rows: IntArray, forest: Forest, points: Points, price: float, best: FloatArray
-) -> None:
-    """Fill max_j (l_j − ν c_ij) of ``rows`` at a price above 0, which may be infinite."""
+    rows: IntArray, forest: Forest, points: Points, price: float, best: FloatArray,
+    target: IntArray,
+) -> None:  # fmt: skip
+    """Fill max_j (l_j − ν c_ij) of ``rows`` at a price above 0, which may be infinite.
+
+    ``target`` tells where to begin (-1: nowhere), and then who has the maximum.
+    """
     for chunk in prange((len(rows) + ROWS - 1) // ROWS):
         part = slice(chunk * ROWS, min(len(rows), (chunk + 1) * ROWS))
-        _best_of_rows(rows[part], forest, points, price, best[part])
+        _best_of_rows(rows[part], forest, points, price, best[part], target[part])
 
 
 @njit(cache=True, parallel=True)

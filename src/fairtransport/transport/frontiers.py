@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtransport.memory import entries_at_a_time
 from fairtransport.threads import threads_for
 
 if TYPE_CHECKING:
@@ -43,6 +44,14 @@ class Frontiers:
     on the frequencies nor on the budget. Since only the row sums of a plan are fixed and one
     budget couples the rows, the audit value is a fractional multiple-choice knapsack, and
     spending the budget along the segments in slope order solves it.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> problem = ft.AuditProblem([0.0, 0.6, 1.0], [[0, 1, 4], [1, 0, 1], [4, 1, 0]])
+    >>> frontiers = problem.frontiers
+    >>> frontiers.row.tolist(), frontiers.target.tolist(), frontiers.slope.round(3).tolist()
+    ([0, 1, 0], [1, 2, 2], [0.6, 0.4, 0.133])
     """
 
     base_target: IntArray
@@ -55,8 +64,32 @@ class Frontiers:
     far_gain: FloatArray
     slope: FloatArray
 
+    def targets_at(self, price: float) -> IntArray:
+        """Return a target of every point that is worth most at a price."""
+        used = slice(0, int(np.searchsorted(-self.slope, -price, side="left")))
+        target = self.base_target.copy()
+        # a row's segments come in order, so its last one tells where it ends
+        target[self.row[used]] = self.target[used]
+        return target
+
     def net_gains(self, price: float) -> FloatArray:
-        """Return φ_ν(i) = max_j (l_j − ν c_ij) − l_i for every point; ``price`` may be infinite."""
+        """Return φ_ν(i) = max_j (l_j − ν c_ij) − l_i for every point; ``price`` may be infinite.
+
+        Parameters
+        ----------
+        price
+            ν >= 0.
+
+        Returns
+        -------
+        ndarray of float
+            (K,) the net gains.
+
+        Examples
+        --------
+        >>> frontiers.net_gains(0.2).round(3).tolist()
+        [0.4, 0.2, 0.0]
+        """
         # slopes fall, so those above the price come first
         used = slice(0, int(np.searchsorted(-self.slope, -price, side="left")))
         net = self.gain[used] - price * self.cost[used] if used.stop else self.gain[used]
@@ -65,7 +98,15 @@ class Frontiers:
 
 @dataclass(frozen=True, eq=False)
 class _Corners:
-    """Corners of some rows' frontiers, concatenated; each row starts with a free one."""
+    """Corners of some rows' frontiers, concatenated; each row starts with a free one.
+
+    Attributes
+    ----------
+    row
+        The point of each corner; those of one point lie together, cheapest first.
+    target, cost
+        Where it is, and what moving there costs.
+    """
 
     row: IntArray
     target: IntArray
@@ -76,6 +117,18 @@ def build_frontiers(losses: FloatArray, geometry: Geometry) -> Frontiers:
     """Build the frontiers of all points, block by block, never more than a piece of the costs.
 
     Where every move inside a block is free nothing has to be compiled.
+
+    Parameters
+    ----------
+    losses
+        (K,) of all points.
+    geometry
+        Who can be compared with whom, and at what cost.
+
+    Notes
+    -----
+    Ties are broken by rules, not by the way of searching: of targets with equal loss and cost the
+    one that changes the fewest sensitive features, then the one that comes first.
     """
     if geometry.is_free:
         target = _best_free_targets(losses, geometry)
@@ -90,16 +143,31 @@ def build_frontiers(losses: FloatArray, geometry: Geometry) -> Frontiers:
     return _sorted_segments(losses, row[order], target[order], cost[order])
 
 
+def frontiers_of_moves(losses: FloatArray, geometry: Geometry, moves: Moves) -> Frontiers:
+    """Build the frontiers of all points as if some moves were the only ones."""
+    corners = _corners_of_lists(losses, geometry.size, moves, _profiles(geometry))
+    return _sorted_segments(losses, corners.row, corners.target, corners.cost)
+
+
 def _sorted_segments(
     losses: FloatArray, row: IntArray, target: IntArray, cost: FloatArray
 ) -> Frontiers:
-    """Cut corners (in order of the rows) into segments and sort these by slope."""
+    """Cut corners (in order of the rows) into segments and sort these by slope.
+
+    Parameters
+    ----------
+    losses
+        Of all points.
+    row, target, cost
+        The corners, each row's first one free.
+    """
     is_base = np.r_[True, row[1:] != row[:-1]]
     base_target = target[is_base]
     end = np.flatnonzero(~is_base)
     seg_cost = cost[end] - cost[end - 1]
     seg_gain = losses[target[end]] - losses[target[end - 1]]
     slope = _falling_within_rows(seg_gain / seg_cost, ~is_base[end - 1])
+    # stable: equal slopes of one row keep their order, or a later segment could be used first
     order = np.argsort(-slope, kind="stable")
     return Frontiers(
         base_target=base_target,
@@ -115,7 +183,23 @@ def _sorted_segments(
 
 
 def _falling_within_rows(slope: FloatArray, continues: np.ndarray) -> FloatArray:
-    """Undo rounding that makes a segment steeper than the one before it in the same row."""
+    """Undo rounding that makes a segment steeper than the one before it in the same row.
+
+    Parameters
+    ----------
+    slope
+        Of all segments, row by row.
+    continues
+        By segment: whether the one before is of the same row.
+
+    Examples
+    --------
+    The second segment of the first row came out steeper, by rounding; the other row begins anew.
+
+    >>> slope = np.array([1.0, 1.0 + 1e-15, 2.0])
+    >>> _falling_within_rows(slope, np.array([False, True, False])).tolist()
+    [1.0, 1.0, 2.0]
+    """
     slope = slope.copy()
     while len(steeper := np.flatnonzero(continues[1:] & (slope[1:] > slope[:-1])) + 1):
         slope[steeper] = slope[steeper - 1]
@@ -123,7 +207,20 @@ def _falling_within_rows(slope: FloatArray, continues: np.ndarray) -> FloatArray
 
 
 def _best_free_targets(losses: FloatArray, geometry: Geometry) -> IntArray:
-    """Return for each point the free target with the largest loss, by the rules for ties."""
+    """Return for each point the free target with the largest loss, by the rules for ties.
+
+    Parameters
+    ----------
+    losses
+        Of all points.
+    geometry
+        In which every move inside a block is free.
+
+    Returns
+    -------
+    ndarray
+        (K,) the point itself where no target of its block has a larger loss.
+    """
     targets = geometry.targets_in(np.arange(geometry.size))
     order = targets[np.lexsort((targets, -losses[targets], geometry.blocks[targets]))]
     block, loss = geometry.blocks[order], losses[order]
@@ -146,7 +243,21 @@ def _with_fewest_changes(
     best: IntArray, movers: IntArray, first: IntArray, order: IntArray,
     losses: FloatArray, geometry: Geometry,
 ) -> IntArray:  # fmt: skip
-    """Among a block's targets of equal loss give each mover the one that changes least."""
+    """Among a block's targets of equal loss give each mover the one that changes least.
+
+    Parameters
+    ----------
+    best
+        The target of each point so far; changed in place.
+    movers
+        The points that move.
+    first
+        By point: where in ``order`` its block's targets begin.
+    order
+        Targets, block by block, by falling loss.
+    losses, geometry
+        Of all points; profiles, without which nothing is changed.
+    """
     if geometry.profiles is None:
         return best
     profiles = geometry.profiles
@@ -170,10 +281,14 @@ def _with_fewest_changes(
         at = at + 1
 
 
+def _profiles(geometry: Geometry) -> IntArray:
+    if geometry.profiles is None:
+        return np.empty((geometry.size, 0), np.int64)
+    return geometry.profiles
+
+
 def _corners(losses: FloatArray, geometry: Geometry) -> Iterator[_Corners]:
-    profiles = geometry.profiles
-    if profiles is None:
-        profiles = np.empty((geometry.size, 0), np.int64)
+    profiles = _profiles(geometry)
     if (moves := geometry.listed_moves()) is not None:
         yield _corners_of_lists(losses, geometry.size, moves, profiles)
         return
@@ -189,7 +304,7 @@ def _corners(losses: FloatArray, geometry: Geometry) -> Iterator[_Corners]:
         cols = targets[np.lexsort((targets, -losses[targets]))]
         # rows by falling loss: a piece needs only the targets above its lowest row
         limit = np.searchsorted(-losses[cols], -losses[rows], side="left")
-        pieces = max(16, CHUNK_ENTRIES // max(1, len(cols)))
+        pieces = max(16, entries_at_a_time(CHUNK_ENTRIES, 24) // max(1, len(cols)))
         for at in range(0, len(rows), pieces):
             part = slice(at, at + pieces)
             yield _corners_of_piece(
@@ -201,6 +316,19 @@ def _corners_of_piece(
     losses: FloatArray, geometry: Geometry, profiles: IntArray,
     rows: IntArray, cols: IntArray, limit: IntArray,
 ) -> _Corners:  # fmt: skip
+    """Return the corners of some points of a block from a piece of the cost matrix.
+
+    Parameters
+    ----------
+    losses, geometry, profiles
+        Of all points.
+    rows
+        The points, by falling loss.
+    cols
+        Candidates, by falling loss.
+    limit
+        By row: how many of the candidates have a larger loss than it; others gain nothing.
+    """
     from fairtransport.transport import kernels
 
     # room for every candidate, which only smooth losses come near to
@@ -216,6 +344,19 @@ def _corners_of_piece(
 
 
 def _corners_of_lists(losses: FloatArray, size: int, moves: Moves, profiles: IntArray) -> _Corners:
+    """Return the corners of all points from a list of the moves that are allowed.
+
+    Parameters
+    ----------
+    losses
+        Of all points.
+    size
+        K.
+    moves
+        Rows, targets and costs of the moves.
+    profiles
+        (K, columns) codes of the sensitive features.
+    """
     from fairtransport.transport import kernels
 
     row, col, cost = moves

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 
-from fairtransport.transport.kernels import changed, cheapest_first
+from fairtransport.transport.kernels import UNCOUNTED, changed, cheapest_first
 
 if TYPE_CHECKING:
     from fairtransport.checks import FloatArray, IntArray
@@ -20,9 +20,34 @@ MARGIN = 1e-12
 """Candidates below a hull by less stay on it until all are known: products round."""
 
 
-@njit(cache=True)
+@njit(**UNCOUNTED)
 def cost_at(loss: float, level: FloatArray, price: FloatArray, n: int) -> float:
-    """Return the cost at which a hull reaches a loss; no candidate that costs more is a corner."""
+    """Return the cost at which a hull reaches a loss; no candidate that costs more is a corner.
+
+    Parameters
+    ----------
+    loss
+        A candidate's loss.
+    level, price
+        Losses and costs of the hull's corners, both falling.
+    n
+        How many corners there are.
+
+    Returns
+    -------
+    float
+        Infinite above the highest corner: whatever it costs, it is one. −1 below the lowest:
+        nothing there can be. Otherwise the cost on the line between two corners, a little more of
+        it.
+
+    Examples
+    --------
+    A hull with corners at losses 1 and 0, at costs 2 and 0:
+
+    >>> level, price = np.array([1.0, 0.0]), np.array([2.0, 0.0])
+    >>> [round(cost_at(loss, level, price, 2), 6) for loss in (1.5, 1.0, 0.5, -1.0)]
+    [inf, 2.0, 1.0, -1.0]
+    """
     if loss > level[0]:
         return np.inf
     if loss < level[n - 1]:
@@ -30,6 +55,7 @@ def cost_at(loss: float, level: FloatArray, price: FloatArray, n: int) -> float:
     low, high = 0, n - 1
     # level[low] >= loss, and what follows `high` is smaller
     while low < high:
+        # rounded up, so that `low = middle` moves on: rounded down the loop might not end
         middle = (low + high + 1) // 2
         if level[middle] >= loss:
             low = middle
@@ -37,12 +63,14 @@ def cost_at(loss: float, level: FloatArray, price: FloatArray, n: int) -> float:
             high = middle - 1
     if level[low] == loss:
         return float(price[low])
+    # on the line from the corner below to the one above, with a margin: a candidate that lies on
+    # it up to rounding must be looked at, or the answer would depend on the order of the search
     share = (loss - level[low + 1]) / (level[low] - level[low + 1])
     return float((price[low + 1] + (price[low] - price[low + 1]) * share) * (1 + MARGIN))
 
 
-@njit(cache=True)
-def _place(loss: float, level: FloatArray, n: int) -> int:
+@njit(**UNCOUNTED)
+def place_of(loss: float, level: FloatArray, n: int) -> int:
     """Return how many corners have a larger loss."""
     low, high = 0, n
     while low < high:
@@ -54,13 +82,50 @@ def _place(loss: float, level: FloatArray, n: int) -> int:
     return low
 
 
-@njit(cache=True)
+@njit(**UNCOUNTED)
 def insert(  # noqa: C901
     i: int, j: int, c: float, loss: float, profiles: IntArray,
     level: FloatArray, price: FloatArray, corner: IntArray, n: int,
 ) -> int:  # fmt: skip
-    """Take target ``j`` into the hull of point ``i``, if it is a corner; return the new length."""
-    p = q = _place(loss, level, n)
+    """Take target ``j`` into the hull of point ``i``, if it is a corner; return the new length.
+
+    Parameters
+    ----------
+    i, j
+        The point and the candidate.
+    c, loss
+        What moving there costs, and the loss there.
+    profiles
+        (K, columns) codes of the sensitive features: of equal targets the one that changes fewer
+        of them is kept, then the one that comes first. No columns: only the order decides.
+    level, price, corner
+        The hull, changed in place; room for one corner more.
+    n
+        Its length.
+
+    Returns
+    -------
+    int
+        The length afterwards: unchanged, one more, or less, as corners go that the new one hides.
+
+    Notes
+    -----
+    Slopes are compared as products, cross-multiplied, so that nothing is divided by a cost
+    difference that may be tiny.
+
+    Examples
+    --------
+    Into the hull of point 0, which holds itself alone, go a far target and then a nearer one as
+    bad.
+
+    >>> level, price, corner = np.zeros(4), np.zeros(4), np.zeros(4, np.int64)
+    >>> none = np.zeros((3, 0), np.int64)
+    >>> n = insert(0, 1, 3.0, 1.0, none, level, price, corner, 1)
+    >>> n = insert(0, 2, 2.0, 1.0, none, level, price, corner, n)
+    >>> corner[:n].tolist(), price[:n].tolist()
+    ([2, 0], [2.0, 0.0])
+    """
+    p = q = place_of(loss, level, n)
     if p > 0 and price[p - 1] <= c:
         return n
     if p < n and level[p] == loss:
@@ -76,8 +141,11 @@ def insert(  # noqa: C901
         q += 1
     if p > 0 and q < n:
         rise, run = level[p - 1] - level[q], price[p - 1] - price[q]
+        # below the line between its neighbours: no corner. The margin keeps what is on the line up
+        # to rounding
         if (loss - level[q]) * run < rise * (c - price[q]) * (1 - MARGIN):
             return n
+    # neighbours on either side that fell below the lines through the new corner
     while p > 1:
         rise, run = level[p - 2] - loss, price[p - 2] - c
         if (level[p - 1] - loss) * run >= rise * (price[p - 1] - c) * (1 - MARGIN):
@@ -91,12 +159,23 @@ def insert(  # noqa: C901
     return _replace(p, q, j, c, loss, level, price, corner, n)
 
 
-@njit(cache=True)
+@njit(**UNCOUNTED)
 def _replace(
     p: int, q: int, j: int, c: float, loss: float,
     level: FloatArray, price: FloatArray, corner: IntArray, n: int,
 ) -> int:  # fmt: skip
-    """Put one corner where p to q - 1 were; return the new length."""
+    """Put one corner where p to q - 1 were; return the new length.
+
+    Parameters
+    ----------
+    p, q
+        The corners that go; q = p: none does, and one is put in between.
+    j, c, loss
+        Target, cost and loss of the new corner.
+    level, price, corner, n
+        The hull, changed in place, and its length before.
+    """
+    # several go: close the gap. None goes: make room, from the end so that nothing is overwritten
     if q > p + 1:
         for a in range(q, n):
             to = a + p + 1 - q
@@ -108,8 +187,26 @@ def _replace(
     return n + p + 1 - q
 
 
-@njit(cache=True)
+@njit(**UNCOUNTED)
 def finish(i: int, losses: FloatArray, price: FloatArray, corner: IntArray, n: int) -> int:
-    """Turn a hull into the frontier, in place, cheapest corner first; return its length."""
+    """Turn a hull into the frontier, in place, cheapest corner first; return its length.
+
+    Parameters
+    ----------
+    i
+        The point.
+    losses
+        Of all points.
+    price, corner
+        The hull's costs and targets, changed in place.
+    n
+        Its length.
+
+    Notes
+    -----
+    The margin kept candidates that may lie a rounding error below the hull; `cheapest_first`
+    drops them now that all are known, so that every way of searching ends with the same corners.
+    """
+    # the point itself is where a frontier starts, not a target of it
     own = 1 if corner[n - 1] == i else 0
     return cheapest_first(i, n - own, losses, corner, price)

@@ -15,8 +15,12 @@ from numba import njit, prange
 if TYPE_CHECKING:
     from fairtransport.checks import FloatArray, IntArray
 
+UNCOUNTED = {"cache": True, "_nrt": False}
+"""How to compile what is called within loops and makes no arrays. Otherwise numba counts who
+holds each array that is passed on, with a locked instruction for which threads wait."""
 
-@njit(cache=True)
+
+@njit(**UNCOUNTED)
 def changed(profiles: IntArray, i: int, j: int) -> int:
     """Count the columns in which two points differ."""
     count = 0
@@ -26,7 +30,7 @@ def changed(profiles: IntArray, i: int, j: int) -> int:
     return count
 
 
-@njit(cache=True)
+@njit(**UNCOUNTED)
 def _record(
     i: int, j: int, c: float, n: int, losses: FloatArray, profiles: IntArray,
     corner: IntArray, price: FloatArray,
@@ -53,7 +57,7 @@ def _record(
     return n
 
 
-@njit(cache=True)
+@njit(**UNCOUNTED)
 def cheapest_first(  # noqa: C901, PLR0912
     i: int, n: int, losses: FloatArray, corner: IntArray, price: FloatArray
 ) -> int:
@@ -172,7 +176,7 @@ def fill_many_sparse(
         values[b] = _fill(dense, budget, base, row, cost, gain)
 
 
-@njit(cache=True)
+@njit(**UNCOUNTED)
 def _fill(
     frequencies: FloatArray, budget: float, base: FloatArray,
     row: IntArray, cost: FloatArray, gain: FloatArray,

@@ -32,18 +32,40 @@ class PriceSweep:
     square: FloatArray
 
     def spread(self) -> FloatArray:
-        """Return the standard deviations of φ_ν; the weights are probabilities."""
+        """Return the standard deviations of φ_ν; the weights are probabilities.
+
+        Returns
+        -------
+        ndarray
+            At each price. Differences of sums that rounding made negative count as 0.
+        """
         return np.sqrt(np.maximum(self.square - self.mean**2, 0.0))
 
 
 def sweep_prices(frontiers: Frontiers, weights: FloatArray) -> PriceSweep:
     """Compute the moments for weights of any sign, in one pass over the segments.
 
+    Parameters
+    ----------
+    frontiers
+        The segments of all points.
+    weights
+        (K,) frequencies, or a direction for a derivative. Points of weight 0 do not show at
+        which prices they bend.
+
     Notes
     -----
     At price ν point i sits at the frontier corner (c_i, g_i) that its segments of slope > ν
     lead to, so φ_ν(i) = g_i − ν c_i. The sums Σ w g, Σ w c, Σ w g², Σ w gc and Σ w c² change
     only in the row of the segment that is passed.
+
+    Examples
+    --------
+    >>> from fairtransport import AuditProblem
+    >>> problem = AuditProblem([0.0, 1.0], [[0.0, 2.0], [2.0, 0.0]])
+    >>> sweep = sweep_prices(problem.frontiers, np.array([0.5, 0.5]))
+    >>> sweep.prices.tolist(), sweep.mean.tolist()
+    ([inf, 0.5, 0.0], [0.0, 0.0, 0.5])
     """
     used = np.flatnonzero(weights[frontiers.row])
     w = weights[frontiers.row[used]]
@@ -52,6 +74,7 @@ def sweep_prices(frontiers: Frontiers, weights: FloatArray) -> PriceSweep:
     slope = frontiers.slope[used]
 
     def along(start: float, steps: FloatArray) -> FloatArray:
+        """Return the running sum of what each passed segment changes, from a start on."""
         return np.asarray(start + np.r_[0.0, np.cumsum(w * steps)])
 
     base = frontiers.base_gain

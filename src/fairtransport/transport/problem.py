@@ -45,6 +45,11 @@ class AuditProblem:
     forbidden
         Further forbidden moves, the paper's D: a (K, K) array or sparse matrix of 0 and 1.
 
+    Raises
+    ------
+    InputError
+        If losses, costs or budget break a rule above.
+
     Notes
     -----
     The audit value (equation 3.1 of the paper) is
@@ -59,7 +64,8 @@ class AuditProblem:
     --------
     Two people differ only in a sensitive feature; the model errs on the second.
 
-    >>> problem = AuditProblem([0.0, 1.0], [[0.0, 2.0], [2.0, 0.0]], budget=0.5)
+    >>> import fairtransport as ft
+    >>> problem = ft.AuditProblem([0.0, 1.0], [[0.0, 2.0], [2.0, 0.0]], budget=0.5)
     >>> problem.value([1.0, 0.0])
     0.25
     >>> solution = problem.solve([1.0, 0.0])
@@ -86,26 +92,107 @@ class AuditProblem:
 
     @property
     def size(self) -> int:
-        """The number of points, K."""
+        """The number of points, K.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> problem.size
+        2
+        """
         return len(self.losses)
 
     @cached_property
     def frontiers(self) -> Frontiers:
-        """The frontiers of all points; they depend neither on frequencies nor on the budget."""
+        """The frontiers of all points; they depend neither on frequencies nor on the budget.
+
+        Returns
+        -------
+        Frontiers
+
+        Examples
+        --------
+        What each point can gain at which cost, the best first.
+
+        >>> problem.frontiers.cost.tolist(), problem.frontiers.gain.tolist()
+        ([2.0], [1.0])
+        """
         return build_frontiers(self.losses, self.geometry)
 
     def with_budget(self, budget: float) -> AuditProblem:
-        """Return the same problem with another budget, sharing the frontiers."""
+        """Return the same problem with another budget, sharing the frontiers.
+
+        Parameters
+        ----------
+        budget
+            ε >= 0.
+
+        Returns
+        -------
+        AuditProblem
+            Another problem over the same points.
+
+        Raises
+        ------
+        InputError
+            If the budget is negative or no finite number.
+
+        Examples
+        --------
+        >>> [problem.with_budget(budget).value([1.0, 0.0]) for budget in (0, 1, 2, 3)]
+        [0.0, 0.5, 1.0, 1.0]
+        """
         other = AuditProblem(self.losses, self.geometry, budget=budget)
         other.__dict__["frontiers"] = self.frontiers
         return other
 
     def at(self, points: IntArray) -> AuditProblem:
-        """Return the problem of some of the points alone, in the order given."""
+        """Return the problem of some of the points alone, in the order given.
+
+        Parameters
+        ----------
+        points
+            Their numbers.
+
+        Returns
+        -------
+        AuditProblem
+            Over these points alone.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> problem.at(np.array([1])).losses.tolist()
+        [1.0]
+        """
         return AuditProblem(self.losses[points], self.geometry.at(points), budget=self.budget)
 
     def value(self, frequencies: object) -> float:
-        """Return ψ(f), exactly."""
+        """Return ψ(f), exactly.
+
+        Parameters
+        ----------
+        frequencies
+            (K,) f >= 0, which need not sum to one.
+
+        Returns
+        -------
+        float
+            The audit value.
+
+        Raises
+        ------
+        InputError
+            If there are not K finite frequencies, none of them negative.
+
+        Examples
+        --------
+        >>> problem.value([0.5, 0.5])
+        0.25
+        """
         f = self._frequencies(frequencies)
         if self.geometry.is_free and "frontiers" not in self.__dict__:
             # the largest loss of each block is enough; who has it need not be known
@@ -117,6 +204,26 @@ class AuditProblem:
 
         A compiled pass over the segments each, which ends when the budget is spent; in
         parallel over the rows.
+
+        Parameters
+        ----------
+        frequencies
+            (any, K) an array or a scipy sparse matrix.
+
+        Returns
+        -------
+        ndarray of float
+            One audit value a row.
+
+        Raises
+        ------
+        InputError
+            If the rows are not frequencies of K points.
+
+        Examples
+        --------
+        >>> problem.values([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]).tolist()
+        [0.25, 0.25, 0.0]
         """
         many = self._many_frequencies(frequencies)
         frontiers = self.frontiers
@@ -135,7 +242,28 @@ class AuditProblem:
         return values
 
     def solve(self, frequencies: object) -> Solution:
-        """Return ψ(f) with an optimal plan, the price of the budget and their certificate."""
+        """Return ψ(f) with an optimal plan, the price of the budget and their certificate.
+
+        Parameters
+        ----------
+        frequencies
+            (K,) f >= 0.
+
+        Returns
+        -------
+        Solution
+            With value, price, plan and duality gap.
+
+        Raises
+        ------
+        InputError
+            If there are not K finite frequencies, none of them negative.
+
+        Examples
+        --------
+        >>> problem.solve([1.0, 0.0]).plan.toarray().tolist()
+        [[0.75, 0.25], [0.0, 0.0]]
+        """
         f = self._frequencies(frequencies)
         spending = spend(self.frontiers, f, self.budget)
         interval = price_interval(self.frontiers, spending, self.budget)
@@ -149,7 +277,29 @@ class AuditProblem:
         )
 
     def budget_curve(self, frequencies: object) -> BudgetCurve:
-        """Return ψ(f) at every budget, from the same frontiers."""
+        """Return ψ(f) at every budget, from the same frontiers.
+
+        Parameters
+        ----------
+        frequencies
+            (K,) f >= 0.
+
+        Returns
+        -------
+        BudgetCurve
+            Its corners; the price of budget is its slope.
+
+        Raises
+        ------
+        InputError
+            If there are not K finite frequencies, none of them negative.
+
+        Examples
+        --------
+        >>> curve = problem.budget_curve([1.0, 0.0])
+        >>> curve(0.5), curve(2.0), curve(100.0)
+        (0.25, 1.0, 1.0)
+        """
         f = self._frequencies(frequencies)
         spending = spend(self.frontiers, f, np.inf)
         slope = self.frontiers.slope[spending.segments]
@@ -164,7 +314,24 @@ class AuditProblem:
         )
 
     def sweep(self, weights: FloatArray) -> PriceSweep:
-        """Return moments of the net gains at all prices where they bend."""
+        """Return moments of the net gains at all prices where they bend.
+
+        Parameters
+        ----------
+        weights
+            (K,) of the points, such as frequencies.
+
+        Returns
+        -------
+        PriceSweep
+            Prices where some net gain bends, and at each the weighted mean and mean square.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> problem.sweep(np.array([1.0, 0.0])).prices.tolist()
+        [inf, 0.5, 0.0]
+        """
         return sweep_prices(self.frontiers, weights)
 
     def directional_derivative(self, frequencies: object, direction: object) -> float:
@@ -177,12 +344,31 @@ class AuditProblem:
         direction
             h, which must not leave the cone: h_i >= 0 where f_i = 0.
 
+        Returns
+        -------
+        float
+            The slope of ψ at f along h.
+
+        Raises
+        ------
+        InputError
+            If the direction leaves the cone of frequencies.
+
         Notes
         -----
         ψ'_f(h) = min over optimal prices ν of h'φ_ν. It is linear in h exactly when the
         interval of optimal prices does not matter. Between the ends φ_ν(i) is linear for
         points with f_i > 0; at empty points it can bend, so the prices at which it does are
         tried too. The paper's Λ has the multipliers' sign wrong; this is the corrected form.
+
+        Examples
+        --------
+        The budget moves a quarter of a person, whoever else is there; a large one moves everybody.
+
+        >>> problem.directional_derivative([1.0, 0.0], [-1.0, 1.0])
+        0.0
+        >>> problem.with_budget(5.0).directional_derivative([1.0, 0.0], [-1.0, 1.0])
+        -1.0
         """
         f = self._frequencies(frequencies)
         h = finite("direction", float_array("direction", direction, (self.size,)))
@@ -197,7 +383,24 @@ class AuditProblem:
         return float(min([*ends, *inside]))
 
     def costs_of(self, rows: IntArray, cols: IntArray) -> FloatArray:
-        """Return the costs of single moves rows[k] → cols[k]."""
+        """Return the costs of single moves rows[k] → cols[k].
+
+        Parameters
+        ----------
+        rows, cols
+            Numbers of points, of equal length.
+
+        Returns
+        -------
+        ndarray of float
+            One cost a pair; infinity forbids the move.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> problem.costs_of(np.array([0, 1]), np.array([1, 1])).tolist()
+        [2.0, 0.0]
+        """
         geometry = self.geometry
         if self._all_alike and np.array_equal(geometry.blocks[rows], geometry.blocks[cols]):
             return np.zeros(len(rows))
@@ -213,13 +416,51 @@ class AuditProblem:
         )
 
     def net_gains_by_search(self, price: float, wanted: BoolArray) -> FloatArray:
-        """Return φ_ν by a search over all targets instead of the frontiers; 0 where not wanted."""
+        """Return φ_ν by a search over all targets instead of the frontiers; 0 where not wanted.
+
+        Parameters
+        ----------
+        price
+            ν >= 0.
+        wanted
+            (K,) for which points.
+
+        Returns
+        -------
+        ndarray of float
+            (K,) the net gains.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> problem.net_gains_by_search(0.25, np.array([True, False])).tolist()
+        [0.5, 0.0]
+        """
         gains, rows = np.zeros(self.size), np.flatnonzero(wanted)
         gains[rows] = self.best_by_search(price, rows) - self.losses[rows]
         return gains
 
     def best_by_search(self, price: float, rows: IntArray) -> FloatArray:
-        """Return max_j (l_j − ν c_ij) of some points by a search over all targets."""
+        """Return max_j (l_j − ν c_ij) of some points by a search over all targets.
+
+        Parameters
+        ----------
+        price
+            ν >= 0.
+        rows
+            Numbers of points.
+
+        Returns
+        -------
+        ndarray of float
+            One maximum a row.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> problem.best_by_search(0.25, np.array([0, 1])).tolist()
+        [0.5, 1.0]
+        """
         if self._all_alike or (price == 0 and self.geometry.searchable is not None):
             return self._best_of_blocks()[0][rows]
         if (points := self.geometry.searchable) is not None:
@@ -237,6 +478,28 @@ class AuditProblem:
         """Count, for each of ``rows``, the targets that maximise l_j − ν c_ij; 3: or more.
 
         ``best`` is that maximum, where `best_by_search` has found it.
+
+        Parameters
+        ----------
+        price
+            ν >= 0.
+        rows
+            Numbers of points.
+        best
+            (rows,) the maxima, or None.
+
+        Returns
+        -------
+        ndarray of int
+            1, 2 or 3 for each row.
+
+        Examples
+        --------
+        At the price 0.5 staying and moving are as good for the first person.
+
+        >>> import numpy as np
+        >>> problem.count_best_targets(0.5, np.array([0, 1])).tolist()
+        [2, 1]
         """
         if self._all_alike or (price == 0 and self.geometry.searchable is not None):
             return np.minimum(self._best_of_blocks()[1][rows], 3)
@@ -256,7 +519,20 @@ class AuditProblem:
         return self.geometry.is_free and self.geometry.targets is None
 
     def _best_of_blocks(self) -> tuple[FloatArray, IntArray]:
-        """Return the largest loss that each point can be moved to for nothing, and at how many."""
+        """Return the largest loss that each point can be moved to for nothing, and at how many.
+
+        Returns
+        -------
+        reached
+            (K,) max over the targets of the point's block, or its own loss if that is larger.
+        count
+            (K,) how many targets reach it up to rounding, the point itself among them.
+
+        Notes
+        -----
+        Blocks are searched once, not point by point: where all moves are free this replaces K²
+        pairs by K.
+        """
         _, place = np.unique(self.geometry.blocks, return_inverse=True)
         targets = self.geometry.targets_in(np.arange(self.size))
         best, scale = np.full(self.size, -np.inf), np.ones(self.size)
@@ -274,13 +550,45 @@ class AuditProblem:
         return reached, count.astype(np.int64)
 
     def best_targets(self, price: float, row: int) -> IntArray:
-        """Return the targets of one point that maximise l_j − ν c_ij."""
+        """Return the targets of one point that maximise l_j − ν c_ij.
+
+        Parameters
+        ----------
+        price
+            ν >= 0.
+        row
+            The number of a point.
+
+        Returns
+        -------
+        ndarray of int
+            Numbers of targets.
+
+        Examples
+        --------
+        >>> problem.best_targets(0.25, 0).tolist()
+        [1]
+        """
         ((_, net),) = self._lagrangian(price, np.array([row]))
         block = self.geometry.blocks == self.geometry.blocks[row]
         return np.asarray(np.flatnonzero(block)[_near_best(net)[0]])
 
     def _lagrangian(self, price: float, rows: IntArray) -> Iterator[tuple[IntArray, FloatArray]]:
-        """Yield pieces of l_j − ν c_ij over the targets in the rows' blocks."""
+        """Yield pieces of l_j − ν c_ij over the targets in the rows' blocks.
+
+        Parameters
+        ----------
+        price
+            ν, 0 and infinity included.
+        rows
+            The points that are wanted.
+
+        Yields
+        ------
+        part, net
+            Some of the points, all in one block, and (points, members of the block) the values; −∞
+            where a move is forbidden.
+        """
         wanted = np.zeros(self.size, bool)
         wanted[rows] = True
         for members in self.geometry.members:
@@ -294,10 +602,18 @@ class AuditProblem:
                 )
 
     def _frequencies(self, value: object) -> FloatArray:
+        """Return one frequency vector, checked: (K,), finite and non-negative."""
         array = float_array("frequencies", value, (self.size,))
         return finite("frequencies", array, nonnegative=True)
 
     def _many_frequencies(self, value: object) -> FloatArray | csr_array[np.float64]:
+        """Return frequency vectors, one a row, checked, dense or sparse as they came.
+
+        Raises
+        ------
+        InputError
+            If the shape is wrong or an entry is negative or not finite.
+        """
         if not hasattr(value, "tocsr"):
             array = float_array("frequencies", value, (None, self.size))
             return finite("frequencies", array, nonnegative=True)
@@ -310,7 +626,22 @@ class AuditProblem:
 
 
 def _charge(price: float, costs: FloatArray) -> FloatArray:
-    """Return ν·c where 0 · ∞ means what it should: forbidden stays forbidden, free stays free."""
+    """Return ν·c where 0 · ∞ means what it should: forbidden stays forbidden, free stays free.
+
+    Parameters
+    ----------
+    price
+        ν in [0, ∞].
+    costs
+        c, infinite where a move is forbidden.
+
+    Examples
+    --------
+    >>> _charge(np.inf, np.array([0.0, 2.0])).tolist()
+    [0.0, inf]
+    >>> _charge(0.0, np.array([2.0, np.inf])).tolist()
+    [0.0, inf]
+    """
     if 0 < price < np.inf:
         return price * costs
     limit = np.isinf(costs) if price == 0 else costs > 0
@@ -318,12 +649,20 @@ def _charge(price: float, costs: FloatArray) -> FloatArray:
 
 
 def _near_best(net: FloatArray) -> BoolArray:
+    """Return which targets of each row reach its maximum, up to rounding.
+
+    Parameters
+    ----------
+    net
+        (rows, targets) l_j − ν c_ij; −∞ where forbidden.
+    """
     best = net.max(axis=1, keepdims=True)
     finite_part = np.where(np.isfinite(net), np.abs(net), 0.0)
     return np.asarray(net >= best - TOLERANCE * np.maximum(1.0, finite_part.max(axis=1))[:, None])
 
 
 def _gain(frontiers: Frontiers, f: FloatArray, spending: Spending) -> float:
+    """Return ψ(f): free gains, those of used-up segments, and the part of the split one."""
     used = spending.segments[: spending.full]
     value = f @ frontiers.base_gain + spending.mass[: spending.full] @ frontiers.gain[used]
     if spending.splits:
@@ -332,6 +671,17 @@ def _gain(frontiers: Frontiers, f: FloatArray, spending: Spending) -> float:
 
 
 def _plan(frontiers: Frontiers, f: FloatArray, spending: Spending) -> csr_array[np.float64]:
+    """Return the plan of a spending, (K, K) sparse: at most one row is split.
+
+    Parameters
+    ----------
+    frontiers
+        The segments of all points.
+    f
+        The mass of each point.
+    spending
+        How the budget was spent.
+    """
     from scipy.sparse import csr_array
 
     target = frontiers.base_target.copy()

@@ -66,7 +66,7 @@ class MetricSensitivity:
 
     @property
     def applies(self) -> bool:
-        """Whether Proposition 1 does."""
+        """Whether Proposition 1 does; ``lowest`` and ``highest`` hold in any case."""
         return self.reason is None
 
 
@@ -91,6 +91,11 @@ def metric_sensitivity(
     rng
         A seed or a numpy generator.
 
+    Returns
+    -------
+    MetricSensitivity
+        Bounds and what happened.
+
     Notes
     -----
     Proposition 1 of the paper. By duality ψ = min over ν of εν + Σ f_i φ_ν(i), and φ_ν(i)
@@ -101,6 +106,13 @@ def metric_sensitivity(
 
     If (1 − η) c <= c* <= (1 + η) c, a plan that is affordable under c with the budget
     ε/(1 + η) is so under c* with ε, and one under c* with ε is so under c with ε/(1 − η).
+
+    Examples
+    --------
+    >>> problem = AuditProblem([0.0, 1.0], [[0.0, 2.0], [2.0, 0.0]], budget=0.5)
+    >>> found = metric_sensitivity(problem, [1.0, 0.0], eta=0.1, draws=2)
+    >>> round(found.lowest, 3), found.value, round(found.highest, 3)
+    (0.227, 0.25, 0.278)
     """
     share = number("eta", eta, at_least=0, below=1)
     number_of_draws = whole("draws", draws, at_least=0)
@@ -137,15 +149,50 @@ def lipschitz_constant(frontiers: Frontiers) -> float:
 
     The corners of the frontiers are enough: the moves under the curve L√c form a convex set,
     so it holds all moves once it holds the corners.
+
+    Parameters
+    ----------
+    frontiers
+        The frontiers of all points.
+
+    Returns
+    -------
+    float
+        Infinite where somebody gains for nothing.
+
+    Examples
+    --------
+    >>> problem = AuditProblem([0.0, 1.0], [[0.0, 4.0], [4.0, 0.0]])
+    >>> lipschitz_constant(problem.frontiers)
+    0.5
     """
     if (frontiers.base_gain > 0).any():
         return np.inf
+    # costs are squared distances: d = √c
     steepest = frontiers.far_gain / np.sqrt(frontiers.far_cost)
     return float(steepest.max(initial=0.0))
 
 
 def largest_cost(geometry: Geometry) -> float:
-    """Return the largest finite cost of a move, or a bound on it in a very large embedding."""
+    """Return the largest finite cost of a move, or a bound on it in a very large embedding.
+
+    Parameters
+    ----------
+    geometry
+        Who can be compared with whom, and at what cost.
+
+    Returns
+    -------
+    float
+        0 where all moves are free. Beyond ``MOST_PAIRS`` pairs the squared diagonal of the box
+        around each block's points.
+
+    Examples
+    --------
+    >>> problem = AuditProblem([0.0, 1.0], [[0.0, 4.0], [np.inf, 0.0]])
+    >>> largest_cost(problem.geometry)
+    4.0
+    """
     if geometry.cost.allows_all:
         return 0.0
     if (moves := geometry.cost.listed) is not None:
@@ -157,11 +204,28 @@ def largest_cost(geometry: Geometry) -> float:
 
 
 def perturbed(geometry: Geometry, eta: float, rng: np.random.Generator) -> Geometry:
-    """Return a geometry whose costs are within (1 ± η) times what they were, at random."""
+    """Return a geometry whose costs are within (1 ± η) times what they were, at random.
+
+    Parameters
+    ----------
+    geometry
+        As it is.
+    eta
+        η in [0, 1).
+    rng
+        Draws an error for each move, or for what the cost is made of.
+    """
     return replace(geometry, cost=geometry.cost.perturbed(eta, geometry.size, rng))
 
 
 def _why_not(budget: float, diameter: float, lipschitz: float) -> str | None:
+    """Return why Proposition 1 does not apply, or None where it does.
+
+    Parameters
+    ----------
+    budget, diameter, lipschitz
+        ε, D and L: the bound L η D²/√ε needs a positive budget, a distance and a finite L.
+    """
     if budget == 0:
         return "not applicable: the budget is 0"
     if diameter == 0:
@@ -174,13 +238,30 @@ def _why_not(budget: float, diameter: float, lipschitz: float) -> str | None:
 def _changed(
     problem: AuditProblem, frequencies: object, eta: float, rng: np.random.Generator
 ) -> tuple[float, float]:
-    """Return ψ and the price under a random metric."""
+    """Return ψ and the price under a random metric.
+
+    Parameters
+    ----------
+    problem, frequencies
+        As in `metric_sensitivity`.
+    eta, rng
+        How large errors may be, and the generator that draws them.
+    """
     geometry = perturbed(problem.geometry, eta, rng)
     other = AuditProblem(problem.losses, geometry, budget=problem.budget).solve(frequencies)
     return other.value, other.price
 
 
 def _largest_inside(geometry: Geometry, members: IntArray) -> float:
+    """Return the largest finite cost inside one block, a piece of the matrix at a time.
+
+    Parameters
+    ----------
+    geometry
+        Whose costs they are.
+    members
+        The block's points.
+    """
     targets = geometry.targets_in(members)
     step = max(1, CHUNK_ENTRIES // max(1, len(targets)))
     most = 0.0

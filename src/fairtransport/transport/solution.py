@@ -32,6 +32,16 @@ class BudgetCurve:
         The curve's corners; it starts at budget 0 and is flat after the last corner.
     prices
         The slope of the piece that starts at each corner; the last is 0.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> problem = ft.AuditProblem([0.0, 0.6, 1.0], [[0, 1, 4], [1, 0, 1], [4, 1, 0]])
+    >>> curve = problem.budget_curve([1.0, 0.0, 0.0])
+    >>> curve.budgets.tolist(), curve.values.round(3).tolist(), curve.prices.round(3).tolist()
+    ([0.0, 1.0, 4.0], [0.0, 0.6, 1.0], [0.6, 0.133, 0.0])
+    >>> round(curve(0.5), 3)
+    0.3
     """
 
     budgets: FloatArray
@@ -39,12 +49,44 @@ class BudgetCurve:
     prices: FloatArray
 
     def __call__(self, budget: float) -> float:
-        """Return ψ at another budget."""
+        """Return ψ at another budget.
+
+        Parameters
+        ----------
+        budget
+            ε >= 0; beyond the last corner more of it brings nothing.
+
+        Raises
+        ------
+        InputError
+            If it is not a finite number >= 0.
+        """
         budget = number("budget", budget, at_least=0)
         return float(np.interp(budget, self.budgets, self.values))
 
     def price(self, budget: float) -> float:
-        """Return the right derivative of the curve: what a little more budget would bring."""
+        """Return the right derivative of the curve: what a little more budget would bring.
+
+        Parameters
+        ----------
+        budget
+            ε >= 0.
+
+        Returns
+        -------
+        float
+            The slope just to the right of the budget.
+
+        Raises
+        ------
+        InputError
+            If the budget is negative or no finite number.
+
+        Examples
+        --------
+        >>> round(curve.price(0.5), 3), curve.price(10.0)
+        (0.6, 0.0)
+        """
         budget = number("budget", budget, at_least=0)
         return float(self.prices[np.searchsorted(self.budgets, budget, side="right") - 1])
 
@@ -54,6 +96,15 @@ class BudgetCurve:
 
         Before it a unit of budget brings more than on average over the whole curve, after it
         less.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> curve.elbow
+        1.0
         """
         if len(self.budgets) == 1:
             return float(self.budgets[0])
@@ -71,9 +122,20 @@ class BudgetCurve:
         end
             Half of the corners are spread over the budgets up to this one, half over all.
 
+        Returns
+        -------
+        tuple of BudgetCurve and float
+            The thinner curve, and the largest distance to this one.
+
         Notes
         -----
         What is left is concave and rising too, and nowhere above the curve.
+
+        Examples
+        --------
+        >>> thin, below = curve.thinned(2, 4.0)
+        >>> thin.budgets.tolist(), round(below, 3)
+        ([0.0, 4.0], 0.35)
         """
         if len(self.budgets) <= most:
             return self, 0.0
@@ -88,7 +150,19 @@ class BudgetCurve:
         return thin, float(below.max())
 
     def _spread(self, most: int, end: float) -> IntArray:
-        """Return corners up to a budget, each the farthest from the line between two others."""
+        """Return corners up to a budget, each the farthest from the line between two others.
+
+        Parameters
+        ----------
+        most
+            How many, the ends included.
+        end
+            The budget up to which corners are looked at.
+
+        Notes
+        -----
+        Greedy: the corner that the thinned curve misses by most is put in next, from a heap.
+        """
         last = max(1, int(np.searchsorted(self.budgets, end, side="right")) - 1)
 
         def farthest(left: int, right: int) -> tuple[float, int, int, int]:
@@ -98,6 +172,7 @@ class BudgetCurve:
             at = int(above.argmax())
             return -float(above[at]), left, left + at, right
 
+        # a heap: each new corner cuts one interval in two, and the others keep their worst corner
         kept, heap = [0, last], [farthest(0, last)]
         while len(kept) < most and heap[0][0] < 0:
             _, left, at, right = heappop(heap)
@@ -113,6 +188,19 @@ class Spending:
 
     ``segments`` lists those with mass in their rows; the first ``full`` of them are used up
     and ``rest`` of the budget goes into the next one.
+
+    Attributes
+    ----------
+    segments
+        Indices into the frontiers' segments, steepest first.
+    mass
+        The mass of each one's point.
+    spent
+        The budget that is gone when each is used up.
+    full
+        How many are.
+    rest
+        What is left of the budget for the next; 0 where it ends at a corner, up to rounding.
     """
 
     segments: IntArray
@@ -128,11 +216,28 @@ class Spending:
 
 
 def spend(frontiers: Frontiers, frequencies: FloatArray, budget: float) -> Spending:
-    """Spend the budget greedily along the slope order."""
+    """Spend the budget greedily along the slope order.
+
+    Parameters
+    ----------
+    frontiers
+        The segments of all points.
+    frequencies
+        f >= 0, the mass of each point.
+    budget
+        ε; infinite to use up everything.
+
+    Notes
+    -----
+    A fractional multiple-choice knapsack: within a point segments come in order because its
+    frontier is concave, so that the greedy order never takes a later one first.
+    """
     mass = frequencies[frontiers.row]
     segments = np.flatnonzero(mass)
     mass = mass[segments]
     spent = np.cumsum(mass * frontiers.cost[segments])
+    # a budget that ends at a corner up to rounding ends there: else the last ulp of a sum would
+    # split somebody's mass
     full = int(np.searchsorted(spent, budget * (1 + TOLERANCE), side="right"))
     before = float(spent[full - 1]) if full else 0.0
     rest = budget - before
@@ -140,7 +245,31 @@ def spend(frontiers: Frontiers, frequencies: FloatArray, budget: float) -> Spend
 
 
 def price_interval(frontiers: Frontiers, spending: Spending, budget: float) -> tuple[float, float]:
-    """Return the interval of optimal prices [ν_lo, ν_hi]; longer than a point at corners only."""
+    """Return the interval of optimal prices [ν_lo, ν_hi]; longer than a point at corners only.
+
+    Parameters
+    ----------
+    frontiers, spending
+        The segments, and how the budget was spent along them.
+    budget
+        ε.
+
+    Returns
+    -------
+    tuple of float
+        The slope of what would be bought next, 0 if nothing is left, and of what was bought last;
+        infinite at budget 0.
+
+    Examples
+    --------
+    Half of the budget that would move everybody: one price, the slope of the segment half way.
+
+    >>> from fairtransport import AuditProblem
+    >>> problem = AuditProblem([0.0, 1.0], [[0.0, 2.0], [2.0, 0.0]], budget=1.0)
+    >>> spending = spend(problem.frontiers, np.array([1.0, 0.0]), 1.0)
+    >>> price_interval(problem.frontiers, spending, 1.0)
+    (0.5, 0.5)
+    """
     slope = frontiers.slope[spending.segments]
     lower = float(slope[spending.full]) if spending.full < len(slope) else 0.0
     if budget == 0:
@@ -167,6 +296,17 @@ class Solution:
         split between two targets that cost differently.
     problem, frequencies
         What was solved.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fairtransport as ft
+    >>> problem = ft.AuditProblem([0.0, 1.0], [[0.0, 2.0], [2.0, 0.0]], budget=0.5)
+    >>> solution = problem.solve([1.0, 0.0])
+    >>> solution.value, solution.price_interval
+    (0.25, (0.5, 0.5))
+    >>> solution.plan.toarray().tolist()
+    [[0.75, 0.25], [0.0, 0.0]]
     """
 
     problem: AuditProblem
@@ -178,14 +318,34 @@ class Solution:
 
     @property
     def plan_gain(self) -> float:
-        """What the plan gains, recomputed from the plan: l'(Π'1 − f)."""
+        """What the plan gains, recomputed from the plan: l'(Π'1 − f).
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> solution.plan_gain == solution.value
+        True
+        """
         moves = self.plan.tocoo()
         losses = self.problem.losses
         return float(np.sum(moves.data * (losses[moves.col] - losses[moves.row])))
 
     @property
     def plan_cost(self) -> float:
-        """What the plan costs, recomputed from the plan: ⟨C, Π⟩."""
+        """What the plan costs, recomputed from the plan: ⟨C, Π⟩.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> solution.plan_cost
+        0.5
+        """
         moves = self.plan.tocoo()
         rows, cols = moves.row.astype(np.int64), moves.col.astype(np.int64)
         return float(np.sum(moves.data * self.problem.costs_of(rows, cols)))
@@ -194,11 +354,20 @@ class Solution:
     def duality_gap(self) -> float:
         """The dual value at the price minus the plan's gain, both recomputed from the costs.
 
+        Returns
+        -------
+        float
+
         Notes
         -----
         By weak duality εν + Σ f_i φ_ν(i) is at least ψ(f) at any price, and a feasible plan
         gains at most ψ(f): a gap of 0 proves both optimal. The maxima in φ_ν are taken over
         all allowed targets, not over the frontiers, so that the proof does not rest on them.
+
+        Examples
+        --------
+        >>> solution.duality_gap
+        0.0
         """
         gains = np.zeros(self.problem.size)
         gains[self._moving] = self._best - self.problem.losses[self._moving]
@@ -208,6 +377,10 @@ class Solution:
     def plan_is_unique(self) -> bool:
         """Whether no other plan reaches the value.
 
+        Returns
+        -------
+        bool
+
         Notes
         -----
         A plan is optimal exactly when, at an optimal price ν, each row's mass sits at
@@ -215,6 +388,11 @@ class Solution:
         every row has one maximiser at a price inside the interval of optimal prices. When
         that interval is one positive price, one row may have two maximisers of different
         cost: the budget then fixes its split.
+
+        Examples
+        --------
+        >>> solution.plan_is_unique
+        True
         """
         lower, upper = self.price_interval
         ties = self._ties[self._moving]
@@ -225,6 +403,7 @@ class Solution:
         if not fixed_by_budget:
             return False
         row = self._moving[tied[0]]
+        # two targets of equal cost are no split that the budget could fix
         targets = self.problem.best_targets(self._inner_price, int(row))
         costs = self.problem.costs_of(np.full(2, row), targets)
         return bool(costs[0] != costs[1])
@@ -256,7 +435,23 @@ class Solution:
         return ties
 
     def tied(self, rows: IntArray) -> BoolArray:
-        """Tell for each of some points with mass whether another target is as good."""
+        """Tell for each of some points with mass whether another target is as good.
+
+        Parameters
+        ----------
+        rows
+            Numbers of points.
+
+        Returns
+        -------
+        ndarray of bool
+            One answer a row.
+
+        Examples
+        --------
+        >>> solution.tied(np.array([0])).tolist()
+        [False]
+        """
         if self.plan_is_unique:
             return np.zeros(len(rows), bool)
         return np.asarray(self._ties[rows] > 1)

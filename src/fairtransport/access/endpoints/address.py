@@ -21,7 +21,19 @@ PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True)
 class Address:
-    """Where an endpoint is: no credentials, nothing after a question mark that could be one."""
+    """Where an endpoint is: no credentials, nothing after a question mark that could be one.
+
+    Attributes
+    ----------
+    scheme
+        ``http`` or ``https``.
+    host, port
+        Without the brackets of an IPv6 address; the port is always told.
+    path
+        Quoted, without a slash at its end.
+    query
+        Parameters that are known to be no secrets, as an API's version.
+    """
 
     scheme: str
     host: str
@@ -55,12 +67,40 @@ class Address:
         return self.scheme == "https" or is_here
 
     def at(self, path: str) -> Address:
-        """Return another path of the same host."""
+        """Return another path of the same host.
+
+        Parameters
+        ----------
+        path
+            Quoted already.
+
+        Examples
+        --------
+        >>> str(as_address("http://host/v2/").at("/ping"))
+        'http://host/ping'
+        """
         return replace(self, path=path)
 
 
 def as_address(url: object) -> Address:
-    """Return the address behind a URL; one that holds secrets is refused, without showing them."""
+    """Return the address behind a URL; one that holds secrets is refused, without showing them.
+
+    Parameters
+    ----------
+    url
+        What the user typed.
+
+    Raises
+    ------
+    InputError
+        If it is no address of http or https, or holds a user name, a password or unknown
+        parameters: addresses go into reports and logs.
+
+    Examples
+    --------
+    >>> as_address("https://host/model").port
+    443
+    """
     try:
         parts = urlsplit(url) if isinstance(url, str) else SplitResult("", "", "", "", "")
         port = parts.port or PORTS.get(parts.scheme, 0)
@@ -88,12 +128,25 @@ def as_address(url: object) -> Address:
 
 
 def _is_plain(url: str) -> bool:
+    """Say whether a URL has none of the signs that no address has.
+
+    Examples
+    --------
+    >>> _is_plain("https://models.example/v2"), _is_plain("https://models.example/a b")
+    (True, False)
+    """
     return url.isprintable() and not any(sign in url for sign in ' \\"<>')
 
 
 @dataclass(frozen=True)
 class Token:
-    """The name of the environment variable that holds a token; the token itself is not kept."""
+    """The name of the environment variable that holds a token; the token itself is not kept.
+
+    Attributes
+    ----------
+    variable
+        Its name. Documents, logs and pickles of a box can hold no more than that.
+    """
 
     variable: str
 
@@ -108,16 +161,42 @@ class Token:
         return {"Authorization": f"Bearer {self.value}"} if self.value else {}
 
     def hidden(self, text: str) -> str:
-        """Return what somebody else says without the token."""
+        """Return what somebody else says without the token.
+
+        Parameters
+        ----------
+        text
+            A message that may quote a request.
+        """
         return text.replace(self.value, "…") if self.value else text
 
     def removed(self, content: bytes) -> bytes:
-        """Return what a server sends without the token, which it may send back."""
+        """Return what a server sends without the token, which it may send back.
+
+        Parameters
+        ----------
+        content
+            An answer; it goes into logs.
+        """
         return content.replace(self.value.encode(), b"-") if self.value else content
 
 
 def as_token(variable: str | None, address: Address) -> Token:
-    """Return the token of an endpoint, if it has one and may be sent there."""
+    """Return the token of an endpoint, if it has one and may be sent there.
+
+    Parameters
+    ----------
+    variable
+        The environment variable that holds it; None: the usual one, which need not be set.
+    address
+        Where it would be sent.
+
+    Raises
+    ------
+    InputError
+        If the variable is not set, the token is too short to be told from other text, or it
+        would travel unencrypted to another machine.
+    """
     token = Token(TOKEN if variable is None else variable)
     if variable is not None and not (isinstance(variable, str) and token.value):
         # the value may be the token itself, typed by mistake

@@ -23,6 +23,20 @@ def as_they_arrive(
     many can be lost at most when the program is killed. When one fails nothing more is asked;
     what was in hand still arrives, and then the error is raised, so that no answer is lost that
     was paid for.
+
+    Parameters
+    ----------
+    ask
+        Asks about one part; called in threads.
+    parts
+        What is asked about.
+    at_a_time
+        How many may be under way.
+
+    Examples
+    --------
+    >>> sorted(as_they_arrive(lambda part: 10 * part, [1, 2, 3], at_a_time=2))
+    [(0, 10), (1, 20), (2, 30)]
     """
     if min(len(parts), at_a_time) == 1:
         yield from ((at, ask(part)) for at, part in enumerate(parts))
@@ -61,7 +75,17 @@ def _work(
     ask: Callable[[Part], Said], to_do: Queue[tuple[int, Part] | None],
     done: Queue[tuple[int, Said] | BaseException],
 ) -> None:  # fmt: skip
-    """Ask about one part after the other, until there is none."""
+    """Ask about one part after the other, until there is none.
+
+    Parameters
+    ----------
+    ask
+        Asks about one part.
+    to_do
+        Places and parts; None ends the work.
+    done
+        Takes answers, and errors, which are raised where they are waited for.
+    """
     while (one := to_do.get()) is not None:
         try:
             done.put((one[0], ask(one[1])))

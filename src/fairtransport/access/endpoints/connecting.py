@@ -72,7 +72,24 @@ def connect(
 
     Returns
     -------
-    What `audit` takes as its ``model``.
+    BlackBox
+        What `audit` takes as its ``model``; it is asked when the audit needs an answer.
+
+    Raises
+    ------
+    InputError
+        If a setting breaks its rule, such as an address of no known kind.
+
+    Examples
+    --------
+    Nobody is asked before the audit; what goes wrong then is a `ModelError`.
+
+    >>> import fairtransport as ft
+    >>> box = ft.access.connect("http://127.0.0.1:9/invocations", features=["sex"], timeout=5)
+    >>> box.features
+    ('sex',)
+    >>> print(box.description)
+    MLflow endpoint at http://127.0.0.1:9/invocations
     """
     address = as_address(url)
     limits = Limits(batch_size, at_a_time, timeout, retries, max_answer)
@@ -94,11 +111,31 @@ def connect(
 
 
 def open_address(path: str, _: Permissions) -> Endpoint:
-    """Return the model behind an address that was typed where a file could stand."""
+    """Return the model behind an address that was typed where a file could stand.
+
+    Parameters
+    ----------
+    path
+        The address.
+    _
+        What files would be allowed; nothing is unpacked here.
+    """
     return connect(path)
 
 
 def _columns(features: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Return the columns that a user names, checked.
+
+    Parameters
+    ----------
+    features
+        Names, or None where the server is to be asked which it wants.
+
+    Raises
+    ------
+    InputError
+        If it is an empty list or holds something else than names.
+    """
     if features is None:
         return None
     listed = plain_items(features)
@@ -109,7 +146,20 @@ def _columns(features: Sequence[str] | None) -> tuple[str, ...] | None:
 
 
 def _recognised(client: Client, model: str | None) -> str:
-    """Return which protocol a server speaks, by its address or by what it answers."""
+    """Return which protocol a server speaks, by its address or by what it answers.
+
+    Parameters
+    ----------
+    client
+        Asks it.
+    model
+        A model's name, which only Open Inference servers need.
+
+    Raises
+    ------
+    ModelError
+        If it speaks none that is known.
+    """
     path = client.address.path
     if path.endswith(invocations.PATH):
         return "mlflow"
@@ -126,6 +176,26 @@ def _recognised(client: Client, model: str | None) -> str:
 def _open_inference(
     client: Client, model: str | None, outputs: dict[str, str], classes: Sequence[Value] | None
 ) -> OpenInference:
+    """Return the box of an Open Inference model, with what its server says of it.
+
+    Parameters
+    ----------
+    client
+        Asks the server.
+    model
+        What the server calls the model, where the address does not say.
+    outputs
+        Names of outputs by what is asked for.
+    classes
+        The labels in the order of scores.
+
+    Raises
+    ------
+    InputError
+        If the model has no name.
+    ModelError
+        If the server does not describe it.
+    """
     found = MODEL.fullmatch(client.address.path)
     if found is None and model is None:
         msg = f"`model` must be given: what does {client} call the model?"
@@ -148,10 +218,22 @@ def _open_inference(
 
 
 def _tensors(told: object) -> list[Tensor]:
-    """Return what a server says of its tensors, as far as it can be used."""
+    """Return what a server says of its tensors, as far as it can be used.
+
+    Parameters
+    ----------
+    told
+        Its words; what is no tensor is passed over.
+
+    Examples
+    --------
+    >>> _tensors([{"name": "age"}, "sex"]), _tensors(None)
+    ([{'name': 'age'}], [])
+    """
     listed = told if isinstance(told, list) else []
     return [one for one in listed if _is_tensor(one)]
 
 
 def _is_tensor(told: object) -> TypeGuard[Tensor]:
+    """Say whether a server's words describe a tensor."""
     return isinstance(told, dict) and "name" in told

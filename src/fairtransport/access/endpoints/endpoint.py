@@ -32,6 +32,13 @@ class Endpoint(ABC):
         Asks it.
     features, classes
         Its columns in its order and the labels in the order of its scores; None: not known.
+    library
+        Always pandas: points have to become JSON.
+
+    Notes
+    -----
+    A new protocol is a subclass with `protocol` and `ask`; batches, parallel requests, retries, the
+    query log and every check are the same for all.
     """
 
     client: Client
@@ -46,7 +53,15 @@ class Endpoint(ABC):
 
     @abstractmethod
     def ask(self, points: pd.DataFrame, kind: Answer) -> list[object]:
-        """Return the answers to one batch, one a point."""
+        """Return the answers to one batch, one a point.
+
+        Parameters
+        ----------
+        points
+            At most `batch_size` of them.
+        kind
+            What the loss needs.
+        """
 
     @property
     def name(self) -> str:
@@ -76,13 +91,22 @@ class Endpoint(ABC):
     def arriving(
         self, points: pd.DataFrame, kind: Answer, read: Callable[[list[object], int], T]
     ) -> Iterator[tuple[range, T]]:
-        """Yield what is read of the answers to some points after the other, as they arrive."""
+        """Yield what is read of the answers to some points after the other, as they arrive.
+
+        Parameters
+        ----------
+        points, kind
+            What is asked about, and what for.
+        read
+            Makes something of a batch's answers, given their number; what it refuses is a failure.
+        """
         parts = [
             range(at, min(at + self.batch_size, len(points)))
             for at in range(0, len(points), self.batch_size)
         ]
 
         def asked(part: range) -> T:
+            """Return what is read of one batch's answers, of which there must be one a point."""
             answers = self.ask(points.iloc[part.start : part.stop], kind)
             if len(answers) != len(part):
                 msg = (
@@ -95,12 +119,24 @@ class Endpoint(ABC):
             yield parts[at], answers
 
     def answer(self, points: pd.DataFrame, kind: Answer) -> list[object]:
-        """Return the answers to all points, in their order."""
+        """Return the answers to all points, in their order.
+
+        Parameters
+        ----------
+        points, kind
+            What is asked about, and what for.
+        """
         said: list[object] = [None] * len(points)
         for part, answers in self.arriving(points, kind, lambda answers, _: answers):
             said[part.start : part.stop] = answers
         return said
 
     def refuse(self, kind: Answer, got: object) -> ModelError:
-        """Return what to raise where something else comes back than was asked for."""
+        """Return what to raise where something else comes back than was asked for.
+
+        Parameters
+        ----------
+        kind, got
+            What was asked for, and what came.
+        """
         return ModelError(f"{self.client} must give {kind}s, got {shown(got)}")

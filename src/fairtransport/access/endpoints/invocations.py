@@ -28,7 +28,21 @@ class Invocations(Endpoint):
         return "MLflow"
 
     def ask(self, points: pd.DataFrame, kind: Answer) -> list[object]:
-        """Return the answers to one batch."""
+        """Return the answers to one batch.
+
+        Parameters
+        ----------
+        points
+            Sent as ``dataframe_split``, missing values as null.
+        kind
+            What the loss needs; the protocol cannot say so, so that only what comes back is looked
+            at.
+
+        Raises
+        ------
+        ModelError
+            If no list comes back, or labels where scores are needed.
+        """
         columns = [plain_column(points, name) for name in points.columns]
         rows = [list(row) for row in zip(*columns, strict=True)]
         table = {"columns": list(points.columns), "data": rows}
@@ -46,9 +60,27 @@ class Invocations(Endpoint):
 
 
 def _only_value(said: object) -> object:
-    """Return what a prediction with a single name says."""
+    """Return what a prediction with a single name says.
+
+    Parameters
+    ----------
+    said
+        A value, or a record of named ones.
+
+    Examples
+    --------
+    >>> _only_value({"prediction": 1}), _only_value(1), _only_value({"a": 1, "b": 2})
+    (1, 1, {'a': 1, 'b': 2})
+    """
     return next(iter(said.values())) if isinstance(said, dict) and len(said) == 1 else said
 
 
 def _are_labels(answers: list[object]) -> bool:
+    """Say whether no answer is a number with a fraction or a row of them.
+
+    Examples
+    --------
+    >>> _are_labels([1, "no"]), _are_labels([0.5, 1])
+    (True, False)
+    """
     return all(not isinstance(one, float | list) for one in answers)

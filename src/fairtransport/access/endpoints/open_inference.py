@@ -74,7 +74,15 @@ class OpenInference(Endpoint):
         return f"{super().identity} {self.served} {sorted(self.chosen.items())}"
 
     def ask(self, points: pd.DataFrame, kind: Answer) -> list[object]:
-        """Return the answers to one batch."""
+        """Return the answers to one batch.
+
+        Parameters
+        ----------
+        points
+            Sent as one tensor, or as one a column.
+        kind
+            What the loss needs; it decides which output is asked for.
+        """
         document: dict[str, object] = {"inputs": self._table(points) or self._columns(points)}
         if not self.inputs:
             document["parameters"] = {"content_type": "pd"}
@@ -95,6 +103,13 @@ class OpenInference(Endpoint):
         return isinstance(shape, list) and len(shape) == 2 and shape[1] != 1  # noqa: PLR2004
 
     def _table(self, points: pd.DataFrame) -> list[Tensor]:
+        """Return all columns as one tensor; none where the model takes one a column.
+
+        Parameters
+        ----------
+        points
+            The questions, a row each. Values lie row after row, as the protocol flattens tensors.
+        """
         if not self.takes_a_table:
             return []
         (tensor,) = self.inputs
@@ -104,6 +119,18 @@ class OpenInference(Endpoint):
         return [{**_head(tensor["name"], str(tensor.get("datatype")), shape), "data": data}]
 
     def _columns(self, points: pd.DataFrame) -> list[Tensor]:
+        """Return each column as a tensor, of the type that the server tells, or a guessed one.
+
+        Parameters
+        ----------
+        points
+            The questions, a row each.
+
+        Notes
+        -----
+        Some servers take (n,) tensors and some (n, 1): the length of the shape that the server
+        tells of an input decides, and (n, 1) is sent where it tells none.
+        """
         told = {str(one.get("name")): one for one in self.inputs}
         made: list[Tensor] = []
         for name in points.columns:
@@ -115,6 +142,20 @@ class OpenInference(Endpoint):
         return made
 
     def _cast(self, points: pd.DataFrame, name: str, kind: str) -> list[object]:
+        """Return a column's values in a tensor's type, missing ones as null.
+
+        Parameters
+        ----------
+        points, name
+            The column.
+        kind
+            The type as the protocol calls it.
+
+        Raises
+        ------
+        ModelError
+            If the type is unknown, or a value does not fit it.
+        """
         if kind not in TYPES:
             msg = f"{self.client} must take tensors of {', '.join(TYPES)}, got {shown(kind)}"
             raise ModelError(msg)
@@ -122,7 +163,14 @@ class OpenInference(Endpoint):
         return [None if _is_nan(value) else value for value in values.tolist()]
 
     def _wanted(self, kind: Answer) -> str | None:
-        """Return the output to ask for; None: whatever the server gives."""
+        """Return the output to ask for; None: whatever the server gives.
+
+        Parameters
+        ----------
+        kind
+            What the loss needs. A user's choice comes first, then an output of a fitting type, for
+            scores one that is called after probabilities.
+        """
         if kind in self.chosen:
             return self.chosen[kind]
         if not self.outputs:
@@ -132,6 +180,22 @@ class OpenInference(Endpoint):
         return str(((likely if kind == "score" else []) or fitting)[0].get("name"))
 
     def _answers(self, output: Tensor, size: int, kind: Answer) -> list[object]:
+        """Return an output's data as one answer a point.
+
+        Parameters
+        ----------
+        output
+            The tensor that came.
+        size
+            How many points were asked about.
+        kind
+            What the loss needs.
+
+        Raises
+        ------
+        ModelError
+            If it is of the wrong type or shape.
+        """
         data, shape = output.get("data"), output.get("shape")
         if kind == "score" and not str(output.get("datatype")).startswith(("FP", "BF")):
             raise self.refuse(kind, data)
@@ -147,6 +211,15 @@ class OpenInference(Endpoint):
 
 
 def _head(name: str, kind: str, shape: list[int]) -> Tensor:
+    """Return a tensor without its data; text says that it is.
+
+    Examples
+    --------
+    >>> _head("age", "INT64", [2])
+    {'name': 'age', 'datatype': 'INT64', 'shape': [2]}
+    >>> _head("sex", "BYTES", [2, 1])["parameters"]
+    {'content_type': 'str'}
+    """
     head: Tensor = {"name": name, "datatype": kind, "shape": shape}
     if kind == "BYTES":
         head["parameters"] = {"content_type": "str"}
@@ -154,7 +227,18 @@ def _head(name: str, kind: str, shape: list[int]) -> Tensor:
 
 
 def _type_of(values: Sequence[object]) -> str:
-    """Return the type of a column by its values; a missing one makes numbers fractions."""
+    """Return the type of a column by its values; a missing one makes numbers fractions.
+
+    Parameters
+    ----------
+    values
+        Plain values, None where one is missing.
+
+    Examples
+    --------
+    >>> _type_of([1, 2]), _type_of([1, None]), _type_of(["a"])
+    ('INT64', 'FP64', 'BYTES')
+    """
     kinds = {float if value is None else type(value) for value in values}
     for kind in (str, float, int, bool):
         if kind in kinds:
@@ -163,16 +247,33 @@ def _type_of(values: Sequence[object]) -> str:
 
 
 def _is_nan(value: object) -> bool:
+    """Say whether a value is NaN."""
     return isinstance(value, float) and math.isnan(value)
 
 
 def _holds(output: Tensor, kind: Answer) -> bool:
+    """Say whether an output's type is one for labels, scores or numbers."""
     has_fractions = str(output.get("datatype")).startswith(("FP", "BF"))
     return has_fractions if kind == "score" else not has_fractions or kind == "value"
 
 
 def _one(outputs: Sequence[Tensor], wanted: str | None, kind: Answer, who: str) -> Tensor:
-    """Return the output that was asked for, or the only one."""
+    """Return the output that was asked for, or the only one.
+
+    Parameters
+    ----------
+    outputs
+        What came.
+    wanted
+        Its name, None: any.
+    kind, who
+        What was asked for and who answers, for the message.
+
+    Raises
+    ------
+    ModelError
+        If there is not exactly one.
+    """
     found = [one for one in outputs if wanted in {None, one.get("name")}]
     if len(found) != 1:
         names = ", ".join(str(one.get("name")) for one in outputs) or "none"

@@ -39,6 +39,11 @@ def read_prompt(path: str | Path, url: str, **limits: Any) -> Prompt:
         The address of the server.
     limits
         How it is asked; parameters of `prompt`, too.
+
+    Raises
+    ------
+    InputError
+        If a key is unknown or missing. Addresses and tokens are no keys: a prompt file is shared.
     """
     file = existing_file(str(path))
     with reading(file):
@@ -58,6 +63,20 @@ def read_prompt(path: str | Path, url: str, **limits: Any) -> Prompt:
 
 
 def _table(prompt_file: Path, name: str) -> pd.DataFrame:
+    """Return the names that stand for groups, "NA" and the like read as the words they are.
+
+    Parameters
+    ----------
+    prompt_file
+        The file that names the table.
+    name
+        Where the table is, from there.
+
+    Raises
+    ------
+    InputError
+        If no such file is there, or it cannot be read.
+    """
     import pandas as pd
 
     file = prompt_file.parent / name

@@ -34,7 +34,17 @@ Key = TypeVar("Key")
 
 @dataclass(frozen=True)
 class Sampling:
-    """How a language model is asked, which is recorded; see `prompt`."""
+    """How a language model is asked, which is recorded; see `prompt`.
+
+    Attributes
+    ----------
+    model
+        What the server calls it.
+    temperature, seed, max_tokens
+        Fields of a request; None is not sent.
+    options
+        Further fields, as the user gave them.
+    """
 
     model: str
     temperature: float = 0.0
@@ -97,7 +107,10 @@ class Prompt(Endpoint):
 
     @property
     def digest(self) -> str:
-        """The hash of all that is said to the model but for the people."""
+        """The hash of all that is said to the model but for the people.
+
+        Two prompts with the same one ask the same questions of the same answers in the same way.
+        """
         names = self.template.stand_ins
         told = [
             self.template.text, self.system, _listed(self.template.wording),
@@ -113,7 +126,15 @@ class Prompt(Endpoint):
         return 1
 
     def notes_on(self, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
-        """Say how often the model gave none of the answers, or how likely that was."""
+        """Say how often the model gave none of the answers, or how likely that was.
+
+        Parameters
+        ----------
+        predictions
+            Labels, or scores with one column a class.
+        classes
+            The labels in the order of these columns.
+        """
         offered, refusal = shown(list(self.offered.labels)), self.offered.refusal
         if predictions.ndim > 1:
             column = predictions[:, list(classes).index(refusal)].astype(np.float64)
@@ -127,7 +148,20 @@ class Prompt(Endpoint):
         return (f"{what}; that is counted as the answer {refusal!r}.",) if likely else ()
 
     def ask(self, points: pd.DataFrame, kind: Answer) -> list[object]:
-        """Return the answer to one point: a label, or the scores of all labels."""
+        """Return the answer to one point: a label, or the scores of all labels.
+
+        Parameters
+        ----------
+        points
+            One row.
+        kind
+            Scores are read from the probabilities of the first token, anything else from the words.
+
+        Raises
+        ------
+        ModelError
+            If a number is needed and the model gave none of the answers.
+        """
         (text,) = self.template.prompts(points)
         messages = [{"role": "user", "content": text}]
         if self.system is not None:
@@ -151,7 +185,13 @@ class Prompt(Endpoint):
         return [label]
 
     def _post(self, request: dict[str, object]) -> object:
-        """Return the server's document; None where it refuses because of what was asked."""
+        """Return the server's document; None where it refuses because of what was asked.
+
+        Parameters
+        ----------
+        request
+            The fields of a chat completion.
+        """
         try:
             return self.client.post(self.client.address.path, request)
         except RefusedError as error:
@@ -178,7 +218,7 @@ def prompt(
         The prompt, with columns in braces: "{age} years old". ``{sex:possessive}`` is the form
         "possessive" of the column sex, worded on its own.
     url
-        The address of a server with OpenAI's chat completions: "http://host/v1".
+        The address of a server with OpenAI's chat completions: ``"http://host/v1"``.
     answers
         The answers the model may give: words, or a table of words and the labels they stand
         for. An answer counts word for word, but for capitals and the signs around it.
@@ -207,8 +247,23 @@ def prompt(
 
     Returns
     -------
-    What `audit` takes as its ``model``. Labels are read from what the model says; scores, where
-    a loss needs them, from the probabilities of the first token.
+    BlackBox
+        What `audit` takes as its ``model``. Labels are read from what the model says; scores, where
+        a loss needs them, from the probabilities of the first token.
+
+    Raises
+    ------
+    InputError
+        If a setting breaks its rule, such as a template without columns.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> box = ft.access.prompt("{sex} applies, {years} years of experience. Hire? Yes or no.",
+    ...                        "http://127.0.0.1:9/v1", model="small", answers={"yes": 1, "no": 0},
+    ...                        wording={"sex": {"f": "She", "m": "He"}})
+    >>> box.features, box.classes
+    (('sex', 'years'), [1, 0, -1])
     """
     limits = Limits(1, at_a_time, timeout, retries, max_answer)
     found = as_template(template, wording, stand_ins)
@@ -234,7 +289,20 @@ def prompt(
 
 
 def _only_model(client: Client, base: str) -> str:
-    """Return the name of the only model that a server has."""
+    """Return the name of the only model that a server has.
+
+    Parameters
+    ----------
+    client
+        Asks it.
+    base
+        The path in front of ``/models``.
+
+    Raises
+    ------
+    InputError
+        If it has several, or does not say.
+    """
     told = client.get(f"{base}/models")
     listed = told.get("data") if isinstance(told, dict) else None
     names = [str(one["id"]) for one in listed or () if isinstance(one, dict) and "id" in one]
@@ -246,7 +314,18 @@ def _only_model(client: Client, base: str) -> str:
 
 
 def _listed(table: Mapping[Key, object]) -> list[object]:
-    """Return a table as a list that is the same for the same table."""
+    """Return a table as a list that is the same for the same table.
+
+    Parameters
+    ----------
+    table
+        Perhaps nested; sorted by its keys at every level.
+
+    Examples
+    --------
+    >>> _listed({"b": 1, "a": {"x": 2}})
+    [["'a'", [["'x'", 2]]], ["'b'", 1]]
+    """
     return [
         [repr(key), _listed(value) if isinstance(value, Mapping) else value]
         for key, value in sorted(table.items(), key=repr)

@@ -53,7 +53,7 @@ class Answers:
 
     @property
     def request(self) -> dict[str, object]:
-        """What a request says of the answers."""
+        """What a request says of the answers: a grammar, a JSON schema, or nothing."""
         if self.constrain == "grammar":
             ways = " | ".join(json.dumps(text, ensure_ascii=False) for text in self.labels)
             return {"grammar": f"root ::= {ways}"}
@@ -66,7 +66,20 @@ class Answers:
         return {}
 
     def label(self, document: object, who: str) -> Value:
-        """Return the label of a reply: an answer word for word, but for case and signs around."""
+        """Return the label of a reply: an answer word for word, but for case and signs around.
+
+        Parameters
+        ----------
+        document
+            What the server sent.
+        who
+            Which server, for messages.
+
+        Returns
+        -------
+        Value
+            The refusal's for a reply that was cut short, filtered, refused or is anything else.
+        """
         chosen = _choice(document, who)
         told = chosen.get("message")
         message = told if isinstance(told, Mapping) else {}
@@ -83,6 +96,23 @@ class Answers:
 
         What is left over, also where the server names too few tokens, is the refusal's; all of
         it is where the model says nothing.
+
+        Parameters
+        ----------
+        document
+            What the server sent, with log-probabilities of first tokens.
+        who
+            Which server, for messages.
+
+        Returns
+        -------
+        list of float
+            In the order of `classes`, summing to 1.
+
+        Raises
+        ------
+        ModelError
+            If a likely first token begins several labels' answers, or no probabilities came.
         """
         order = self.classes
         if _is_silent(_choice(document, who)):
@@ -107,11 +137,32 @@ class Answers:
 
     @property
     def _by_word(self) -> dict[str, Value]:
+        """Labels by their answers as they are compared: bare, in small letters."""
         return {_bare(text): label for text, label in self.labels.items()}
 
 
 def as_answers(answers: object, refusal: Value, constrain: str | None) -> Answers:
-    """Return the answers that a user describes, checked."""
+    """Return the answers that a user describes, checked.
+
+    Parameters
+    ----------
+    answers
+        Words, or a table of words and labels.
+    refusal
+        The label of anything else; None: "refusal", or −1 among numbers.
+    constrain
+        "grammar", "json-schema" or None.
+
+    Raises
+    ------
+    InputError
+        If there are not two or more that differ, or the refusal's label is one of theirs.
+
+    Examples
+    --------
+    >>> as_answers(["yes", "no"], None, None).classes
+    ['yes', 'no', 'refusal']
+    """
     listed = answers if isinstance(answers, Mapping) else plain_items(answers)
     if isinstance(listed, list):
         listed = {str(one): one for one in listed}
@@ -133,10 +184,18 @@ def as_answers(answers: object, refusal: Value, constrain: str | None) -> Answer
 
 
 def _bare(text: str) -> str:
+    """Return an answer without the signs around it, in small letters."""
     return text.strip(AROUND).casefold()
 
 
 def _choice(document: object, who: str) -> Mapping[str, object]:
+    """Return the first choice of a chat completion.
+
+    Raises
+    ------
+    ModelError
+        If the document has none.
+    """
     choices = document.get("choices") if isinstance(document, Mapping) else None
     found = choices[0] if isinstance(choices, list) and choices else None
     if not isinstance(found, Mapping):
@@ -146,13 +205,31 @@ def _choice(document: object, who: str) -> Mapping[str, object]:
 
 
 def _is_silent(chosen: Mapping[str, object]) -> bool:
-    """Say whether a reply has nothing in it, or half a character; servers tell no chances then."""
+    """Say whether a reply has nothing in it, or half a character; servers tell no chances then.
+
+    Parameters
+    ----------
+    chosen
+        A choice of the document.
+
+    Examples
+    --------
+    >>> _is_silent({"message": {"content": ""}}), _is_silent({"message": {"content": "yes"}})
+    (True, False)
+    """
     message = chosen.get("message")
     text = message.get("content") if isinstance(message, Mapping) else None
     return not str(text or "").strip(HALF) and not chosen.get("logprobs")
 
 
 def _from_json(text: str) -> str:
+    """Return the answer in a JSON reply; empty, which is a refusal, if there is none.
+
+    Examples
+    --------
+    >>> _from_json('{"answer": "yes"}'), _from_json("I cannot say")
+    ('yes', '')
+    """
     try:
         return str(json.loads(text)["answer"])
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -160,7 +237,24 @@ def _from_json(text: str) -> str:
 
 
 def _first_tokens(document: object, who: str) -> Sequence[tuple[str, float]]:
-    """Return the likeliest first tokens and how likely each is."""
+    """Return the likeliest first tokens and how likely each is.
+
+    Parameters
+    ----------
+    document, who
+        As in `Answers.scores`.
+
+    Raises
+    ------
+    ModelError
+        If there are none, or their probabilities sum to more than 1.
+
+    Examples
+    --------
+    >>> told = {"content": [{"top_logprobs": [{"token": "yes", "logprob": 0.0}]}]}
+    >>> _first_tokens({"choices": [{"logprobs": told}]}, "the endpoint")
+    [('yes', 1.0)]
+    """
     told = _choice(document, who).get("logprobs")
     try:
         tokens = told["content"][0]["top_logprobs"]  # type: ignore[index]

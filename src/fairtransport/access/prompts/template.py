@@ -46,6 +46,21 @@ class StandIns:
         """Return the name of a person: that of a twin in another group has the same place.
 
         Which place is decided by the columns that make no groups.
+
+        Parameters
+        ----------
+        row
+            The person's columns.
+
+        Raises
+        ------
+        ModelError
+            If the person's group has no names.
+
+        Notes
+        -----
+        The place is a hash of the other columns, so that twins share it and it is the same in every
+        run.
         """
         group = tuple(row[key] for key in self.keys)
         names = self.names.get(group)
@@ -93,12 +108,19 @@ class Template:
         return tuple(dict.fromkeys(names))
 
     def prompts(self, points: pd.DataFrame) -> list[str]:
-        """Return the prompt for each point."""
+        """Return the prompt for each point.
+
+        Parameters
+        ----------
+        points
+            With the template's columns.
+        """
         columns = {name: plain_column(points, name) for name in self.columns}
         rows = zip(*columns.values(), strict=True)
         return [self._filled(dict(zip(columns, row, strict=True))) for row in rows]
 
     def _filled(self, row: Mapping[str, Value]) -> str:
+        """Return the text with one person's columns in it."""
         made = []
         for before, name, form, _ in Formatter().parse(self.text):
             made.append(before)
@@ -107,6 +129,21 @@ class Template:
         return "".join(made)
 
     def _worded(self, place: str, row: Mapping[str, Value]) -> str:
+        """Return the words at a place of the template for one person.
+
+        Parameters
+        ----------
+        place
+            As "sex" or "sex:possessive".
+        row
+            The person's columns.
+
+        Raises
+        ------
+        ModelError
+            If a level needs words and has none: a missing value or a truth value never stands for
+            itself.
+        """
         if self.stand_ins is not None and place == self.stand_ins.name:
             return self.stand_ins.of(row)
         value = row[column_of(place)]
@@ -122,12 +159,43 @@ class Template:
 
 
 def column_of(place: str) -> str:
-    """Return the column of a place in a template: what stands before its form."""
+    """Return the column of a place in a template: what stands before its form.
+
+    Parameters
+    ----------
+    place
+        What stands between braces.
+
+    Examples
+    --------
+    >>> column_of("sex:possessive")
+    'sex'
+    """
     return place.partition(":")[0]
 
 
 def as_template(text: object, wording: object, stand_ins: object) -> Template:
-    """Return the template that a user describes, checked."""
+    """Return the template that a user describes, checked.
+
+    Parameters
+    ----------
+    text
+        With columns in braces.
+    wording
+        The words of levels by place, or None.
+    stand_ins
+        A table of groups and names, or None.
+
+    Raises
+    ------
+    InputError
+        If there is no column in braces, or words and names are about something else.
+
+    Examples
+    --------
+    >>> as_template("A person of {age} years.", None, None).columns
+    ('age',)
+    """
     try:
         parts = list(Formatter().parse(text)) if isinstance(text, str) else []
     except ValueError as error:
@@ -154,6 +222,18 @@ def as_template(text: object, wording: object, stand_ins: object) -> Template:
 
 
 def _as_wording(given: object) -> dict[str, dict[Value, str]]:
+    """Return the words of levels by place, checked.
+
+    Raises
+    ------
+    InputError
+        If they are no table of tables of words.
+
+    Examples
+    --------
+    >>> _as_wording({"sex": {"f": "a woman", "m": "a man"}})
+    {'sex': {'f': 'a woman', 'm': 'a man'}}
+    """
     rule = "`wording` must map columns to the words of their levels"
     if given is None:
         return {}
@@ -170,7 +250,18 @@ def _as_wording(given: object) -> dict[str, dict[Value, str]]:
 
 
 def _as_stand_ins(given: object) -> StandIns | None:
-    """Return the names in a table: its last column are names, the others make groups."""
+    """Return the names in a table: its last column are names, the others make groups.
+
+    Parameters
+    ----------
+    given
+        Any eager data frame; None stays None.
+
+    Raises
+    ------
+    InputError
+        If it is none, is empty, or groups have different numbers of names.
+    """
     if given is None:
         return None
     import narwhals as nw

@@ -66,12 +66,24 @@ class CostlyMoves:
         self.rungs = 0
 
     def take(self, problem: AuditProblem, cells: IntArray, counts: IntArray) -> None:
-        """Take in records at the points ``cells`` that come after ``counts``, in order."""
+        """Take in records at the points ``cells`` that come after ``counts``, in order.
+
+        Parameters
+        ----------
+        problem
+            The audit problem; points may have been added since the last call.
+        cells
+            The points that the new records are at, as they came.
+        counts
+            By point: the records before them.
+        """
         if not self.fixed_targets:
             self.n += len(cells)
             return
         counts, at = counts.copy(), 0
         while at < len(cells):
+            # record numbers known beforehand, and the price from records before them: predictable,
+            # and the same however records are batched
             if self.n in self._choices(self.n):
                 self.price = best_price(problem, counts / self.n, self.n)
             part = cells[at : at + self._until_next_choice()]
@@ -80,12 +92,26 @@ class CostlyMoves:
             at += len(part)
 
     def look(self, problem: AuditProblem, counts: IntArray) -> None:
-        """Look at the evidence against ψ <= δ, after ``counts`` records at the points."""
+        """Look at the evidence against ψ <= δ, after ``counts`` records at the points.
+
+        Parameters
+        ----------
+        problem
+            The audit problem as it is now.
+        counts
+            By point: all records so far.
+
+        Notes
+        -----
+        Stakes are fixed, so the wealth of the whole sample is computed from counts alone, and
+        looks may be as far apart as one likes: a look that is left out can only miss a crossing.
+        """
         occupied = np.flatnonzero(counts)
         frontiers = observed_frontiers(problem, occupied)
         weights = counts[occupied].astype(np.float64)
 
         def mixture(delta: float) -> Mixture:
+            """Return the wealth of these records against ψ <= ``delta``."""
             return Mixture(frontiers, weights, problem.budget, delta, self.most_gain)
 
         threshold = -math.log(self.alpha)
@@ -94,6 +120,7 @@ class CostlyMoves:
             self.rejected_at = self.n
         # wealth falls with δ, so rungs can be skipped on the way up
         grid, threshold = threshold_grid(self.most_gain), -math.log(self.alpha / 2)
+        # what was ever rejected stays rejected (Ville), so that the search begins there
         low, high = self.rungs, len(grid)
         while low < high:
             middle = (low + high) // 2
@@ -115,24 +142,33 @@ class CostlyMoves:
 
     @property
     def lower(self) -> float:
-        """The running lower limit of ψ(f*)."""
+        """The running lower limit of ψ(f*): the grid's threshold below which all were rejected."""
         return float(np.r_[0.0, threshold_grid(self.most_gain)][self.rungs])
 
     @property
     def upper(self) -> float | None:
-        """The running upper limit of ψ(f*)."""
+        """The running upper limit of ψ(f*); None where nothing can be certified."""
         if not self.fixed_targets:
             return None
         return upper_limit(self.bets.crossed[: GRID - 1], self.most_gain)
 
     def as_json(self) -> dict[str, Any]:
-        """Return all that a later run needs beside the counts."""
+        """Return all that a later run needs beside the counts.
+
+        The wealth against ψ <= δ is not part of it: fixed stakes let it be computed from counts.
+        """
         names = ("n", "price", "log_e_value", "rejected_at", "rungs")
         bets = self.bets.as_json() if self.fixed_targets else None
         return {"bets": bets, **{name: getattr(self, name) for name in names}}
 
     def restore(self, saved: dict[str, Any]) -> None:
-        """Take over what `as_json` returned."""
+        """Take over what `as_json` returned.
+
+        Parameters
+        ----------
+        saved
+            Read back from a state file whose settings were the same.
+        """
         self.n, self.rungs = int(saved["n"]), int(saved["rungs"])
         self.price, self.rejected_at = saved["price"], int(saved["rejected_at"])
         self.log_e_value = float(saved["log_e_value"])
@@ -140,34 +176,79 @@ class CostlyMoves:
             self.bets.restore(saved["bets"])
 
     def _bet(self, problem: AuditProblem, cells: IntArray) -> None:
+        """Bet against ψ >= δ on records at one price.
+
+        Parameters
+        ----------
+        problem
+            The audit problem.
+        cells
+            The points of records that come before the next choice of a price.
+        """
         self.n += len(cells)
         if self.price is None:
+            # no price yet: these records are not bet on, which multiplies wealth by 1
             self.bets.skip(len(cells))
             return
         offset = 0.0 if problem.budget == 0 else problem.budget * self.price
         gains = problem.frontiers.net_gains(self.price if problem.budget > 0 else math.inf)
+        # no outcome at this price can exceed the largest gain plus εν: stakes stay within it
         self.bets.take(gains[cells] + offset, self.most_gain + offset)
 
     @staticmethod
     def _choices(n: int) -> list[int]:
-        """Return the record numbers up to n and the next, at which a price is chosen."""
+        """Return the record numbers up to n and the next, at which a price is chosen.
+
+        Parameters
+        ----------
+        n
+            How many records there were.
+
+        Returns
+        -------
+        list of int
+            8, 10, 13, …: each a quarter more than the one before.
+
+        Examples
+        --------
+        >>> CostlyMoves._choices(20)
+        [8, 10, 13, 17, 22]
+        """
         choices = [FIRST_PRICE]
         while choices[-1] <= n:
             choices.append(math.ceil(choices[-1] * NEXT_PRICE))
         return choices
 
     def _until_next_choice(self) -> int:
+        """Return how many records may be bet on before a price is chosen again."""
         return self._choices(self.n)[-1] - self.n
 
 
 def best_price(problem: AuditProblem, frequencies: FloatArray, n: int) -> float:
-    """Return the price at which the mean of Y_ν is least, plus some standard errors."""
+    """Return the price at which the mean of Y_ν is least, plus some standard errors.
+
+    Parameters
+    ----------
+    problem
+        The audit problem.
+    frequencies
+        By point: the shares of earlier records.
+    n
+        How many they were.
+
+    Returns
+    -------
+    float
+        One of the prices at which some gain bends. Any would be valid; ``CAUTION`` keeps
+        away from those that look good in few records.
+    """
     if problem.budget == 0:
         return 0.0  # only free moves matter, whatever the price
     sweep = problem.sweep(frequencies)
     usable = np.isfinite(sweep.prices)
     spread = sweep.spread()[usable]
     prices = sweep.prices[usable]
+    # the least of many noisy means looks too good; the standard errors weigh against that
     score = problem.budget * prices + sweep.mean[usable] + CAUTION * spread / math.sqrt(n)
     return float(prices[np.argmin(score)])
 
@@ -190,22 +271,48 @@ class Mixture:
         self.frontiers, self.counts, self.budget, self.delta = frontiers, counts, budget, delta
         self.stakes = stakes_for(np.array([delta]), most_gain)[:, 0]
         free = budget == 0 or not len(frontiers.row)
+        # εν* <= ψ <= δ, so that the population's price is no higher; without a budget there is none
         self.top = 0.0 if free else delta / budget
 
     def least(self, target: float, hints: Sequence[float] = ()) -> Least:
-        """Return a limit below all prices' wealths if it reaches ``target``, else less."""
+        """Return a limit below all prices' wealths if it reaches ``target``, else less.
+
+        Parameters
+        ----------
+        target
+            The log-wealth that is asked for.
+        hints
+            Prices to begin with.
+        """
         return least_log_wealth(
             self.frontiers, self.budget, (0.0, self.top), self._wealths, log_mean, target,
             list(hints),
         )  # fmt: skip
 
     def at(self, price: float) -> float:
-        """Return the log-wealth at a price."""
+        """Return the log-wealth at a price.
+
+        Parameters
+        ----------
+        price
+            ν in [0, δ/ε].
+        """
         outcomes = self.frontiers.at(price).gains + self.budget * price
         return log_mean(self._wealths(outcomes[None, :])[0])
 
     def proven(self, threshold: float) -> float:
-        """Return a log-wealth that no price falls below, as large as is found quickly."""
+        """Return a log-wealth that no price falls below, as large as is found quickly.
+
+        Parameters
+        ----------
+        threshold
+            log(1/α). Whether this is reached is always found out.
+
+        Returns
+        -------
+        float
+            A rigorous lower limit of the least wealth over all prices, as e-values are told.
+        """
         price, hints = self.least(math.inf).price, [0.0]
         for attempt in range(TIGHTER):
             # no limit can be above this price's wealth; a little less is perhaps one
@@ -220,10 +327,18 @@ class Mixture:
         return decisive if decisive >= threshold else self.least(-math.inf).value
 
     def _wealths(self, outcomes: FloatArray) -> FloatArray:
+        """Return (rows, stakes) log-wealths of the fixed stakes on rows of outcomes.
+
+        Parameters
+        ----------
+        outcomes
+            (rows, cells) Y_ν at a price, or a tangent below it.
+        """
         logs = np.empty((len(outcomes), len(self.stakes)))
         # along a tangent a factor may end below 0: nothing is left then
         with np.errstate(divide="ignore", invalid="ignore"):
             for j, stake in enumerate(self.stakes):
+                # 0 is a lower limit of the wealth as well: with it the bound is only cautious
                 factors = np.maximum(1 + stake * (outcomes - self.delta), 0.0)
                 logs[:, j] = np.log(factors) @ self.counts
         return logs

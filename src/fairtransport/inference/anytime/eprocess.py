@@ -30,7 +30,23 @@ GRID = 200
 
 
 def threshold_grid(most_gain: float) -> FloatArray:
-    """Return the δ that the confidence sequence decides about, equally spaced in √δ."""
+    """Return the δ that the confidence sequence decides about, equally spaced in √δ.
+
+    Parameters
+    ----------
+    most_gain
+        The largest gain there can be.
+
+    Returns
+    -------
+    ndarray
+        199 rising thresholds, none of them 0 or the largest gain.
+
+    Examples
+    --------
+    >>> threshold_grid(1.0)[[0, 99, -1]].round(4).tolist()
+    [0.0, 0.25, 0.99]
+    """
     return most_gain * (np.arange(1, GRID) / GRID) ** 2
 
 
@@ -70,7 +86,10 @@ def advance(
                 wealth[c] *= start[c] + rise[c] * value
                 total[c] += share[c] * wealth[c]
         for c in range(columns):
+            # compared in units of the column's largest wealth at the last fold: no exponential a
+            # record
             if total[c] >= level[c] and crossed[c] == 0:
+                # what was ever reached stays reached: Ville's inequality is about the whole path
                 crossed[c] = n
         # at fixed record numbers, so that the way records are batched changes no bit
         if n % FOLD == 0:
@@ -85,12 +104,32 @@ def advance(
 def _weigh(
     log_wealth: FloatArray, threshold: FloatArray, weight: FloatArray, level: FloatArray
 ) -> None:
-    """Fill the mixture's weights and its threshold, both relative to the largest wealth."""
+    """Fill the mixture's weights and its threshold, both relative to the largest wealth.
+
+    Parameters
+    ----------
+    log_wealth
+        (stakes, columns).
+    threshold
+        By column: the logarithm to reach.
+    weight
+        (stakes, columns), filled: each stake's wealth over the column's largest, as its part
+        of an equal mixture.
+    level
+        By column, filled: what the weighted sum of products has to reach.
+
+    Notes
+    -----
+    Between two folds the loop over records needs no exponential: mean wealth >= exp(threshold)
+    is Σ weight · product >= level. The clamp at 700 keeps the threshold of a hopeless column a
+    number; no sum reaches it.
+    """
     stakes, columns = log_wealth.shape
     for c in range(columns):
         top = -np.inf
         for j in range(stakes):
             top = max(top, log_wealth[j, c])
+        # wealth far below its threshold would overflow here; e⁷⁰⁰ cannot be reached within a fold
         level[c] = math.exp(min(threshold[c] - top, 700.0))
         for j in range(stakes):
             weight[j, c] = math.exp(log_wealth[j, c] - top) / stakes
@@ -101,7 +140,24 @@ def revise(
     old: FloatArray, new: FloatArray, counts: FloatArray, intercept: FloatArray,
     slope: FloatArray, log_wealth: FloatArray,
 ) -> None:  # fmt: skip
-    """Replace the outcomes of earlier records: ``counts`` of them go from ``old`` to ``new``."""
+    """Replace the outcomes of earlier records: ``counts`` of them go from ``old`` to ``new``.
+
+    Parameters
+    ----------
+    old, new
+        The outcomes before and after.
+    counts
+        How many records had each.
+    intercept, slope
+        (stakes, columns): a record multiplies wealth by intercept + slope · Y.
+    log_wealth
+        (stakes, columns), changed in place.
+
+    Notes
+    -----
+    A wealth of fixed stakes is a product over records in any order, so that a factor can be
+    taken out and another put in.
+    """
     stakes, columns = slope.shape
     for j in range(stakes):
         for c in range(columns):
@@ -148,7 +204,15 @@ class Bets:
         self.crossed: IntArray = np.zeros(len(deltas), np.int64)
 
     def take(self, values: FloatArray, top: float | None = None) -> None:
-        """Bet on records with outcomes ``values`` <= ``top`` (default: the largest gain)."""
+        """Bet on records with outcomes ``values`` <= ``top`` (default: the largest gain).
+
+        Parameters
+        ----------
+        values
+            The outcomes Y, in the order in which records came.
+        top
+            The largest that they can be, known before them. Stakes against ψ >= δ depend on it.
+        """
         columns = self._open
         part = (self.log_wealth[:, columns], self.product[:, columns], self.crossed[columns])
         advance(
@@ -159,36 +223,84 @@ class Bets:
         self.n += len(values)
 
     def skip(self, records: int) -> None:
-        """Let records pass without a bet on them."""
+        """Let records pass without a bet on them.
+
+        Parameters
+        ----------
+        records
+            How many; the times at which thresholds are crossed count them too.
+        """
         self.n += records
 
     def revise(self, old: FloatArray, new: FloatArray, counts: IntArray) -> None:
-        """Replace the outcomes of earlier records; they may only grow."""
+        """Replace the outcomes of earlier records; they may only grow.
+
+        Parameters
+        ----------
+        old, new
+            What the outcomes were and what they are since a new target was seen, new >= old.
+        counts
+            How many records had each.
+
+        Notes
+        -----
+        Outcomes that grow are those of targets taken from the sample: what was bet on so far was
+        too small. The wealth that results is at most that of the whole space's outcomes, at every
+        time. Crossings are not looked for here; the next record's are.
+        """
         columns = self._open
         part = self.log_wealth[:, columns]
         revise(old, new, counts.astype(np.float64), *self._factors(columns, None), part)
         self.log_wealth[:, columns] = part
 
     def log_mixture(self, column: int) -> float:
-        """Return the logarithm of a column's wealth."""
+        """Return the logarithm of a column's wealth.
+
+        Parameters
+        ----------
+        column
+            Which threshold and side; one that is ``kept``, or wealth stands still after a crossing.
+        """
         logs = self.log_wealth[:, column] + np.log(self.product[:, column])
         top = float(np.max(logs))
         return top + math.log(float(np.mean(np.exp(logs - top))))
 
     @property
     def _open(self) -> IntArray:
+        """The columns that are still bet on: not decided, or kept because they are reported."""
         return np.flatnonzero((self.crossed == 0) | self.kept)
 
     def _factors(self, columns: IntArray, top: float | None) -> tuple[FloatArray, FloatArray]:
-        """Return intercepts and slopes of the factors as functions of the outcome."""
+        """Return intercepts and slopes of the factors as functions of the outcome.
+
+        Parameters
+        ----------
+        columns
+            Which columns.
+        top
+            The largest outcome, if it is not the largest gain.
+
+        Returns
+        -------
+        intercept, slope
+            (stakes, columns): 1 + λ(Y − δ) or 1 − λ(Y − δ), written as intercept + slope · Y.
+        """
         deltas, signs = self.deltas[columns], self.signs[columns]
         highest = self.most_gain if top is None else top
+        # the most a record can lose a unit of stake: Y >= 0 against ψ <= δ, Y <= top against ψ >= δ
         room = np.where(signs > 0, deltas, highest - deltas)
         slope = signs * stakes_for(room, self.most_gain)
         return 1 - slope * deltas, slope
 
     def as_json(self) -> dict[str, Any]:
-        """Return the wealths; arrays in base64, so that not a bit is lost."""
+        """Return the wealths; arrays in base64, so that not a bit is lost.
+
+        Notes
+        -----
+        Thresholds, sides and levels are not part of it: they follow from the settings, which the
+        state file keeps. The product since the last fold is, so that a run that is taken up again
+        folds where the first one would have.
+        """
         return {
             "n": self.n,
             "log_wealth": _packed(self.log_wealth),
@@ -197,7 +309,13 @@ class Bets:
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
-        """Take over what `as_json` returned."""
+        """Take over what `as_json` returned.
+
+        Parameters
+        ----------
+        saved
+            Of bets with the same thresholds; shapes must agree.
+        """
         self.n = int(saved["n"])
         self.log_wealth = _unpacked(saved["log_wealth"], self.log_wealth.shape)
         self.product = _unpacked(saved["product"], self.product.shape)
@@ -205,7 +323,29 @@ class Bets:
 
 
 def stakes_for(room: FloatArray, most_gain: float) -> FloatArray:
-    """Return (stakes, columns) the stakes λ where a record can lose ``room`` per unit of λ."""
+    """Return (stakes, columns) the stakes λ where a record can lose ``room`` per unit of λ.
+
+    Parameters
+    ----------
+    room
+        By column: the largest loss of a record for a stake of 1: δ, or T − δ.
+    most_gain
+        The largest gain, which limits how much one record can win.
+
+    Returns
+    -------
+    ndarray
+        ``FRACTIONS`` of 1/room, so that a record loses at most 90 % of a wealth; cut where a
+        record could multiply wealth by more than ``MOST_FACTOR``.
+
+    Examples
+    --------
+    >>> stakes = stakes_for(np.array([0.5]), most_gain=1.0)[:, 0]
+    >>> len(stakes), float(stakes[0]), float(stakes[1])
+    (16, 1.8, 0.9)
+    """
+    # a threshold at the largest outcome leaves no room: the stake is endless, and the second limit
+    # below takes over
     shares = FRACTIONS[:, None] / np.maximum(room, 1e-300)[None, :]
     return np.asarray(np.minimum(shares, MOST_FACTOR / most_gain))
 
@@ -216,6 +356,15 @@ def grid_bets(
     """Return the bets behind a confidence sequence at α/2 a side and a verdict at α a side.
 
     Columns: the grid against ψ <= δ, δ itself against ψ <= δ, then both against ψ >= δ.
+
+    Parameters
+    ----------
+    delta, alpha
+        The threshold and the level of the verdict.
+    most_gain
+        The largest gain there can be, known before the data.
+    lower, upper
+        Which sides are wanted; columns of the other are left out.
     """
     grid = np.r_[threshold_grid(most_gain), delta]
     sides = [sign for sign, wanted in ((1.0, lower), (-1.0, upper)) if wanted]
@@ -228,7 +377,24 @@ def grid_bets(
 
 
 def verdict_bets(delta: float, alpha: float, most_gain: float) -> Bets:
-    """Return the bets behind a verdict alone: against ψ <= δ, then against ψ >= δ, at α each."""
+    """Return the bets behind a verdict alone: against ψ <= δ, then against ψ >= δ, at α each.
+
+    Parameters
+    ----------
+    delta, alpha
+        The threshold and the level.
+    most_gain
+        The largest gain there can be, known before the data.
+
+    Examples
+    --------
+    Two hundred people who gain nothing certify δ = .05, and cannot reject it.
+
+    >>> bets = verdict_bets(0.05, 0.05, 1.0)
+    >>> bets.take(np.zeros(200))
+    >>> int(bets.crossed[0]), 0 < int(bets.crossed[1]) < 200
+    (0, True)
+    """
     both = np.ones(2)
     return Bets(delta * both, np.array([1.0, -1.0]), alpha * both, most_gain, both)
 
@@ -295,24 +461,55 @@ class FreeMoves:
 def lower_limit(crossed: IntArray, most_gain: float) -> float:
     """Return the largest δ of the grid up to which all are rejected.
 
+    Parameters
+    ----------
+    crossed
+        By threshold of the grid: the record at which it was rejected, 0 if never.
+    most_gain
+        The largest gain, which the grid is made from.
+
     Notes
     -----
     If ψ lies between two neighbours of the grid, "ψ <= the upper neighbour" is true and is
     ever rejected with probability at most α/2; unless it is, the limit stays below ψ.
+
+    Examples
+    --------
+    >>> crossed = np.zeros(GRID - 1, int)
+    >>> crossed[:100] = 1
+    >>> lower_limit(crossed, most_gain=1.0)
+    0.25
     """
     grid = np.r_[0.0, threshold_grid(most_gain)]
     return float(grid[np.argmin(np.r_[crossed > 0, False])])
 
 
 def upper_limit(crossed: IntArray, most_gain: float) -> float:
-    """Return the smallest δ of the grid from which on all are rejected."""
+    """Return the smallest δ of the grid from which on all are rejected.
+
+    Parameters
+    ----------
+    crossed
+        By threshold of the grid: the record at which it was rejected, 0 if never.
+    most_gain
+        The largest gain, which is the limit if nothing is rejected.
+
+    Examples
+    --------
+    >>> crossed = np.zeros(GRID - 1, int)
+    >>> crossed[100:] = 1
+    >>> round(upper_limit(crossed, most_gain=1.0), 4)
+    0.255
+    """
     grid = np.r_[threshold_grid(most_gain), most_gain]
     return float(grid[::-1][np.argmin(np.r_[crossed[::-1] > 0, False])])
 
 
 def _packed(array: FloatArray) -> str:
+    """Return an array as base64 of its little-endian doubles."""
     return b64encode(np.ascontiguousarray(array, "<f8").tobytes()).decode("ascii")
 
 
 def _unpacked(text: str, shape: tuple[int, ...]) -> FloatArray:
+    """Return the array of a shape that `_packed` wrote; ValueError if the size does not fit."""
     return np.frombuffer(b64decode(text), "<f8").reshape(shape).astype(np.float64)

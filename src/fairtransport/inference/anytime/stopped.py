@@ -81,11 +81,13 @@ class StoppedLaw(SamplingLaw):
         return math.exp(min(float(path[-1]), MOST_LOG))
 
     def _p_greater(self, delta: float) -> float:
+        """Return the p-value of ψ(f*) <= δ: one over the largest wealth on the way."""
         if delta >= self.most_gain:
             return 1.0
         return _pvalue(log_wealth_path(self.gains, max(delta, 0.0), 1.0, self.most_gain))
 
     def _p_less(self, delta: float) -> float:
+        """Return the p-value of ψ(f*) >= δ; 1 without fixed targets."""
         if not self.fixed_targets or delta <= 0:
             return 1.0
         if delta >= self.most_gain:  # at most the largest gain there can be
@@ -94,10 +96,19 @@ class StoppedLaw(SamplingLaw):
 
     @cached_property
     def _bets(self) -> dict[tuple[float, float], IntArray]:
+        """Crossings of the grid that were computed, by side and level."""
         return {}
 
     def _crossed(self, sign: float, alpha: float) -> IntArray:
-        """Return when each threshold of the grid was rejected, 0 if never."""
+        """Return when each threshold of the grid was rejected, 0 if never.
+
+        Parameters
+        ----------
+        sign
+            +1 against ψ <= δ, −1 against ψ >= δ.
+        alpha
+            The level of each side.
+        """
         if (sign, alpha) not in self._bets:
             grid = threshold_grid(self.most_gain)
             bets = Bets(
@@ -110,7 +121,24 @@ class StoppedLaw(SamplingLaw):
 
 
 def log_wealth_path(gains: FloatArray, delta: float, sign: float, most_gain: float) -> FloatArray:
-    """Return the logarithm of the mixture's wealth after each person, as `Bets` has it."""
+    """Return the logarithm of the mixture's wealth after each person, as `Bets` has it.
+
+    Parameters
+    ----------
+    gains
+        What each person gains, in their order.
+    delta
+        The threshold.
+    sign
+        +1 against ψ <= δ, −1 against ψ >= δ.
+    most_gain
+        The largest gain there can be.
+
+    Returns
+    -------
+    ndarray
+        (n,) log of the mean over the 16 stakes.
+    """
     room = np.array([delta if sign > 0 else most_gain - delta])
     stakes = sign * stakes_for(room, most_gain)
     logs = np.cumsum(np.log1p(stakes * (gains - delta)[None, :]), axis=1)
@@ -119,4 +147,5 @@ def log_wealth_path(gains: FloatArray, delta: float, sign: float, most_gain: flo
 
 
 def _pvalue(path: FloatArray) -> float:
+    """Return one over the largest wealth on a path, at most 1."""
     return math.exp(-min(max(float(path.max()), 0.0), MOST_LOG))

@@ -70,7 +70,16 @@ Choice: TypeAlias = tuple[float, float, float, float, float]
 
 
 class Path(NamedTuple):
-    """Prices and stakes, (orders, blocks), laid down in the first ``until`` blocks."""
+    """Prices and stakes, (orders, blocks), laid down in the first ``until`` blocks.
+
+    Attributes
+    ----------
+    prices, stakes
+        What each block of each order was bet on at, and how much.
+    until
+        By order: the block in which it was given up, else the number of blocks. A test that
+        holds this path lays it in the blocks before.
+    """
 
     prices: FloatArray
     stakes: FloatArray
@@ -89,6 +98,23 @@ def certificate_wealths(
     parallel loop writes to a copy of what a tuple holds. The δ lie at the aim or above it, so
     that what can be staked there can be staked on all, and all stakes are the same: wealth
     grows with δ.
+
+    Parameters
+    ----------
+    orders
+        The random orders of the sample.
+    frontiers
+        The frontiers of occupied cells.
+    aim
+        What the path is for.
+    held
+        A path that is followed as long as it lasts; one with ``until`` 0 if there is none.
+    deltas
+        The thresholds that the path is played against.
+    prices, stakes, until
+        Filled with the path.
+    result
+        (deltas, orders), filled with log-wealths.
     """
     for s in prange(len(stakes)):
         until[s] = _bet_on(s, orders, frontiers, aim, held, deltas, prices, stakes, result)
@@ -103,32 +129,65 @@ def _bet_on(  # noqa: C901
 
     The price of a block has the largest excess of the aim over the past mean of Y_ν, in
     standard deviations.
+
+    Parameters
+    ----------
+    s
+        The order.
+    orders, frontiers, aim, held, deltas
+        As in `certificate_wealths`.
+    prices, stakes, result
+        Row or column ``s`` of them is filled.
+
+    Returns
+    -------
+    int
+        The first block before which wealth against the aim had fallen to ``GIVEN_UP``, else
+        the number of blocks.
+
+    Notes
+    -----
+    Everything that a block's price and stake are made of (``past``, ``aimed``, ``seen``) is
+    brought up to date after they are written down. So they are functions of earlier blocks,
+    E[1 − λ(Y_ν − δ) | past] <= 1 under ψ >= δ, and the wealth's mean is at most 1.
     """
     blocks = stakes.shape[1]
     past, wealth = np.zeros(len(frontiers.base)), np.ones(len(deltas))
+    # placeholders: nothing is staked before the first records, and then a price is chosen first
     price, variance, top, drift, stake = 0.0, 1.0, 1.0, 0.0, 0.0
     aimed, given_up = 0.0, blocks
     for d in range(len(deltas)):
         result[d, s] = 0.0
     for e in range(blocks):
         seen = orders.before[s, e]
+        # a random split may leave the last block empty: then nothing is to come, and √0 must not
+        # divide
         left = max(orders.n - seen, 1.0)
+        # noted even where stakes are held or go on: other tests read it as the end of this path
         if aimed < GIVEN_UP:
             given_up = min(given_up, e)
         if e < held.until[s]:
             price, stake = held.prices[s, e], held.stakes[s, e]
         elif seen == 0.0 or (aim.gives_up and given_up < blocks):
+            # without records there is no price to prefer, and one out of the air would only cost
             stake = 0.0
         else:
+            # a price may be kept for some blocks: it is still one that was chosen from earlier
+            # records
             if e < OFTEN or e % aim.every == 0 or e == held.until[s]:
                 scale = digital_hedge(aimed, aim.alpha, aim.cushion) / math.sqrt(left)
                 price, variance, top, drift = _best_price(past, seen, frontiers, aim, scale)
             stake = digital_stake(aimed, aim.alpha, aim.cushion, variance, left, drift)
+            # Y_ν <= top for every point that could be drawn, so that the factor stays at 1 − cap or
+            # above; without this a record could make wealth negative, and nothing would be proved
             stake = min(stake, aim.cap / max(top - aim.delta, 1e-300))
+        # written down before the block's records are looked at: predictable by construction
         prices[s, e], stakes[s, e] = price, stake
+        # without a budget the price is infinite, and 0 · ∞ would be no number
         offset = 0.0 if aim.budget == 0.0 else aim.budget * price
         for a in range(orders.start[s, e], orders.start[s, e + 1]):
             i, count = orders.cell[a], orders.number[a]
+            # only from here on may stakes know of these records
             past[i] += count
             if stake == 0.0:
                 continue
@@ -136,12 +195,14 @@ def _bet_on(  # noqa: C901
                 i, price, frontiers.first, frontiers.own_cost, frontiers.own_gain,
                 frontiers.own_slope, frontiers.base,
             )  # fmt: skip
+            # the wealth against the aim steers, whichever thresholds are asked about
             aimed += count * log_factor(-stake * (y - aim.delta))
             for d in range(len(deltas)):
                 result[d, s], wealth[d] = multiplied(
                     result[d, s], wealth[d], -stake * (y - deltas[d]), count
                 )
     for d in range(len(deltas)):
+        # the factors that have not been put into the sum yet; each is at least 1 − cap, so positive
         result[d, s] += math.log(wealth[d])
     return int(given_up)
 
@@ -154,6 +215,33 @@ def _best_price(
 
     A variance so small that the stake it asks for, ``scale``/√v, exceeds the cap is of no use:
     it counts as that at which the stake meets the cap.
+
+    Parameters
+    ----------
+    past
+        By cell: the records of earlier blocks.
+    seen
+        Their number, positive.
+    frontiers
+        The frontiers of occupied cells.
+    aim
+        What the path is for.
+    scale
+        The stake in units of 1/√v, from `digital_hedge` and the number of records to come.
+
+    Returns
+    -------
+    price, variance, top, drift
+        ν; E(Y_ν − δ)² with its prior; the most that Y_ν can be at any point; δ minus the past
+        mean of Y_ν.
+
+    Notes
+    -----
+    One sweep down the slopes. ``g`` and ``c`` are the sums over earlier records of gain and cost
+    at the current price's targets, ``gg``, ``gc``, ``cc`` those of their products; each segment
+    that is passed replaces its cell's target, which adds the differences of far and near end.
+    Between two bends Σ φ and Σ φ² are polynomials in ν, so that the score's stationary point
+    there is known in closed form.
     """
     g = gg = c = gc = cc = 0.0
     for i in range(len(past)):
@@ -167,11 +255,13 @@ def _best_price(
     for k in range(segments + 1):
         if k < segments and past[frontiers.row[k]] == 0.0:
             continue  # a cell not seen yet must not show at which price it bends
+        # after the last bend comes the price 0, at which everybody takes the best target there is
         price = frontiers.slope[k] if k < segments else 0.0
         between = _between_bends(g / seen, c / seen, gg / seen, gc / seen, cc / seen, aim)
         if price < between < last < np.inf:
             best = _better(best, between, g, c, gg, gc, cc, seen, aim, scale)
         last = price
+        # below its bend a cell's target is the segment's far end: swap near for far in all sums
         if k < segments:
             t = past[frontiers.row[k]]
             fc, fg = frontiers.far_cost[k], frontiers.far_gain[k]
@@ -190,7 +280,23 @@ def _better(
     best: Choice, price: float, g: float, c: float, gg: float, gc: float, cc: float, seen: float,
     aim: CertificateAim, scale: float,
 ) -> Choice:  # fmt: skip
-    """Return the better of a choice and a price at which the past has these sums."""
+    """Return the better of a choice and a price at which the past has these sums.
+
+    Parameters
+    ----------
+    best
+        The best choice so far.
+    price
+        ν, finite.
+    g, c, gg, gc, cc
+        Sums over earlier records of gain, cost, gain², gain · cost and cost² of the targets
+        that are best at this price.
+    seen
+        The number of these records.
+    aim, scale
+        As in `_best_price`.
+    """
+    # φ falls in ν, so that the limit at the next lower known price is one here
     at = np.searchsorted(aim.limit_prices, price, side="right") - 1
     mean, square = g - price * c, gg - 2.0 * price * gc + price * price * cc
     score, variance, top, drift = _score(
@@ -207,6 +313,19 @@ def _between_bends(
 
     With the past means of gain, cost and their products, δ − Y has mean A + Bν and mean square
     P + Qν + Rν².
+
+    Parameters
+    ----------
+    g, c, gg, gc, cc
+        Past means of gain, cost, gain², gain · cost and cost².
+    aim
+        The threshold and the budget.
+
+    Returns
+    -------
+    float
+        The root of d/dν (A + Bν)/√(P + Qν + Rν²), which is linear in ν: (½AQ − BP)/(½BQ − AR).
+        It may lie outside the two bends; the caller looks.
     """
     a, b = aim.delta - g, c - aim.budget
     p = gg - 2.0 * aim.delta * g + aim.delta * aim.delta
@@ -224,13 +343,42 @@ def _score(
     """Return δ − E Y in standard deviations; E(Y − δ)², the top of Y and δ − E Y.
 
     ``mean`` and ``square`` are Σ φ and Σ φ² over the past, ``offset`` is εν.
+
+    Parameters
+    ----------
+    mean, square
+        Sums over earlier records.
+    seen
+        Their number.
+    aim
+        What the path is for.
+    limit
+        The most that φ_ν can be at any point, known before the data.
+    offset
+        εν.
+    scale
+        The stake in units of 1/√v.
+
+    Returns
+    -------
+    score, variance, top, drift
+        How much this price promises, and what a stake at it is made of.
+
+    Notes
+    -----
+    The prior guess ½δ(top − δ) is of the variance that a gain of the largest size would have
+    whose mean is about δ; it counts for ``aim.weight`` records.
     """
     top = limit + offset
     o = offset - aim.delta
     prior = 0.5 * aim.delta * max(top - aim.delta, 1e-3 * top)
+    # Σ(φ + o)², multiplied out so that one sweep serves all prices; rounding may take it below 0
     squares = max(square + 2.0 * o * mean + o * o * seen, 0.0)
     variance = (aim.weight * prior + squares) / (aim.weight + seen)
     if top > aim.delta:
+        # a stake cannot exceed the cap, so that less variance than this is worth nothing
+        # here the stake scale/√v just meets its cap; with it the score ranks prices by what they
+        # can win
         variance = max(variance, (scale / aim.cap * (top - aim.delta)) ** 2)
     drift = -(mean / seen + o)
     score = drift / math.sqrt(max(variance, 1e-300))

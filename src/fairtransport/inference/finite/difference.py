@@ -54,16 +54,37 @@ class DifferenceLaw(SamplingLaw):
     def upper_bound(self, alpha: float = 0.05) -> float:
         """Return U with P(U >= Δ) >= 1 − α at every n."""
         declared = self.declared[1]
+        # an upper bound of Δ is minus a lower bound of ψ' − ψ
         turned = None if declared is None else -declared
         return -self._bound(self.backward, turned, self._level(alpha))
 
     @cached_property
     def _bounds(self) -> dict[tuple[bool, float], float]:
+        """Bounds that were computed, by whether they are lower ones and by their level."""
         return {}
 
     def _bound(self, evidence: PairedEvidence, declared: float | None, alpha: float) -> float:
+        """Return the lower bound of what the first audit of some evidence finds over the second.
+
+        Parameters
+        ----------
+        evidence
+            ``forward`` for a lower bound of Δ, ``backward`` for one of −Δ.
+        declared
+            The difference that was declared for this side, if there is one, with its sign turned
+            for ``backward``.
+        alpha
+            The level.
+
+        Returns
+        -------
+        float
+            The least that the difference can be where nothing can be known: the limits of gains
+            leave no room for bets.
+        """
         key = evidence is self.forward, alpha
         if key not in self._bounds:
+            # nobody can gain: Δ is known without a sample
             never = evidence.least >= evidence.most
             aim = None if declared is None else _testable(evidence, declared)
             self._bounds[key] = evidence.least if never else Rejection(evidence, aim).bound(alpha)
@@ -76,6 +97,16 @@ class DifferenceLaw(SamplingLaw):
         return self._p(self.backward, -delta)
 
     def _p(self, evidence: PairedEvidence, delta: float) -> float:
+        """Return the p-value of "the first audit finds at most ``delta`` more than the second".
+
+        Parameters
+        ----------
+        evidence
+            The sample for one of the two directions.
+        delta
+            The difference; at or above the most that it can be nothing speaks against it, below
+            the least everything does.
+        """
         if delta >= evidence.most:
             return 1.0
         if delta < evidence.least:
@@ -88,6 +119,18 @@ def _testable(evidence: PairedEvidence, delta: float) -> float:
     """Return a difference, or the least above it that can be staked against.
 
     Rejecting more rejects it too. At the least that a difference can be, stakes have no limit.
+
+    Parameters
+    ----------
+    evidence
+        Tells what a difference can be at least and at the most.
+    delta
+        The difference to be tested.
+
+    Returns
+    -------
+    float
+        ``delta``, but a little more at the least end: ``LEAST_THRESHOLD`` of the whole range.
     """
     if delta != evidence.least:
         return delta

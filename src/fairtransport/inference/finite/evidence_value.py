@@ -21,6 +21,18 @@ LEAST_LEVEL = sys.float_info.min
 def log_evalue(evidence: Evidence, delta: float) -> float:
     """Return the logarithm of the wealth of a mixture of fixed stakes against ψ(f*) <= δ.
 
+    Parameters
+    ----------
+    evidence
+        The sample; whether its targets are fixed makes no difference here.
+    delta
+        The threshold, positive and below the largest gain.
+
+    Returns
+    -------
+    float
+        log E with E[E] <= 1 if ψ(f*) <= δ.
+
     Notes
     -----
     At the population's price ν the records' Y_ν are independent with mean at most δ, so each

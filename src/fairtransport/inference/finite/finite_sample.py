@@ -80,7 +80,7 @@ class FiniteSampleLaw(SamplingLaw):
 
     @property
     def most_gain(self) -> float:
-        """An upper limit of every gain."""
+        """An upper limit of every gain: what ψ cannot exceed even if everybody moved for free."""
         return self.limits.most
 
     def lower_bound(self, alpha: float = 0.05) -> float:
@@ -155,6 +155,20 @@ class FiniteSampleLaw(SamplingLaw):
         return math.exp(min(log_evalue(self._evidence, threshold), MOST_LOG_WEALTH))
 
     def _p_greater(self, delta: float) -> float:
+        """Return the p-value of H0: ψ(f*) <= δ.
+
+        Parameters
+        ----------
+        delta
+            The threshold. Negative ones are impossible values of ψ and have the smallest p-value
+            that is told; at the largest gain or above nothing can be said against H0.
+
+        Returns
+        -------
+        float
+            Exact where gains are two-valued; else one of the levels that `smallest_level` goes
+            through.
+        """
         if self.limits.two_valued:
             return p_share_at_most(self._full_gains, self.n, delta / self.most_gain)
         if delta >= self.most_gain:
@@ -164,6 +178,14 @@ class FiniteSampleLaw(SamplingLaw):
         return smallest_level(Rejection(self._evidence, self._testable(delta)).rejects, self.alpha)
 
     def _p_less(self, delta: float) -> float:
+        """Return the p-value of H0: ψ(f*) >= δ, whose rejection certifies δ.
+
+        Parameters
+        ----------
+        delta
+            The threshold. Above what needs no data H0 is impossible; without fixed targets
+            nothing is ever certified, and the p-value is 1.
+        """
         if not self.fixed_targets:
             return 1.0
         if self.limits.two_valued:
@@ -175,34 +197,62 @@ class FiniteSampleLaw(SamplingLaw):
         return smallest_level(Certificate(self._evidence, delta).certifies, self.alpha)
 
     def _testable(self, delta: float) -> float:
-        """Return δ, or the least that can be staked against: rejecting more rejects δ too."""
+        """Return δ, or the least that can be staked against: rejecting more rejects δ too.
+
+        Parameters
+        ----------
+        delta
+            The threshold. A stake is at most .75/δ, so that very small ones would ask for numbers
+            that floats cannot hold; 0 and less have no bets and are returned as they are.
+        """
         return max(delta, LEAST_THRESHOLD * self.most_gain) if delta > 0 else delta
 
     @cached_property
     def _evidence(self) -> Evidence:
+        """The sample as bets see it; its random orders are drawn once and shared by all tests."""
         return Evidence(self.problem, self.counts, self.limits, self.fixed_targets, self.rng)
 
     @property
     def _anybody_gains(self) -> bool:
-        """Whether somebody in the sample has a gain within the budget's reach, so that ψ > 0."""
+        """Whether somebody in the sample has a gain within the budget's reach, so that ψ > 0.
+
+        Notes
+        -----
+        With a budget the price 0 is asked, at which everything reachable counts: however dear a
+        gain is, a small share of people could take it. ψ <= 0 is then refuted without any error.
+        """
         price = math.inf if self.limits.linear else 0.0
         gains = self.problem.frontiers.net_gains(price)
         return bool(np.any(gains[self.counts > 0] > 0))
 
     @property
     def _full_gains(self) -> int:
+        """How many people have the largest gain; what is less counts as nothing."""
         gains = self.problem.frontiers.base_gain
         return int(self.counts[gains >= self.most_gain].sum())
 
     @property
     def _any_gains(self) -> int:
+        """How many people have a gain: for upper bounds, whatever it is counts as the largest."""
         return int(self.counts[self.problem.frontiers.base_gain > 0].sum())
 
     @property
     def _data_free_bound(self) -> float:
+        """What ψ cannot exceed whatever the population."""
         return self.limits.data_free_bound(self._evidence.budget)
 
     def _cached(self, side: str, alpha: float, compute: Callable[[float], float]) -> float:
+        """Return a bound, computed once for each side and level.
+
+        Parameters
+        ----------
+        side
+            ``"lower"`` or ``"upper"``.
+        alpha
+            The level.
+        compute
+            Maps the level to the bound; seconds, where it has to climb a ladder.
+        """
         key = f"_{side}_{alpha!r}"
         if key not in self.__dict__:
             self.__dict__[key] = compute(alpha)

@@ -32,6 +32,12 @@ def smallest_level(
     levels
         Further levels below α that the p-value is exact at.
 
+    Returns
+    -------
+    float
+        A level of the sequence, 1 if no test rejects, not less than ``SMALLEST_LEVEL`` unless
+        ``levels`` hold less.
+
     Notes
     -----
     Tests at two levels lay stakes of their own and are not nested. From α down a fixed sequence
@@ -39,9 +45,18 @@ def smallest_level(
     them says that the test there rejected. Above α, those of level x − α are gone through in the
     same way; a p-value of at most x says that one of them or the test at α rejected, which has a
     probability of at most (x − α) + α.
+
+    Examples
+    --------
+    A test that rejects from .03 on has a p-value a little above it: levels are a quarter of a
+    halving apart.
+
+    >>> round(smallest_level(lambda level: level >= 0.03, alpha=0.05), 4)
+    0.0354
     """
 
     def rejects(level: float) -> bool:
+        """Whether the test rejects with what a bound at this level leaves for it."""
         return rejects_at(Ladder.main_level(level))
 
     found = 1.0
@@ -60,7 +75,13 @@ def smallest_level(
 
 
 def _above(alpha: float) -> Iterator[float]:
-    """Yield the levels above α that are looked at, the largest first."""
+    """Yield the levels above α that are looked at, the largest first.
+
+    Parameters
+    ----------
+    alpha
+        The level of the test that did not reject.
+    """
     yield from (one for one in ABOVE if one > alpha)
     level = ABOVE[-1] * PACE
     while level > LEAST_ABOVE * alpha:
@@ -69,7 +90,15 @@ def _above(alpha: float) -> Iterator[float]:
 
 
 def _falling(alpha: float, levels: Sequence[float]) -> Iterator[float]:
-    """Yield the levels below α that are looked at, the largest first."""
+    """Yield the levels below α that are looked at, the largest first.
+
+    Parameters
+    ----------
+    alpha
+        The level of the test that rejected.
+    levels
+        Those at which the p-value must be exact, such as the steps of Holm's procedure.
+    """
     fine = [alpha * 2.0 ** (-at / FINE) for at in range(1, FINE * FINELY + 1)]
     yield from sorted({*fine, *(level for level in levels if level < alpha)}, reverse=True)
     level = min([*fine, *levels]) / 2

@@ -29,7 +29,7 @@ class Stakes(NamedTuple):
 
     @property
     def lost(self) -> BoolArray:
-        """Which orders were given up."""
+        """(orders,) which orders were given up."""
         return np.asarray(self.until < self.values.shape[1])
 
 
@@ -61,9 +61,22 @@ class Plan:
 
     @property
     def target(self) -> float:
-        """The log-wealth that rejects."""
+        """The log-wealth that rejects: log(1/level)."""
         return -math.log(self.level)
 
     def part_of(self, price: float) -> int:
-        """Return the part that a price belongs to."""
+        """Return the part that a price belongs to.
+
+        Parameters
+        ----------
+        price
+            A price between the first cut and the last. A cut between two parts belongs to the upper
+            one, the last cut to the last part.
+
+        Examples
+        --------
+        >>> plan = Plan(0.1, 0.05, (0.0, 0.5, 1.0))
+        >>> [plan.part_of(price) for price in (0.0, 0.4, 0.5, 1.0)]
+        [0, 0, 1, 1]
+        """
         return min(bisect_right(self.cuts, price), len(self.cuts) - 1) - 1

@@ -99,7 +99,21 @@ def rejection_stakes(
     orders: Orders, frontiers: ObservedFrontiers, aim: Aim, held: Stakes, stakes: FloatArray,
     given_up: IntArray,
 ) -> None:  # fmt: skip
-    """Fill the stakes of each order, and the block in which it was given up, if it was."""
+    """Fill the stakes of each order, and the block in which it was given up, if it was.
+
+    Parameters
+    ----------
+    orders
+        The random orders of the sample.
+    frontiers
+        The frontiers of occupied cells.
+    aim
+        What the stakes are for.
+    held
+        Stakes that are laid as long as they last; with ``until`` 0 there are none.
+    stakes, given_up
+        Filled. Orders run side by side: none looks at another.
+    """
     for s in prange(len(stakes)):
         given_up[s] = _bet_on(s, orders, frontiers, aim, held, stakes)
 
@@ -109,9 +123,34 @@ def _bet_on(
     s: int, orders: Orders, frontiers: ObservedFrontiers, aim: Aim, held: Stakes,
     stakes: FloatArray,
 ) -> int:  # fmt: skip
-    """Fill the stakes of one order; return the block in which it was given up."""
+    """Fill the stakes of one order; return the block in which it was given up.
+
+    Parameters
+    ----------
+    s
+        The order.
+    orders, frontiers, aim, held
+        As in `rejection_stakes`.
+    stakes
+        Row ``s`` is filled.
+
+    Returns
+    -------
+    int
+        The first block before which wealth at some price had fallen to ``GIVEN_UP``, else the
+        number of blocks.
+
+    Notes
+    -----
+    The loop's order is the proof: whatever a stake is made of was brought up to date by `_play`
+    of the blocks before, so that λ is predictable, and at a price with E Y_ν <= δ every factor
+    1 + λ(Y_ν − δ) has a conditional mean of at most 1 (theory page, "Stakes against ψ <= δ").
+    That the stake is aimed at the worst price is for power alone; a stake of any size between 0
+    and ``aim.most`` would be as valid.
+    """
     blocks = stakes.shape[1]
     book = _open_book(len(frontiers.base), aim.prices)
+    # `changed` makes the first block choose prices: the ends of the part, as nobody was seen
     many, all_bends, changed, due, given_up = 0, True, True, 0, blocks
     for e in range(blocks):
         # seldom later on, so that looking back costs no more than a few passes
@@ -120,13 +159,16 @@ def _bet_on(
             _take_stock(orders, frontiers, aim, s, e, stakes, many, book)
             changed, due = False, e + max(1, e // 2)
         log_wealth, squares, total, top = _farthest(many, book)
+        # with all bends among the kept prices the least wealth is at one of them, and is exact
         if not all_bends:
             log_wealth, squares, total, top = _farthest_bend(
                 many, book, frontiers, aim, log_wealth, squares, total, top
             )
+        # noted even where stakes are held or go on: other tests read it as the end of these stakes
         if log_wealth < GIVEN_UP:
             given_up = min(given_up, e)
         if e < held.until[s]:
+            # laid by a run with the same past up to here, so predictable here as well
             stake = held.values[s, e]
         elif aim.gives_up and given_up < blocks:
             stake = 0.0
@@ -134,11 +176,14 @@ def _bet_on(
             seen = orders.before[s, e]
             prior = _prior_variance(aim, seen, top)
             variance = (aim.weight * prior + squares) / (aim.weight + seen)
+            # a past without any spread must not lead to a division by 0
             variance = max(variance, 1e-12 * aim.most_gain * aim.most_gain)
             drift, left = total / (aim.weight + seen), max(orders.n - seen, 1.0)
             stake = digital_stake(log_wealth, aim.alpha, aim.cushion, variance, left, drift)
+            # .75/(δ − ε·low): the worst outcome, nobody gains at the lowest price, leaves a quarter
             stake = min(stake, aim.most)
         stakes[s, e] = stake
+        # only now are this block's records looked at
         changed = _play(orders, frontiers, aim, s, e, stake, many, book) or changed
     return int(given_up)
 
@@ -148,13 +193,32 @@ def _prior_variance(aim: Aim, seen: float, top: float) -> float:
     """Return the guess of E(Y − δ)² for gains as rare as their mean of about δ allows.
 
     The largest gain there can be loses weight as records show none of that size.
+
+    Parameters
+    ----------
+    aim
+        The threshold and the largest gain G.
+    seen
+        How many records came before.
+    top
+        The largest Y − δ among them.
+
+    Returns
+    -------
+    float
+        ½δ · min(G − δ, max(top, (G − δ)/√(1 + seen))).
     """
+    # δ may be next to the largest gain: a guess of 0 would ask for an endless stake
     most = max(aim.most_gain - aim.delta, 1e-3 * aim.most_gain)
     return float(0.5 * aim.delta * min(most, max(top, most * (1.0 + seen) ** -FADE)))
 
 
 @njit(cache=True)
 def _open_book(cells: int, prices: int) -> Book:
+    """Return an empty book with room for cells and prices.
+
+    Rows of two arrays: compiled code allocates three times an order, not eleven.
+    """
     by_cell, by_price = np.zeros((3, cells)), np.zeros((7, prices))
     return Book(
         by_cell[0], by_cell[1], by_cell[2], by_price[0], np.zeros((cells, prices)), by_price[1],
@@ -171,6 +235,26 @@ def choose_prices(
     Between the ends: all at which a cell seen so far bends or, if they are too many, those
     that cut the bends into parts of equal weight, where a bend weighs the records in its cell
     times the cost that it adds.
+
+    Parameters
+    ----------
+    past
+        By cell: earlier records. Bends of other cells are passed over, since at which price a
+        cell bends tells that somebody is in it.
+    frontiers
+        The frontiers of occupied cells, segments steepest first.
+    aim
+        The ends of the part, and the budget.
+    prices
+        Filled; its length is the most that are kept.
+
+    Returns
+    -------
+    many
+        How many prices there are; 1 without a budget, where ν plays no part.
+    all_bends
+        Whether no bend was left out. Then wealth, log-concave between bends, is least at one of
+        these prices.
     """
     if aim.budget == 0.0:
         prices[0] = 0.0
@@ -181,12 +265,15 @@ def choose_prices(
         if aim.low < slope[k] < aim.high and past[row[k]] > 0.0:
             weight += past[row[k]] * cost[k]
             if slope[k] != last:
+                # segments come steepest first, so that equal slopes are neighbours
                 different, last = different + 1, slope[k]
+    # the two ends are always kept: wealth is known there whatever bends in between
     room = len(prices) - 2
     passed, last, at = 0.0, aim.high, 1
     prices[0] = aim.high
     for k in range(len(row)):
         if aim.low < slope[k] < aim.high and past[row[k]] > 0.0 and at <= room:
+            # quantiles of the bends' weight: prices are dense where the past would spend its budget
             passed += past[row[k]] * cost[k]
             if slope[k] != last and (different <= room or passed * room >= (at - 0.5) * weight):
                 prices[at], last, at = slope[k], slope[k], at + 1
@@ -199,7 +286,20 @@ def lay_out(
     i: int, frontiers: ObservedFrontiers, aim: Aim, many: int, prices: FloatArray,
     excess: FloatArray,
 ) -> None:  # fmt: skip
-    """Fill Y_ν − δ of cell i at the falling prices."""
+    """Fill Y_ν − δ of cell i at the falling prices.
+
+    Parameters
+    ----------
+    i
+        The cell.
+    frontiers, aim
+        Its segments; the budget and the threshold.
+    many, prices
+        The prices, falling.
+    excess
+        (cells, prices), row i is filled.
+    """
+    # prices fall and the cell's slopes fall: one pass over both together
     k, end = frontiers.first[i], frontiers.first[i + 1]
     cost, gain = 0.0, frontiers.base[i]
     for at in range(many):
@@ -207,6 +307,7 @@ def lay_out(
         while k < end and frontiers.own_slope[k] > price:
             cost, gain = frontiers.own_cost[k], frontiers.own_gain[k]
             k += 1
+        # φ_ν = gain − ν · cost of the target that is best at ν; Y_ν = φ_ν + εν
         excess[i, at] = gain - price * cost + aim.budget * price - aim.delta
 
 
@@ -215,8 +316,23 @@ def _take_stock(
     orders: Orders, frontiers: ObservedFrontiers, aim: Aim, s: int, until: int,
     stakes: FloatArray, many: int, book: Book,
 ) -> None:  # fmt: skip
-    """Compute what is kept at new prices from the blocks before ``until``, from the first on."""
+    """Compute what is kept at new prices from the blocks before ``until``, from the first on.
+
+    Parameters
+    ----------
+    orders, frontiers, aim
+        As in `rejection_stakes`.
+    s, until
+        The order, and the block that is about to be bet on.
+    stakes
+        Those laid so far; they stay as they are, whichever prices are looked at.
+    many
+        How many prices there are now.
+    book
+        Changed in place.
+    """
     for at in range(many):
+        # `linear` and `square` stay: they are sums by cell, whichever prices are looked at
         book.wealth[at], book.squares[at], book.total[at], book.top[at] = 1.0, 0.0, 0.0, 0.0
     for i in range(len(book.past)):
         if book.past[i] > 0.0:
@@ -227,6 +343,7 @@ def _take_stock(
                 book.total[at] += book.past[i] * x
                 book.top[at] = max(book.top[at], x)
     for e in range(until):
+        # stakes were laid already: the same bets are replayed at the new prices, none is made anew
         if stakes[s, e] > 0.0:
             _multiply(orders, s, e, stakes[s, e], many, book)
 
@@ -236,13 +353,29 @@ def _play(
     orders: Orders, frontiers: ObservedFrontiers, aim: Aim, s: int, e: int, stake: float,
     many: int, book: Book,
 ) -> bool:  # fmt: skip
-    """Take in the records of a block; return whether one was in a cell not seen before."""
+    """Take in the records of a block; return whether one was in a cell not seen before.
+
+    Parameters
+    ----------
+    orders, frontiers, aim
+        As in `rejection_stakes`.
+    s, e
+        The order and the block.
+    stake
+        What was staked on it.
+    many
+        How many prices are kept.
+    book
+        Changed in place.
+    """
     changed = False
     for a in range(orders.start[s, e], orders.start[s, e + 1]):
         i, count = orders.cell[a], orders.number[a]
         if book.past[i] == 0.0:
             lay_out(i, frontiers, aim, many, book.prices, book.excess)
             changed = True
+        # a cell's first record shows at which prices it bends; from the next block on that may be
+        # used
         book.past[i] += count
         book.linear[i] += stake * count
         book.square[i] += stake * stake * count
@@ -261,10 +394,24 @@ def _multiply(orders: Orders, s: int, e: int, stake: float, many: int, book: Boo
     """Multiply wealth by a block's factors; those of many records at once by their logarithms.
 
     Wealth may overflow to infinity, which is won, or underflow to 0, which is lost.
+
+    Parameters
+    ----------
+    orders
+        The records.
+    s, e
+        The order and the block.
+    stake
+        What was staked on it, positive.
+    many
+        How many prices are kept.
+    book
+        Its wealth is changed in place.
     """
     several = False
     for a in range(orders.start[s, e], orders.start[s, e + 1]):
         i, count = orders.cell[a], orders.number[a]
+        # prices are the inner loop: they lie side by side in memory, and the loop is vectorised
         if count <= FEW:
             for _ in range(int(count)):
                 for at in range(many):
@@ -277,11 +424,13 @@ def _multiply(orders: Orders, s: int, e: int, stake: float, many: int, book: Boo
                 book.logs[at] += count * log_factor(stake * book.excess[i, at])
     if several:
         for at in range(many):
+            # an infinite factor times a wealth that underflowed to 0 would be no number
             book.wealth[at] *= math.exp(min(book.logs[at], MOST_LOG))
 
 
 @njit(cache=True)
 def _log(wealth: float) -> float:
+    """Return the logarithm of a wealth that may have underflowed to 0."""
     return math.log(wealth) if wealth > 0.0 else -MOST_LOG
 
 
@@ -290,10 +439,18 @@ def _farthest(many: int, book: Book) -> tuple[float, float, float, float]:
     """Return log-wealth, Σ (Y − δ)², Σ (Y − δ) and the largest Y − δ where wealth is least.
 
     Before anything was staked the least past mean decides, and before that the lowest price.
+
+    Parameters
+    ----------
+    many
+        How many prices are kept.
+    book
+        The order's past.
     """
     best = 0
     for at in range(1, many):
         here, least = book.wealth[at], book.wealth[best]
+        # equal wealths differ by rounding, and which of them is taken must not depend on that
         close = abs(here - least) <= TIE * least
         if (here < least and not close) or (close and book.total[at] <= book.total[best]):
             best = at
@@ -302,8 +459,17 @@ def _farthest(many: int, book: Book) -> tuple[float, float, float, float]:
 
 @njit(cache=True)
 def _note_missed(many: int, book: Book) -> None:
-    """Compute what the expansion misses at the prices where wealth is kept."""
+    """Compute what the expansion misses at the prices where wealth is kept.
+
+    Parameters
+    ----------
+    many
+        How many prices are kept.
+    book
+        Its ``missed`` is filled: log W − (Σ λN x − ½ Σ λ²N x²), x = Y_ν − δ.
+    """
     for at in range(many):
+        # ∞ less a number would stay ∞, and interpolation between two of them be no number
         book.missed[at] = min(_log(book.wealth[at]), MOST_LOG)
     for i in range(len(book.past)):
         if book.linear[i] > 0.0:
@@ -322,10 +488,35 @@ def _farthest_bend(
     One sweep over the segments in slope order gives Σ λN (Y − δ) − ½ Σ λ²N (Y − δ)², the
     log-wealth to second order, at every bend. What that misses is known at the prices where
     wealth is kept, and is interpolated between them.
+
+    Parameters
+    ----------
+    many
+        How many prices are kept.
+    book
+        The order's past.
+    frontiers, aim
+        The segments; the part of the prices, the budget and the threshold.
+    least, least_squares, least_total, top
+        What `_farthest` found at the kept prices.
+
+    Returns
+    -------
+    least, least_squares, least_total, top
+        What `_farthest` returns, for a bend if one is worse.
+
+    Notes
+    -----
+    Which price a stake is aimed at needs no rigour: an approximate log-wealth will do here, and
+    the wealth that decides is computed afterwards at all prices (`least_wealth`). Sums named
+    ``l…`` weigh records by λ, ``s…`` by λ², ``p…`` by 1; ``a`` counts, ``g`` and ``c`` are gain and
+    cost of the target that is best at the price, two letters their products. Passing a segment
+    replaces its cell's near end (``nc``, ``ng``) by its far end (``fc``, ``fg``).
     """
     _note_missed(many, book)
     la = lg = lc = sa = sg = sc = sgg = sgc = scc = pa = pg = pc = pgg = pgc = pcc = 0.0
     for i in range(len(book.past)):
+        # above all slopes everybody has the best free target, at no cost: sums with c start at 0
         b, w, u, t = frontiers.base[i], book.linear[i], book.square[i], book.past[i]
         la += w
         lg += w * b
@@ -356,15 +547,18 @@ def _farthest_bend(
         pgg += t * gg
         pgc += t * gc
         pcc += t * cc
+        # the sums need every steeper segment, also of prices outside the part
         if price >= aim.high:
             continue
         if price <= aim.low:
             break
+        # both lists fall, so that one pointer finds the kept prices on either side
         while book.prices[at + 1] > price:
             at += 1
         here = (book.prices[at] - price) / (book.prices[at] - book.prices[at + 1])
         missed = book.missed[at] + here * (book.missed[at + 1] - book.missed[at])
         o = aim.budget * price - aim.delta
+        # Σ λ²N (φ + o)² with φ = g − νc, multiplied out
         second = sgg - price * (2.0 * sgc - price * scc) + 2.0 * o * (sg - price * sc) + o * o * sa
         wealth = lg - price * lc + o * la - 0.5 * second + missed
         total = pg - price * pc + o * pa

@@ -41,7 +41,18 @@ Draw: TypeAlias = "Callable[[np.random.Generator, int], Frequencies]"
 
 
 def check_resamples_wanted(n_resamples: object) -> int:
-    """Return the number of draws that a caller wants, if it is one and not too large."""
+    """Return the number of draws that a caller wants, if it is one and not too large.
+
+    Parameters
+    ----------
+    n_resamples
+        A whole number from 1 to ``MOST_RESAMPLES``.
+
+    Raises
+    ------
+    InputError
+        If it is not.
+    """
     return whole("n_resamples", n_resamples, at_most=MOST_RESAMPLES)
 
 
@@ -51,10 +62,27 @@ def values_of_resamples(
     """Return ψ of ``n_resamples`` frequency vectors that ``draw(rng, how many)`` makes.
 
     The blocks and their random streams are the same whatever the number of threads.
+
+    Parameters
+    ----------
+    problem
+        The audit problem, whose frontiers are computed once for all resamples.
+    draw
+        Makes frequency vectors.
+    n_resamples
+        How many.
+    rng
+        Spawns a stream for each block.
+
+    Returns
+    -------
+    ndarray
+        (n_resamples,).
     """
     check_resamples_wanted(n_resamples)
     block = max(1, min(n_resamples, BLOCK_ENTRIES // problem.size))
     sizes = [min(block, n_resamples - start) for start in range(0, n_resamples, block)]
+    # a stream a block, whichever thread draws it: the same numbers on every machine
     drawn = _ahead(draw, rng.spawn(len(sizes)), sizes)
     return np.concatenate([problem.values(part) for part in track(drawn, len(sizes), "Resampling")])
 
@@ -62,7 +90,15 @@ def values_of_resamples(
 def _ahead(
     draw: Draw, streams: Sequence[np.random.Generator], sizes: Sequence[int]
 ) -> Iterator[Frequencies]:
-    """Draw the blocks in order, the next two while the one before is being used."""
+    """Draw the blocks in order, the next two while the one before is being used.
+
+    Parameters
+    ----------
+    draw
+        Makes frequency vectors; NumPy's generators release the lock while they draw.
+    streams, sizes
+        The generator of each block and how many vectors it has.
+    """
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(max_workers=2) as pool:
@@ -76,21 +112,43 @@ def _ahead(
 
 
 def with_replacement(counts: IntArray, size: int) -> Draw:
-    """Return a function that draws Multinomial(size; counts/n)/size."""
+    """Return a function that draws Multinomial(size; counts/n)/size.
+
+    Parameters
+    ----------
+    counts
+        By cell: the people of the sample.
+    size
+        m, the people of a resample.
+
+    Returns
+    -------
+    callable
+        Person by person, sparse, where resamples are small; else cell by cell.
+
+    Examples
+    --------
+    >>> draw = with_replacement(np.array([3, 1]), size=100)
+    >>> draw(np.random.default_rng(0), 4).sum(axis=1).round(9).tolist()
+    [1.0, 1.0, 1.0, 1.0]
+    """
     total = int(counts.sum())
     cell_of = _cells(counts)
 
     def by_person(rng: np.random.Generator, many: int) -> csr_array[np.float64]:
+        """Draw each person of each resample, and count cells in a sparse row."""
         return _frequencies(cell_of(rng.integers(0, total, (many, size))), len(counts))
 
     mean = max(0.0, size - HEADROOM * math.sqrt(size)) / total * counts
 
     def by_cell(rng: np.random.Generator, many: int) -> FloatArray:
+        """Draw the cells' counts as Poisson ones, and fill up what is lacking person by person."""
         if many * HEADROOM * math.sqrt(size) > MOST_LACKING:
             return np.asarray(rng.multinomial(size, counts / total, many) / size)
         # Poisson cells are multinomial given their total N; size − N further people, drawn
         # one by one, make it Multinomial(size) whatever N is, as long as N <= size
         drawn = rng.poisson(mean, (many, len(counts)))
+        # redrawing depends on the total alone, given which the cells are multinomial still
         while len(over := np.flatnonzero(drawn.sum(axis=1) > size)):
             drawn[over] = rng.poisson(mean, (len(over), len(counts)))
         lacking = size - drawn.sum(axis=1)
@@ -104,7 +162,26 @@ def with_replacement(counts: IntArray, size: int) -> Draw:
 
 
 def without_replacement(counts: IntArray, size: int) -> Draw:
-    """Return a function that draws subsamples of the people, each subset equally likely."""
+    """Return a function that draws subsamples of the people, each subset equally likely.
+
+    Parameters
+    ----------
+    counts
+        By cell: the people of the sample.
+    size
+        m, the people of a subsample.
+
+    Raises
+    ------
+    InputError
+        If there are more people than NumPy draws from without replacement.
+
+    Examples
+    --------
+    >>> draw = without_replacement(np.array([3, 1]), size=4)
+    >>> np.asarray(draw(np.random.default_rng(0), 1)).tolist()
+    [[0.75, 0.25]]
+    """
     total = int(counts.sum())
     if total >= MOST_SUBSAMPLED:
         msg = (
@@ -115,17 +192,36 @@ def without_replacement(counts: IntArray, size: int) -> Draw:
     cell_of = _cells(counts)
 
     def by_person(rng: np.random.Generator, many: int) -> csr_array[np.float64]:
+        """Draw each person of each subsample, and count cells in a sparse row."""
         return _frequencies(cell_of(_distinct(rng, total, size, many)), len(counts))
 
     def by_cell(rng: np.random.Generator, many: int) -> FloatArray:
+        """Draw the cells' counts at once, hypergeometrically."""
         drawn = rng.multivariate_hypergeometric(counts, size, many, method="marginals")
         return np.asarray(drawn / size)
 
+    # beyond a quarter of the people, repeats are too many to be drawn again
     return by_person if size < min(4 * len(counts), total // 4) else by_cell
 
 
 def _cells(counts: IntArray) -> Callable[[IntArray], IntArray]:
-    """Return a function that tells the cell of each person, people numbered cell by cell."""
+    """Return a function that tells the cell of each person, people numbered cell by cell.
+
+    Parameters
+    ----------
+    counts
+        By cell: its people.
+
+    Returns
+    -------
+    callable
+        Looks numbers up in a table, or for very many people in the running sums of counts.
+
+    Examples
+    --------
+    >>> _cells(np.array([2, 0, 1]))(np.array([0, 1, 2])).tolist()
+    [0, 0, 2]
+    """
     if counts.sum() <= LARGEST_TABLE:
         table = np.repeat(np.arange(len(counts)), counts)
         return table.__getitem__
@@ -134,6 +230,20 @@ def _cells(counts: IntArray) -> Callable[[IntArray], IntArray]:
 
 
 def _frequencies(cells: IntArray, points: int) -> csr_array[np.float64]:
+    """Return frequency vectors of resamples that are given as cells, one a person.
+
+    Parameters
+    ----------
+    cells
+        (resamples, size) the cell of each person.
+    points
+        How many cells there are.
+
+    Examples
+    --------
+    >>> _frequencies(np.array([[0, 0, 2, 2]]), 3).toarray().tolist()
+    [[0.5, 0.0, 0.5]]
+    """
     from scipy.sparse import csr_array
 
     many, size = cells.shape
@@ -146,6 +256,22 @@ def _distinct(rng: np.random.Generator, total: int, size: int, many: int) -> Int
     """Draw rows of distinct numbers below ``total``: repeats are drawn again until none is left.
 
     The set of numbers then grows as in drawing without replacement.
+
+    Parameters
+    ----------
+    rng
+        Draws.
+    total
+        Numbers are 0 to total − 1.
+    size, many
+        How many in a row, and how many rows. A row must be much shorter than ``total``, or
+        redrawing would take long.
+
+    Examples
+    --------
+    >>> rows = _distinct(np.random.default_rng(0), 100, 5, 3)
+    >>> [len(set(row)) for row in rows.tolist()]
+    [5, 5, 5]
     """
     rows = rng.integers(0, total, (many, size))
     unfinished = np.arange(many)

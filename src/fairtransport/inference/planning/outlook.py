@@ -46,6 +46,25 @@ def find_outlook(
 ) -> Outlook:
     """Return about how many cases would settle an inconclusive verdict, at next to no cost.
 
+    Parameters
+    ----------
+    pilot
+        The audit as a plan sees it.
+    price
+        ν, the audit's price of the budget.
+    n
+        The size of the audit's sample.
+    law
+        What the sample says.
+    delta, alpha
+        The threshold and the level.
+
+    Returns
+    -------
+    Outlook
+        Towards the side of δ that the estimate is on; impossible where no bound on that side
+        exists.
+
     Notes
     -----
     A plug-in estimate, no bound: it takes the sample's value for the population's. With N people
@@ -68,14 +87,39 @@ def find_outlook(
 
 
 def _spread(pilot: Pilot, price: float) -> float:
-    """Return the standard deviation of the net gains at a price."""
+    """Return the standard deviation of the net gains at a price.
+
+    Parameters
+    ----------
+    pilot
+        The problem and the sample's frequencies.
+    price
+        ν; infinite where only free moves count.
+    """
     gains = pilot.problem.frontiers.net_gains(price)
     mean = float(pilot.frequencies @ gains)
     return math.sqrt(max(float(pilot.frequencies @ gains**2) - mean**2, 0.0))
 
 
 def _size_for(apart: float, width: float, spread: float, n: int, alpha: float) -> float:
-    """Solve for the size at which a bound is as far from the estimate as δ, with the power."""
+    """Solve for the size at which a bound is as far from the estimate as δ, with the power.
+
+    Parameters
+    ----------
+    apart
+        |ψ − δ|; at 0 no size is enough.
+    width
+        How far the bound is from the estimate now.
+    spread
+        σ.
+    n, alpha
+        The size now, and the level.
+
+    Returns
+    -------
+    float
+        The root in √N of apart·N − linear·√N − more = 0, squared.
+    """
     if apart == 0:
         return math.inf
     normal = NormalDist()
@@ -86,5 +130,12 @@ def _size_for(apart: float, width: float, spread: float, n: int, alpha: float) -
 
 
 def _rounded_up(size: float) -> int:
+    """Return a size with no more digits than an estimate has, never less than it.
+
+    Examples
+    --------
+    >>> _rounded_up(1234), _rounded_up(87)
+    (1300, 87)
+    """
     step = int(10 ** max(0, math.floor(math.log10(size)) + 1 - DIGITS))
     return math.ceil(size / step) * step

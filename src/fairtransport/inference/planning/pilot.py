@@ -42,6 +42,18 @@ class Pilot:
         The pilot's own settings, for those that a plan is not told.
     notes
         What a reader of the plan should know of the pilot.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 20, "good": [1] * 40})
+    >>> result = ft.audit(people, "good", model=lambda asked: (asked["sex"] == "m").astype(int),
+    ...                   sensitive_features="sex", delta=0.1, rng=0)
+    >>> pilot = result.as_pilot()
+    >>> pilot.frequencies.tolist(), pilot.delta
+    ([0.5, 0.5], 0.1)
     """
 
     problem: AuditProblem
@@ -59,13 +71,41 @@ class Pilot:
     notes: tuple[str, ...] = ()
 
     def audited(self, counts: IntArray) -> tuple[AuditProblem, IntArray]:
-        """Return the problem and the counts that the audit of a sample would have."""
+        """Return the problem and the counts that the audit of a sample would have.
+
+        Parameters
+        ----------
+        counts
+            (K,) how many people are at each point of the pilot's problem.
+
+        Returns
+        -------
+        tuple of AuditProblem and ndarray of int
+            Without the points that such an audit would not have.
+
+        Examples
+        --------
+        Nobody is a woman in this sample, so that it knows no other sex.
+
+        >>> problem, counts = pilot.audited(np.array([0, 5]))
+        >>> problem.size, counts.tolist()
+        (1, [5])
+        """
         if self.families is None:
             return self.problem, counts
         there = np.flatnonzero(self._there(self.families, counts > 0))
         return self.problem.at(there), counts[there]
 
     def _there(self, families: IntArray, sampled: BoolArray) -> BoolArray:
+        """Return which points a sample's audit would have.
+
+        Parameters
+        ----------
+        families
+            The numbers of the sets of points that come together.
+        sampled
+            Which points somebody in the sample is at.
+        """
         there = np.isin(families, families[sampled])
         if self.open_levels is not None:
             for codes in self.open_levels.T:
@@ -73,7 +113,23 @@ class Pilot:
         return there
 
     def chance_to_miss_a_level(self, n: int) -> float:
-        """Return a limit of the chance that some level occurs nowhere in n people."""
+        """Return a limit of the chance that some level occurs nowhere in n people.
+
+        Parameters
+        ----------
+        n
+            The number of people.
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+
+        Examples
+        --------
+        >>> round(pilot.chance_to_miss_a_level(5), 4)
+        0.0625
+        """
         if self.open_levels is None:
             return 0.0
         # the code of a missing value is -1
@@ -83,7 +139,10 @@ class Pilot:
 
 @runtime_checkable
 class HasPilot(Protocol):
-    """What a plan can be made from: an audit's result."""
+    """What a plan can be made from: an audit's result.
+
+    A protocol, so that planning does not import the audit, which is built on top of it.
+    """
 
     def as_pilot(self) -> Pilot:
         """Return what a plan has to know."""
@@ -91,7 +150,18 @@ class HasPilot(Protocol):
 
 
 def as_pilot(pilot: object) -> Pilot:
-    """Return what an audit's result tells a plan."""
+    """Return what an audit's result tells a plan.
+
+    Parameters
+    ----------
+    pilot
+        A `Pilot`, or whatever has ``as_pilot()``.
+
+    Raises
+    ------
+    InputError
+        If it is neither.
+    """
     if isinstance(pilot, Pilot):
         return pilot
     if not isinstance(pilot, HasPilot):
@@ -104,7 +174,24 @@ def pilot_of(
     problem: object, frequencies: object, counts: object, loss_range: object, fixed_targets: object,
     binary_losses: object,
 ) -> Pilot:  # fmt: skip
-    """Return a pilot from its parts, as `sample_size` takes them."""
+    """Return a pilot from its parts, as `sample_size` takes them.
+
+    Parameters
+    ----------
+    problem
+        An `AuditProblem` that stands for the population.
+    frequencies, counts
+        The distribution over its points; one of the two.
+    loss_range, binary_losses
+        What the planned audit will know of losses before its data.
+    fixed_targets
+        Whether its targets will not depend on its sample.
+
+    Raises
+    ------
+    InputError
+        If something is missing or does not fit.
+    """
     if not isinstance(problem, AuditProblem):
         msg = f"`problem` must be an AuditProblem, got {shown(problem)}"
         raise InputError(msg)
@@ -128,6 +215,20 @@ def pilot_of(
 
 
 def _check_shares(problem: AuditProblem, frequencies: object, counts: object) -> FloatArray:
+    """Return the distribution over a problem's points, summing to 1.
+
+    Parameters
+    ----------
+    problem
+        Whose points they are.
+    frequencies, counts
+        One of them; counts may have any positive sum.
+
+    Raises
+    ------
+    InputError
+        If both or neither are given, or sums are wrong.
+    """
     if (frequencies is None) == (counts is None):
         got = "neither" if counts is None else "both"
         msg = f"`frequencies` or `counts` must be given, and not both, got {got}"

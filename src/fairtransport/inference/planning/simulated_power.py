@@ -31,7 +31,16 @@ BOOTSTRAPS = 200
 
 
 class Crossing(NamedTuple):
-    """Where the simulated power reaches the wanted one, with the Monte-Carlo error of that."""
+    """Where the simulated power reaches the wanted one, with the Monte-Carlo error of that.
+
+    Attributes
+    ----------
+    n
+        The size.
+    error
+        Its standard error; 0 where the power jumps past the wanted one between two neighbouring
+        sizes, NaN where no fit was possible.
+    """
 
     n: int
     error: float
@@ -77,6 +86,18 @@ class Simulation:
 
         The audits grow: a larger sample contains the smaller one. That is the common random
         numbers that keep the differences between sizes quiet.
+
+        Parameters
+        ----------
+        sizes
+            Rising sample sizes.
+        many
+            How many audits.
+
+        Returns
+        -------
+        ndarray
+            (many, sizes).
         """
         result = np.zeros((many, len(sizes)), bool)
         steps = np.diff(sizes, prepend=0)
@@ -89,7 +110,13 @@ class Simulation:
         return result
 
     def count(self, sizes: IntArray) -> BoolArray:
-        """Return the outcomes of a full number of audits, and remember how many were good."""
+        """Return the outcomes of a full number of audits, and remember how many were good.
+
+        Parameters
+        ----------
+        sizes
+            Rising sample sizes; what was counted there before is added to.
+        """
         outcomes = self.outcomes(sizes, self.n_simulations)
         for size, good in zip(sizes.tolist(), outcomes.sum(axis=0).tolist(), strict=True):
             had, of = self.counted.get(size, (0, 0))
@@ -97,10 +124,25 @@ class Simulation:
         return outcomes
 
     def count_afresh(self, n: int) -> int:
-        """Return how many of as many new audits reach the goal, whatever the search found."""
+        """Return how many of as many new audits reach the goal, whatever the search found.
+
+        Parameters
+        ----------
+        n
+            The size that was chosen. Audits that chose it would make it look better than it is.
+        """
         return int(self.count(np.array([n])).sum())
 
     def _reaches(self, counts: IntArray, rng: np.random.Generator) -> bool:
+        """Whether the audit of one simulated sample reaches the goal.
+
+        Parameters
+        ----------
+        counts
+            By point of the pilot's problem: the simulated people.
+        rng
+            This audit's own stream.
+        """
         problem, sample = self.pilot.audited(counts)
         law = sampling_law(
             problem, sample, method=self.method, n_resamples=self.n_resamples, rng=rng,
@@ -111,7 +153,13 @@ class Simulation:
         return reaches(law, self.goal, self.delta, self.alpha)
 
     def sample_size(self, wanted: float) -> Crossing:
-        """Return the size at which a fit to the simulated power reaches ``wanted``."""
+        """Return the size at which a fit to the simulated power reaches ``wanted``.
+
+        Parameters
+        ----------
+        wanted
+            The power.
+        """
         centre, span = self._rough_centre(wanted), SPAN
         for _ in range(ROUNDS):
             sizes = np.unique(np.rint(centre * np.geomspace(1 / span, span, GRID)).astype(np.int64))
@@ -120,6 +168,7 @@ class Simulation:
             power = outcomes.mean(axis=0)
             good = np.flatnonzero(power >= wanted)
             if not len(good):
+                # the whole grid is too small, or too large: move it by its own width
                 centre = min(centre * span, MOST_CASES)
             elif good[0] == 0 and sizes[0] > 1:
                 centre = max(1.0, centre / span)
@@ -134,10 +183,22 @@ class Simulation:
         return Crossing(int(sizes[good[0]] if len(good) else sizes[-1]), math.nan)
 
     def _rough_centre(self, wanted: float) -> float:
-        """Return the middle of two sizes, one twice the other, between which the power crosses."""
+        """Return the middle of two sizes, one twice the other, between which the power crosses.
+
+        Parameters
+        ----------
+        wanted
+            The power.
+
+        Raises
+        ------
+        InputError
+            If more than ``MOST_CASES`` would be needed.
+        """
         many = max(ROUGH, self.n_simulations // 4)
 
         def enough(n: int) -> bool:
+            """Whether a few audits of this size reach the goal often enough."""
             return bool(self.outcomes(np.array([n]), many).mean() >= wanted)
 
         n = self._normal_guess(wanted)
@@ -156,7 +217,13 @@ class Simulation:
         return n * math.sqrt(2)
 
     def _normal_guess(self, wanted: float) -> int:
-        """Return n = ((z_{1−α} + z_power)·σ/|ψ − δ|)², or the rule of three if that is more."""
+        """Return n = ((z_{1−α} + z_power)·σ/|ψ − δ|)², or the rule of three if that is more.
+
+        Parameters
+        ----------
+        wanted
+            The power.
+        """
         from scipy.special import ndtri
 
         law = limit_at(self.pilot.problem, self.pilot.frequencies)
@@ -172,7 +239,19 @@ class Simulation:
 def _crossing(
     sizes: IntArray, outcomes: BoolArray, wanted: float, rng: np.random.Generator
 ) -> Crossing:
-    """Fit the power as Φ(a + b√n) near the wanted one, and resample whole audits for the error."""
+    """Fit the power as Φ(a + b√n) near the wanted one, and resample whole audits for the error.
+
+    Parameters
+    ----------
+    sizes
+        Rising sample sizes.
+    outcomes
+        (audits, sizes). Audits are resampled as rows, since sizes of one row share their people.
+    wanted
+        The power.
+    rng
+        Resamples.
+    """
     n = _fitted(sizes, outcomes, wanted)
     draws = rng.integers(0, len(outcomes), (BOOTSTRAPS, len(outcomes)))
     again = [_fitted(sizes, outcomes[rows], wanted) for rows in draws]
@@ -180,7 +259,23 @@ def _crossing(
 
 
 def _fitted(sizes: IntArray, outcomes: BoolArray, wanted: float) -> float:
-    """Return n with Φ(a + b√n) = wanted, by weighted least squares on the probits."""
+    """Return n with Φ(a + b√n) = wanted, by weighted least squares on the probits.
+
+    Parameters
+    ----------
+    sizes, outcomes, wanted
+        As in `_crossing`.
+
+    Returns
+    -------
+    float
+        Within the sizes; the first that is good where no rising line fits.
+
+    Notes
+    -----
+    A bound is z standard errors from its estimate, and a standard error falls as 1/√n: the
+    probit of the power is about linear in √n. Weights are the probits' precisions.
+    """
     from scipy.special import ndtri
 
     many = len(outcomes)

@@ -44,6 +44,13 @@ class PowerCurve:
         Its Monte-Carlo standard error; 0 where it is exact.
     low, high
         A 95 % interval for the power (Clopper–Pearson); the power itself where it is exact.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> curve = ft.inference.sample_size(value=0.06, delta=0.0365).curve
+    >>> len(curve.n) == len(curve.power), bool(curve.power.max() > 0.8)
+    (True, True)
     """
 
     n: IntArray
@@ -78,6 +85,13 @@ class SamplePlan:
         The power around n.
     notes
         What a reader of the numbers should know.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> plan = ft.inference.sample_size(value=0.06, delta=0.0365)
+    >>> plan.n, round(plan.achieved, 3), plan.method
+    (555, 0.803, 'clopper-pearson')
     """
 
     n: int
@@ -95,7 +109,18 @@ class SamplePlan:
 
     @property
     def words(self) -> str:
-        """The plan in a sentence."""
+        """The plan in a sentence.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> print(plan.words)
+        With 555 cases, an audit rejects δ-fairness for δ = 0.0365 at level 0.05 with probability
+        80.3 % if the true value is 0.06.
+        """
         what = "rejects" if self.goal == "reject" else "certifies"
         cases = "1 case" if self.n == 1 else f"{self.n:,} cases"
         if self.method == CLOPPER_PEARSON:
@@ -173,6 +198,16 @@ def sample_size(
     rng
         A seed or a numpy generator.
 
+    Returns
+    -------
+    SamplePlan
+        The number of cases, the power, and both in words.
+
+    Raises
+    ------
+    InputError
+        If the goal cannot be reached: a value on the wrong side of δ, targets that vary.
+
     Notes
     -----
     The exact power is a saw-tooth in n. The answer is the smallest n from which on it never
@@ -188,11 +223,12 @@ def sample_size(
 
     Examples
     --------
-    >>> plan = sample_size(value=0.06, delta=0.0365)
+    >>> import fairtransport as ft
+    >>> plan = ft.inference.sample_size(value=0.06, delta=0.0365)
     >>> print(plan.words)
-    With 555 cases, an audit rejects δ-fairness for δ = 0.0365 at level 0.05 with probability
-    80.3 % if the true value is 0.06.
-    >>> sample_size(value=0.0, delta=0.01, goal="certify").n
+    With 555 cases, an audit rejects δ-fairness for δ = 0.0365 at level 0.05 with probability 80.3 %
+    if the true value is 0.06.
+    >>> ft.inference.sample_size(value=0.0, delta=0.01, goal="certify").n
     299
     """
     choice("goal", goal, GOALS)
@@ -211,6 +247,7 @@ def sample_size(
     if method == "finite-sample" and is_share(known):
         truth = min(known.problem.value(known.frequencies), 1.0)
         plan = _exact_plan(truth, delta, alpha, power, goal, what="the pilot's value")
+        # the exact plan is for twins over all levels; a sample that misses one has fewer of them
         if known.chance_to_miss_a_level(plan.n) < UNLIKELY:
             return plan
     simulation = Simulation(
@@ -225,10 +262,24 @@ def sample_size(
 def _exact_plan(
     share: float, delta: float, alpha: float, power: float, goal: str, what: str = "`value`"
 ) -> SamplePlan:
+    """Return the plan for a known share, by the exact power of Clopper–Pearson.
+
+    Parameters
+    ----------
+    share
+        The true ψ.
+    delta, alpha, power
+        The threshold, the level and the wanted power.
+    goal
+        "reject" or "certify".
+    what
+        What the share is called in messages.
+    """
     _check_side(share, number("delta", delta, below=1), goal, what)
     test = BinomialTest(share, delta, alpha, goal == "certify")
     n = test.sample_size(power)
     sizes = np.unique(np.linspace(max(1, n // 4), max(2 * n, 20), CURVE_POINTS).astype(np.int64))
+    # the chosen size must be on the curve, or the chart's mark would hang beside it
     sizes = np.union1d(sizes, [n])
     exact = test.power(sizes)
     curve = PowerCurve(sizes, exact, np.zeros(len(sizes)), exact, exact)
@@ -240,7 +291,15 @@ def _exact_plan(
 
 
 def _least_possible(test: BinomialTest, n: int) -> str:
-    """Return the rule of three: what even the best sample needs."""
+    """Return the rule of three: what even the best sample needs.
+
+    Parameters
+    ----------
+    test
+        The test that is planned.
+    n
+        The size that the plan came to.
+    """
     least = test.least_certifying()
     text = (
         f"Even if nobody in the sample is affected, fewer than {least:,} cases cannot certify: "
@@ -252,7 +311,19 @@ def _least_possible(test: BinomialTest, n: int) -> str:
 
 
 def _simulated_plan(simulation: Simulation, power: float, goal: str) -> SamplePlan:
+    """Return the plan that simulated audits lead to, checked by further ones.
+
+    Parameters
+    ----------
+    simulation
+        The population, and how audits of it are simulated.
+    power
+        The wanted power.
+    goal
+        "reject" or "certify".
+    """
     n, n_error = simulation.sample_size(power)
+    # audits that played no part in finding n: those that did were chosen for their success
     check = simulation.count_afresh(n)
     of = simulation.n_simulations
     achieved = check / of
@@ -277,6 +348,19 @@ def _simulated_plan(simulation: Simulation, power: float, goal: str) -> SamplePl
 
 
 def _curve(simulation: Simulation) -> PowerCurve:
+    """Return the power at every size that was simulated at full length, with its intervals.
+
+    Parameters
+    ----------
+    simulation
+        Which has counted successes and trials by size.
+
+    Returns
+    -------
+    PowerCurve
+        Intervals are Clopper and Pearson's at 95 %, each by itself: beta quantiles, with an end of
+        0 or 1 where no trial or every trial succeeded.
+    """
     from scipy.special import betaincinv
 
     sizes = np.array(sorted(simulation.counted))
@@ -288,13 +372,21 @@ def _curve(simulation: Simulation) -> PowerCurve:
 
 
 def is_share(pilot: Pilot) -> bool:
-    """Return whether ψ is the share of people who can be swapped, for free, into an error."""
+    """Return whether ψ is the share of people who can be swapped, for free, into an error.
+
+    Parameters
+    ----------
+    pilot
+        The planned audit. Fixed targets, free moves and losses that are known to be 0 or 1: then
+        nψ(f_n) is binomial.
+    """
     free = pilot.problem.budget == 0 or pilot.problem.geometry.is_free
     known = pilot.binary_losses and tuple(pilot.loss_range or ()) == (0, 1)
     return pilot.fixed_targets and free and known and pilot.most_gain in (None, 1.0)
 
 
 def _check_share(value: object) -> float:
+    """Return a value that is a share, or refuse it."""
     share = number("value", value, at_least=0)
     if share > 1:
         msg = f"`value` must be a share, at most 1, got {shown(value)}"
@@ -303,7 +395,19 @@ def _check_share(value: object) -> float:
 
 
 def _check_side(value: float, delta: float, goal: str, what: str) -> None:
-    """Refuse a truth on the wrong side of δ: power would never exceed the level there."""
+    """Refuse a truth on the wrong side of δ: power would never exceed the level there.
+
+    Parameters
+    ----------
+    value
+        The truth that is planned for.
+    delta
+        The threshold.
+    goal
+        "reject" needs value > δ, "certify" value < δ.
+    what
+        What the value is called in the message.
+    """
     if (value > delta) if goal == "reject" else (value < delta):
         return
     sign = "<" if goal == "reject" else ">"
@@ -314,7 +418,20 @@ def _check_side(value: float, delta: float, goal: str, what: str) -> None:
 def _check_source(
     value: object, pilot: object, problem: object, told: dict[str, Any]
 ) -> Pilot | None:
-    """Return the pilot, if it is not the value that a plan starts from."""
+    """Return the pilot, if it is not the value that a plan starts from.
+
+    Parameters
+    ----------
+    value, pilot, problem
+        Exactly one of them.
+    told
+        Settings that only go with a problem; those not given are None.
+
+    Raises
+    ------
+    InputError
+        If there is not one source, or a setting that it has no use for.
+    """
     sources = {"value": value, "pilot": pilot, "problem": problem}
     given = [name for name, source in sources.items() if source is not None]
     if len(given) != 1:
@@ -331,7 +448,24 @@ def _check_source(
 
 
 def _first_given(name: str, given: object, pilot: Pilot | None, default: object = None) -> Any:
-    """Return what a plan was told, else what its pilot was, else the default."""
+    """Return what a plan was told, else what its pilot was, else the default.
+
+    Parameters
+    ----------
+    name
+        The setting, for the pilot's attribute and the message.
+    given
+        What the caller said.
+    pilot
+        The pilot, if there is one.
+    default
+        For want of both.
+
+    Raises
+    ------
+    InputError
+        If there is none of them.
+    """
     own = None if pilot is None else getattr(pilot, name)
     found = next((one for one in (given, own, default) if one is not None), None)
     if found is None:
@@ -341,7 +475,20 @@ def _first_given(name: str, given: object, pilot: Pilot | None, default: object 
 
 
 def _check_goal(pilot: Pilot, goal: str, method: str) -> None:
-    """Refuse what the planned audit cannot do at any size."""
+    """Refuse what the planned audit cannot do at any size.
+
+    Parameters
+    ----------
+    pilot
+        The planned audit.
+    goal, method
+        "reject" or "certify", and the method of its bounds.
+
+    Raises
+    ------
+    InputError
+        If it has no fixed targets to certify with, or no limits of losses to bet with.
+    """
     if goal == "certify" and not pilot.fixed_targets:
         msg = (
             '`goal` must be "reject" where people are compared with people in the audit data '

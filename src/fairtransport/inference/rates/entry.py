@@ -61,14 +61,21 @@ def rate_law(
     Returns
     -------
     RateLaw
+        Bounds, p-values, and the result in words.
+
+    Raises
+    ------
+    InputError
+        If columns differ in length, losses leave the range, or a setting breaks its rule.
 
     Examples
     --------
     >>> import numpy as np
+    >>> import fairtransport as ft
     >>> rng = np.random.default_rng(1)
     >>> age, group = rng.integers(0, 5, 2000), rng.integers(0, 2, 2000)
     >>> errors = rng.random(2000) < 0.2 + 0.2 * group
-    >>> law = rate_law(age, group, errors, rng=0)
+    >>> law = ft.inference.rate_law(age, group, errors, rng=0)
     >>> 0.04 < law.lower_bound() < 0.1 < law.plug_in + 0.02
     True
     """
@@ -100,6 +107,34 @@ def rate_laws(
 
     ``sensitive`` maps names to columns; the other parameters are those of `rate_law`. Each
     bound has level α on its own: for all m of them together, ask for level α/m.
+
+    Parameters
+    ----------
+    blocks, losses, counts, strata, loss_range, alpha, orders, rng
+        As for `rate_law`.
+    sensitive
+        The sensitive features, by name.
+
+    Returns
+    -------
+    dict[str, RateLaw]
+        By name; a feature's groups are compared inside blocks in which the others agree too.
+
+    Raises
+    ------
+    InputError
+        As for `rate_law`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fairtransport as ft
+    >>> rng = np.random.default_rng(1)
+    >>> age, sex, race = (rng.integers(0, 2, 1000) for _ in range(3))
+    >>> errors = rng.random(1000) < 0.2 + 0.3 * sex
+    >>> laws = ft.inference.rate_laws(age, {"sex": sex, "race": race}, errors, rng=0)
+    >>> {name: law.lower_bound() > 0.05 for name, law in laws.items()}
+    {'sex': True, 'race': False}
     """
     if not isinstance(sensitive, Mapping) or not sensitive:
         msg = f"`sensitive` must map names of features to columns, got {shown(sensitive)}"
@@ -133,6 +168,36 @@ def outcome_rate_law(
     With ``towards="best"`` R is the rise of the rate of favourable decisions if everybody were
     treated as the best-treated group among those alike; with ``"worst"`` its fall if everybody
     were treated as the worst-treated one. The other parameters are those of `rate_law`.
+
+    Parameters
+    ----------
+    blocks, groups, counts, strata, alpha, orders, rng
+        As for `rate_law`.
+    favourable
+        1 for a favourable decision, 0 for none.
+    towards
+        "best" or "worst".
+
+    Returns
+    -------
+    RateLaw
+        Of the rate of decisions instead of errors.
+
+    Raises
+    ------
+    InputError
+        As for `rate_law`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fairtransport as ft
+    >>> rng = np.random.default_rng(1)
+    >>> age, group = rng.integers(0, 5, 1000), rng.integers(0, 2, 1000)
+    >>> hired = rng.random(1000) < 0.2 + 0.3 * group
+    >>> law = ft.inference.outcome_rate_law(age, group, hired, rng=0)
+    >>> law.lower_bound() > 0.05
+    True
     """
     choice("towards", towards, TOWARDS)
     decisions = float_array("favourable", favourable, (None,))

@@ -52,12 +52,40 @@ class Seen(NamedTuple):
 
 @njit(cache=True)
 def _variance(mean: float) -> float:
+    """Return the variance of a loss of two values with a given mean, at least .01."""
     return float(max(mean * (1.0 - mean), 0.01))
 
 
 @njit(cache=True)
 def group_effects(seen: Seen, strata: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return, by stratum and group: the weighted difference from the rest, its weight, people."""
+    """Return, by stratum and group: the weighted difference from the rest, its weight, people.
+
+    Parameters
+    ----------
+    seen
+        The unsealed losses.
+    strata
+        How many strata there are.
+
+    Returns
+    -------
+    difference
+        (strata, groups) Σ over blocks of w · (mean of the group − mean of the others).
+    weight
+        (strata, groups) Σ w, with Mantel and Haenszel's w = n_own · n_rest/n, which is what a block
+        with so many of both tells in units of one loss's precision.
+    people
+        (strata, groups) how many are unsealed.
+
+    Examples
+    --------
+    Two people of each group in one block; the second group always loses.
+
+    >>> seen = Seen(np.array([[2.0, 2.0]]), np.array([[0.0, 2.0]]), np.array([0]))
+    >>> difference, weight, _ = group_effects(seen, 1)
+    >>> difference.tolist(), weight.tolist()
+    ([[-1.0, 1.0]], [[1.0, 1.0]])
+    """
     blocks, groups = seen.people.shape
     difference = np.zeros((strata, groups))
     weight = np.zeros((strata, groups))
@@ -72,6 +100,7 @@ def group_effects(seen: Seen, strata: int) -> tuple[FloatArray, FloatArray, Floa
             own = seen.people[b, s]
             people[y, s] += own
             if 0.0 < own < many:
+                # Mantel and Haenszel: one over the variance of the difference, in units of a loss's
                 w = own * (many - own) / many
                 rest = (total - seen.losses[b, s]) / (many - own)
                 difference[y, s] += w * (seen.losses[b, s] / own - rest)
@@ -81,13 +110,39 @@ def group_effects(seen: Seen, strata: int) -> tuple[FloatArray, FloatArray, Floa
 
 @njit(cache=True)
 def overall_mean(seen: Seen) -> float:
-    """Return the mean of all unsealed losses, drawn a little towards one half."""
+    """Return the mean of all unsealed losses, drawn a little towards one half.
+
+    Parameters
+    ----------
+    seen
+        The unsealed losses; two imaginary ones, 0 and 1, are added.
+
+    Examples
+    --------
+    >>> seen = Seen(np.array([[2.0, 0.0]]), np.array([[2.0, 0.0]]), np.array([0]))
+    >>> overall_mean(seen)
+    0.75
+    """
     return float((seen.losses.sum() + 1.0) / (seen.people.sum() + 2.0))
 
 
 @njit(cache=True)
 def _shrunken_effects(seen: Seen, strata: int, sigma: float) -> FloatArray:
-    """Return the guessed effect of each stratum and group, on average 0 over people."""
+    """Return the guessed effect of each stratum and group, on average 0 over people.
+
+    Parameters
+    ----------
+    seen, strata
+        The unsealed losses, and how many strata there are.
+    sigma
+        The variance of a loss.
+
+    Notes
+    -----
+    A difference d from the others with weight w is shrunken as a normal prior of variance
+    ``GROUP_SPREAD``² asks: d/(w + σ²/τ²) if d is the weighted sum. The difference from the *others*
+    times their share is that from the whole.
+    """
     effect, weight, people = group_effects(seen, strata)
     for y in range(strata):
         many = people[y].sum()
@@ -105,6 +160,25 @@ def _spread_of_cells(
     """Return the variance of cells around their groups' effects, by moments, and its error.
 
     Fill the blocks' variances of losses.
+
+    Parameters
+    ----------
+    seen
+        The unsealed losses.
+    effect
+        (strata, groups) from `_shrunken_effects`.
+    overall
+        The mean of all, which a block's mean is drawn towards.
+    variances
+        By block, filled.
+
+    Returns
+    -------
+    found
+        The excess of squared deviations over what chance alone gives, a pair of people; it
+        may be negative.
+    error
+        Its standard error if cells did not deviate.
     """
     blocks, groups = seen.people.shape
     excess, pairs, noise = 0.0, 0.0, 0.0
@@ -115,12 +189,15 @@ def _spread_of_cells(
             many += seen.people[b, s]
             total += seen.losses[b, s]
             rest += seen.losses[b, s] - seen.people[b, s] * effect[y, s]
+        # a block whose few losses agree is not taken for one without variance
         mean = (total + BLOCK_WEIGHT * overall) / (many + BLOCK_WEIGHT)
         variances[b] = mean * (1.0 - mean) + FLOOR
         for s in range(groups):
             own = seen.people[b, s]
             if 0.0 < own < many:
                 z = seen.losses[b, s] / own - rest / many - effect[y, s]
+                # the cell is part of the block's mean, so that chance alone moves z by this much
+                # less
                 part = 1.0 - own / many
                 excess += own * z * z - part * variances[b]
                 noise += 2.0 * (part * variances[b]) ** 2
@@ -130,7 +207,20 @@ def _spread_of_cells(
 
 @njit(cache=True)
 def _fill_means(seen: Seen, effect: FloatArray, weight: float, means: FloatArray) -> None:
-    """Fill the guessed means; a cell's own mean counts as the prior does at ``weight`` people."""
+    """Fill the guessed means; a cell's own mean counts as the prior does at ``weight`` people.
+
+    Parameters
+    ----------
+    seen
+        The unsealed losses.
+    effect
+        (strata, groups) the groups' effects.
+    weight
+        σ²/τ², variance of a loss over that of cells: many people, few deviations.
+    means
+        (blocks, groups), filled: effect plus shrunken deviation. What all groups of a block
+        share is left out, as bets compare within blocks.
+    """
     blocks, groups = seen.people.shape
     for b in range(blocks):
         y = seen.strata[b]
@@ -144,6 +234,8 @@ def _fill_means(seen: Seen, effect: FloatArray, weight: float, means: FloatArray
         for s in range(groups):
             own = seen.people[b, s]
             if own > 0.0:
+                # the block's level is the mean of what its cells leave, each by how far it is
+                # believed
                 z = seen.losses[b, s] / own - effect[y, s] - base / total
                 means[b, s] += own / (own + weight) * z
 
@@ -156,6 +248,20 @@ def fit(
 
     Return by how much cells deviate from their groups' effects: the variance as moments have it
     and its standard error; and the largest difference of two groups' effects in a stratum.
+
+    Parameters
+    ----------
+    seen
+        The unsealed losses, and nothing else: that makes the guesses predictable.
+    strata
+        How many strata there are.
+    means, variances
+        (blocks, groups) and (blocks,), filled.
+
+    Returns
+    -------
+    found, error, widest
+        What decides whether a longer pilot pays.
     """
     overall = overall_mean(seen)
     sigma = _variance(overall)
@@ -164,6 +270,7 @@ def fit(
     # beside a prior guess, each by its precision
     known, prior = 1.0 / (error * error + TINY), 1.0 / CELL_SPREAD**4
     spread = (max(found, 0.0) * known + CELL_SPREAD**2 * prior) / (known + prior)
+    # where no deviations were found their prior weight must stay finite
     _fill_means(seen, effect, sigma / max(spread, LEAST_SPREAD**2), means)
     widest = 0.0
     for y in range(strata):
@@ -173,7 +280,27 @@ def fit(
 
 @njit(cache=True)
 def block_size(people: FloatArray, to_come: float) -> float:
-    """Return how many people to come share a person's block, from collisions in the pilot."""
+    """Return how many people to come share a person's block, from collisions in the pilot.
+
+    Parameters
+    ----------
+    people
+        (blocks, groups) the pilot.
+    to_come
+        How many people are sealed.
+
+    Notes
+    -----
+    Two people of the pilot are in one block with the chance that any two are: ordered pairs that
+    collide, over all of them, estimate it. Half a collision is added, so that it is never 0.
+
+    Examples
+    --------
+    Ten people of the pilot in one block, and ninety to come: all of them share it.
+
+    >>> block_size(np.array([[5.0, 5.0]]), 90.0)
+    91.5
+    """
     pilot, collisions = 0.0, 0.5
     for b in range(len(people)):
         many = people[b].sum()
@@ -189,6 +316,25 @@ def variance_of_gains(seen: Seen, strata: int, size: float) -> float:
     With a share p of targets in blocks of ``size`` people, a block has one with probability
     q = 1 − exp(−size · p). Then its movers add their own variance, and the targets that of their
     mean as often as there are movers.
+
+    Parameters
+    ----------
+    seen
+        The pilot's losses.
+    strata
+        How many strata there are.
+    size
+        How many people a block will have, from `block_size`.
+
+    Returns
+    -------
+    float
+        v of λ = √(2 log(1/α)/(N v)); a bad guess makes a bound weaker, never wrong.
+
+    Notes
+    -----
+    Which group will be the target is not known: logarithms of the variance are averaged over
+    groups, weighted by how much their standardised differences speak for them.
     """
     difference, weight, people = group_effects(seen, strata)
     groups = people.shape[1]
@@ -207,6 +353,7 @@ def variance_of_gains(seen: Seen, strata: int, size: float) -> float:
             if p == 0.0:
                 continue
             score = difference[y, s] / math.sqrt(sigma * max(weight[y, s], 1.0))
+            # clamped, so that a chance stays a number and no group is ever ruled out
             chance = math.exp(SHARPNESS * min(max(score, -MOST_SCORE), MOST_SCORE))
             q = 1.0 - math.exp(-size * p)
             ratio = q * (1.0 - p) * (1.0 + (1.0 / size + 1.0 - p) * q / p)

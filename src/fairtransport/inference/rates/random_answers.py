@@ -64,7 +64,7 @@ class DrawnLosses(NamedTuple):
 
     @property
     def draws(self) -> int:
-        """Answers to each question."""
+        """Answers to each question, m."""
         return int(self.losses.shape[1])
 
 
@@ -92,7 +92,13 @@ class RandomAnswersLaw(SamplingLaw):
         return "finite-sample"
 
     def lower_bound(self, alpha: float = 0.05) -> float:
-        """Return where the evidence falls to 1/α: it falls in δ."""
+        """Return where the evidence falls to 1/α: it falls in δ.
+
+        Parameters
+        ----------
+        alpha
+            The level, over the sample and the model's own randomness together.
+        """
         enough = math.log(1 / self._level(alpha))
         low, high = 0.0, 1.0
         if self._log_evidence(low) < enough:
@@ -103,21 +109,43 @@ class RandomAnswersLaw(SamplingLaw):
         return low * self.width
 
     def upper_bound(self, alpha: float = 0.05) -> float:  # noqa: ARG002
-        """Return infinity: no upper bound was proved."""
+        """Return infinity: no upper bound was proved.
+
+        Parameters
+        ----------
+        alpha
+            Not looked at.
+        """
         return math.inf
 
     def evalue(self, delta: float) -> float:
-        """Return evidence against ψ <= δ whose mean is at most 1 under it."""
+        """Return evidence against ψ <= δ whose mean is at most 1 under it.
+
+        Parameters
+        ----------
+        delta
+            The threshold, in units of the loss.
+        """
         scaled = number("delta", delta, at_least=0) / self.width
         return math.exp(min(self._log_evidence(scaled), MOST_LOG))
 
     def _p_greater(self, delta: float) -> float:
+        """Return the p-value of ψ <= δ: one over the evidence, by Markov's inequality."""
         return min(1.0, 1 / self.evalue(max(delta, 0.0)))
 
     def _p_less(self, delta: float) -> float:  # noqa: ARG002
+        """Return 1: nothing speaks against ψ >= δ without an upper bound."""
         return 1.0
 
     def _log_evidence(self, delta: float) -> float:
+        """Return log of the mean over stakes and orders of W/(1 + λδ)^n.
+
+        Parameters
+        ----------
+        delta
+            The threshold, in units of the loss's range.
+        """
+        # E W <= (1 + λψ)^n, so that W/(1 + λδ)^n has a mean of at most 1 under ψ <= δ
         logs = self.wealths - self.n * np.log1p(self.stakes * delta)[:, None]
         top = float(logs.max())
         return top + math.log(float(np.mean(np.exp(logs - top))))
@@ -126,7 +154,26 @@ class RandomAnswersLaw(SamplingLaw):
 def random_answers_law(
     drawn: DrawnLosses, *, alpha: float, seed: int, width: float, notes: tuple[str, ...] = ()
 ) -> RandomAnswersLaw:
-    """Return what draws of losses say about ψ of mean losses."""
+    """Return what draws of losses say about ψ of mean losses.
+
+    Parameters
+    ----------
+    drawn
+        People, and draws of the loss at their points and those of their twins.
+    alpha
+        The level that stakes are made for; bounds at other levels hold too.
+    seed
+        Of the orders of clusters.
+    width
+        The width of the loss's range, in which bounds are told.
+    notes
+        What a reader of the numbers should know.
+
+    Returns
+    -------
+    RandomAnswersLaw
+        Its estimate is what movers gained on sealed draws, a person: its mean is at most ψ.
+    """
     game = _Game(drawn)
     stakes = np.array([_stake(drawn.n, alpha, variance) for variance in VARIANCES])
     rng = np.random.default_rng([seed, 15])
@@ -141,12 +188,37 @@ def random_answers_law(
 
 
 def _stake(n: int, alpha: float, variance: float) -> float:
-    """Return λ, from nothing but what is known before the data."""
+    """Return λ, from nothing but what is known before the data.
+
+    Parameters
+    ----------
+    n, alpha
+        The number of people and the level.
+    variance
+        A guess of the variance of a person's gain; the λ that wins most against it.
+    """
     return min(MOST_STAKE, math.sqrt(2 * math.log(1 / alpha) / (n * variance)))
 
 
 class _Game:
-    """The tuples, cluster by cluster, and the bets on them."""
+    """The tuples, cluster by cluster, and the bets on them.
+
+    Parameters
+    ----------
+    drawn
+        People and draws.
+
+    Attributes
+    ----------
+    many
+        The number of clusters.
+    points
+        By cluster: its points.
+    shape
+        Blocks and groups.
+    pilot
+        How many of the draws are unsealed beforehand.
+    """
 
     def __init__(self, drawn: DrawnLosses) -> None:
         self.drawn = drawn
@@ -166,7 +238,15 @@ class _Game:
         return found
 
     def play(self, order: IntArray, stake: float) -> tuple[float, float]:
-        """Bet on all clusters in an order; return the log-wealth and the sum of gains measured."""
+        """Bet on all clusters in an order; return the log-wealth and the sum of gains measured.
+
+        Parameters
+        ----------
+        order
+            The clusters in a random order that depends on the seed alone.
+        stake
+            λ.
+        """
         seen, drawn = self._start(), self.drawn
         means, variances = np.zeros(self.shape), np.zeros(self.shape[0])
         strata, often = int(self.strata.max()) + 1, max(len(order) // FITS, 1)
@@ -178,6 +258,7 @@ class _Game:
             wealth, gain = self._bet(points, means, variances, stake)
             log_wealth += wealth
             moved += gain
+            # unsealed after the cluster was bet on; later guesses may use them
             kept = drawn.losses[points, self.pilot :]
             seen.people[drawn.blocks[points], drawn.groups[points]] += kept.shape[1]
             seen.losses[drawn.blocks[points], drawn.groups[points]] += kept.sum(axis=1)
@@ -194,9 +275,22 @@ class _Game:
         """Return the people and the draws of a cluster's tuples, so many that λA is not too large.
 
         A person is in one tuple, and so is a draw.
+
+        Parameters
+        ----------
+        points
+            The cluster's points.
+        stake
+            λ. With λA above ``FILL`` the limit of f, .9, would waste what people have to say.
+
+        Returns
+        -------
+        list of tuple
+            By tuple: the people at each point, and the numbers of the draws.
         """
         counts, left = self.drawn.counts[points], self.drawn.draws - self.pilot
         wanted = max(1, min(left, math.ceil(stake * counts.sum() / FILL)))
+        # a draw is in one tuple only: those of the next tuple are fresh given this one's
         draws = np.array_split(np.arange(self.pilot, self.drawn.draws), wanted)
         return [
             (counts * (part + 1) // wanted - counts * part // wanted, draws[part])
@@ -206,11 +300,22 @@ class _Game:
     def _bet(
         self, points: IntArray, means: FloatArray, variances: FloatArray, stake: float
     ) -> tuple[float, float]:
-        """Return the logarithm of the factor of a cluster's tuples, and the gain measured."""
+        """Return the logarithm of the factor of a cluster's tuples, and the gain measured.
+
+        Parameters
+        ----------
+        points
+            The cluster's points.
+        means, variances
+            Guesses from what was unsealed before.
+        stake
+            λ.
+        """
         blocks = self.drawn.blocks[points]
         guess = means[blocks, self.drawn.groups[points]]
         target = _worst(blocks, guess)
         rise = guess[target] - guess
+        # nobody has a twin that looks worse: no movers, and a factor of 1
         if not rise.any():
             return 0.0, 0.0
         log_wealth, moved = 0.0, 0.0
@@ -221,7 +326,9 @@ class _Game:
                 continue
             mean = float(movers @ rise) / many
             spread = 2 * float(movers @ variances[blocks]) / many / len(draws) + mean * mean
+            # λA for the lemma, .9 for a positive factor, Kelly's for power
             bet = min(stake * many, MOST, KELLY * mean / spread)
+            # the sealed draws are looked at only now that target and bet are fixed
             losses = self.drawn.losses[points][:, draws].mean(axis=1)
             gain = float(movers @ (losses[target] - losses))
             log_wealth += math.log1p(bet * gain / many)
@@ -230,7 +337,20 @@ class _Game:
 
 
 def _worst(blocks: IntArray, guess: FloatArray) -> IntArray:
-    """Return for each point the place of the one in its block that is guessed to fare worst."""
+    """Return for each point the place of the one in its block that is guessed to fare worst.
+
+    Parameters
+    ----------
+    blocks
+        The block of each point.
+    guess
+        The guessed mean loss of each; of equals the later point is taken.
+
+    Examples
+    --------
+    >>> _worst(np.array([0, 0, 1]), np.array([0.1, 0.4, 0.2])).tolist()
+    [1, 1, 2]
+    """
     order = np.lexsort((guess, blocks))
     last = np.r_[np.flatnonzero(np.diff(blocks[order])), len(order) - 1]
     worst = dict(zip(blocks[order[last]].tolist(), order[last].tolist(), strict=True))

@@ -48,7 +48,7 @@ class RateBoundLaw(SamplingLaw):
 
     @property
     def own_share(self) -> float:
-        """The share of the level that the bound of each feature has."""
+        """The share of the level that the bound of each feature has; a single one has all of it."""
         return 0.5 / len(self.each) if len(self.each) > 1 else 1.0
 
     @property
@@ -61,28 +61,56 @@ class RateBoundLaw(SamplingLaw):
 
     @property
     def permutation_pvalue(self) -> float:
-        """The p-value of "no difference at all", from the tests of all laws."""
+        """The p-value of "no difference at all", from the tests of all laws.
+
+        Each is divided by its share of the level, a weighted Bonferroni correction.
+        """
         ps = [law.permutation_pvalue / share for law, share in self._shares]
         return min([1.0, *ps])
 
     def lower_bound(self, alpha: float = 0.05) -> float:
-        """Return L with P(L <= R) >= 1 − α at every n."""
+        """Return L with P(L <= R) >= 1 − α at every n.
+
+        Parameters
+        ----------
+        alpha
+            The level; shared among the laws, of whose bounds the largest is told.
+        """
         level = self._level(alpha)
         return max((law.lower_bound(level * share) for law, share in self._shares), default=0.0)
 
     def upper_bound(self, alpha: float = 0.05) -> float:
-        """Return infinity: there is no upper bound."""
+        """Return infinity: there is no upper bound.
+
+        Parameters
+        ----------
+        alpha
+            Checked, so that a wrong level is refused here as everywhere.
+        """
         self._level(alpha)
         return math.inf
 
     def evalue(self, delta: float) -> float:
-        """Return evidence against R <= δ whose mean is at most 1 under it."""
+        """Return evidence against R <= δ whose mean is at most 1 under it.
+
+        Parameters
+        ----------
+        delta
+            The threshold; 0 for negative ones.
+
+        Returns
+        -------
+        float
+            The mean of the laws' e-values, weighted by their shares of the level.
+        """
         shares = self._shares
         return sum(share * law.evalue(max(delta, 0.0)) for law, share in shares) if shares else 1.0
 
     def _p_greater(self, delta: float) -> float:
+        """Return the p-value of R <= δ: the least of the laws, each over its share of α."""
         ps = [law.pvalue(max(delta, 0.0)) / share for law, share in self._shares]
         return min([1.0, *ps])
 
     def _p_less(self, delta: float) -> float:  # noqa: ARG002
+        """Return 1: nothing can be certified."""
         return 1.0

@@ -40,6 +40,14 @@ class RateTable:
         The number of groups.
     low, width
         The losses as they were are ``low + width * value``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fairtransport as ft
+    >>> table = ft.inference.rate_table(["a", "a", "b"], ["f", "m", "f"], [1, 0, 1])
+    >>> table.groups, table.n
+    (2, 3)
     """
 
     cell: IntArray
@@ -52,46 +60,142 @@ class RateTable:
 
     @property
     def blocks(self) -> int:
-        """The number of blocks."""
+        """The number of blocks.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> table.blocks
+        2
+        """
         return len(self.strata)
 
     @property
     def cells(self) -> int:
-        """The number of cells, empty ones too."""
+        """The number of cells, empty ones too.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> table.cells
+        4
+        """
         return self.blocks * self.groups
 
     @cached_property
     def n(self) -> int:
-        """The number of people."""
+        """The number of people.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> table.n
+        3
+        """
         return int(self.count.sum())
 
     @cached_property
     def people(self) -> IntArray:
-        """(blocks, groups) people in each cell."""
+        """(blocks, groups) people in each cell.
+
+        Returns
+        -------
+        ndarray of int
+
+        Examples
+        --------
+        >>> table.people.tolist()
+        [[1, 1], [1, 0]]
+        """
         return self.added(self.count).astype(np.int64)
 
     @cached_property
     def losses(self) -> FloatArray:
-        """(blocks, groups) the sum of the losses of each cell."""
+        """(blocks, groups) the sum of the losses of each cell.
+
+        Returns
+        -------
+        ndarray of float
+
+        Examples
+        --------
+        >>> table.losses.tolist()
+        [[1.0, 0.0], [1.0, 0.0]]
+        """
         return self.added(self.count * self.value)
 
     @cached_property
     def start(self) -> IntArray:
-        """Where the entries of each cell begin and end."""
+        """Where the entries of each cell begin and end.
+
+        Returns
+        -------
+        ndarray of int
+
+        Examples
+        --------
+        >>> table.start.tolist()
+        [0, 1, 2, 3, 3]
+        """
         return np.searchsorted(self.cell, np.arange(self.cells + 1))
 
     @property
     def shared(self) -> BoolArray:
-        """The blocks in which people of two groups or more are."""
+        """The blocks in which people of two groups or more are.
+
+        Returns
+        -------
+        ndarray of bool
+
+        Examples
+        --------
+        >>> table.shared.tolist()
+        [True, False]
+        """
         return np.asarray((self.people > 0).sum(axis=1) > 1)
 
     @property
     def comparable_share(self) -> float:
-        """The share of the people who are in such a block."""
+        """The share of the people who are in such a block.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> round(table.comparable_share, 3)
+        0.667
+        """
         return float(self.people[self.shared].sum() / self.n)
 
     def added(self, entries: NDArray[np.number]) -> FloatArray:
-        """Return (blocks, groups) what the entries of each cell add up to."""
+        """Return (blocks, groups) what the entries of each cell add up to.
+
+        Parameters
+        ----------
+        entries
+            One number an entry, as ``table.count``.
+
+        Returns
+        -------
+        ndarray of float
+            Their sums.
+
+        Examples
+        --------
+        >>> table.added(table.count).tolist()
+        [[1.0, 1.0], [1.0, 0.0]]
+        """
         sums = np.bincount(self.cell, entries.astype(float), minlength=self.cells).astype(float)
         return sums.reshape(self.blocks, self.groups)
 
@@ -127,6 +231,19 @@ def rate_table(
     Returns
     -------
     RateTable
+        What `RateLaw` is about.
+
+    Raises
+    ------
+    InputError
+        If columns differ in length, losses leave the range, or a block lies in two strata.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> table = ft.inference.rate_table(["a", "a", "b"], ["f", "m", "f"], [1, 0, 1])
+    >>> table.people.tolist()
+    [[1, 1], [1, 0]]
     """
     given = float_array("losses", losses, (None,))
     length = len(given)
@@ -170,6 +287,18 @@ def rate_table(
 
 
 def _range(given: object) -> tuple[float, float]:
+    """Return the two ends of a range of losses.
+
+    Parameters
+    ----------
+    given
+        What a caller passed for it.
+
+    Raises
+    ------
+    InputError
+        If it is not two finite numbers, the smaller first.
+    """
     try:
         low, high = (float(end) for end in given)  # type: ignore[attr-defined]
     except (TypeError, ValueError):
@@ -181,6 +310,25 @@ def _range(given: object) -> tuple[float, float]:
 
 
 def _counts(counts: ArrayLike | None, length: int) -> IntArray:
+    """Return how many people each row stands for, one each if not told.
+
+    Parameters
+    ----------
+    counts
+        Whole numbers of at least 0.
+    length
+        How many there must be.
+
+    Raises
+    ------
+    InputError
+        If they are not such numbers.
+
+    Examples
+    --------
+    >>> _counts([2, 1], 2).tolist(), _counts(None, 2).tolist()
+    ([2, 1], [1, 1])
+    """
     if counts is None:
         return np.ones(length, np.int64)
     number = finite("counts", float_array("counts", counts, (length,)), nonnegative=True)
@@ -191,7 +339,32 @@ def _counts(counts: ArrayLike | None, length: int) -> IntArray:
 
 
 def _codes(name: str, columns: Columns, length: int) -> IntArray:
-    """Return numbers of the distinct values of a column, or of the distinct rows of several."""
+    """Return numbers of the distinct values of a column, or of the distinct rows of several.
+
+    Parameters
+    ----------
+    name
+        The parameter, for messages.
+    columns
+        One column, or several that count together.
+    length
+        How many values each must have.
+
+    Returns
+    -------
+    ndarray
+        (length,) codes 0, 1, …; rows with equal values in all columns share one.
+
+    Raises
+    ------
+    InputError
+        If a length is wrong or a value is missing.
+
+    Examples
+    --------
+    >>> _codes("blocks", [["a", "a", "b"], [1, 2, 1]], 3).tolist()
+    [0, 1, 2]
+    """
     code = np.zeros(length, np.int64)
     for part in as_list(name, columns, length):
         refuse_masked(name, part)
@@ -210,7 +383,29 @@ def _codes(name: str, columns: Columns, length: int) -> IntArray:
 
 
 def as_list(name: str, columns: Columns, length: int) -> list[ArrayLike]:
-    """Return the columns as a list: one column may stand for itself."""
+    """Return the columns as a list: one column may stand for itself.
+
+    Parameters
+    ----------
+    name
+        The parameter, for messages.
+    columns
+        A column, or a list or tuple of them.
+    length
+        A list with so many plain values is one column, not many.
+
+    Raises
+    ------
+    InputError
+        If the list is empty.
+
+    Examples
+    --------
+    >>> as_list("blocks", ["a", "b"], 2)
+    [['a', 'b']]
+    >>> as_list("blocks", [["a", "b"], [1, 2]], 2)
+    [['a', 'b'], [1, 2]]
+    """
     if not isinstance(columns, list | tuple) or shape_of(columns) == (length,):
         return [cast("ArrayLike", columns)]
     if not columns:

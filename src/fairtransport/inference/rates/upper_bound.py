@@ -41,6 +41,16 @@ class RateCertificate:
         or more people of both groups. It says nothing of others.
     share
         The share of all people of the sample who are among them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fairtransport as ft
+    >>> rng = np.random.default_rng(1)
+    >>> age, group = rng.integers(0, 5, 1000), rng.integers(0, 2, 1000)
+    >>> found = ft.inference.rate_law(age, group, rng.random(1000) < 0.2, rng=0).certificate()
+    >>> found.people, found.blocks, found.upper_bound < 0.2
+    (1000, 5, True)
     """
 
     upper_bound: float
@@ -68,7 +78,13 @@ class Parts(NamedTuple):
 
 
 def eligible(table: RateTable) -> BoolArray:
-    """Return which blocks have two or more people of both groups."""
+    """Return which blocks have two or more people of both groups.
+
+    Parameters
+    ----------
+    table
+        The sample. This is a property of its design, which the bound is conditional on.
+    """
     return np.asarray(table.people.min(axis=1) >= FEWEST)
 
 
@@ -76,6 +92,17 @@ def certificate(
     table: RateTable, alpha: float, orders: int, rng: np.random.Generator
 ) -> RateCertificate | None:
     """Return the upper bound at level 1 − α given the design; None without two groups or blocks.
+
+    Parameters
+    ----------
+    table
+        The sample.
+    alpha
+        The level.
+    orders
+        How many random ways of cutting.
+    rng
+        Cuts.
 
     Notes
     -----
@@ -94,14 +121,29 @@ def certificate(
         _log_wealth(table, blocks, parts, stream) for stream in rng.spawn(orders)
     ])  # fmt: skip
     log_wealth = log_best_mean(logs, math.ceil(FEWEST_SHARE * orders))
+    # Q is a sum of squares: what chance makes negative is 0
     squares = max(math.log(1 / alpha) - log_wealth, 0.0) / parts.stake
     many = int(people.sum())
+    # Cauchy and Schwarz; and no r exceeds 1, nor has anybody of a block's worse group any
     bound = min(math.sqrt(larger.sum() * squares) / many, float(larger.sum()) / many)
     return RateCertificate(bound * table.width, many, len(blocks), many / table.n)
 
 
 def choose_parts(people: IntArray, alpha: float) -> Parts:
-    """Return the parts for which the bound is expected to be least without any difference."""
+    """Return the parts for which the bound is expected to be least without any difference.
+
+    Parameters
+    ----------
+    people
+        (blocks, 2) the people of eligible blocks.
+    alpha
+        The level.
+
+    Notes
+    -----
+    Small parts give many pairs, whose products are noisy; large parts few. Sizes grow by a
+    third at a time, and the one with the least expected Q is taken. Losses play no part in it.
+    """
     smaller, larger = people.min(axis=1), people.max(axis=1).astype(float)
     sizes = [1]
     while sizes[-1] < smaller.max() // 2:
@@ -114,6 +156,7 @@ def choose_parts(people: IntArray, alpha: float) -> Parts:
         weight = larger / pairs
         noise = (GUESSED_VARIANCE * (2 * pairs[:, None] / people).sum(axis=1)) ** 2
         spread = float((pairs * weight**2 * noise).sum())
+        # |DD'| <= 1, so that λw <= .6 keeps every factor at .4 or more
         stake = min(math.sqrt(2 * math.log(1 / alpha) / spread), MOST / float(weight.max()))
         expected = math.log(1 / alpha) / stake + stake * spread / 2
         found.append((expected, Parts(pairs, weight, stake)))
@@ -123,7 +166,17 @@ def choose_parts(people: IntArray, alpha: float) -> Parts:
 def _log_wealth(
     table: RateTable, blocks: IntArray, parts: Parts, rng: np.random.Generator
 ) -> float:
-    """Return log W of one random way of cutting."""
+    """Return log W of one random way of cutting.
+
+    Parameters
+    ----------
+    table, blocks
+        The sample and its eligible blocks.
+    parts
+        How they are cut, and λ.
+    rng
+        This way's stream.
+    """
     from fairtransport.inference.rates.orders import fill_urns
 
     urns = fill_urns(table, table.count, rng)
@@ -138,5 +191,6 @@ def _log_wealth(
         sums = urns.unseal(blocks[row] * table.groups + group, take)
         means.append(sums / take)
     difference = means[0] - means[1]
+    # neighbours are pairs: parts of one block that share no person
     products = difference[::2] * difference[1::2]
     return float(np.log1p(-parts.stake * parts.weight[row[::2]] * products).sum())

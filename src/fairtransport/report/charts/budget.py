@@ -85,7 +85,22 @@ def budget_document(table: Table, *, budget: float, statistic: float, price: flo
 def _until(
     end: float, corners: list[dict[str, float]]
 ) -> tuple[list[dict[str, float]], list[dict[str, float]]]:
-    """Return the curve up to a budget, behind its last corner flat, and the corners on it."""
+    """Return the curve up to a budget, behind its last corner flat, and the corners on it.
+
+    Parameters
+    ----------
+    end
+        Where the picture ends.
+    corners
+        Of the whole curve, rising.
+
+    Examples
+    --------
+    >>> corners = [{"budget": 0.0, "value": 0.0}, {"budget": 1.0, "value": 0.5}]
+    >>> curve, shown = _until(0.5, corners)
+    >>> curve[-1], len(shown)
+    ({'budget': 0.5, 'value': 0.25}, 1)
+    """
     shown = [corner for corner in corners if corner["budget"] <= end]
     here, there = shown[-1], corners[min(len(shown), len(corners) - 1)]
     width = there["budget"] - here["budget"]

@@ -81,6 +81,19 @@ def family_document(table: Table) -> Row:
 
 
 def _row(row: Row) -> Row:
+    """Return a row with its words, ends that do not exist as None.
+
+    Parameters
+    ----------
+    row
+        One audit of the family's table; what does not exist is None or infinite.
+
+    Returns
+    -------
+    dict
+        Numbers for the marks; ``range``, ``estimate`` and ``limit`` as texts for the tooltip,
+        rounded as in the report's tables; "untested" as the verdict of an audit without δ.
+    """
     ends = {name: _finite(row[name]) for name in ("statistic", "lower", "upper", "delta")}
     return {
         "name": visible(row["name"]),
@@ -93,7 +106,18 @@ def _row(row: Row) -> Row:
 
 
 def _told_apart(rows: list[Row]) -> list[Row]:
-    """Give each row a name of its own: two that look alike would be drawn as one."""
+    """Give each row a name of its own: two that look alike would be drawn as one.
+
+    Parameters
+    ----------
+    rows
+        Changed in place.
+
+    Examples
+    --------
+    >>> [row["row"] for row in _told_apart([{"name": "women"}, {"name": "women"}])]
+    ['women', 'women (2)']
+    """
     seen: dict[str, int] = {}
     for row in rows:
         seen[row["name"]] = seen.get(row["name"], 0) + 1
@@ -103,4 +127,11 @@ def _told_apart(rows: list[Row]) -> list[Row]:
 
 
 def _finite(value: float | None) -> float | None:
+    """Return a number, None for one that is missing or infinite.
+
+    Examples
+    --------
+    >>> _finite(0.5), _finite(math.inf), _finite(None)
+    (0.5, None, None)
+    """
     return None if value is None or not math.isfinite(value) else float(value)

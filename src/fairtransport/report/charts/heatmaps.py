@@ -42,7 +42,13 @@ LETTER = 5.6
 
 
 def flow_rows(table: FlowTable) -> list[Row]:
-    """Return a table of flows as rows for `flow_heatmaps`."""
+    """Return a table of flows as rows for `flow_heatmaps`.
+
+    Parameters
+    ----------
+    table
+        The flows by one feature.
+    """
     return [vars(cell) for cell in table.cells]
 
 
@@ -71,7 +77,15 @@ def heatmaps_document(table: Table, feature: str, label: str | None = None) -> R
 
 
 def stacked_heatmaps(tables: Mapping[str, Table], *, label: str | None = None) -> ChartType:
-    """Draw the heat maps of several features, one below the other, by the features' names."""
+    """Draw the heat maps of several features, one below the other, by the features' names.
+
+    Parameters
+    ----------
+    tables
+        Flows by feature; each has its own scale of colours.
+    label
+        The label's column.
+    """
     import altair as alt
 
     parts, described = [], []
@@ -91,7 +105,17 @@ def stacked_heatmaps(tables: Mapping[str, Table], *, label: str | None = None) -
 def _maps(
     rows: list[Row], label: str | None, first: int = 0
 ) -> tuple[list[Row], dict[str, list[Row]]]:
-    """Return a heat map for each label, all on one scale of colours, and their data by name."""
+    """Return a heat map for each label, all on one scale of colours, and their data by name.
+
+    Parameters
+    ----------
+    rows
+        The cells of all labels.
+    label
+        The label's column; None where the loss does without.
+    first
+        From which number on data are named.
+    """
     largest = max(1.0, *(abs(row["change"]) for row in rows))
     groups = _distinct(row["column"] for row in rows)
     levels = _distinct(row["row"] for row in rows)
@@ -113,6 +137,11 @@ def _maps(
 def wrapped(text: str) -> str:
     r"""Return a name in a few short lines; without its line feeds it is the name again.
 
+    Parameters
+    ----------
+    text
+        A level's name; broken at spaces and hyphens alone.
+
     Examples
     --------
     >>> wrapped("African-American")
@@ -131,11 +160,30 @@ def keyed(text: str) -> str:
 
     Keys are looked up in objects that have properties of their own, such as "constructor". A
     line feed cannot come from the data, in which it is spelled out, so no name ends in one.
+
+    Parameters
+    ----------
+    text
+        Already made visible.
     """
     return f"{text}\n"
 
 
 def _cell(row: Mapping[str, Any]) -> Row:
+    """Return a row of the table as a cell of the picture, with all that its tooltip says.
+
+    Parameters
+    ----------
+    row
+        A row of the flow tables, with ``label``, ``level``, ``group`` and numbers of people.
+        ``lower`` and ``upper`` are limits of the change, where there are any.
+
+    Returns
+    -------
+    dict
+        ``row`` and ``column`` are keys by which the picture sorts, ``of`` the group in one line,
+        ``shown`` the change with its sign, as it stands in the cell.
+    """
     lower, upper = row.get("lower"), row.get("upper")
     group = row["group"]
     parts = level_texts(group) if isinstance(group, Mapping) else [value_text(group)]
@@ -157,15 +205,39 @@ def _cell(row: Mapping[str, Any]) -> Row:
 
 
 def _distinct(values: Iterable[str]) -> list[str]:
+    """Return values in the order in which they first occur.
+
+    Examples
+    --------
+    >>> _distinct(["b", "a", "b"])
+    ['b', 'a']
+    """
     return list(dict.fromkeys(values))
 
 
 def _map_title(label: str | None, value: str) -> str:
+    """Return what stands above one heat map.
+
+    Examples
+    --------
+    >>> _map_title("approved", "yes"), _map_title(None, "yes")
+    ('approved = yes', 'Everybody')
+    """
     return "Everybody" if label is None or value == EVERYBODY else f"{visible(label)} = {value}"
 
 
 def _heatmap(rows: list[Row], levels: list[str], groups: list[str], largest: float) -> Row:
-    """Return one heat map, but for its data and its title."""
+    """Return one heat map, but for its data and its title.
+
+    Parameters
+    ----------
+    rows
+        Its cells.
+    levels, groups
+        Keys of all rows and columns, so that maps of several labels have the same places.
+    largest
+        The change at which colours are full.
+    """
     longest = max(len(line) for group in groups for line in group.split("\n"))
     step = round(min(max(LETTER * longest + 10, NARROWEST), WIDEST))
     across = _places("column", groups) | {
@@ -194,6 +266,7 @@ def _heatmap(rows: list[Row], levels: list[str], groups: list[str], largest: flo
     }  # fmt: skip
 
     def layer(mark: Row, condition: str | None = None, **channels: Row) -> Row:
+        """Return a layer of marks, perhaps for some of the cells alone."""
         chosen = {} if condition is None else {"transform": [{"filter": condition}]}
         encoding = {"x": across, "y": down, "tooltip": tips, **channels}
         return {"mark": {**mark, "aria": False}, "encoding": encoding, **chosen}
@@ -212,13 +285,28 @@ def _heatmap(rows: list[Row], levels: list[str], groups: list[str], largest: flo
 
 
 def _places(field: str, keys: list[str]) -> Row:
-    """Return a channel of keys in their order, whether or not each occurs."""
+    """Return a channel of keys in their order, whether or not each occurs.
+
+    Parameters
+    ----------
+    field, keys
+        The data's field, and its keys.
+    """
     return {
         "field": field, "type": "nominal", "sort": keys, "title": None, "scale": {"domain": keys},
     }  # fmt: skip
 
 
 def _description(rows: list[Row], feature: str) -> str:
+    """Return the alternative text: what is drawn, and the three largest changes.
+
+    Parameters
+    ----------
+    rows
+        The cells, from `_cell`.
+    feature
+        The sensitive feature of the maps, in the user's spelling.
+    """
     order = sorted(rows, key=lambda row: -abs(row["change"]))[:3]
     largest = "; ".join(
         f"{row['shown']} for {row['level']}, {row['of']}, label {row['label']}"

@@ -25,7 +25,20 @@ ROUNDINGS = {"lower bound": DOWN, "upper bound": UP}
 
 
 def named(pairs: Iterable[tuple[str, float | None]]) -> list[Row]:
-    """Return the lines that exist, each with the words of its legend."""
+    """Return the lines that exist, each with the words of its legend.
+
+    Parameters
+    ----------
+    pairs
+        Kinds of lines and where they are; bounds are rounded so that they still hold.
+
+    Examples
+    --------
+    A lower bound is rounded down, and a bound that does not exist has no line.
+
+    >>> [mark["at"] for mark in named([("δ", 0.05), ("upper bound", math.inf)])]
+    [0.05]
+    """
     return [
         {"kind": kind, "at": value, "words": f"{kind} {bound(value, ROUNDINGS.get(kind, NEAREST))}"}
         for kind, value in pairs
@@ -51,7 +64,18 @@ def lines(marks: list[Row], axis: str, channel: Row) -> Row:
 
 
 def in_words(marks: list[Row]) -> str:
-    """Return the lines as part of an alternative text."""
+    """Return the lines as part of an alternative text.
+
+    Parameters
+    ----------
+    marks
+        From `named`.
+
+    Examples
+    --------
+    >>> in_words([{"words": "δ 0.05"}, {"words": "statistic 0.1"}])
+    'δ 0.05, statistic 0.1'
+    """
     return ", ".join(mark["words"] for mark in marks)
 
 

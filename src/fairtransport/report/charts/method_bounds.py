@@ -90,6 +90,19 @@ def methods_document(table: Table, *, estimate: float, delta: float | None = Non
 
 
 def _row(row: Row) -> Row:
+    """Return a row with its words, ends that do not exist as None.
+
+    Parameters
+    ----------
+    row
+        One method's interval and one-sided bounds.
+
+    Returns
+    -------
+    dict
+        Bounds in words are rounded outwards, lower ones down and upper ones up: what is read off
+        the tooltip is never stronger than what was proved.
+    """
     ends = {name: _finite(row[name]) for name in ENDS}
     return {
         "method": visible(row["method"]),
@@ -101,4 +114,5 @@ def _row(row: Row) -> Row:
 
 
 def _finite(value: float | None) -> float | None:
+    """Return a number, None for one that is missing or infinite."""
     return None if value is None or not math.isfinite(value) else float(value)

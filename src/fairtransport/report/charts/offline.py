@@ -31,6 +31,11 @@ def offline(chart: ChartType) -> ChartType:
     """Return the chart as one that a notebook shows with scripts from the disk alone.
 
     Altair's own would load them from the network. It is an Altair chart as before.
+
+    Parameters
+    ----------
+    chart
+        Left as it is; a shallow copy of another class is returned.
     """
     made: Any = chart.copy(deep=False)
     # a chart takes what is set on it for a part of its document
@@ -41,12 +46,24 @@ def offline(chart: ChartType) -> ChartType:
 
 @cache
 def _offline_kind(kind: type[Any]) -> type[Any]:
-    """Return the kind of chart, shown in another way."""
+    """Return the kind of chart, shown in another way.
+
+    Parameters
+    ----------
+    kind
+        A class of Altair's; one subclass of each is made.
+    """
     return type(kind.__name__, (kind,), {"_repr_mimebundle_": _shown, "__doc__": kind.__doc__})
 
 
 def _shown(chart: Any, *_: Any, **__: Any) -> dict[str, Any]:
-    """Return what a notebook shows: the picture, alive where scripts run."""
+    """Return what a notebook shows: the picture, alive where scripts run.
+
+    Parameters
+    ----------
+    chart
+        The chart; its alternative text is what a terminal shows.
+    """
     import vl_convert
 
     from fairtransport.report.bundle import javascript_bundle

@@ -18,7 +18,13 @@ COLOURS = {"reject": BLUE, "certify": VERMILLION}
 
 
 def power_table(plan: SamplePlan) -> pd.DataFrame:
-    """Return a plan's power curve as a table with columns n, power, low, high and goal."""
+    """Return a plan's power curve as a table with columns n, power, low, high and goal.
+
+    Parameters
+    ----------
+    plan
+        What `sample_size` returned.
+    """
     import pandas as pd
 
     curve = plan.curve
@@ -49,9 +55,11 @@ def power_chart(table: pd.DataFrame, *, wanted: float, chosen: int) -> ChartType
     across, up = "Number of cases, n", f"Probability to {' or '.join(goals)}"
 
     def x(name: str) -> alt.X:
+        """Return the channel of sizes."""
         return alt.X(f"{name}:Q", title=across).scale(zero=False, nice=False)
 
     def y(name: str) -> alt.Y:
+        """Return the channel of probabilities."""
         return alt.Y(f"{name}:Q", title=up).scale(domain=[0, 1]).axis(format="%")
 
     curve = alt.Chart(table).encode(x=x("n"), color=colour)
@@ -78,6 +86,18 @@ def power_chart(table: pd.DataFrame, *, wanted: float, chosen: int) -> ChartType
 
 
 def _check_table(table: pd.DataFrame) -> None:
+    """Refuse a table without rows, or with goals that there are not.
+
+    Parameters
+    ----------
+    table
+        What `power_curve` returned, or what a user made in its likeness.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, no row is there, or a goal is neither "reject" nor "certify".
+    """
     check_columns(table.columns, ("n", "power", "low", "high", "goal"))
     unknown = [goal for goal in table["goal"] if goal not in COLOURS]
     if unknown or not len(table):
@@ -87,6 +107,17 @@ def _check_table(table: pd.DataFrame) -> None:
 
 
 def _description(table: pd.DataFrame, goals: list[str], wanted: float, chosen: int) -> str:
+    """Return the alternative text: the power at both ends, and what the lines mark.
+
+    Parameters
+    ----------
+    table
+        Power by number of cases and goal.
+    goals
+        The goals that are drawn.
+    wanted, chosen
+        The wanted probability and the number of cases that is enough for it.
+    """
     ordered = table.sort_values("n")
     first, last = ordered.iloc[0], ordered.iloc[-1]
     return (

@@ -30,13 +30,32 @@ LONG = 20
 
 
 def first_above(table: Table, delta: float) -> int | None:
-    """Return the number of cases at the first look whose lower bound is above δ; None if none."""
+    """Return the number of cases at the first look whose lower bound is above δ; None if none.
+
+    Parameters
+    ----------
+    table
+        Looks in their order.
+    delta
+        The threshold.
+    """
     rows = rows_of(table, ("n", "lower"))
     return next((int(row["n"]) for row in rows if row["lower"] > delta), None)
 
 
 def since_words(look: int | None) -> str:
-    """Return since when something holds, as far as was looked."""
+    """Return since when something holds, as far as was looked.
+
+    Parameters
+    ----------
+    look
+        The number of cases at the first look, None: never.
+
+    Examples
+    --------
+    >>> since_words(1200), since_words(None)
+    ('from the look at case 1,200 on', 'at no look')
+    """
     return "at no look" if look is None else f"from the look at case {look:,} on"
 
 
@@ -107,6 +126,19 @@ def _described(last: Row, marks: list[Row], subtitle: list[str]) -> str:
 
 
 def _look(row: Row) -> Row:
+    """Return a row as plain numbers, an upper bound that does not exist as None.
+
+    Parameters
+    ----------
+    row
+        A look of a monitor. Its upper bound is None or infinite where targets come from the sample,
+        so that nothing can be certified; JSON has no infinity.
+
+    Examples
+    --------
+    >>> _look({"n": 8, "lower": 0.0, "statistic": 0.1, "upper": math.inf})["upper"] is None
+    True
+    """
     upper = row["upper"]
     known = upper is not None and math.isfinite(upper)
     return {

@@ -23,7 +23,20 @@ LABEL_LIMIT = 220
 
 
 def rows_of(table: Table, needed: Sequence[str]) -> list[Row]:
-    """Return a table's rows, or say which column is lacking."""
+    """Return a table's rows, or say which column is lacking.
+
+    Parameters
+    ----------
+    table
+        A pandas frame, or rows as mappings.
+    needed
+        Columns that a chart reads.
+
+    Raises
+    ------
+    InputError
+        If there are no rows, or a column is lacking.
+    """
     records = table.to_dict(orient="records") if hasattr(table, "to_dict") else table
     rows = [{str(name): value for name, value in row.items()} for row in records]
     if not rows:
@@ -34,7 +47,25 @@ def rows_of(table: Table, needed: Sequence[str]) -> list[Row]:
 
 
 def check_columns(names: Iterable[str], needed: Sequence[str]) -> None:
-    """Say which column is lacking."""
+    """Say which column is lacking.
+
+    Parameters
+    ----------
+    names, needed
+        Columns that there are, and that there must be.
+
+    Raises
+    ------
+    InputError
+        Naming the first that is lacking.
+
+    Examples
+    --------
+    >>> check_columns(["n"], ["n", "power"])
+    Traceback (most recent call last):
+        ...
+    fairtransport.errors.InputError: `table` must have the columns n, power, got none named 'power'
+    """
     there = set(names)
     lacking = [name for name in needed if name not in there]
     if lacking:
@@ -43,7 +74,20 @@ def check_columns(names: Iterable[str], needed: Sequence[str]) -> None:
 
 
 def padded(values: Sequence[float], share: float = 0.04) -> list[float]:
-    """Return the range of values with a little room on both sides."""
+    """Return the range of values with a little room on both sides.
+
+    Parameters
+    ----------
+    values
+        At least one.
+    share
+        Of the range, on each side; of 1 where all values are equal.
+
+    Examples
+    --------
+    >>> padded([0.0, 1.0], share=0.1)
+    [-0.1, 1.1]
+    """
     room = share * (max(values) - min(values) or 1.0)
     return [min(values) - room, max(values) + room]
 
@@ -53,7 +97,13 @@ VALUE_AXIS = {"tickCount": 5, "labelOverlap": True, "labelSeparation": 12}
 
 
 def looks(title: str, description: str, subtitle: str | list[str] = "") -> Row:
-    """Return what a chart's document says of title, alternative text and the shared look."""
+    """Return what a chart's document says of title, alternative text and the shared look.
+
+    Parameters
+    ----------
+    title, description, subtitle
+        As in `finish`.
+    """
     return {
         "title": {
             "text": title, "anchor": "start", **({"subtitle": subtitle} if subtitle else {})

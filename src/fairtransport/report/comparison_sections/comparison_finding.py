@@ -39,7 +39,14 @@ def ends(summary: ComparisonSummary) -> Difference:
 
 
 def comparison_title(summary: ComparisonSummary) -> str:
-    """Return the verdict on the last model in a line."""
+    """Return the verdict on the last model in a line.
+
+    Parameters
+    ----------
+    summary
+        What the comparison says. More bias that was shown, but not to be more than the tolerance,
+        is said so: "undecided" alone would hide it.
+    """
     found = ends(summary)
     first, last = visible(found.first), visible(found.second)
     if summary.verdict == "better":
@@ -63,7 +70,13 @@ def applicability_sentence(summary: ComparisonSummary) -> str | None:
 
 
 def difference_sentence(summary: ComparisonSummary) -> str:
-    """Return the difference with its interval."""
+    """Return the difference with its interval.
+
+    Parameters
+    ----------
+    summary
+        Without bounds, as with given predictions, the sentence is about the data alone.
+    """
     found = ends(summary)
     told = (
         f"The statistic of {visible(found.second)} minus that of {visible(found.first)} is "
@@ -79,7 +92,13 @@ def difference_sentence(summary: ComparisonSummary) -> str:
 
 
 def certificate_sentence(summary: ComparisonSummary) -> str:
-    """Return whether it is certified that the last model is not worse."""
+    """Return whether it is certified that the last model is not worse.
+
+    Parameters
+    ----------
+    summary
+        "Not certified" is never said as "worse".
+    """
     found = ends(summary)
     if found.lower is None:
         return "Without bounds nothing is certified."
@@ -91,7 +110,13 @@ def certificate_sentence(summary: ComparisonSummary) -> str:
 
 
 def risks_sentence(summary: ComparisonSummary) -> str:
-    """Return what swaps at worst do under each end of the comparison."""
+    """Return what swaps at worst do under each end of the comparison.
+
+    Parameters
+    ----------
+    summary
+        Errors are told as percentages, other losses as means.
+    """
     what = "Errors" if summary.provenance.loss_is_error else "The mean loss"
     write = percent if summary.provenance.loss_is_error else decimal
     parts = [
@@ -103,6 +128,11 @@ def risks_sentence(summary: ComparisonSummary) -> str:
 
 def signed_decimal(number: float) -> str:
     """Return a number with its sign and four decimals.
+
+    Parameters
+    ----------
+    number
+        What rounds to 0 has no sign.
 
     Examples
     --------
@@ -116,10 +146,18 @@ def signed_decimal(number: float) -> str:
 
 
 def models_table(summary: ComparisonSummary) -> Table:
-    """Return the models, a row each."""
+    """Return the models, a row each.
+
+    Parameters
+    ----------
+    summary
+        The comparison. Risks are written as percentages where the loss is the error rate, else as
+        decimals.
+    """
     write = percent if summary.provenance.loss_is_error else decimal
 
     def row(one: ComparedModel) -> tuple[Cell, ...]:
+        """Return one model's cells."""
         return (
             Cell(visible(one.name)),
             Cell(decimal(one.statistic), one.statistic),
@@ -134,9 +172,17 @@ def models_table(summary: ComparisonSummary) -> Table:
 
 
 def differences_table(summary: ComparisonSummary) -> Table:
-    """Return all pairs, a row each."""
+    """Return all pairs, a row each.
+
+    Parameters
+    ----------
+    summary
+        The comparison; its differences are of the second model less the first, and all their
+        intervals hold together.
+    """
 
     def row(one: Difference) -> tuple[Cell, ...]:
+        """Return one pair's cells; an interval that is open on a side is not told."""
         between = NONE
         if one.lower is not None and one.upper is not None:
             between = f"{signed_decimal(one.lower)} to {signed_decimal(one.upper)}"
@@ -157,7 +203,13 @@ def differences_table(summary: ComparisonSummary) -> Table:
 
 
 def intervals_sentence(summary: ComparisonSummary) -> str:
-    """Return what the intervals of the tables promise."""
+    """Return what the intervals of the tables promise.
+
+    Parameters
+    ----------
+    summary
+        With several pairs, their intervals hold together.
+    """
     sure = level(1 - summary.alpha)
     own = f"The intervals of the models hold together with {sure} confidence."
     if ends(summary).lower is None:
@@ -171,6 +223,13 @@ def intervals_sentence(summary: ComparisonSummary) -> str:
 
 
 def _contents(summary: ComparisonSummary, _: Output) -> dict[str, object]:
+    """Return what the template part ``comparison_finding.j2`` shows, by name.
+
+    Parameters
+    ----------
+    summary
+        The comparison. Its verdict lends mark and colour from the verdicts of single audits.
+    """
     like = LIKE[summary.verdict]
     return {
         "like": like,

@@ -35,7 +35,13 @@ MORE = {
 
 
 def facts(summary: ComparisonSummary) -> list[tuple[str, str]]:
-    """Return how it was done, as names and what they are."""
+    """Return how it was done, as names and what they are.
+
+    Parameters
+    ----------
+    summary
+        The comparison; rows that would be empty are left out.
+    """
     made = summary.provenance
     rows = [
         ("People", f"{summary.n:,}"),
@@ -58,6 +64,7 @@ def facts(summary: ComparisonSummary) -> list[tuple[str, str]]:
 
 
 def _contents(summary: ComparisonSummary, _: Output) -> dict[str, object]:
+    """Return what the template part ``comparison_how.j2`` shows, by name."""
     return {
         "facts": facts(summary),
         "not_said": NOT_SAID,

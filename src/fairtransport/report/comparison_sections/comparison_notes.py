@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 
 def _contents(summary: ComparisonSummary, _: Output) -> dict[str, object]:
+    """Return what the template part ``comparison_notes.j2`` shows, by name."""
     return {"notes": tuple(map(visible, summary.warnings))}
 
 

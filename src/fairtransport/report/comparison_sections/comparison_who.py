@@ -34,7 +34,13 @@ PROFILES_NOTE = (
 
 
 def groups_table(summary: ComparisonSummary) -> Table:
-    """Return the sensitive groups with what swaps cost them under the two models."""
+    """Return the sensitive groups with what swaps cost them under the two models.
+
+    Parameters
+    ----------
+    summary
+        Of several models the first and the last are set side by side.
+    """
     first, last = (visible(summary.models[at].name) for at in (0, -1))
     columns = (
         Column("Group"), Column("People", numeric=True), Column(first, numeric=True),
@@ -54,7 +60,13 @@ def groups_table(summary: ComparisonSummary) -> Table:
 
 
 def profiles_table(summary: ComparisonSummary) -> Table:
-    """Return the profiles in which the two models differ most."""
+    """Return the profiles in which the two models differ most.
+
+    Parameters
+    ----------
+    summary
+        Of several models the first and the last are set side by side.
+    """
     first, last = (visible(summary.models[at].name) for at in (0, -1))
     labelled = summary.provenance.label is not None
     columns = (
@@ -77,6 +89,7 @@ def profiles_table(summary: ComparisonSummary) -> Table:
 
 
 def _contents(summary: ComparisonSummary, _: Output) -> dict[str, object]:
+    """Return what the template part ``comparison_who.j2`` shows, by name."""
     return {
         "groups": groups_table(summary),
         "profiles": profiles_table(summary),

@@ -22,7 +22,13 @@ MOST_MOVES = 10
 
 
 def asked(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
-    """Return what an audit was asked, name by name."""
+    """Return what an audit was asked, name by name.
+
+    Parameters
+    ----------
+    summary
+        One audit's own document.
+    """
     made = summary.provenance
     return (
         ("Model", visible(made.model)),
@@ -36,6 +42,19 @@ def asked(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
 
 
 def _each(summary: FamilySummary) -> list[dict[str, Any]]:
+    """Return what is told of each audit, in the order of the table.
+
+    Parameters
+    ----------
+    summary
+        The family, with the summary of every member.
+
+    Returns
+    -------
+    list of dict
+        ``more`` counts the moves that the page leaves out beyond ``MOST_MOVES``; the audit's own
+        report has them.
+    """
     found = []
     for at, (member, one) in enumerate(zip(summary.members, summary.audits, strict=True), 1):
         name = shorten(visible(member.name))
@@ -57,6 +76,7 @@ def _each(summary: FamilySummary) -> list[dict[str, Any]]:
 
 
 def _contents(summary: FamilySummary, _: Output) -> dict[str, object]:
+    """Return what the template part ``each_audit.j2`` shows; nothing without documents."""
     return {"each": _each(summary) if summary.audits else []}
 
 

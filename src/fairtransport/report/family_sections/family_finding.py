@@ -38,14 +38,26 @@ NUMERIC = ("People", "Statistic", "Interval", "δ", "p, adjusted")
 
 
 def worst_verdict(summary: FamilySummary) -> str | None:
-    """Return the verdict that the family is coloured by: the one that asks for most attention."""
+    """Return the verdict that the family is coloured by: the one that asks for most attention.
+
+    Parameters
+    ----------
+    summary
+        A single rejection outweighs any number of certificates.
+    """
     found = {one.verdict for one in summary.members}
     ranked = ("rejected", "not-applicable", "inconclusive", "certified")
     return next((one for one in ranked if one in found), None)
 
 
 def family_title(summary: FamilySummary) -> str:
-    """Return what became of the audits, in a line."""
+    """Return what became of the audits, in a line.
+
+    Parameters
+    ----------
+    summary
+        Audits without a threshold are not counted.
+    """
     found = Counter(one.verdict for one in summary.members)
     tested = sum(number for verdict, number in found.items() if verdict is not None)
     if not tested:
@@ -60,7 +72,18 @@ def family_title(summary: FamilySummary) -> str:
 
 
 def counts_sentence(summary: FamilySummary) -> str:
-    """Return how many audits have which verdict."""
+    """Return how many audits have which verdict.
+
+    Parameters
+    ----------
+    summary
+        The family. Verdicts that no audit has are passed over.
+
+    Returns
+    -------
+    str
+        Such as "Of 3 audits: δ-fairness is rejected in 1; 2 inconclusive."
+    """
     found = Counter(one.verdict for one in summary.members)
     decided = [f"{one} in {found[one]}" for one in ("rejected", "certified") if found[one]]
     fairness = [f"δ-fairness is {' and '.join(decided)}"] if decided else []
@@ -78,7 +101,13 @@ def counts_sentence(summary: FamilySummary) -> str:
 
 
 def promise_sentence(summary: FamilySummary) -> str:
-    """Return what the verdicts together promise."""
+    """Return what the verdicts together promise.
+
+    Parameters
+    ----------
+    summary
+        Of audits that were made earlier the promise needs that they were not picked by results.
+    """
     if all(one.verdict is None for one in summary.members):
         return "Without a threshold δ there are no verdicts."
     near = "" if summary.guarantee == "finite-sample" else "approximately "
@@ -92,7 +121,13 @@ def promise_sentence(summary: FamilySummary) -> str:
 
 
 def intervals_sentence(summary: FamilySummary) -> str:
-    """Return what the intervals together promise."""
+    """Return what the intervals together promise.
+
+    Parameters
+    ----------
+    summary
+        Intervals of earlier audits are their own; their errors may add up to nothing at all.
+    """
     near = "" if summary.guarantee == "finite-sample" else "approximately "
     if not summary.are_earlier:
         return (
@@ -109,7 +144,13 @@ def intervals_sentence(summary: FamilySummary) -> str:
 
 
 def members_table(summary: FamilySummary) -> Table:
-    """Return the audits, a row each."""
+    """Return the audits, a row each.
+
+    Parameters
+    ----------
+    summary
+        A column of evidence is there where it was multiplied.
+    """
     multiplied = summary.multiplied is not None
     *before, last = COLUMNS
     titles = (*before, EVIDENCE) if multiplied else before
@@ -119,10 +160,20 @@ def members_table(summary: FamilySummary) -> Table:
 
 
 def _evidence_cell(value: float | None) -> Cell:
+    """Return an e-value, "none" where there is none."""
     return Cell(NONE if value is None else evalue_text(value), value)
 
 
 def _row(one: Member, *, multiplied: bool) -> tuple[Cell, ...]:
+    """Return one audit's cells.
+
+    Parameters
+    ----------
+    one
+        The audit. Its p-value is the adjusted one, by which the family decides.
+    multiplied
+        Whether evidence was multiplied: then each audit's factor has a column.
+    """
     evidence = (_evidence_cell(one.evalue),) if multiplied else ()
     return (
         Cell(visible(one.name)),
@@ -145,6 +196,11 @@ def verdict_word(one: Member) -> str:
 def evalue_text(value: float) -> str:
     """Return an e-value, rounded down so that it still holds.
 
+    Parameters
+    ----------
+    value
+        Evidence, at least 0.
+
     Examples
     --------
     >>> evalue_text(12.397), evalue_text(0.0401), evalue_text(2.5e9)
@@ -158,7 +214,13 @@ def evalue_text(value: float) -> str:
 
 
 def multiplied_sentence(summary: FamilySummary) -> str | None:
-    """Return what the evidence of independent samples says together; None if not multiplied."""
+    """Return what the evidence of independent samples says together; None if not multiplied.
+
+    Parameters
+    ----------
+    summary
+        The family. That samples are independent is the user's word, and the sentence says so.
+    """
     found = summary.multiplied
     if found is None:
         return None
@@ -170,6 +232,7 @@ def multiplied_sentence(summary: FamilySummary) -> str | None:
 
 
 def _against(found: Multiplied, alpha: float) -> str:
+    """Return whether multiplied evidence rejects, and how much would."""
     needed = f"{1 / alpha:g} are needed at level {level(alpha)}"
     if found.rejected:
         at_most = pvalue(found.pvalue).replace("=", "≤")
@@ -178,6 +241,13 @@ def _against(found: Multiplied, alpha: float) -> str:
 
 
 def _contents(summary: FamilySummary, _: Output) -> dict[str, object]:
+    """Return what the template part ``family_finding.j2`` shows, by name.
+
+    Parameters
+    ----------
+    summary
+        The family. The page has the mark of the worst verdict among its members.
+    """
     worst = worst_verdict(summary)
     return {
         "worst": worst or "open",

@@ -29,7 +29,13 @@ TOGETHER = {
 
 
 def levels_sentence(summary: FamilySummary) -> str:
-    """Return which levels the tests have."""
+    """Return which levels the tests have.
+
+    Parameters
+    ----------
+    summary
+        The family, whose level α is that of all rejections together.
+    """
     return (
         "An audit's δ-fairness is rejected when its adjusted p-value is at most "
         f"{level(summary.alpha)}. A certificate has level {_rounded(summary.certificate_level)}: "
@@ -39,10 +45,25 @@ def levels_sentence(summary: FamilySummary) -> str:
 
 
 def _rounded(share: float) -> str:
+    """Return a level with three digits, as a percentage.
+
+    Examples
+    --------
+    >>> _rounded(0.05 / 6)
+    '0.833 %'
+    """
     return level(float(f"{share:.3g}"))
 
 
 def _contents(summary: FamilySummary, _: Output) -> dict[str, object]:
+    """Return what the template part ``family_meaning.j2`` shows, by name.
+
+    Parameters
+    ----------
+    summary
+        The family. Questions are counted once for models that audits share; a family that was
+        put together from earlier audits does not know their number, and says nothing of it.
+    """
     facts = [("fairtransport", summary.version)]
     if summary.queried is not None:
         asked = f"{summary.queried:,}" if summary.queried else "none (predictions only)"

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 
 def _contents(summary: FamilySummary, _: Output) -> dict[str, object]:
+    """Return what the template part ``family_notes.j2`` shows, by name."""
     return {"notes": tuple(map(visible, summary.warnings))}
 
 

@@ -31,7 +31,15 @@ LEAST_NAME = 6
 
 
 def print_comparison(summary: ComparisonSummary, title: str) -> None:
-    """Print the verdict on the last model, the tables and notes."""
+    """Print the verdict on the last model, the tables and notes.
+
+    Parameters
+    ----------
+    summary
+        What the comparison says.
+    title
+        What stands in the frame.
+    """
     from rich.console import Group
 
     colour = COLOURS[LIKE[summary.verdict]]
@@ -52,7 +60,13 @@ def print_comparison(summary: ComparisonSummary, title: str) -> None:
 
 
 def _drawn(table: Table) -> Drawn:
-    """Return a table of a report as a terminal draws it."""
+    """Return a table of a report as a terminal draws it.
+
+    Parameters
+    ----------
+    table
+        Its first two columns are names, which may be broken; numbers never are.
+    """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as Rich
 

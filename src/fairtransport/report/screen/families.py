@@ -25,7 +25,15 @@ if TYPE_CHECKING:
 
 
 def print_family(summary: FamilySummary, title: str) -> None:
-    """Print what several audits say together."""
+    """Print what several audits say together.
+
+    Parameters
+    ----------
+    summary
+        What the family says.
+    title
+        What stands in the frame.
+    """
     from rich.console import Group
 
     colour = COLOURS[worst_verdict(summary)]
@@ -41,6 +49,14 @@ def print_family(summary: FamilySummary, title: str) -> None:
 
 
 def _table(summary: FamilySummary) -> Table:
+    """Return the audits, a row each, as a terminal draws them.
+
+    Parameters
+    ----------
+    summary
+        The family. The column of evidence is there only where evidence was multiplied; names fold
+        and verdicts never do, so that a narrow terminal still shows what was found.
+    """
     from rich.table import Table
 
     table = Table()
@@ -56,6 +72,15 @@ def _table(summary: FamilySummary) -> Table:
 
 
 def _cells(one: Member, *, multiplied: bool) -> list[Text]:
+    """Return one audit's cells, the verdict in its colour.
+
+    Parameters
+    ----------
+    one
+        The audit.
+    multiplied
+        Whether there is a column for its evidence.
+    """
     texts = [
         one.name, people(one.n), decimal(one.statistic), interval_text(one.lower, one.upper),
         NONE if one.delta is None else f"{one.delta:g}", short_pvalue(one.pvalue_adjusted),

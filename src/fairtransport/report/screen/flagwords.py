@@ -48,6 +48,7 @@ def in_flags(message: str, renamed: dict[str, str] | None = None) -> str:
     flags = FLAGS | (renamed or {})
 
     def flag(found: re.Match[str]) -> str:
+        """Return the flag in the place of a parameter, as it is if there is none."""
         name, key = found["name"], found["key"]
         if name not in flags:
             return found[0]

@@ -21,6 +21,11 @@ UNPRINTABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})
 def readable(text: object) -> str:
     r"""Return text in which controls are spelled out instead of obeyed.
 
+    Parameters
+    ----------
+    text
+        Perhaps of the data: no escape sequence of it may reach a terminal.
+
     Examples
     --------
     >>> print(readable("a\x1b[31mb\u202ec"))
@@ -35,7 +40,15 @@ def readable(text: object) -> str:
 
 
 def terminal(*, error: bool = False, soft_wrap: bool = False) -> Console:
-    """Return the console that everything is printed on."""
+    """Return the console that everything is printed on.
+
+    Parameters
+    ----------
+    error
+        Whether it is standard error.
+    soft_wrap
+        Whether long lines stay whole, for programs that read them.
+    """
     from rich.console import Console
 
     class Terminal(Console):
@@ -48,7 +61,15 @@ def terminal(*, error: bool = False, soft_wrap: bool = False) -> Console:
 
 
 def line(*parts: str | tuple[str, str], short: bool = False) -> Text:
-    """Return text, parts of it with a style, all of it readable; cut with … if ``short``."""
+    """Return text, parts of it with a style, all of it readable; cut with … if ``short``.
+
+    Parameters
+    ----------
+    parts
+        Text, or text with a style.
+    short
+        Whether it may be cut at the frame's width.
+    """
     from rich.text import Text
 
     made = Text(overflow="ellipsis" if short else None)
@@ -59,13 +80,27 @@ def line(*parts: str | tuple[str, str], short: bool = False) -> Text:
 
 
 def print_error(message: str) -> None:
-    """Print one sentence about what went wrong."""
+    """Print one sentence about what went wrong.
+
+    Parameters
+    ----------
+    message
+        Line breaks become blanks; it goes to standard error.
+    """
     sentence = " ".join(message.split())
     terminal(error=True, soft_wrap=True).print(line(("Error: ", "bold red"), sentence))
 
 
 def print_note(message: str, *, error: bool = False) -> None:
-    """Print what a reader of the numbers should know."""
+    """Print what a reader of the numbers should know.
+
+    Parameters
+    ----------
+    message
+        Line breaks become blanks.
+    error
+        Whether to standard error, where the screen holds a document.
+    """
     sentence = " ".join(message.split())
     terminal(error=error).print(line(("Note: ", "bold yellow"), sentence))
 

@@ -11,7 +11,15 @@ if TYPE_CHECKING:
 
 
 def print_log(found: list[tuple[System, int, int]], name: str) -> None:
-    """Print whose answers are in a log, and how many."""
+    """Print whose answers are in a log, and how many.
+
+    Parameters
+    ----------
+    found
+        Systems with their numbers of questions and answers.
+    name
+        The log's file.
+    """
     screen = terminal(soft_wrap=True)
     if not found:
         screen.print(line(f"{name}: a query log without answers"))

@@ -10,6 +10,7 @@ from fairtransport.report.rate_words import features_sentence, rate_figures
 from fairtransport.report.screen.flagwords import in_flags
 from fairtransport.report.screen.lines import line, print_note, terminal
 from fairtransport.report.sections.finding import (
+    bracket_sentence,
     comparable_sentence,
     delta_sentence,
     description_sentence,
@@ -18,8 +19,10 @@ from fairtransport.report.sections.finding import (
     meaning,
     outlook_sentence,
     parts_sentence,
+    statistic_words,
     verdict_line,
 )
+from fairtransport.report.sections.telling import proxies_sentences
 from fairtransport.report.sections.who import direction_sentence, shown_sentence
 from fairtransport.report.strings import prediction_text, shorten, value_text
 
@@ -51,15 +54,25 @@ _cell = partial(value_text, write=str)
 
 
 def print_result(summary: AuditSummary, title: str) -> None:
-    """Print the verdict of an audit and its numbers, then moves and notes."""
+    """Print the verdict of an audit and its numbers, then moves and notes.
+
+    Parameters
+    ----------
+    summary
+        What the audit says.
+    title
+        What stands in the frame.
+    """
     from rich.console import Group
 
     colour = COLOURS[summary.verdict]
     head = [] if summary.verdict is None else [line((verdict_line(summary), f"bold {colour}"))]
     said = [
-        outlook_sentence(summary), meaning(summary), delta_sentence(summary),
+        outlook_sentence(summary), meaning(summary), bracket_sentence(summary),
+        delta_sentence(summary),
         comparable_sentence(summary), features_sentence(summary), parts_sentence(summary),
         judged_sentence(summary), direction_sentence(summary), description_sentence(summary),
+        *proxies_sentences(summary),
     ]  # fmt: skip
     lines = [line(in_flags(one)) for one in said if one is not None]
     lines += [line(f"  {one}") for one in summary.ready]
@@ -71,7 +84,13 @@ def print_result(summary: AuditSummary, title: str) -> None:
 
 
 def print_moves(summary: AuditSummary) -> None:
-    """Print the largest moves: how many people, who they are, who they would have to be."""
+    """Print the largest moves: how many people, who they are, who they would have to be.
+
+    Parameters
+    ----------
+    summary
+        Nothing is printed where nobody is moved.
+    """
     from rich.table import Table
 
     if not summary.moves:
@@ -93,7 +112,13 @@ def print_moves(summary: AuditSummary) -> None:
 
 
 def _kept(move: Move) -> str:
-    """Return what stays as it is, as in "age 30, charge F"; of many columns the first."""
+    """Return what stays as it is, as in "age 30, charge F"; of many columns the first.
+
+    Parameters
+    ----------
+    move
+        People of one profile and of another.
+    """
     kept = [(name, value) for name, value in move.from_profile.items() if name not in move.changed]
     said = [f"{name} {_cell(value)}" for name, value in kept]
     if len(said) > MOST_COLUMNS:
@@ -102,18 +127,32 @@ def _kept(move: Move) -> str:
 
 
 def _change(move: Move) -> str:
-    """Return what changes, as in "sex: Male → Female"; predictions alone may differ."""
+    """Return what changes, as in "sex: Male → Female"; predictions alone may differ.
+
+    Parameters
+    ----------
+    move
+        People of one profile and of another.
+    """
     before, after = move.from_profile, move.to_profile
     parts = [f"{name}: {_cell(before[name])} → {_cell(after[name])}" for name in move.changed]
     return ", ".join(parts) or "the same profile"
 
 
 def _numbers(summary: AuditSummary) -> Table:
+    """Return the figures below the verdict, name by name.
+
+    Parameters
+    ----------
+    summary
+        The audit. Where rates are tested, R takes the statistic's place; where an obstacle was
+        found, there is no interval, as it would look like evidence.
+    """
     made, name = summary.provenance, "Interval of R" if summary.rates else "Interval"
     interval = {name: f"{interval_words(summary)} at level {level(1 - summary.alpha)}"}
     if summary.applicability is not None:  # of what is no evidence
         interval = {}
-    rows = {"FaiTH statistic": f"{summary.statistic:.4f}"}
+    rows = {"FaiTH statistic": statistic_words(summary)}
     if summary.rates is not None:
         rows = dict(rate_figures(summary, summary.rates))
     if summary.disagreement > 0:  # the part that no change of a sensitive feature explains
@@ -136,7 +175,20 @@ def _numbers(summary: AuditSummary) -> Table:
 
 
 def compared_with(target_scope: str, *, asked: bool) -> str:
-    """Return whom people are compared with; where a model can be asked, they have twins."""
+    """Return whom people are compared with; where a model can be asked, they have twins.
+
+    Parameters
+    ----------
+    target_scope
+        "twins", "reference" or "observed".
+    asked
+        Whether a model was asked.
+
+    Examples
+    --------
+    >>> compared_with("twins", asked=True), compared_with("observed", asked=True)
+    ('twins', 'observed people and their twins')
+    """
     if target_scope == "twins" or not asked:
         return target_scope
     who = "observed" if target_scope == "observed" else "reference"
@@ -144,7 +196,15 @@ def compared_with(target_scope: str, *, asked: bool) -> str:
 
 
 def framed(content: RenderableType, title: str, colour: str) -> Panel:
-    """Return content in a frame as wide as it needs, its title cut if that is wider."""
+    """Return content in a frame as wide as it needs, its title cut if that is wider.
+
+    Parameters
+    ----------
+    content, title
+        What stands in it, and in its upper edge.
+    colour
+        Of the frame; the words say the same.
+    """
     from rich.panel import Panel
 
     heading = line(title, short=True)
@@ -152,7 +212,13 @@ def framed(content: RenderableType, title: str, colour: str) -> Panel:
 
 
 def two_columns(rows: dict[str, str]) -> Table:
-    """Return names and what they are, side by side; only the second column is folded."""
+    """Return names and what they are, side by side; only the second column is folded.
+
+    Parameters
+    ----------
+    rows
+        By name.
+    """
     from rich.table import Table
 
     table = Table.grid(padding=(0, 2))
@@ -164,7 +230,15 @@ def two_columns(rows: dict[str, str]) -> Table:
 
 
 def print_plan(plan: SamplePlan, notes: Sequence[str]) -> None:
-    """Print the plan's sentence, the power at sizes around it, and notes."""
+    """Print the plan's sentence, the power at sizes around it, and notes.
+
+    Parameters
+    ----------
+    plan
+        What `sample_size` returned.
+    notes
+        Further ones, of the command line.
+    """
     from rich.table import Table
 
     curve = plan.curve

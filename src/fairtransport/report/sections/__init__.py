@@ -19,7 +19,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Output:
-    """What a section is written for: HTML or Markdown, its charts, how many moves (None: all)."""
+    """What a section is written for: HTML or Markdown, its charts, how many moves (None: all).
+
+    Attributes
+    ----------
+    html
+        Whether it is HTML.
+    most_moves
+        How many moves a table lists.
+    charts
+        By their keys; a template asks whether there is one before it makes room for it.
+    """
 
     html: bool
     most_moves: int | None = None
@@ -52,7 +62,13 @@ class Section:
 
 
 def find_sections(package: str = __name__) -> dict[str, Section]:
-    """Return the sections of a package in their order, by the names of their template parts."""
+    """Return the sections of a package in their order, by the names of their template parts.
+
+    Parameters
+    ----------
+    package
+        Every module in it is a section and has a ``SECTION``: a new one is found by being there.
+    """
     names = [module.name for module in pkgutil.iter_modules(import_module(package).__path__)]
     found = {f"{name}.j2": import_module(f"{package}.{name}").SECTION for name in names}
     return dict(sorted(found.items(), key=lambda one: one[1].place))

@@ -17,6 +17,7 @@ TOLD = ("Model", "Sensitive features", "Loss", "Similarity", "Budget", "Guarante
 
 
 def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
+    """Return what the template part ``brief.j2`` shows, by name."""
     said = (moved_sentence(summary), direction_sentence(summary), scope_meaning(summary))
     return {
         "said": [one for one in said if one],

@@ -19,7 +19,13 @@ if TYPE_CHECKING:
 
 
 def delta_sentences(summary: AuditSummary) -> tuple[str, ...]:
-    """Return for which thresholds δ the verdict would be which."""
+    """Return for which thresholds δ the verdict would be which.
+
+    Parameters
+    ----------
+    summary
+        Its one-sided bounds are the ends of the ranges.
+    """
     lower, upper = summary.lower_bound, summary.upper_bound
     said = []
     at_least, up_to, from_there = "0.0000", "below", "from"
@@ -42,7 +48,13 @@ def delta_sentences(summary: AuditSummary) -> tuple[str, ...]:
 
 
 def budget_sentence(summary: AuditSummary) -> str:
-    """Return what the budget is and what more of it would do."""
+    """Return what the budget is and what more of it would do.
+
+    Parameters
+    ----------
+    summary
+        A curve of one corner says that a budget buys nothing; an empty one, that it is not told.
+    """
     if len(summary.budget_curve) == 1:
         return (
             f"The budget is ε = {summary.budget:g}. A larger one changes nothing: all that can "
@@ -61,7 +73,14 @@ def budget_sentence(summary: AuditSummary) -> str:
 
 
 def elbow_sentence(summary: AuditSummary) -> str | None:
-    """Return where the budget curve bends most; None where it has no bend to tell of."""
+    """Return where the budget curve bends most; None where it has no bend to tell of.
+
+    Parameters
+    ----------
+    summary
+        The audit; its ``elbow`` is the corner farthest above the line from the curve's first corner
+        to its last.
+    """
     if summary.elbow is None:
         return None
     at, last = summary.elbow, summary.budget_curve[-1]
@@ -73,12 +92,20 @@ def elbow_sentence(summary: AuditSummary) -> str | None:
 
 
 def feature_sentences(summary: AuditSummary) -> tuple[str, ...]:
-    """Return how the statistic changes when a sensitive feature may not change."""
+    """Return how the statistic changes when a sensitive feature may not change.
+
+    Parameters
+    ----------
+    summary
+        The audit; shares are of the statistic with all features free, and left out where that is 0.
+    """
     if summary.rates is not None:  # each feature's rates are told instead
         return ()
+    most, least = ("", "") if summary.bracket is None else ("at most ", "at least ")
     return tuple(
-        f"If {visible(role.feature)} may not change, the statistic is {decimal(role.statistic)}"
-        + ("." if role.share is None else f", {percent(role.share, 0)} less.")
+        f"If {visible(role.feature)} may not change, the statistic is {most}"
+        f"{decimal(role.statistic)}"
+        + ("." if role.share is None else f", {least}{percent(role.share, 0)} less.")
         for role in summary.without_feature
     )
 
@@ -94,16 +121,29 @@ def costs_table(summary: AuditSummary) -> Table:
 
 
 def pairs_table(summary: AuditSummary) -> Table:
-    """Return people at random with the nearest comparable person of another group."""
+    """Return people at random with the nearest comparable person of another group.
+
+    Parameters
+    ----------
+    summary
+        A shared document has none.
+    """
     found = () if summary.similarity_check is None else summary.similarity_check.pairs
     columns = columns_of(["Who they are", "Comparable with", "Squared distance"], [])
     return Table("pairs", "Who counts as comparable", columns, rows_of_pairs(found))
 
 
 def rows_of_pairs(pairs: Iterable[SimilarPair]) -> tuple[tuple[Cell, ...], ...]:
-    """Return two people a row: what they have in common, what differs, how far apart they are."""
+    """Return two people a row: what they have in common, what differs, how far apart they are.
+
+    Parameters
+    ----------
+    pairs
+        Two profiles each, with their squared distance.
+    """
 
     def row(pair: SimilarPair) -> tuple[Cell, ...]:
+        """Return one pair's cells."""
         differ = tuple(name for name, value in pair.first.items() if pair.second[name] != value)
         far = pair.squared_distance
         return (
@@ -123,7 +163,13 @@ def distances_table(summary: AuditSummary) -> Table:
 
 
 def curve_table(summary: AuditSummary) -> Table:
-    """Return the corners of the budget curve."""
+    """Return the corners of the budget curve.
+
+    Parameters
+    ----------
+    summary
+        The audit; between two corners ψ is linear in ε, so that the table is the whole curve.
+    """
     rows = tuple(
         (Cell(f"{one.budget:.6g}", one.budget), Cell(decimal(one.value), one.value))
         for one in summary.budget_curve
@@ -133,6 +179,14 @@ def curve_table(summary: AuditSummary) -> Table:
 
 
 def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
+    """Return what the template part ``depends.j2`` shows, by name.
+
+    Parameters
+    ----------
+    summary
+        The audit. Parts that it has nothing to say about are None or empty, and the template leaves
+        them out.
+    """
     checked = summary.similarity_check
     return {
         "thresholds": delta_sentences(summary),

@@ -70,7 +70,19 @@ def verdict_title(summary: AuditSummary) -> str:
 
 
 def verdict_sentence(summary: AuditSummary) -> str:
-    """Return the verdict with the bound that it comes from."""
+    """Return the verdict with the bound that it comes from.
+
+    Parameters
+    ----------
+    summary
+        What the audit says.
+
+    Notes
+    -----
+    In this order: that the audit could find nothing; the verdict on rates; without δ, the bounds;
+    then rejected, certified or inconclusive. A bound and δ are shown with as many digits as tell
+    them apart, and a bound is rounded to its safe side.
+    """
     delta, lower, upper = summary.delta, summary.lower_bound, summary.upper_bound
     if summary.applicability is not None:
         return f"Not applicable: {_lower_first(summary.applicability)}"
@@ -96,7 +108,13 @@ def verdict_sentence(summary: AuditSummary) -> str:
 
 
 def outlook_sentence(summary: AuditSummary) -> str | None:
-    """Return about how many cases would settle an open verdict; None where none is open."""
+    """Return about how many cases would settle an open verdict; None where none is open.
+
+    Parameters
+    ----------
+    summary
+        An estimate, and said to be one: it takes the sample for the population.
+    """
     found = summary.outlook
     if found is None:
         return None
@@ -119,24 +137,39 @@ def outlook_sentence(summary: AuditSummary) -> str | None:
 
 
 def delta_sentence(summary: AuditSummary) -> str | None:
-    """Return what the threshold is in people, or in the loss; None without one."""
+    """Return what the threshold is in people, or in the loss; None without one.
+
+    Parameters
+    ----------
+    summary
+        With 0-1 loss δ is told among so many people that it is a whole number of them.
+    """
     if summary.delta is None or summary.applicability is not None or summary.rates is not None:
         return None
-    delta = f"δ = {summary.delta:g}"
-    if summary.provenance.loss == ERROR:
-        whole = (of for of in PER if abs(of * summary.delta - round(of * summary.delta)) < ROUNDING)
-        of = next((of for of in whole if round(of * summary.delta)), PER[-1])
-        few = f"is {of * summary.delta:,.6g} of {of:,} people" if summary.delta else "is nobody"
-        return (
-            f"{delta} {few} who would be misclassified as a similar person and are not as "
-            "themselves."
-        )
-    what = _lower_first(_mean_loss(summary))
-    return f"{delta} is a rise of {what} by {summary.delta:g} a person on average."
+    return delta_in_words(summary.delta, summary.provenance.loss, _lower_first(_mean_loss(summary)))
+
+
+def delta_in_words(delta: float, loss: str, mean_loss: str) -> str:
+    """Return what a threshold is in people, or as a rise of what the mean loss is called."""
+    if loss != ERROR:
+        return f"δ = {delta:g} is a rise of {mean_loss} by {delta:g} a person on average."
+    whole = (of for of in PER if abs(of * delta - round(of * delta)) < ROUNDING)
+    of = next((of for of in whole if round(of * delta)), PER[-1])
+    few = f"is {of * delta:,.6g} of {of:,} people" if delta else "is nobody"
+    return (
+        f"δ = {delta:g} {few} who would be misclassified as a similar person and are not as "
+        "themselves."
+    )
 
 
 def verdict_line(summary: AuditSummary) -> str:
-    """Return the verdict and its evidence, short enough for a line or two of a screen."""
+    """Return the verdict and its evidence, short enough for a line or two of a screen.
+
+    Parameters
+    ----------
+    summary
+        With a threshold, or not applicable.
+    """
     if summary.applicability is not None:
         return verdict_sentence(summary)
     if summary.rates is not None:
@@ -156,7 +189,13 @@ def verdict_line(summary: AuditSummary) -> str:
 
 
 def pvalue_words(summary: AuditSummary) -> str:
-    """Return the p-value; in a shared document, which side of a round number it is on."""
+    """Return the p-value; in a shared document, which side of a round number it is on.
+
+    Parameters
+    ----------
+    summary
+        What the audit says.
+    """
     if summary.pvalue is None:
         return NONE
     if summary.suppression is None:
@@ -167,6 +206,26 @@ def pvalue_words(summary: AuditSummary) -> str:
 
 
 def _undecided(delta: float, lower: float | None, upper: float | None) -> str:
+    """Return why a verdict is open: neither bound decides, or the two contradict each other.
+
+    Parameters
+    ----------
+    delta
+        The threshold.
+    lower, upper
+        One-sided bounds, None where there is none. They can contradict each other with probability
+        at most the sum of their levels.
+
+    Notes
+    -----
+    Digits are added until a bound and δ look different, so that a sentence never says that .05 does
+    not exceed .05.
+
+    Examples
+    --------
+    >>> _undecided(0.05, 0.02, None)
+    'the lower bound, 0.0200, does not exceed δ = 0.0500, and there is no upper bound'
+    """
     if lower is not None and upper is not None and upper <= delta < lower:
         return (
             f"the bounds contradict each other (at least {bound(lower, DOWN)}, at most "
@@ -183,6 +242,18 @@ def _undecided(delta: float, lower: float | None, upper: float | None) -> str:
 
 
 def _bounds(lower: float | None, upper: float | None) -> str:
+    """Return both bounds in words; each has its own confidence.
+
+    Parameters
+    ----------
+    lower, upper
+        One-sided bounds, None where there is none; rounded outwards.
+
+    Examples
+    --------
+    >>> _bounds(0.02, None)
+    'at least 0.0200; there is no upper bound'
+    """
     if lower is None and upper is None:
         return "not bounded"
     if upper is None:
@@ -197,12 +268,19 @@ def _bounds(lower: float | None, upper: float | None) -> str:
 
 
 def _confidence(summary: AuditSummary) -> str:
+    """Return the confidence of a bound, "approximately" where it is asymptotic."""
     near = "" if summary.guarantee == "finite-sample" else "approximately "
     return near + level(1 - summary.alpha)
 
 
 def is_outcome(summary: AuditSummary | ComparisonSummary) -> bool:
-    """Tell whether the loss is the prediction itself, of which more may be a benefit."""
+    """Tell whether the loss is the prediction itself, of which more may be a benefit.
+
+    Parameters
+    ----------
+    summary
+        Then nothing is said of "worse" or "errors".
+    """
     return summary.provenance.loss == OUTCOME
 
 
@@ -212,7 +290,13 @@ def caution(summary: AuditSummary) -> str:
 
 
 def meaning(summary: AuditSummary) -> str:
-    """Return what swapping people does to the mean loss, or what to do where that says nothing."""
+    """Return what swapping people does to the mean loss, or what to do where that says nothing.
+
+    Parameters
+    ----------
+    summary
+        What the audit says.
+    """
     if summary.applicability is not None:
         return summary.instead or ""
     if summary.rates is not None:
@@ -221,13 +305,21 @@ def meaning(summary: AuditSummary) -> str:
 
 
 def worst_case(summary: AuditSummary) -> str:
-    """Return what swapping people with the worst-treated of those similar does."""
+    """Return what swapping people with the worst-treated of those similar does.
+
+    Parameters
+    ----------
+    summary
+        It is a worst case and called so; a random swap stands beside it where that is known.
+    """
     before, after = _risks(summary)
     what, near = _mean_loss(summary), about(summary)
     if summary.questions is not None and summary.questions.stopped is not None:
         what = f"Among the {summary.n:,} people asked about, {what[0].lower()}{what[1:]}"
     if summary.statistic > 0:
         go, most = ("rise", "at most") if is_outcome(summary) else ("go", "at worst")
+        if summary.bracket is not None and summary.bracket.is_open:
+            most = f"or more {most}"
         return (
             f"{what} would {go} from {near}{before} to {near}{after} {most}: {worst_swap(summary)}"
             f"{_random_swap(summary)}."
@@ -239,6 +331,7 @@ def worst_case(summary: AuditSummary) -> str:
 
 
 def _mean_loss(summary: AuditSummary) -> str:
+    """Return what goes up, as a sentence begins: errors, the mean prediction or the mean loss."""
     loss = summary.provenance.loss
     if loss == ERROR:
         return "Errors"
@@ -246,12 +339,19 @@ def _mean_loss(summary: AuditSummary) -> str:
 
 
 def _risks(summary: AuditSummary) -> tuple[str, str]:
+    """Return the mean loss before and after the swaps, with digits that tell them apart."""
     apart = percents_apart if summary.provenance.loss == ERROR else told_apart
     return apart(summary.baseline_risk, summary.worst_case_risk)
 
 
 def worst_swap(summary: AuditSummary | ComparisonSummary) -> str:
-    """Return which swaps the worst case is about."""
+    """Return which swaps the worst case is about.
+
+    Parameters
+    ----------
+    summary
+        Made-up twins, free moves to everybody's worst twin, or a budget that only some can use.
+    """
     if getattr(summary, "made_twins", None) is not None:
         whom = "who gets the largest" if is_outcome(summary) else "for whom the model does worst"
         within = "" if summary.budget == 0 else ", within the budget,"
@@ -264,7 +364,13 @@ def worst_swap(summary: AuditSummary | ComparisonSummary) -> str:
 
 
 def _random_swap(summary: AuditSummary) -> str:
-    """Return the mean loss beside which the worst case is read, in brackets."""
+    """Return the mean loss beside which the worst case is read, in brackets.
+
+    Parameters
+    ----------
+    summary
+        Nothing where people are compared with others than twins.
+    """
     risk = summary.random_swap_risk
     if risk is None:
         return ""
@@ -273,7 +379,13 @@ def _random_swap(summary: AuditSummary) -> str:
 
 
 def parts_sentence(summary: AuditSummary) -> str | None:
-    """Return how much needs sensitive features to change; None where all of it does, by design."""
+    """Return how much needs sensitive features to change; None where all of it does, by design.
+
+    Parameters
+    ----------
+    summary
+        Where the rest is disagreement, which another sentence tells, it is not told twice.
+    """
     part = summary.attributable
     if summary.applicability is not None or part.same_group <= 0 or summary.rates is not None:
         return None
@@ -285,7 +397,8 @@ def parts_sentence(summary: AuditSummary) -> str | None:
     if summary.made_twins is not None:
         other = f"a change of {groups} or of what tells it"
         same_ones = f"twins who differ in nothing that tells {groups}"
-    rest = f"{near}{decimal(part.value)} {of} needs {other}"
+    least, most = ("at least ", "at most ") if summary.bracket is not None else (near, near)
+    rest = f"{least}{decimal(part.value)} {of} needs {other}"
     if part.lower_bound is not None or part.upper_bound is not None:
         known = _bounds(part.lower_bound, part.upper_bound)
         rest += f"; in the population it is, with {_confidence(summary)} confidence, {known}"
@@ -294,12 +407,30 @@ def parts_sentence(summary: AuditSummary) -> str | None:
     if told:
         # another sentence tells the other part
         return f"{rest[:1].upper()}{rest[1:]}."
-    same = f"{near}{decimal(part.same_group)} of the statistic comes from {same_ones}"
+    same = f"{most}{decimal(part.same_group)} of the statistic comes from {same_ones}"
     return f"{same[:1].upper()}{same[1:]}; {rest}."
 
 
+def bracket_sentence(summary: AuditSummary) -> str | None:
+    """Return between which values the statistic lies; None where it is exact."""
+    found = summary.bracket
+    if found is None or summary.applicability is not None:
+        return None
+    lower, upper = bound(found.lower, DOWN), bound(found.upper, UP)
+    return (
+        f"The statistic lies between {lower}, which the swaps that were found add, and {upper}, "
+        "which no swaps within the budget exceed: the search for it was limited."
+    )
+
+
 def judged_sentence(summary: AuditSummary) -> str | None:
-    """Return the verdict on the attributable part, where that is the one that counts."""
+    """Return the verdict on the attributable part, where that is the one that counts.
+
+    Parameters
+    ----------
+    summary
+        What the audit says.
+    """
     verdict = summary.attributable.verdict
     if summary.judge == "statistic" or verdict is None or summary.applicability is not None:
         return None
@@ -313,11 +444,24 @@ def judged_sentence(summary: AuditSummary) -> str | None:
 
 
 def _lower_first(sentence: str) -> str:
+    """Return a sentence as the end of another one.
+
+    Examples
+    --------
+    >>> _lower_first("The statistic is 0.")
+    'the statistic is 0.'
+    """
     return sentence[:1].lower() + sentence[1:]
 
 
 def comparable_sentence(summary: AuditSummary) -> str | None:
-    """Return how many people have somebody to be compared with; None where nearly all have."""
+    """Return how many people have somebody to be compared with; None where nearly all have.
+
+    Parameters
+    ----------
+    summary
+        What the audit says.
+    """
     if summary.comparable_share >= MOST or summary.applicability is not None:
         return None
     share = percent(summary.comparable_share, 0 if summary.suppression else 1)
@@ -336,7 +480,13 @@ def about(summary: AuditSummary) -> str:
 
 
 def disagreement_sentence(summary: AuditSummary) -> str | None:
-    """Return how much comes from different predictions for one profile; None if nothing."""
+    """Return how much comes from different predictions for one profile; None if nothing.
+
+    Parameters
+    ----------
+    summary
+        The audit. Its ``disagreement`` is a part of the statistic, in the same unit.
+    """
     if summary.disagreement <= 0:
         return None
     share = ""
@@ -349,7 +499,13 @@ def disagreement_sentence(summary: AuditSummary) -> str | None:
 
 
 def description_sentence(summary: AuditSummary) -> str | None:
-    """Return what the statistic describes where the verdict is about rates; else None."""
+    """Return what the statistic describes where the verdict is about rates; else None.
+
+    Parameters
+    ----------
+    summary
+        The audit. With an obstacle nothing is described either.
+    """
     if summary.rates is None or summary.applicability is not None:
         return None
     noise = disagreement_sentence(summary)
@@ -360,9 +516,23 @@ def description_sentence(summary: AuditSummary) -> str | None:
 
 
 def has_much_disagreement(summary: AuditSummary) -> bool:
-    """Tell whether so much is disagreement that the verdict must not stand without it."""
+    """Tell whether so much is disagreement that the verdict must not stand without it.
+
+    Parameters
+    ----------
+    summary
+        At least a tenth of the statistic.
+    """
     told = summary.rates is None  # else it is told with the description
     return told and summary.disagreement > 0 and summary.disagreement >= LARGE * summary.statistic
+
+
+def statistic_words(summary: AuditSummary) -> str:
+    """Return the statistic, or the values between which it lies."""
+    found = summary.bracket
+    if found is None or not found.is_open:
+        return decimal(summary.statistic)
+    return f"{bound(found.lower, DOWN)} to {bound(found.upper, UP)}"
 
 
 def interval_words(summary: AuditSummary) -> str:
@@ -379,14 +549,20 @@ def one_sided(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
 
 
 def figures(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
-    """Return the statistic, its bounds and its test, name by name; or those of the rates."""
+    """Return the statistic, its bounds and its test, name by name; or those of the rates.
+
+    Parameters
+    ----------
+    summary
+        Of an audit that could find nothing the statistic is told as no evidence.
+    """
     if summary.rates is not None:
         return rate_figures(summary, summary.rates)
     threshold = ("Threshold δ", "none given" if summary.delta is None else decimal(summary.delta))
     if summary.applicability is not None:
         return ("FaiTH statistic, no evidence", decimal(summary.statistic)), threshold
     return (
-        ("FaiTH statistic", decimal(summary.statistic)),
+        ("FaiTH statistic", statistic_words(summary)),
         (f"Confidence interval, {level(1 - summary.alpha)}", interval_words(summary)),
         *one_sided(summary),
         threshold,
@@ -395,6 +571,13 @@ def figures(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
 
 
 def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
+    """Return what the template part ``finding.j2`` shows, by name.
+
+    Parameters
+    ----------
+    summary
+        The audit. Disagreement is told here only if it is much; else in the part on people.
+    """
     return {
         "verdict": verdict_title(summary),
         "mark": MARKS[summary.verdict],
@@ -406,6 +589,7 @@ def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
         "parts": [
             one
             for one in (
+                bracket_sentence(summary),
                 features_sentence(summary),
                 parts_sentence(summary),
                 judged_sentence(summary),
@@ -414,6 +598,7 @@ def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
             if one
         ],
         "disagreement": disagreement_sentence(summary) if has_much_disagreement(summary) else None,
+        "statistic": statistic_words(summary),
         "interval": interval_words(summary),
         "figures": figures(summary),
         "caution": caution(summary),

@@ -19,7 +19,13 @@ LEFT_OUT = "left out"
 
 
 def facts(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
-    """Return how the audit was done, name by name."""
+    """Return how the audit was done, name by name.
+
+    Parameters
+    ----------
+    summary
+        What a shared document does not tell is "left out", so that nobody takes it for absent.
+    """
     made = summary.provenance
     limits = "" if made.loss_range is None else ", from {:.4g} to {:.4g}".format(*made.loss_range)
     asked = "none (predictions only)"
@@ -59,10 +65,18 @@ def facts(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
 
 
 def _listed(names: Iterable[str]) -> str:
+    """Return names in a line, made visible.
+
+    Examples
+    --------
+    >>> _listed(["age", "sex"]), _listed([])
+    ('age, sex', 'none')
+    """
     return ", ".join(map(visible, names)) or "none"
 
 
 def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
+    """Return what the template part ``how.j2`` shows, by name."""
     return {"facts": facts(summary), "caution": caution(summary)}
 
 

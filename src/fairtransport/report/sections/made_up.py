@@ -38,7 +38,13 @@ MEANING = (
 
 
 def how_sentence(summary: AuditSummary, made: TwinsMade) -> str:
-    """Return how the twins were found."""
+    """Return how the twins were found.
+
+    Parameters
+    ----------
+    summary, made
+        The budget says how far steps reach, the kind how they were chosen.
+    """
     reach = WITHIN if summary.budget > 0 else ""
     found = FOUND[made.kind].format(
         steps=f"{made.steps:,}", reach=reach, aside=f"{made.aside:,}", searched=f"{made.searched:,}"
@@ -47,7 +53,13 @@ def how_sentence(summary: AuditSummary, made: TwinsMade) -> str:
 
 
 def count_sentence(made: TwinsMade) -> str | None:
-    """Return how many twins there are, and why others were left out; None if that is not told."""
+    """Return how many twins there are, and why others were left out; None if that is not told.
+
+    Parameters
+    ----------
+    made
+        The account of them.
+    """
     if made.proposed is None or made.twins is None:
         return None
     why = [f"{made.equal:,} were nobody new"] if made.equal else []
@@ -62,7 +74,13 @@ def count_sentence(made: TwinsMade) -> str | None:
 
 
 def plausible_sentence(made: TwinsMade) -> str:
-    """Return which made-up people count as plausible."""
+    """Return which made-up people count as plausible.
+
+    Parameters
+    ----------
+    made
+        A plausibility of 0 lets everybody count, and is said.
+    """
     if made.plausibility == 0:
         return "Whether somebody could look like that was not asked: all of them count."
     return (
@@ -73,7 +91,13 @@ def plausible_sentence(made: TwinsMade) -> str:
 
 
 def twins_table(summary: AuditSummary, made: TwinsMade) -> Table:
-    """Return some people at random beside one of their twins."""
+    """Return some people at random beside one of their twins.
+
+    Parameters
+    ----------
+    summary, made
+        What the audit says, and the account with its examples.
+    """
     columns = columns_of(["Who they are", "A twin of theirs", "Squared distance"], [])
     known = tuple(visible(name) for name in summary.provenance.sensitive)
     caption = f"Some people beside a made-up twin ({', '.join(known)} as the person's, if not said)"
@@ -81,6 +105,7 @@ def twins_table(summary: AuditSummary, made: TwinsMade) -> Table:
 
 
 def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
+    """Return what the template part ``made_up.j2`` shows; nothing where nobody was made up."""
     made = summary.made_twins
     if made is None:
         return {}

@@ -13,7 +13,13 @@ if TYPE_CHECKING:
 
 
 def suppression_sentence(summary: AuditSummary) -> str | None:
-    """Return what was left out of a document that is shared; None if nothing was."""
+    """Return what was left out of a document that is shared; None if nothing was.
+
+    Parameters
+    ----------
+    summary
+        What the audit says.
+    """
     hidden = summary.suppression
     if hidden is None:
         return None
@@ -35,6 +41,7 @@ def notes(summary: AuditSummary) -> tuple[str, ...]:
 
 
 def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
+    """Return what the template part ``notes.j2`` shows, by name."""
     return {"notes": notes(summary)}
 
 

@@ -23,7 +23,13 @@ MEANING = (
 
 
 def rates_table(summary: AuditSummary, rates: RatesFound) -> Table:
-    """Return R of all groups together, then by each sensitive feature."""
+    """Return R of all groups together, then by each sensitive feature.
+
+    Parameters
+    ----------
+    summary, rates
+        Each row has the confidence of its own bound; all hold together.
+    """
     together = " and ".join(shorten(visible(name)) for name in rates.groups)
     rows = [
         (
@@ -48,6 +54,7 @@ def rates_table(summary: AuditSummary, rates: RatesFound) -> Table:
 
 
 def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
+    """Return what the template part ``rates.j2`` shows; nothing where there are no rates."""
     rates = summary.rates
     if rates is None:
         return {}

@@ -33,7 +33,13 @@ GUARANTEES = {
 
 
 def guarantee_meaning(summary: AuditSummary) -> str:
-    """Return what the bounds promise."""
+    """Return what the bounds promise.
+
+    Parameters
+    ----------
+    summary
+        At every sample size, or for large ones approximately.
+    """
     promise = GUARANTEES.get(summary.guarantee, visible(summary.guarantee))
     wrong = level(summary.alpha)
     if summary.guarantee == "finite-sample":
@@ -42,7 +48,13 @@ def guarantee_meaning(summary: AuditSummary) -> str:
 
 
 def law_sentence(summary: AuditSummary) -> str | None:
-    """Return what the histogram is for; None if there is none."""
+    """Return what the histogram is for; None if there is none.
+
+    Parameters
+    ----------
+    summary
+        That it is for the eye is said where the bounds come from another method.
+    """
     if summary.law is None:
         return None
     unused = f"; the bounds of {summary.method} do not use it"
@@ -53,7 +65,14 @@ def law_sentence(summary: AuditSummary) -> str | None:
 
 
 def methods_table(summary: AuditSummary) -> Table:
-    """Return the methods' intervals and bounds side by side."""
+    """Return the methods' intervals and bounds side by side.
+
+    Parameters
+    ----------
+    summary
+        The audit, with the methods that were run for comparison. The verdict rests on one of them,
+        chosen beforehand.
+    """
     rows = tuple(
         (
             Cell(visible(one.method)), Cell(visible(one.guarantee)),
@@ -69,6 +88,14 @@ def methods_table(summary: AuditSummary) -> Table:
 
 
 def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
+    """Return what the template part ``sure.j2`` shows, by name.
+
+    Parameters
+    ----------
+    summary
+        The audit. With rates or an obstacle the facts are those of the finding, without bounds of
+        ψ.
+    """
     facts: list[tuple[str, str]] = [
         (f"Interval, {level(1 - summary.alpha)}", interval_words(summary)),
         *one_sided(summary),

@@ -100,7 +100,13 @@ METRICS = {
 
 
 def moved_sentence(summary: AuditSummary) -> str:
-    """Return how many people the statistic comes from."""
+    """Return how many people the statistic comes from.
+
+    Parameters
+    ----------
+    summary
+        In a shared document fewer than agreed are told as that.
+    """
     made, who = "makes the model do worse", "for whom the model does worse"
     if is_outcome(summary):
         made, who = "leads to a higher prediction", "who gets a higher prediction"
@@ -117,7 +123,13 @@ def moved_sentence(summary: AuditSummary) -> str:
 
 
 def scope_meaning(summary: AuditSummary) -> str:
-    """Return whom people are compared with."""
+    """Return whom people are compared with.
+
+    Parameters
+    ----------
+    summary
+        What can be certified hangs on it, and is said with it.
+    """
     if summary.made_twins is not None:
         return MADE_UP
     more = TWINS_TOO if _has_twins(summary) else ""
@@ -125,14 +137,31 @@ def scope_meaning(summary: AuditSummary) -> str:
 
 
 def _has_twins(summary: AuditSummary) -> bool:
-    """Tell whether there are points that nobody in the audit data is at, which are twins."""
+    """Tell whether there are points that nobody in the audit data is at, which are twins.
+
+    Parameters
+    ----------
+    summary
+        In a shared document, which tells no numbers of points, whether a model was asked.
+    """
     if summary.points is None or summary.observed_points is None:  # not told
         return summary.queried != 0
     return summary.queried != 0 and summary.points > summary.observed_points
 
 
 def direction_sentence(summary: AuditSummary) -> str | None:
-    """Return for which group the model does worse than for similar people of another."""
+    """Return for which group the model does worse than for similar people of another.
+
+    Parameters
+    ----------
+    summary
+        The pair of levels that adds most, with its reverse beside it.
+
+    Notes
+    -----
+    Never said where the audit could find nothing, or where the verdict is about rates: there the
+    swaps of single people are no evidence.
+    """
     told = summary.applicability is None and summary.rates is None
     if not summary.directions or not told:
         return None
@@ -157,6 +186,13 @@ def _treatment(summary: AuditSummary, first: Direction, back: Sequence[Direction
 
     What moves add grows with how many people a group has; what they add for each of them tells
     which group fares worse.
+
+    Parameters
+    ----------
+    summary
+        What the audit says.
+    first, back
+        The direction that adds most, and its reverse if there is one.
     """
     worse, better = (shorten(value_text(one)) for one in (first.worse, first.better))
     here, there = (sum(one.per_person or 0.0 for one in some) for some in ([first], back))
@@ -168,7 +204,13 @@ def _treatment(summary: AuditSummary, first: Direction, back: Sequence[Direction
 
 
 def _flips(summary: AuditSummary, one: Direction) -> str:
-    """Return how much of a direction denies the favourable label and how much grants it."""
+    """Return how much of a direction denies the favourable label and how much grants it.
+
+    Parameters
+    ----------
+    summary, one
+        Nothing where no label is known to be favourable.
+    """
     if one.harmful is None or one.lenient is None:
         return ""
     near, favour = about(summary), shorten(value_text(summary.favourable), 40)
@@ -180,15 +222,29 @@ def _flips(summary: AuditSummary, one: Direction) -> str:
 
 
 def _needed(summary: AuditSummary) -> str:
-    """Return how much of the statistic needs another group, where that is less than it adds."""
+    """Return how much of the statistic needs another group, where that is less than it adds.
+
+    Parameters
+    ----------
+    summary
+        With directions.
+    """
     part = summary.attributable
+    if summary.bracket is not None:  # it is known as a lower value only
+        return ""
     if part.same_group <= 0 or part.value >= summary.directions[0].contribution:
         return ""
     return f" Only {about(summary)}{decimal(part.value)} of the statistic needs another group."
 
 
 def directions_table(summary: AuditSummary) -> Table:
-    """Return between which levels of a sensitive feature the worse treatment goes."""
+    """Return between which levels of a sensitive feature the worse treatment goes.
+
+    Parameters
+    ----------
+    summary
+        Columns of harmful and lenient parts are there where a label is favourable.
+    """
     better, worse = "Does better", "Does worse"
     if is_outcome(summary):
         better, worse = "Lower prediction", "Higher prediction"
@@ -211,7 +267,13 @@ def directions_table(summary: AuditSummary) -> Table:
 
 
 def titled(summary: AuditSummary, title: str) -> str:
-    """Return a heading; where moves are left out it says that the others were counted."""
+    """Return a heading; where moves are left out it says that the others were counted.
+
+    Parameters
+    ----------
+    summary, title
+        What the audit says, and the heading.
+    """
     return title if summary.suppression is None else f"{title}, {OF_THOSE_SHOWN}"
 
 
@@ -229,7 +291,14 @@ def shows_flows(summary: AuditSummary) -> bool:
 
 
 def flows_meaning(summary: AuditSummary) -> str:
-    """Return what the flows count, and what it means to leave a cell or to enter it."""
+    """Return what the flows count, and what it means to leave a cell or to enter it.
+
+    Parameters
+    ----------
+    summary
+        The audit. With an outcome as the loss, high predictions take the place of bad ones; where
+        small cells are suppressed, only the moves shown are counted.
+    """
     moves = "all moves" if summary.suppression is None else "the moves shown"
     better = "the model does better for the cells that people leave, and worse for those they enter"
     if is_outcome(summary):
@@ -243,7 +312,14 @@ def flows_meaning(summary: AuditSummary) -> str:
 
 
 def flows_sentence(table: FlowTable) -> str:
-    """Return how the flows by a feature are to be read."""
+    """Return how the flows by a feature are to be read.
+
+    Parameters
+    ----------
+    table
+        Nothing changes; every change may be chance; they describe the sample; or they have
+        intervals.
+    """
     if not any(cell.change for cell in table.cells):
         return "Nothing changes here: as many people leave each cell as enter it."
     if not has_signal(table):
@@ -261,7 +337,8 @@ def flows_sentence(table: FlowTable) -> str:
 
 def ties_sentence(summary: AuditSummary) -> str | None:
     """Return what it means that the plan is not unique; None where it is."""
-    if summary.plan_is_unique:
+    # whether there are others was not searched for where the statistic is a bracket
+    if summary.plan_is_unique or summary.bracket is not None:
         return None
     return (
         "Other swaps would give the same statistic. Where there was a choice, the fewest columns "
@@ -270,7 +347,13 @@ def ties_sentence(summary: AuditSummary) -> str | None:
 
 
 def fractions_sentence(summary: AuditSummary) -> str | None:
-    """Return why there are parts of a person; None if there are none."""
+    """Return why there are parts of a person; None if there are none.
+
+    Parameters
+    ----------
+    summary
+        The audit. Of an optimal plan at most one profile is split, where the budget ends.
+    """
     numbers = [summary.moved, *(move.people for move in summary.moves)]
     if all(abs(number - round(number)) < ROUNDING for number in numbers):
         return None
@@ -281,7 +364,15 @@ def fractions_sentence(summary: AuditSummary) -> str | None:
 
 
 def shown_sentence(summary: AuditSummary, most: int | None = None) -> str | None:
-    """Return how many moves are shown, of how many; None where there are none."""
+    """Return how many moves are shown, of how many; None where there are none.
+
+    Parameters
+    ----------
+    summary
+        What the audit says.
+    most
+        How many a table lists; None: all.
+    """
     shown = len(summary.moves[:most])
     if not shown:
         return None
@@ -297,7 +388,15 @@ def shown_sentence(summary: AuditSummary, most: int | None = None) -> str | None
 
 
 def moves_table(summary: AuditSummary, most: int | None = None) -> Table:
-    """Return who is swapped with whom, the largest moves first."""
+    """Return who is swapped with whom, the largest moves first.
+
+    Parameters
+    ----------
+    summary
+        Columns that would say nothing (labels, distances, ties) are left out.
+    most
+        How many; None: all that the document has.
+    """
     moves = summary.moves[:most]
     labelled = any(move.label is not None for move in moves)
     distant = any(move.cost > 0 for move in moves)
@@ -313,6 +412,7 @@ def moves_table(summary: AuditSummary, most: int | None = None) -> Table:
     titles += ["Squared distance"] * distant + ["Tied"] * tied
 
     def row(move: Move) -> tuple[Cell, ...]:
+        """Return one move's cells."""
         cells = [
             people_cell(move.people),
             profile_cell(move.from_profile, move.changed),
@@ -333,7 +433,15 @@ def moves_table(summary: AuditSummary, most: int | None = None) -> Table:
 def _predictions(
     moves: Iterable[Move], classes: Sequence[Value]
 ) -> Callable[[Value | tuple[float, ...]], str]:
-    """Return what writes predictions; numbers get the same decimals in every row."""
+    """Return what writes predictions; numbers get the same decimals in every row.
+
+    Parameters
+    ----------
+    moves
+        Those of the table.
+    classes
+        The labels that scores belong to.
+    """
     values = [value for move in moves for value in (move.prediction, move.prediction_after)]
     digits = decimals_for(value for value in values if isinstance(value, float))
     return lambda value: (
@@ -342,6 +450,15 @@ def _predictions(
 
 
 def _prediction_title(moves: Iterable[Move], classes: Sequence[Value]) -> str:
+    """Return the heading of predictions; of two classes' scores one is shown, and named.
+
+    Parameters
+    ----------
+    moves
+        The moves of the table, whose predictions show whether they are pairs of scores.
+    classes
+        The classes in the order of scores; empty where they are not known.
+    """
     predictions = [move.prediction for move in moves]
     pairs = any(isinstance(one, tuple) and len(one) == 2 for one in predictions)  # noqa: PLR2004
     if not pairs:
@@ -352,13 +469,22 @@ def _prediction_title(moves: Iterable[Move], classes: Sequence[Value]) -> str:
 
 
 def _changed(move: Move) -> Cell:
+    """Return what changes, or that nothing but the prediction does."""
     if not move.changed:
         return Cell("nothing but the prediction")
     return changes_cell(move.from_profile, move.to_profile, move.changed)
 
 
 def flow_table(table: FlowTable, number: int) -> Table:
-    """Return the cells of a heat map as a table."""
+    """Return the cells of a heat map as a table.
+
+    Parameters
+    ----------
+    table
+        The flows by one feature.
+    number
+        Of the heat map, for the key.
+    """
     sure = any(cell.lower is not None for cell in table.cells)
     told = any(cell.people is not None for cell in table.cells)
     titles = ["Level", "Group", *["People"] * told, "Moved out", "Moved in", "Change"]
@@ -367,6 +493,7 @@ def flow_table(table: FlowTable, number: int) -> Table:
     titles += ["Interval", "p-value"] * sure
 
     def row(cell: Flow) -> tuple[Cell, ...]:
+        """Return one cell of the map as a row."""
         cells = [Cell(value_text(cell.label))] * labelled
         cells += [Cell(value_text(cell.level)), Cell(group_text(cell.group))]
         cells += [people_cell(cell.people)] * told
@@ -388,7 +515,15 @@ def flow_table(table: FlowTable, number: int) -> Table:
 
 
 def affected_table(summary: AuditSummary, most: int | None = None) -> Table:
-    """Return the profiles for which the model does worse than for similar people."""
+    """Return the profiles for which the model does worse than for similar people.
+
+    Parameters
+    ----------
+    summary
+        What the audit says.
+    most
+        How many; None: all that the document has.
+    """
     labelled = any(one.label is not None for one in summary.most_affected)
     flips = any(one.harmful is not None for one in summary.most_affected)
     titles = ["Who they are", *["True label"] * labelled, *["The error"] * flips]
@@ -400,6 +535,7 @@ def affected_table(summary: AuditSummary, most: int | None = None) -> Table:
     digits = decimals_for(one.gain for one in summary.most_affected)
 
     def row(one: Affected) -> tuple[Cell, ...]:
+        """Return one profile's cells."""
         label = [Cell(value_text(one.label))] * labelled
         return (
             profile_cell(one.profile), *label, *[_error_cell(summary, one)] * flips,
@@ -418,7 +554,13 @@ def affected_table(summary: AuditSummary, most: int | None = None) -> Table:
 
 
 def _error_cell(summary: AuditSummary, one: Affected) -> Cell:
-    """Return whether an error is to people's harm or in their favour."""
+    """Return whether an error is to people's harm or in their favour.
+
+    Parameters
+    ----------
+    summary, one
+        The favourable label, and the profile.
+    """
     favour = shorten(value_text(summary.favourable), 40)
     harmful, lenient = one.harmful or 0.0, one.lenient or 0.0
     if not harmful and not lenient:
@@ -430,13 +572,20 @@ def _error_cell(summary: AuditSummary, one: Affected) -> Cell:
 
 
 def _affected_title(summary: AuditSummary) -> str:
+    """Return whom the table of the most affected is about."""
     if is_outcome(summary):
         return "who gets higher predictions than similar people"
     return "for whom the model does worse than for similar people"
 
 
 def affected_meaning(summary: AuditSummary) -> str:
-    """Return what of the most affected is a fact and what a counterfactual."""
+    """Return what of the most affected is a fact and what a counterfactual.
+
+    Parameters
+    ----------
+    summary
+        Made-up people, twins, or people in the data.
+    """
     how = "get lower predictions" if is_outcome(summary) else "are treated better"
     there = (
         "Similar people, all of them in the data, "
@@ -459,7 +608,13 @@ def affected_meaning(summary: AuditSummary) -> str:
 
 
 def _whose_favour(summary: AuditSummary) -> str:
-    """Return that an error can be in somebody's favour, where that is known or could be."""
+    """Return that an error can be in somebody's favour, where that is known or could be.
+
+    Parameters
+    ----------
+    summary
+        What the audit says.
+    """
     if is_outcome(summary):
         return ""
     if any(one.harmful is not None for one in summary.most_affected):
@@ -471,7 +626,13 @@ def _whose_favour(summary: AuditSummary) -> str:
 
 
 def groups_table(summary: AuditSummary) -> Table:
-    """Return how many people are moved out of each group and into it."""
+    """Return how many people are moved out of each group and into it.
+
+    Parameters
+    ----------
+    summary
+        In a shared document a 0 is "0 shown", as moves may be hidden.
+    """
     is_error = summary.provenance.loss_is_error
     what = "Errors" if is_error else "Mean prediction" if is_outcome(summary) else "Mean loss"
     told = any(one.risk is not None for one in summary.groups)
@@ -479,15 +640,18 @@ def groups_table(summary: AuditSummary) -> Table:
     numeric += [f"{what} before", f"{what} after"] * told + ["Added to the statistic"]
 
     def shown(text: str, number: float) -> Cell:
+        """Return a number, "0 shown" where others may be hidden."""
         # nothing is shown, which does not mean that nothing is there
         is_part = summary.suppression is not None and number == 0
         return Cell("0 shown" if is_part else text, number)
 
     def mean(loss: float | None) -> Cell:
+        """Return a mean loss, a share of errors as a percentage."""
         text = NOT_TOLD if loss is None else percent(loss) if is_error else decimal(loss)
         return Cell(text, loss)
 
     def row(one: GroupFlow) -> tuple[Cell, ...]:
+        """Return one group's cells."""
         return (
             Cell(group_text(one.group)), people_cell(one.people), shown(people(one.out), one.out),
             shown(people(one.into), one.into), shown(signed(one.change), one.change),
@@ -500,9 +664,16 @@ def groups_table(summary: AuditSummary) -> Table:
 
 
 def metrics_table(summary: AuditSummary) -> Table:
-    """Return the group metrics, one a row."""
+    """Return the group metrics, one a row.
+
+    Parameters
+    ----------
+    summary
+        They stand beside the individual ones, and never decide a verdict.
+    """
 
     def rows(one: GroupComparison) -> Iterable[tuple[Cell, ...]]:
+        """Yield the metrics by one sensitive feature."""
         feature = Cell(visible(one.feature))
         for group, accuracy in one.accuracy_by_group.items():
             shown = NOT_TOLD if accuracy is None else percent(accuracy)
@@ -521,6 +692,7 @@ def metrics_table(summary: AuditSummary) -> Table:
 
 
 def _versus(one: GroupComparison, name: str) -> str:
+    """Return between whom a signed difference is."""
     if name.startswith(("demographic", "equalized")) or one.privileged is None:
         return ""
     return f", others minus {value_text(one.privileged)}"
@@ -538,6 +710,20 @@ def rows_with_room(summary: AuditSummary, room: int) -> int | None:
 
 
 def _contents(summary: AuditSummary, output: Output) -> dict[str, object]:
+    """Return what the template part ``who.j2`` shows, by name.
+
+    Parameters
+    ----------
+    summary
+        The audit.
+    output
+        How many moves are listed.
+
+    Notes
+    -----
+    Flows that are nothing, or may all be chance, are quiet: no picture is drawn, their tables are
+    folded away.
+    """
     much = has_much_disagreement(summary)
     most = output.most_moves or rows_with_room(summary, ROOM)
     affected = min(MOST_AFFECTED, rows_with_room(summary, ROOM // 2) or MOST_AFFECTED)

@@ -33,10 +33,20 @@ class Twins:
     share
         The share of people who are set aside for a search, and are then not audited.
 
+    Raises
+    ------
+    InputError
+        If a parameter breaks its rule.
+
     Examples
     --------
-    >>> Twins("generate", per_person=20)
+    >>> import fairtransport as ft
+    >>> ft.similarity.Twins("generate", per_person=20)
     Twins(kind='generate', per_person=20, plausibility=0.99, questions=10000, share=0.3)
+    >>> ft.similarity.Twins("guess")
+    Traceback (most recent call last):
+    fairtransport.errors.InputError: `twins` must be one of 'observed', 'generate', 'search', got
+    'guess'
     """
 
     kind: str = "generate"

@@ -20,6 +20,9 @@ DUST = 1e-12
 FREE = 1e-9
 """A step is free whose squared length under the metric, or its part off the free directions,
 is no more than this."""
+ALONG = 0.05
+"""Directions are estimated, so that nearly every step has some part along them: one that has no
+more of its squared length there counts as going beside them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +56,9 @@ def fixed_steps(
     With F an orthonormal basis of the steps that are free, A's = 0: first a grid along every
     column of F, in standard deviations of the people's coordinates; with a budget, then steps of
     one coordinate that cost some multiple of it; then differences between two people drawn at
-    random, of which the free part is kept and what is left is scaled to cost as much at most.
+    random, of which the free part is kept and what is left is scaled to cost as much at most, and
+    with a budget each of these without its free part too: what can be had without going along
+    free directions is looked for as well as what needs them.
     """
     free = free_directions(metric)
     grid = _grid(people, free)[: max(1, int(GRID_SHARE * many))]
@@ -84,8 +89,9 @@ def free_directions(metric: FloatArray) -> FloatArray:
 
 
 def goes_along(rows: FloatArray, free: FloatArray) -> BoolArray:
-    """Say which steps have a part along free directions."""
-    return np.asarray(((rows @ free) ** 2).sum(axis=1) > FREE)
+    """Say which steps go along free directions: more of their squared length than chance gives."""
+    along, whole = ((rows @ free) ** 2).sum(axis=1), (rows**2).sum(axis=1)
+    return np.asarray(along > np.maximum(ALONG * whole, FREE))
 
 
 def _grid(people: FloatArray, free: FloatArray) -> FloatArray:
@@ -106,11 +112,16 @@ def _drawn(
     people: FloatArray, metric: FloatArray, free: FloatArray, budget: float, many: int,
     rng: np.random.Generator,
 ) -> FloatArray:  # fmt: skip
-    first, second = rng.integers(len(people), size=(2, max(many, 0)))
+    pairs = max(many, 0) if budget == 0 else (max(many, 0) + 1) // 2
+    first, second = rng.integers(len(people), size=(2, pairs))
     steps = people[first] - people[second]
     along = (steps @ free) @ free.T
     rest = steps - along
     cost = ((rest @ metric) ** 2).sum(axis=1)
     allowed = budget * np.resize(REACH, len(steps))
     factor = np.sqrt(np.minimum(1.0, allowed / np.maximum(cost, FREE)))
-    return np.asarray(along + (factor * (cost > FREE))[:, None] * rest)
+    scaled = (factor * (cost > FREE))[:, None] * rest
+    if budget == 0:
+        return np.asarray(along + scaled)
+    both = np.stack([along + scaled, scaled], axis=1).reshape(-1, people.shape[1])
+    return np.asarray(both[:many])

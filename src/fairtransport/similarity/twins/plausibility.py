@@ -17,11 +17,25 @@ MOST_ROWS = 2000
 
 
 @dataclass(frozen=True, eq=False)
+class Nearest:
+    """How far some points are from the nearest of some people, and where that one is."""
+
+    far: FloatArray
+    place: FloatArray
+
+    def take(self, rows: BoolArray) -> Nearest:
+        """Return those of some points."""
+        return Nearest(self.far[rows], self.place[rows])
+
+
+@dataclass(frozen=True, eq=False)
 class Neighbourhood:
     """Some people of the fitting data, and how near to one of them a plausible person is.
 
     Attributes
     ----------
+    people
+        (any, coordinates) who they are.
     neighbours
         Finds the nearest of them.
     limit
@@ -33,6 +47,7 @@ class Neighbourhood:
     share of them does not exceed. It depends on the fitting data alone.
     """
 
+    people: FloatArray
     neighbours: NearestNeighbors
     limit: float
 
@@ -44,18 +59,25 @@ class Neighbourhood:
         chosen = rows if len(rows) <= MOST_ROWS else rows[rng.permutation(len(rows))[:MOST_ROWS]]
         neighbours = NearestNeighbors(n_neighbors=1).fit(chosen)
         if len(chosen) == 1:
-            return cls(neighbours, np.inf)
+            return cls(chosen, neighbours, np.inf)
         # asked without points, everybody's nearest is another one
         apart = neighbours.kneighbors()[0][:, 0]
-        return cls(neighbours, float(np.quantile(apart, share, method="inverted_cdf")))
+        limit = float(np.quantile(apart, share, method="inverted_cdf"))
+        return cls(chosen, neighbours, limit)
 
-    def distances(self, points: FloatArray) -> FloatArray:
-        """Return how far each point is from the nearest of these people."""
-        return np.asarray(self.neighbours.kneighbors(points)[0][:, 0])
+    def nearest(self, points: FloatArray) -> Nearest:
+        """Return how far each point is from the nearest of these people, and where that one is."""
+        far, rows = self.neighbours.kneighbors(points)
+        return Nearest(far[:, 0], self.people[rows[:, 0]])
 
-    def accepts(self, twins: FloatArray, people: FloatArray) -> BoolArray:
+    def accepts(self, twins: FloatArray, people: Nearest) -> BoolArray:
         """Say which twins are plausible: as near as the limit, or as near as their own person is.
 
-        ``people`` are the distances of these persons.
+        ``people`` are those nearest to these persons. Most twins are near to them too, so that
+        the others need not be looked at.
         """
-        return self.distances(twins) <= np.maximum(self.limit, people) * (1 + 1e-9)
+        allowed = np.maximum(self.limit, people.far) * (1 + 1e-9)
+        near: BoolArray = np.linalg.norm(twins - people.place, axis=1) <= allowed
+        if not near.all():
+            near[~near] = self.nearest(twins[~near]).far <= allowed[~near]
+        return near

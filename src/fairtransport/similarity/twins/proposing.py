@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from fairtransport.checks import BoolArray, IntArray
     from fairtransport.similarity.twins.asked import Twins
-    from fairtransport.similarity.twins.support import Making
+    from fairtransport.similarity.twins.support import Making, Support
     from fairtransport.space import SampleSpace
     from fairtransport.space.columns import CodedColumn
 
@@ -89,6 +90,11 @@ def propose(
     )  # fmt: skip
 
 
+@lru_cache(maxsize=2)  # a search proposes twins again and again
+def _neighbourhood(support: Support, share: float, seed: int) -> Neighbourhood:
+    return Neighbourhood.fit(support.rows, share, np.random.default_rng([seed, 17]))
+
+
 class _Screen:
     """Leaves out twins that are nobody new, cost what is not allowed, or are implausible."""
 
@@ -101,9 +107,8 @@ class _Screen:
         self.equal = self.costly = self.implausible = 0
         self.neighbourhood = None
         if twins.plausibility > 0:
-            rng = np.random.default_rng([seed, 17])
-            self.neighbourhood = Neighbourhood.fit(self.support.rows, twins.plausibility, rng)
-            self.far = self.neighbourhood.distances(self.own)
+            self.neighbourhood = _neighbourhood(self.support, twins.plausibility, seed)
+            self.nearest = self.neighbourhood.nearest(self.own)
 
     def passes(self, columns: Mapping[str, CodedColumn]) -> BoolArray:
         """Say which twins of one step count, each person having one."""
@@ -117,6 +122,6 @@ class _Screen:
         if self.neighbourhood is None or not new.any():
             return new
         likely = np.zeros(len(new), bool)
-        likely[new] = self.neighbourhood.accepts(there[new], self.far[new])
+        likely[new] = self.neighbourhood.accepts(there[new], self.nearest.take(new))
         self.implausible += int((new & ~likely).sum())
         return likely

@@ -1,0 +1,1 @@
+"""fairtransport app: an audit in the browser, on this machine, without programming."""

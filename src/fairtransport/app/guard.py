@@ -1,0 +1,91 @@
+"""Who may talk to the server: a browser on this machine that was given the token.
+
+Every request has to come to the address that the server listens at (so that no foreign name can be
+pointed at it), from one of its own pages, and with the token, in the first address or in a cookie.
+"""
+
+from __future__ import annotations
+
+import hmac
+from http.cookies import CookieError, SimpleCookie
+from typing import TYPE_CHECKING
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'"
+)
+"""What pages may load: what this server sends, and no script or style that stands in them."""
+REPORT_POLICY = "sandbox allow-scripts; frame-ancestors 'self'"
+"""What is added to the report's own policy, which allows its scripts by their hashes."""
+READING = ("GET", "HEAD")
+
+
+class Guard:
+    """Refuses what does not come from the owner's browser, and sends headers with what does."""
+
+    def __init__(self, app: ASGIApp, *, token: str, host: str) -> None:
+        self.app, self.token, self.host = app, token, host
+        self.cookie = f"fairtransport-{host.rpartition(':')[2]}"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self.app(scope, receive, send)
+            return
+        request, headers = Request(scope), Headers(scope=scope)
+        refusal = self._refusal(request, headers)
+        if refusal is not None:
+            response = PlainTextResponse(refusal, 403)
+            await response(scope, receive, _with_headers(send))
+        elif "token" in request.query_params and request.method in READING:
+            entered = RedirectResponse(request.url.path, 303)
+            entered.set_cookie(self.cookie, self.token, httponly=True, samesite="strict")
+            await entered(scope, receive, _with_headers(send))
+        else:
+            await self.app(scope, receive, _with_headers(send))
+
+    def _refusal(self, request: Request, headers: Headers) -> str | None:
+        """Return why a request is not answered; None if it is."""
+        if headers.get("host") != self.host:
+            return f"This server answers to {self.host} alone."
+        origin = headers.get("origin")
+        own = f"http://{self.host}"
+        if origin not in {None, own} or (origin is None and request.method not in READING):
+            return "This request comes from another page."
+        given = request.query_params.get("token") or self._token_in(headers)
+        if not hmac.compare_digest(given.encode(), self.token.encode()):
+            return "Open the address that `fairtransport app` has printed: its token lets you in."
+        return None
+
+    def _token_in(self, headers: Headers) -> str:
+        cookies = SimpleCookie()
+        try:
+            cookies.load(headers.get("cookie", ""))
+        except CookieError:
+            return ""
+        return cookies[self.cookie].value if self.cookie in cookies else ""
+
+
+def _with_headers(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers.setdefault("content-security-policy", POLICY)
+            headers["x-content-type-options"] = "nosniff"
+            # not "no-referrer": browsers would then hide from us where a form comes from
+            headers["referrer-policy"] = "same-origin"
+            headers["cross-origin-opener-policy"] = "same-origin"
+            headers["cross-origin-resource-policy"] = "same-origin"
+            headers.setdefault("cache-control", "no-store")
+        await send(message)
+
+    return sending

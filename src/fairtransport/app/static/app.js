@@ -1,0 +1,132 @@
+(() => {
+  "use strict";
+
+  const PAUSE = 150;
+
+  // calls at most once a pause, with the newest answer alone
+  function settled(act) {
+    let timer = 0;
+    return () => {
+      clearTimeout(timer);
+      timer = setTimeout(act, PAUSE);
+    };
+  }
+
+  function fields(form) {
+    const typed = new URLSearchParams();
+    for (const [name, value] of new FormData(form)) {
+      if (typeof value === "string") typed.set(name, value);
+    }
+    return typed;
+  }
+
+  // a file that is too large is refused before it is sent
+  function watchSizes(form) {
+    const largest = Number(form.dataset.largest);
+    form.addEventListener("submit", (event) => {
+      for (const input of form.querySelectorAll("input[type=file]")) {
+        const file = input.files[0];
+        const place = input.closest(".field");
+        place.querySelector(".error")?.remove();
+        if (!file || file.size <= largest) continue;
+        event.preventDefault();
+        const said = document.createElement("p");
+        said.className = "error";
+        said.setAttribute("role", "alert");
+        said.textContent = `The file must have at most ${(largest / 1e9).toFixed(1)} GB to be handed over in the page, got ${(file.size / 1e9).toFixed(1)} GB; give its path instead, and it is read where it lies.`;
+        place.append(said);
+        input.focus();
+      }
+    });
+  }
+
+  // what does not matter for what was chosen is hidden
+  function watchForm(form) {
+    const show = (selector, wanted) => {
+      for (const one of form.querySelectorAll(selector)) one.hidden = !wanted;
+    };
+    const chosen = (name) => form.querySelector(`[name="${name}"]:checked`)?.value;
+    const arrange = () => {
+      show(".only-model", chosen("answers") === "model");
+      show(".only-column", chosen("answers") !== "model");
+      show(".only-stated", chosen("similarity") === "mixed-tabular");
+      show(".only-distance", chosen("similarity") !== "ignore-sensitive");
+      for (const row of form.querySelectorAll(".column")) {
+        row.dataset.role = row.querySelector("select").value;
+      }
+      for (const one of form.querySelectorAll("[data-scale]")) {
+        one.hidden = form.elements[`role.${one.dataset.scale}`].value !== "case";
+      }
+    };
+    const means = settled(async () => {
+      const answer = await fetch(`${form.dataset.means}?${fields(form)}`);
+      if (!answer.ok) return;
+      for (const [name, words] of Object.entries(await answer.json())) {
+        const place = document.getElementById(`means-${name}`);
+        if (place && place.textContent !== words) place.textContent = words;
+      }
+    });
+    form.addEventListener("change", arrange);
+    form.addEventListener("input", means);
+    form.addEventListener("change", means);
+    arrange();
+  }
+
+  async function watchProgress(place) {
+    const words = document.getElementById("words");
+    const bar = document.getElementById("bar");
+    for (;;) {
+      const answer = await fetch(place.dataset.state).catch(() => null);
+      if (answer === null) {
+        words.textContent = "The app does not answer any more: it was ended. Start it again in the terminal.";
+        bar.hidden = true;
+        return;
+      }
+      const told = await answer.json();
+      if (told.state !== "running") return location.reload();
+      if (words.textContent !== told.words) words.textContent = told.words;
+      if (told.total) {
+        bar.max = told.total;
+        bar.value = told.done;
+      } else {
+        bar.removeAttribute("value");
+      }
+      await new Promise((resolve) => setTimeout(resolve, 400));
+    }
+  }
+
+  function watchExplore(form) {
+    const look = document.getElementById("look");
+    let newest = 0;
+    const follow = settled(async () => {
+      const asked = (newest += 1);
+      const answer = await fetch(`${form.action}?${fields(form)}&part=1`).catch(() => null);
+      if (answer === null || asked !== newest) return;
+      const text = await answer.text();
+      if (asked === newest) look.innerHTML = text;
+    });
+    for (const slider of form.querySelectorAll("input[type=range]")) {
+      const box = form.elements[slider.dataset.for];
+      slider.hidden = false;
+      slider.addEventListener("input", () => {
+        box.value = String(Number(Number(slider.value).toPrecision(4)));
+        follow();
+      });
+      box.addEventListener("input", () => {
+        if (box.value.trim() !== "" && Number.isFinite(Number(box.value))) slider.value = box.value;
+        follow();
+      });
+      // typed before this script was there, or filled in again by the browser
+      if (box.value !== box.defaultValue) box.dispatchEvent(new Event("input"));
+    }
+  }
+
+  for (const form of document.querySelectorAll("form[data-largest]")) watchSizes(form);
+  const audit = document.getElementById("audit");
+  if (audit) watchForm(audit);
+  const progress = document.querySelector("[data-state]");
+  if (progress) watchProgress(progress);
+  const explore = document.getElementById("explore");
+  if (explore) watchExplore(explore);
+  document.documentElement.dataset.ready = "yes";
+})();

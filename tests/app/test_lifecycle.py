@@ -1,0 +1,233 @@
+"""Starting, cancelling, killing: what runs is ended, and no file is left."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.app.conftest import LOANS, PATIENCE, start_app
+
+SLOW_MODEL = """
+import time
+import numpy as np
+class Slow:
+    classes_ = np.array([0, 1])
+    feature_names_in_ = np.array(["sex", "income"])
+    def predict(self, people):
+        time.sleep({seconds})
+        return (people["income"] > 4).astype(int).to_numpy()
+"""
+
+
+def children(pid):
+    """Return the processes whose parent this is."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, rest = stat.read_text("utf-8").rsplit(")", 1)
+        except OSError:  # it has just ended
+            continue
+        if int(rest.split()[1]) == pid:
+            found.append(int(name.split()[0]))
+    return found
+
+
+def is_there(pid):
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text("utf-8").rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def wait_until(true, what):
+    ends = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < ends, what
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def slow_model(tmp_path, monkeypatch):
+    """A pickle of a model that takes a minute to answer."""
+    import joblib
+
+    (tmp_path / "slow_models.py").write_text(SLOW_MODEL.format(seconds=60), encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.syspath_prepend(tmp_path)
+    import slow_models
+
+    path = tmp_path / "slow.joblib"
+    joblib.dump(slow_models.Slow(), path)
+    yield path
+    import sys
+
+    del sys.modules["slow_models"]
+
+
+SLOW = LOANS | {"answers": "model", "allow_pickle": "on"}
+
+
+def start_slowly(app, loans, model):
+    """Start an audit that will not be done for a minute, and wait until its model is asked."""
+    audit = app.post(f"{app.table(loans)}/audits", SLOW | {"model_path": str(model)})
+    audit = audit.headers["location"]
+    asked = "Counting people, asking about them and solving"
+    wait_until(
+        lambda: app.get(f"{audit}/state").json["words"].startswith((asked, "asked")), "no asking"
+    )
+    return audit
+
+
+def test_ctrl_c_ends_it_and_removes_its_folder(own_app, loans):
+    own_app.post("/tables", {"way": "file"}, [("file", "a.csv", loans.read_bytes())])
+    kept = list(own_app.folder.iterdir())
+    assert len(kept) == 1
+    assert kept[0].stat().st_mode & 0o077 == 0
+
+    code, said = own_app.stop()
+
+    assert code == 0
+    assert "Traceback" not in said
+    assert list(own_app.folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("port", ["99999999", "-1", "1"])
+def test_a_port_that_cannot_be_had_is_named(port, tmp_path):
+    import subprocess
+    import sys
+
+    if port == "1" and os.geteuid() == 0:
+        port = "70000"
+    done = subprocess.run(
+        [sys.executable, "-m", "fairtransport", "app", "--no-open", "--port", port],
+        capture_output=True, text=True, check=False, env=os.environ | {"TMPDIR": str(tmp_path)},
+    )  # fmt: skip
+
+    assert done.returncode == 2
+    assert "`--port` must be a free port of this machine" in " ".join(done.stderr.split())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_taken_port_is_named(app, tmp_path):
+    import subprocess
+    import sys
+
+    port = app.host.split(":")[1]
+    done = subprocess.run(
+        [sys.executable, "-m", "fairtransport", "app", "--no-open", "--port", port],
+        capture_output=True, text=True, check=False, env=os.environ | {"TMPDIR": str(tmp_path)},
+    )  # fmt: skip
+
+    assert done.returncode == 2
+    assert f"got {port}: Address already in use" in " ".join(done.stderr.split())
+
+
+@pytest.mark.slow
+def test_a_running_audit_can_be_cancelled(slow_model, loans, tmp_path):
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    app = start_app(folder)
+    try:
+        app.enter()
+        audit = start_slowly(app, loans, slow_model)
+        workers = list(children(app.process.pid))
+        started = time.monotonic()
+        app.post(f"{audit}/cancel")
+        page = app.get(audit).text
+
+        assert time.monotonic() - started < 30
+        assert "The audit was ended before it was done" in page
+        assert len(children(app.process.pid)) == len(workers) - 1
+        assert app.get(f"{audit}/report").status == 404
+    finally:
+        app.stop()
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_killed_server_takes_its_audits_and_files_with_it(slow_model, loans, tmp_path, how):
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    app = start_app(folder)
+    app.enter()
+    app.post("/tables", {"way": "file"}, [("file", "a.csv", loans.read_bytes())])
+    start_slowly(app, loans, slow_model)
+    theirs = children(app.process.pid)
+    assert len(theirs) == 2  # the audit, and the one that removes the folder
+
+    app.stop(how)
+
+    wait_until(lambda: not any(map(is_there, theirs)), "processes are left")
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_two_audits_run_at_once_and_keep_apart(own_app, loans):
+    table = own_app.table(loans)
+    first = own_app.post(f"{table}/audits", LOANS).headers["location"]
+    second = own_app.post(f"{table}/audits", LOANS | {"role.3": "unused", "role.4": "prediction"})
+    second = second.headers["location"]
+    both = [own_app.get(f"{one}/state").json["state"] for one in (first, second)]
+    for one in (first, second):
+        own_app.wait(one)
+
+    found = [own_app.get(f"{one}/files/audit.json").json for one in (first, second)]
+
+    assert "running" in both
+    assert found[0]["statistic"] > 0
+    assert found[1]["statistic"] == 0
+
+
+@pytest.mark.slow
+def test_a_killed_audit_says_so(own_app, loans):
+    audit = own_app.post(f"{own_app.table(loans)}/audits", LOANS).headers["location"]
+    own_app.wait(audit)
+    page_of = own_app.get(audit).text
+    assert "iframe" in page_of
+    _watcher, worker = sorted(children(own_app.process.pid))
+    os.kill(worker, signal.SIGKILL)
+    wait_until(lambda: own_app.get(f"{audit}/state").json["state"] == "failed", "still done")
+
+    assert "process has ended before its work was done" in own_app.get(audit).text
+
+
+def test_there_is_room_for_so_many_audits(tmp_path):
+    from fairtransport.app import jobs as module
+    from fairtransport.app.asked import Answering, Asked
+    from fairtransport.errors import InputError
+
+    asked = Asked(data=tmp_path / "none.csv", shown="x", label=None, answering=(Answering(),),
+                  settings={"sensitive_features": ["sex"]})  # fmt: skip
+    jobs = module.Jobs()
+    try:
+        for _ in range(2):
+            jobs.start(asked, {}, "t").state = module.DONE
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(module, "MOST", 2)
+            with pytest.raises(InputError, match="there is room for 2 audits"):
+                jobs.start(asked, {}, "t")
+    finally:
+        jobs.end()
+    assert list(jobs) == []
+
+
+def test_without_the_extra_one_sentence_says_what_to_install():
+    import subprocess
+    import sys
+
+    program = (
+        "import sys; sys.modules['starlette'] = None\n"
+        "from fairtransport.cli import main; sys.exit(main(['app', '--no-open']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 1
+    said = " ".join(done.stderr.split())
+    assert "the app needs the packages starlette, uvicorn and python-multipart" in said
+    assert "pip install 'fairtransport[app]'" in said

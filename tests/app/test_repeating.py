@@ -1,0 +1,102 @@
+"""The line and the code that the app hands over do the same audit again."""
+
+import json
+import shlex
+import subprocess
+import sys
+
+import joblib
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from fairtransport.app.asked import carry_out, read_models, resolve
+from fairtransport.app.form import fill
+from fairtransport.app.repeating import command_line, python_code
+from fairtransport.app.tables import Table
+from fairtransport.cli import main
+from tests.app.conftest import LOANS
+
+FORMS = {
+    "predictions": {},
+    "everything": {
+        "title": 'A "title", with commas', "auditor": "-dash", "date": "2026-03-31", "alpha": "0.1",
+        "favourable": "1", "privileged.0": "m", "bins.1": "3, 5", "method": "m-out-of-n",
+        "n_resamples": "300", "disagreement": "bias", "judge": "attributable", "missing": "level",
+    },
+    "stated distance": {"similarity": "mixed-tabular", "scale.1": "2", "budget": "0.1"},
+    "scores": {"role.3": "score", "loss": "brier", "pos_label": "1"},
+    "no label": {"role.2": "unused", "loss": "outcome", "pos_label": "1"},
+    "two columns": {"compares": "on", "second_column": "4", "second_name": "new", "delta": ""},
+}  # fmt: skip
+MODELS = {
+    "model": {"answers": "model", "model_path": "model.joblib", "allow_pickle": "on"},
+    "learned": {
+        "answers": "model", "model_path": "model.joblib", "allow_pickle": "on",
+        "similarity": "sensitive-subspace", "budget": "0.5",
+    },
+    "two models": {
+        "answers": "model", "model_path": "model.joblib", "allow_pickle": "on", "compares": "on",
+        "second_model_path": "second.joblib", "first_name": "old", "tolerance": "0.01", "delta": "",
+    },
+}  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, loans):
+    """A working directory with the loans and two models."""
+    monkeypatch.chdir(tmp_path)
+    people = pd.read_csv(loans)
+    people.to_csv("loans.csv", index=False)
+    features = people[["income"]].assign(sex=(people["sex"] == "m").astype(int))
+    people["sex"] = features["sex"]
+    people.to_csv("coded.csv", index=False)
+    for name, column in (("model", "granted"), ("second", "later")):
+        model = LogisticRegression().fit(features[["sex", "income"]], people[column])
+        joblib.dump(model, f"{name}.joblib")
+    return tmp_path
+
+
+def asked_by(form, file):
+    table = Table(file, file.name)
+    filled = fill(table, LOANS | form, {})
+    assert filled.errors == {}
+    return filled.asked
+
+
+@pytest.mark.parametrize("name", [*FORMS, *MODELS])
+def test_line_and_code_say_what_the_app_says(folder, name, capsys):
+    file = folder / ("loans.csv" if name in FORMS else "coded.csv")
+    asked = asked_by((FORMS | MODELS)[name], file)
+    models = read_models(asked)
+    asked = resolve(asked, models)
+    wanted = json.loads(carry_out(asked, models).summary.to_json())
+
+    line = shlex.split(command_line(asked).replace("\\\n", " "))
+    code = main([*line[1:], "--fail-on", "never"])
+    by_line = json.loads((folder / "audit.json").read_text("utf-8"))
+    (folder / "audit.json").unlink()
+    program = python_code(asked)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+
+    assert line[0] == "fairtransport"
+    assert code == 0, capsys.readouterr().err
+    assert by_line == wanted
+    assert done.returncode == 0, done.stderr
+    assert json.loads((folder / "audit.json").read_text("utf-8")) == wanted
+
+
+@pytest.mark.parametrize("column", ["a,b", "a.b"])
+def test_what_a_line_cannot_say_the_code_can(tmp_path, monkeypatch, loans, column):
+    monkeypatch.chdir(tmp_path)
+    pd.read_csv(loans).rename(columns={"sex": column}).to_csv("odd.csv", index=False)
+    asked = asked_by({"privileged.0": "m", "favourable": "1"}, tmp_path / "odd.csv")
+
+    done = subprocess.run(
+        [sys.executable, "-c", python_code(asked)], capture_output=True, text=True, check=False
+    )
+
+    assert command_line(asked) is None
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,125 @@
+"""Forms with files: nothing is held in memory, nothing too large is kept."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from fairtransport.app import uploads
+from fairtransport.app.uploads import read_form
+from fairtransport.errors import InputError
+from tests.app.conftest import BOUNDARY, multipart
+
+
+class Arriving:
+    """A request whose body comes in pieces."""
+
+    def __init__(
+        self, body, size=7, announced=None, kind=f"multipart/form-data; boundary={BOUNDARY}"
+    ):
+        self.body, self.size = body, size
+        self.headers = {"content-type": kind, "content-length": str(announced or len(body))}
+
+    async def stream(self):
+        for at in range(0, len(self.body), self.size):
+            yield self.body[at : at + self.size]
+
+
+def read(request, folder):
+    return asyncio.run(read_form(request, folder))
+
+
+@pytest.mark.parametrize("size", [1, 7, 100_000])
+def test_words_and_files_arrive_whole_however_they_are_cut(tmp_path, size):
+    data = bytes(range(256)) * 20 + b"\r\n--almost"
+    body = multipart({"a": "one\r\ntwo", "b": "名"}, [("file", "x.CSV", data), ("none", "", b"")])
+
+    typed = read(Arriving(body, size), tmp_path)
+
+    assert typed.words == {"a": "one\r\ntwo", "b": "名", "none": ""}
+    assert typed.files["file"].shown == "x.CSV"
+    assert typed.files["file"].path.read_bytes() == data
+    assert typed.files["file"].path.suffix == ".CSV"
+
+
+@pytest.mark.parametrize(
+    "shown",
+    ["../../etc/passwd.csv", "C:\\\\secret\\\\a.csv", "/etc/a.csv", "a/../../b.csv", ".csv/.."],
+)
+def test_a_file_stays_in_its_folder_whatever_it_is_called(tmp_path, shown):
+    typed = read(Arriving(multipart({}, [("file", shown, b"x")])), tmp_path)
+
+    assert [path.parent for path in tmp_path.rglob("*")] == [tmp_path]
+    assert "/" not in typed.files["file"].shown
+    assert "\\" not in typed.files["file"].shown
+
+
+def test_a_file_that_grows_too_large_is_thrown_away(tmp_path, monkeypatch):
+    monkeypatch.setattr(uploads, "LARGEST", 1000)
+
+    typed = read(Arriving(multipart({"a": "b"}, [("file", "x.csv", b"y" * 5000)])), tmp_path)
+
+    assert typed.too_large
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_announced_as_too_large_is_not_begun(tmp_path):
+    body = multipart({}, [("file", "x.csv", b"y" * 50)])
+
+    typed = read(Arriving(body, announced=2_000_000_000), tmp_path)
+
+    assert typed.too_large
+    assert list(tmp_path.iterdir()) == []
+    said = uploads.too_large_sentence(2_000_000_000)
+    assert said.endswith("got 2.0 GB; give its path instead, and it is read where it lies")
+
+
+def test_what_is_no_form_is_refused(tmp_path, monkeypatch):
+    with pytest.raises(InputError, match="must be multipart/form-data"):
+        read(Arriving(b"a=b", kind="application/x-www-form-urlencoded"), tmp_path)
+    with pytest.raises(InputError, match="could not be read"):
+        read(Arriving(b"no form at all, whatever its heading says"), tmp_path)
+    monkeypatch.setattr(uploads, "MOST_WORDS", 10)
+    with pytest.raises(InputError, match="at most 10 bytes of words"):
+        read(Arriving(multipart({"a": "b" * 50})), tmp_path)
+
+
+def test_a_browser_that_goes_away_leaves_nothing(tmp_path):
+    class Gone(Arriving):
+        async def stream(self):
+            yield self.body[:300]
+            raise ConnectionResetError
+
+    with pytest.raises(ConnectionResetError):
+        read(Gone(multipart({}, [("file", "x.csv", b"y" * 5000)])), tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_two_gigabytes_without_scripting_are_refused_and_never_held(own_app):
+    import http.client
+
+    size, piece = 2_000_000_000, b"y" * (1 << 20)
+    head = multipart({"way": "file"}, [("file", "large.csv", b"")])[: -len(BOUNDARY) - 10]
+    line = http.client.HTTPConnection(*own_app.host.split(":"), timeout=120)
+    line.putrequest("POST", "/tables", skip_host=True)
+    for name, value in {
+        "Host": own_app.host, "Origin": f"http://{own_app.host}", "Cookie": own_app.cookie,
+        "Content-Type": f"multipart/form-data; boundary={BOUNDARY}", "Content-Length": str(size),
+    }.items():  # fmt: skip
+        line.putheader(name, value)
+    line.endheaders(head)
+    left = size - len(head)
+    while left:
+        line.send(piece[:left])
+        left -= min(len(piece), left)
+    answer = line.getresponse()
+    said = answer.read().decode()
+    line.close()
+    status = Path(f"/proc/{own_app.process.pid}/status").read_text("utf-8")
+    most = int(status.split("VmHWM:")[1].split()[0])
+
+    assert answer.status == 413
+    assert "got 2.0 GB; give its path instead" in said
+    assert most < 600_000  # kilobytes
+    assert list(own_app.folder.glob("*/*")) == []
