@@ -59,7 +59,7 @@ def measure(sizes: tuple[int, ...], rows: int, progress: Callable[[str], None]) 
 
 
 def _audit(size: int) -> Afterwards:
-    _stages(500)  # loads libraries and compiled code
+    _stages(2_000)  # loads libraries and all compiled code
     seconds, html_bytes = _stages(size)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return Afterwards(size, seconds, html_bytes, peak)

@@ -1,7 +1,7 @@
 """Speed and memory beside the peers, in one run: prints tables, writes docs/speed.json.
 
 `make bench` runs everything, and `scripts/make_speed_table.py` makes the docs' tables of what it
-wrote; `--quick` runs the small sizes, `--only` one part, and both write into results/ alone. The
+wrote; `--quick` runs the small sizes, `--only` one part, and both write into `--into` alone. The
 exit code is 1 when a peer's value is not ours.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import afterwards
@@ -134,7 +135,7 @@ def main() -> int:
         console.print(f"Other processes used {cores:.2f} of {os.cpu_count()} cores meanwhile.\n")
         content[name] = {"cores_used_by_others": cores, **measured.found}
         wrong += measured.wrong
-        write_result(RESULTS / f"{name}.json", content[name])
+        write_result(options.into / f"{name}.json", content[name])
     if options.only is None and not options.quick:
         console.print(f"Written: {write_result(PUBLISHED, content).name}")
     return 1 if wrong else 0
@@ -144,6 +145,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--quick", action="store_true", help="small sizes only")
     parser.add_argument("--only", choices=tuple(PARTS), help="one part only")
+    parser.add_argument("--into", type=Path, default=RESULTS, help="a folder for each part's JSON")
     return parser.parse_args()
 
 

@@ -8,11 +8,39 @@ import sys
 import pytest
 
 import fairtransport as ft
+from fairtransport.report.bundle import javascript_bundle
 
 HEAVY = [
     "altair", "duckdb", "numba", "onnxruntime", "pandas", "scipy.optimize", "sklearn", "starlette",
     "urllib3", "uvicorn",
 ]  # fmt: skip
+
+COMMANDS = {
+    "--version": ((), 20),
+    "--help": ((), 20),
+    "audit --help": (("numpy", "rich.markdown", "sqlite3"), 190),
+    "{audit}": (("duckdb", "jinja2", "numba", "numpy", "scipy", "sqlite3"), 240),
+    "{audit} --disagreement bias": (("duckdb", "jinja2", "numpy", "scipy", "sqlite3"), 240),
+    "demo --quiet": (
+        ("jinja2", "joblib", "narwhals", "numpy", "pandas", "pyarrow", "scipy", "scipy.optimize",
+         "scipy.stats", "sklearn", "sqlite3", "ssl"), 240,
+    ),
+}  # fmt: skip
+"""By command: which of what takes time to load it may load, and at most how many modules of ours.
+
+A report's charts need no Altair and, where their script is there, no vl-convert; only rates are
+computed by compiled loops; scikit-learn, which loads much, is the demo's model.
+"""
+SLOW = {
+    "altair", "duckdb", "jinja2", "joblib", "narwhals", "numba", "numpy", "onnxruntime", "pandas",
+    "polars", "pyarrow", "rich.markdown", "scipy", "scipy.optimize", "scipy.stats", "sklearn",
+    "sqlite3", "ssl", "urllib3", "vl_convert",
+}  # fmt: skip
+CASES = "group,age,good,guess\n" + "a,1,1,1\na,2,0,1\nb,1,1,0\nb,2,0,0\n" * 5
+AUDIT = (
+    "audit cases.csv --label good --sensitive group --prediction guess --delta 0.1 --seed 0 "
+    "--fail-on never --quiet --report report.html --json audit.json"
+)
 
 MOST_MODULES = 20
 """Of ours, for a line that needs no audit."""
@@ -34,11 +62,11 @@ except SystemExit as stop:
 """
 
 
-def loaded_by(code):
+def loaded_by(code, folder=None):
     """Return the names of all modules that a fresh interpreter has loaded after the code."""
     program = f"{code}\nimport json, sys\nprint(); print(json.dumps(list(sys.modules)))"
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=folder
     )
     return set(json.loads(done.stdout.splitlines()[-1]))
 
@@ -59,6 +87,21 @@ def test_heavy_libraries_are_not_loaded(code, absent):
 
     assert "fairtransport" in loaded
     assert sorted(loaded.intersection(absent)) == []
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_loads_what_it_needs_and_no_more(command, tmp_path):
+    may, most = COMMANDS[command]
+    (tmp_path / "cases.csv").write_text(CASES)
+    javascript_bundle()  # kept from now on
+    line = command.format(audit=AUDIT).split()
+    code = f"from fairtransport.cli import main\nassert main({line!r}) == 0"
+
+    loaded = loaded_by(code, tmp_path)
+
+    assert sorted(loaded & SLOW - {*may}) == []
+    assert sum(name.startswith("fairtransport") for name in loaded) < most
+    assert (tmp_path / "report.html").exists() == ("{audit}" in command or "demo" in command)
 
 
 @pytest.mark.parametrize("flag", ["--help", "--version"])

@@ -1,6 +1,7 @@
 """How often an audit with all its documents does what takes time: counted, not timed."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,7 @@ import pytest
 
 import fairtransport as ft
 from fairtransport.inference.finite.rejection import Rejection
-from fairtransport.transport import AuditProblem
+from fairtransport.transport import AuditProblem, BudgetCurve
 from fairtransport.transport import problem as problems
 from fairtransport.transport.embedded import best_at_price, ties_at_price
 
@@ -50,6 +51,7 @@ def calls(monkeypatch):
     count(AuditProblem, "count_best_targets")
     count(AuditProblem, "best_by_search", lambda _, price, rows: price)
     count(Rejection, "bound", lambda _, alpha: alpha)
+    count(BudgetCurve, "thinned")
     summarise = __import__(SUMMARISE, fromlist=["summarise"])
     for name in ("data_sha256", "worst_pair", "check_space", "describe_moves", "most_affected"):
         count(summarise, name)
@@ -109,3 +111,43 @@ def test_a_known_best_is_not_searched_for_again(monkeypatch):
     assert ties_at_price(losses, geometry, place, 0.3, rows, 1e-12, best).tolist() == (
         expected.tolist()
     )
+
+
+def test_documents_need_no_drawing(monkeypatch, tmp_path):
+    result = ft.audit(
+        people(), "good", y_score="score", sensitive_features="race", budget=0.05, delta=0.1,
+        loss="brier", rng=0, disagreement="bias",
+        similarity=ft.similarity.MixedTabular(
+            scales=dict.fromkeys("xyz", 1.0), mismatch={"sex": 1.0}
+        ),
+    )  # fmt: skip
+
+    def never(*_, **__):
+        msg = "a chart was drawn for a document"
+        raise AssertionError(msg)
+
+    monkeypatch.setattr("altair.TopLevelMixin.to_dict", never)
+    page = result.to_html(tmp_path / "report.html").read_text("utf-8")
+
+    # the law, the methods and the curve are there, each with its data
+    assert page.count('"rows-0":[') == 3
+
+
+@pytest.mark.parametrize("columns", [10, 80])
+def test_a_page_stays_small_however_many_columns_people_have(columns):
+    from tests.report.samples import sample
+
+    from fairtransport.report import render_html
+
+    one = sample()
+    profile = {f"column {at}": "a value of it" for at in range(columns)}
+    move = replace(one.moves[0], from_profile=profile, to_profile=profile)
+    affected = replace(one.most_affected[0], profile=profile)
+    many = replace(one, moves=(move,) * 500, moves_found=10**6, most_affected=(affected,) * 500)
+    page = render_html(many)
+
+    assert len(page.encode()) < 2_000_000
+    listed = 4_000 // columns
+    assert f"{listed} of 1,000,000 moves are shown" in page
+    asked_for = render_html(replace(many, moves=(move,) * 600))
+    assert "600 of 1,000,000 moves are shown" in asked_for

@@ -108,28 +108,70 @@ def test_a_numeric_label_of_many_levels_is_shown_by_quarters_too():
     assert {len(table.cells) for table in result.summary.flows} == {4 * 3 * 3}
 
 
+def audit_of(labels, levels, groups):
+    at = np.arange(600)
+    people = pd.DataFrame(
+        {"g": at % groups, "f": at % levels, "y": at % labels, "said": at * 7 % labels}
+    ).astype(str)
+    return ft.audit(people, "y", y_pred="said", sensitive_features="g", rng=0)
+
+
 @pytest.mark.parametrize(
     ("labels", "levels", "groups", "reason"),
     [
-        (2, 41, 2, "it has more than 40 levels"),
         (21, 2, 2, "there are more than 20 labels"),
-        (10, 30, 4, "labels, levels and groups make more than 1000 cells"),
+        (20, 30, 20, "labels, levels and groups make more than 1000 cells"),
         (2, 40, 2, None),
     ],
 )
 def test_flows_of_too_many_cells_are_left_out_of_a_document_and_said_to_be(
     labels, levels, groups, reason
 ):
-    at = np.arange(600)
-    people = pd.DataFrame(
-        {"g": at % groups, "f": at % levels, "y": at % labels, "said": at * 7 % labels}
-    ).astype(str)
-    result = ft.audit(people, "y", y_pred="said", sensitive_features="g", rng=0)
+    result = audit_of(labels, levels, groups)
     note = f"Flows by f are left out here: {reason}."
 
     assert (note in result.summary.warnings) == (reason is not None)
     assert bool(result.summary.flows) == (reason is None)
     assert len(result.flows("f")) == labels * levels * groups
+
+
+@pytest.mark.parametrize(("labels", "levels", "groups", "shown"), [(2, 50, 2, 40), (10, 30, 4, 25)])
+def test_of_many_levels_a_document_shows_those_with_most_moves_and_the_sum_of_others(
+    labels, levels, groups, shown
+):
+    result = audit_of(labels, levels, groups)
+    (table,) = result.summary.flows
+    whole = result.flows("f")
+    whole["moves"] = whole["out"] + whole["into"]
+    ranked = whole.groupby("level")["moves"].sum()
+
+    cells = pd.DataFrame([vars(cell) | {"g": cell.group["g"]} for cell in table.cells])
+    names = list(dict.fromkeys(cells["level"]))
+    assert len(names) == shown
+    assert names[-1] == "all others"
+    assert table.kind == "descriptive"
+    assert ranked[names[:-1]].min() >= ranked.drop(names[:-1]).max()
+    # what is put together is the sum; who moves inside it does not cross its border
+    others = whole[~whole["level"].isin(names)].groupby(["label", "g"])
+    there = cells[cells["level"] == "all others"].set_index(["label", "g"])
+    for name in ("people", "change"):
+        assert there[name].to_dict() == pytest.approx(others[name].sum().to_dict())
+    assert cells["people"].sum() == pytest.approx(whole["people"].sum())
+    assert (
+        f"Flows by f show {shown - 1} of {levels} levels, those with most moves, and all others "
+        "as one."
+    ) in result.summary.warnings
+    assert any("left out here" in note for note in result.document(share=5).warnings)
+
+
+def test_a_level_that_is_called_all_others_is_told_apart():
+    at = np.arange(400)
+    people = pd.DataFrame({"g": at % 2, "y": at % 2, "said": at * 7 % 3 % 2}).astype(str)
+    people["f"] = np.where(at < 10, "all others", (at % 60).astype(str))
+    result = ft.audit(people, "y", y_pred="said", sensitive_features="g", rng=0)
+    names = [cell.level for cell in result.summary.flows[0].cells]
+
+    assert names[-1] == "(all others)"
 
 
 def test_levels_keep_their_declared_order_and_missing_ones_come_last():

@@ -128,7 +128,7 @@ def shared_summary(core: Core, whole: AuditSummary, at_least: int) -> AuditSumma
             OF_THE_MOVES_SHOWN,
             *_rounded_notes(core, [*core.warnings, *core.law.notes], grain),
             *(note for one in compared for note in one.notes),
-            *_rounded_notes(core, omissions(core), grain),
+            *_rounded_notes(core, omissions(core, folds=False), grain),
         ),
         suppression=Suppression(at_least, grain.step, hidden),
         provenance=replace(

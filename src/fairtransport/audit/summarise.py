@@ -53,7 +53,10 @@ if TYPE_CHECKING:
     from fairtransport.space import SampleSpace
 
 MOST_LEVELS = 40
-"""Flows by a feature with more levels are in no document; `AuditResult.flows` gives them."""
+"""Of a feature with more levels a document shows those with most moves, and all others as one;
+`AuditResult.flows` gives them."""
+FEWEST_LEVELS = 3
+"""Where there is no room for these, flows are left out."""
 MOST_LABELS = 20
 """The same for labels, of which each has a heat map of its own."""
 MOST_CELLS = 1000
@@ -112,7 +115,7 @@ def summarise(core: Core, headline: AuditSummary) -> AuditSummary:
         without_feature=without_each_feature(core),
         law=_law(core),
         warnings=(
-            *headline.warnings, *notes, *omissions(core), *omitted_corners,
+            *headline.warnings, *notes, *omissions(core, folds=True), *omitted_corners,
         ),
         provenance=replace(
             headline.provenance,
@@ -309,8 +312,6 @@ def flow_tables(
 ) -> tuple[FlowTable, ...]:
     """Return the flows by each feature that a document has room for.
 
-    ``space`` has the people who are counted; default: all.
-
     Parameters
     ----------
     core
@@ -320,11 +321,15 @@ def flow_tables(
     fixed
         Whether there are to be intervals.
     space
-        As the audit's, perhaps with other counts.
+        As the audit's with other counts, for a document that is shared: there features of many
+        levels are left out, as which of them are shown would tell of those with few people.
     """
-    too_long = _too_long(core)
+    too_long = _too_long(core, folds=space is None)
+    most = {name: room for name, room, _ in _foldable(core)} if space is None else {}
     return tuple(
-        flow_table(moved, space or core.space, name, alpha=core.alpha, fixed=fixed)
+        flow_table(
+            moved, space or core.space, name, alpha=core.alpha, fixed=fixed, most=most.get(name)
+        )
         for name in _by_features(core)
         if name not in too_long
     )
@@ -346,16 +351,24 @@ def largest_groups(groups: tuple[GroupFlow, ...]) -> tuple[GroupFlow, ...]:
     return tuple(groups[at] for at in sorted(sorted(range(len(groups)), key=rank)[:MOST_GROUPS]))
 
 
-def omissions(core: Core) -> list[str]:
+def omissions(core: Core, *, folds: bool) -> list[str]:
     """Return a sentence for each thing that a document has no room for.
 
     Parameters
     ----------
     core
         The audit.
+    folds
+        Whether flows show levels as one where there are many.
     """
     notes = [
-        f"Flows by {name} are left out here: {reason}." for name, reason in _too_long(core).items()
+        f"Flows by {name} are left out here: {reason}."
+        for name, reason in _too_long(core, folds=folds).items()
+    ]
+    notes += [
+        f"Flows by {name} show {most - 1} of {levels} levels, those with most moves, and all "
+        "others as one."
+        for name, most, levels in (_foldable(core) if folds else ())
     ]
     groups = len(core.space.first_of_groups)
     if groups > MOST_GROUPS:
@@ -384,17 +397,22 @@ def _by_features(core: Core) -> list[str]:
     return [name for name in space.profile if name not in space.sensitive] or list(space.sensitive)
 
 
-def _too_long(core: Core) -> dict[str, str]:
+def _too_long(core: Core, *, folds: bool) -> dict[str, str]:
     """Return why there is no room for flows, by the features of which that is so.
 
     Parameters
     ----------
     core
         The audit.
+    folds
+        Whether flows show levels as one where there are many.
     """
     reasons = {}
+    folded = {name for name, _, _ in _foldable(core)} if folds else set()
     shapes = flow_shapes(core.space, _by_features(core))
     for name, (labels, levels, groups) in shapes.items():
+        if name in folded:
+            continue
         if levels > MOST_LEVELS:
             reasons[name] = f"it has more than {MOST_LEVELS} levels"
         elif labels > MOST_LABELS:
@@ -402,6 +420,20 @@ def _too_long(core: Core) -> dict[str, str]:
         elif labels * levels * groups > MOST_CELLS:
             reasons[name] = f"labels, levels and groups make more than {MOST_CELLS} cells"
     return reasons
+
+
+def _foldable(core: Core) -> list[tuple[str, int, int]]:
+    """Return features with too many levels, with how many there is room for and how many are.
+
+    Two levels at least must be there beside all others.
+    """
+    shapes = flow_shapes(core.space, _by_features(core)).items()
+    rooms = [
+        (name, min(MOST_LEVELS, MOST_CELLS // (labels * groups)), levels)
+        for name, (labels, levels, groups) in shapes
+        if labels <= MOST_LABELS
+    ]
+    return [(name, room, levels) for name, room, levels in rooms if FEWEST_LEVELS <= room < levels]
 
 
 def _budget_in_words(core: Core) -> str:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 INTERVALS, DESCRIPTIVE = "simultaneous intervals", "descriptive"
 MOST_NUMBERS = 12
 """A numeric feature or label with more levels is shown by quarters of the people."""
+OTHERS = "all others"
+"""What levels are called that are shown as one."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,13 @@ class FlowTable:
 
 
 def flow_table(
-    moved: Moved, space: SampleSpace, feature: str, *, alpha: float, fixed: bool
+    moved: Moved,
+    space: SampleSpace,
+    feature: str,
+    *,
+    alpha: float,
+    fixed: bool,
+    most: int | None = None,
 ) -> FlowTable:
     """Return the change in counts by a feature against the sensitive groups, for each label.
 
@@ -84,6 +92,9 @@ def flow_table(
     fixed
         Whether each point's target depends neither on the sample nor on the budget, so that
         numbers of moved people are binomial.
+    most
+        The most levels that are shown; of more, those between which most people are moved, and
+        all others as one. Which these are depends on the sample, so that there are no intervals.
 
     Notes
     -----
@@ -94,6 +105,8 @@ def flow_table(
     p-values of this test are Holm's.
     """
     label, level = _axis(space, space.label), _axis(space, feature)
+    if most is not None and len(level.values) > most:
+        level = _folded(level, moved, space.counts, most)
     firsts, group_of = space.first_of_groups, space.sensitive_groups
     shape = (len(label.values), len(level.values), len(firsts))
     cell_of = np.ravel_multi_index((label.places, level.places, group_of), shape)
@@ -156,7 +169,7 @@ def _counts(
 class _Axis(NamedTuple):
     """A column's levels, as few as can be shown, and each point's place among them.
 
-    ``is_cut`` tells whether numbers were put together, as the sample has them.
+    ``is_cut`` tells whether levels were put together, as the sample has them.
 
     Attributes
     ----------
@@ -199,6 +212,21 @@ def _axis(space: SampleSpace, name: str | None) -> _Axis:
         codes = np.where(codes == MISSING, len(values), codes)
         values = [*values, None]
     return _Axis(values, codes, is_cut)
+
+
+def _folded(axis: _Axis, moved: Moved, counts: IntArray, most: int) -> _Axis:
+    """Return the levels with most moves, then most people, and all others as one level."""
+    size = len(axis.values)
+    ends, twice = np.r_[moved.sources, moved.targets], np.r_[moved.people, moved.people]
+    moves = np.bincount(axis.places[ends], twice, size)
+    people = np.bincount(axis.places, counts, size)
+    kept = np.sort(np.lexsort((np.arange(size), -people, -moves))[: most - 1])
+    place = np.full(size, most - 1)
+    place[kept] = np.arange(most - 1)
+    name = OTHERS
+    while name in axis.values:
+        name = f"({name})"
+    return _Axis([*(axis.values[at] for at in kept), name], place[axis.places], is_cut=True)
 
 
 def _quarters(

@@ -40,7 +40,7 @@ def data_sha256(space: SampleSpace) -> str:
         rows = seen[at : at + ROWS]
         columns = [_texts(column.take(rows)) for column in space.columns.values()]
         lines = zip(*columns, map(str, space.counts[rows].tolist()), strict=True)
-        digest.update("".join(f"\n[{', '.join(line)}]" for line in lines).encode())
+        digest.update("\n[{}]".format("]\n[".join(map(", ".join, lines))).encode())
     return digest.hexdigest()
 
 

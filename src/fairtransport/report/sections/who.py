@@ -41,6 +41,7 @@ from fairtransport.report.strings import (
     value_text,
     visible,
 )
+from fairtransport.settings import AuditSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -59,6 +60,10 @@ if TYPE_CHECKING:
     )
 
 MOST_AFFECTED = 200
+ROOM = 4_000
+"""So many values of columns a page lists of moves, and of the most affected half as many."""
+FEWEST = 20
+"""As many rows a page lists, however many columns there are."""
 """Profiles of which a page tells; more are left to the JSON document."""
 ONE_WAY = 2
 """How many times more moves add for each person one way, where only that way is named."""
@@ -693,6 +698,17 @@ def _versus(one: GroupComparison, name: str) -> str:
     return f", others minus {value_text(one.privileged)}"
 
 
+def rows_with_room(summary: AuditSummary, room: int) -> int | None:
+    """Return how many rows of people a page has room for; None where more were asked for.
+
+    People with many columns take much of it: a page should stay as small as with few.
+    """
+    if len(summary.moves) > AuditSettings.moves_limit:
+        return None
+    columns = max((len(move.from_profile) for move in summary.moves), default=1)
+    return max(FEWEST, room // max(columns, 1))
+
+
 def _contents(summary: AuditSummary, output: Output) -> dict[str, object]:
     """Return what the template part ``who.j2`` shows, by name.
 
@@ -709,6 +725,8 @@ def _contents(summary: AuditSummary, output: Output) -> dict[str, object]:
     folded away.
     """
     much = has_much_disagreement(summary)
+    most = output.most_moves or rows_with_room(summary, ROOM)
+    affected = min(MOST_AFFECTED, rows_with_room(summary, ROOM // 2) or MOST_AFFECTED)
     flows = [
         (has_signal(table), (table.feature, flows_sentence(table), flow_table(table, at)))
         for at, table in enumerate(summary.flows, 1)
@@ -721,8 +739,8 @@ def _contents(summary: AuditSummary, output: Output) -> dict[str, object]:
         "ties": ties_sentence(summary),
         "fractions": fractions_sentence(summary),
         "hidden": hidden_sentence(summary),
-        "moves": moves_table(summary, output.most_moves),
-        "moves_shown": shown_sentence(summary, output.most_moves),
+        "moves": moves_table(summary, most),
+        "moves_shown": shown_sentence(summary, most),
         "say": partial(prediction_text, classes=summary.provenance.classes),
         "shows_flows": shows_flows(summary),
         "flows_title": titled(summary, "Flows by feature"),
@@ -730,8 +748,8 @@ def _contents(summary: AuditSummary, output: Output) -> dict[str, object]:
         "flows": [one for loud, one in flows if loud],
         "quiet_flows": [one for loud, one in flows if not loud],
         "affected_meaning": affected_meaning(summary),
-        "affected": affected_table(summary, MOST_AFFECTED),
-        "affected_left_out": len(summary.most_affected) - MOST_AFFECTED,
+        "affected": affected_table(summary, affected),
+        "affected_left_out": len(summary.most_affected) - affected,
         "direction": direction_sentence(summary),
         "directions": directions_table(summary),
         "groups": groups_table(summary),
