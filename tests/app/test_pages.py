@@ -11,7 +11,7 @@ from tests.app.conftest import LOANS
 def test_a_file_is_read_where_it_lies(app, loans):
     page = app.get(app.table(loans)).text
 
-    assert "600 rows, 5 columns. Read where it lies." in page
+    assert "600 rows, 5 columns. Read where it lies: " in page
     for name in ("sex", "income", "repaid", "granted"):
         assert f"What the column {name} is" in page
 

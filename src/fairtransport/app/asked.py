@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairtransport.access import load
@@ -17,7 +18,6 @@ from fairtransport.settings import AuditSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from fairtransport.audit import AuditResult, Comparison
     from fairtransport.similarity import Similarity
@@ -85,6 +85,11 @@ class Asked:
     tolerance: float = 0.0
     settings: Mapping[str, Any] = field(default_factory=dict)
     columns: Mapping[str, list[str]] | None = None
+
+    @property
+    def name(self) -> str:
+        """The file's name, without its folder."""
+        return Path(self.shown).name
 
     @property
     def compares(self) -> bool:
