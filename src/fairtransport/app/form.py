@@ -233,15 +233,19 @@ def similarity_settings(table: Table, found: Filled, name: str) -> dict[str, Any
     if name != "mixed-tabular":
         return {}
     said: dict[str, dict[str, float]] = {"scales": {}, "mismatch": {}}
+    exact = []
     for at, column in enumerate(table.columns):
         if found.typed.get(f"role.{at}", CASE) == CASE:
             value = _number(found, f"scale.{at}")
-            if value is not None:
+            if value is None:
+                exact.append(column.name)
+            else:
                 kind = (
                     "scales" if is_scaled(found.typed, at, numeric=column.numeric) else "mismatch"
                 )
                 said[kind][column.name] = value
-    return {kind: rules for kind, rules in said.items() if rules}
+    stated: dict[str, Any] = {kind: rules for kind, rules in said.items() if rules}
+    return stated | ({"exact": exact} if exact else {})
 
 
 def is_scaled(typed: Mapping[str, str], at: int, *, numeric: bool) -> bool:
