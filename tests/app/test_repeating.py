@@ -17,6 +17,8 @@ from fairtransport.app.tables import Table
 from fairtransport.cli import main
 from tests.app.conftest import LOANS
 
+pytestmark = pytest.mark.slow
+
 FORMS = {
     "predictions": {},
     "everything": {

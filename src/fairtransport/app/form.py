@@ -245,7 +245,9 @@ def similarity_settings(table: Table, found: Filled, name: str) -> dict[str, Any
                 )
                 said[kind][column.name] = value
     stated: dict[str, Any] = {kind: rules for kind, rules in said.items() if rules}
-    return stated | ({"exact": exact} if exact else {})
+    if exact:  # one alone as a line has it
+        stated["exact"] = exact if len(exact) > 1 else exact[0]
+    return stated
 
 
 def is_scaled(typed: Mapping[str, str], at: int, *, numeric: bool) -> bool:
