@@ -70,6 +70,8 @@ def test_an_upload_is_audited_from_its_copy(app, loans):
         ({"similarity": "mixed-tabular", "scale.1": "-1"}, "similarity", "must be a finite number"),
         ({"similarity": "magic"}, "similarity", "<code>similarity</code> must be one of"),
         ({"compares": "on"}, "compares", "choose the column of the second model"),
+        ({"loss": "squared", "loss_range": "0"}, "loss_range", "<code>loss_range</code> must"),
+        ({"loss_range": "a, b"}, "loss_range", "must be numbers separated by commas"),
         ({"favourable": "1"}, "favourable", "must be given together"),
         ({"budget": "-1"}, "budget", "<code>budget</code> must be a finite number &gt;= 0"),
     ],

@@ -29,6 +29,7 @@ FORMS = {
     "stated distance": {"similarity": "mixed-tabular", "scale.1": "2", "budget": "0.1"},
     "nothing stated": {"similarity": "mixed-tabular", "budget": "0.1"},
     "scores": {"role.3": "score", "loss": "brier", "pos_label": "1"},
+    "squared": {"loss": "squared", "loss_range": "0, 1"},
     "no label": {"role.2": "unused", "loss": "outcome", "pos_label": "1"},
     "two columns": {"compares": "on", "second_column": "4", "second_name": "new", "delta": ""},
 }  # fmt: skip

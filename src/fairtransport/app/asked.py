@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from fairtransport.audit import AuditResult, Comparison
     from fairtransport.similarity import Similarity
 
-ONE = 1
-
 
 @dataclass(frozen=True, kw_only=True)
 class Answering:
@@ -94,7 +92,7 @@ class Asked:
     @property
     def compares(self) -> bool:
         """Whether there are two models."""
-        return len(self.answering) > ONE
+        return len(self.answering) > 1
 
     @property
     def first(self) -> Answering:
