@@ -36,7 +36,8 @@ def million_table(found: dict[str, Any]) -> str:
             f"| {name} | {' | '.join(cells)} | {sum(seconds.values()):.0f} | "
             f"{one['peak_mib']:.0f} | {one['page_mb']:.2f} | {width} |"
         )
-    bare = found["random"]
+    if (bare := found.get("random")) is None:  # the longest, which may be left out
+        return "\n".join(lines)
     lines.append(
         f"| at random, bracket, the value alone | {bare['seconds']:.1f} | | | | | | "
         f"{bare['peak_mib']:.0f} | | {bare['bracket']['width']:.0e} |"
