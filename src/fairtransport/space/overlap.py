@@ -70,7 +70,12 @@ class SharedRows:
     @property
     def is_from_the_sample(self) -> bool:
         """Whether the frame brings nothing, or too little, that the audit data do not."""
-        return self.is_contained or self.own >= MOST_OWN * self.rows
+        return self.is_contained or self.is_mostly_own
+
+    @property
+    def is_mostly_own(self) -> bool:
+        """Whether rows of the audit data make up half of the frame or more."""
+        return self.own >= MOST_OWN * self.rows
 
 
 def people_also_in(space: SampleSpace, train: TableLike) -> int:
