@@ -34,7 +34,7 @@ AUDITS = {
 
 
 def measure(people: int, progress: Callable[[str], None]) -> dict[str, Any]:
-    """Return the stages of each audit, and the bracket of losses at random."""
+    """Return the stages of each audit, and the bracket of losses at random, the hardest."""
     audits = {}
     for name, settings in AUDITS.items():
         progress(f"{name}, {people:,} people")

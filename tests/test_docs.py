@@ -52,6 +52,14 @@ def test_the_tables_on_speed_are_those_of_the_benchmarks():
     assert not found["quick"]
 
 
+def test_the_page_on_proxies_has_the_figures_that_were_measured():
+    script = runpy.run_path(str(ROOT / "scripts" / "make_proxies_tables.py"))
+    text = (ROOT / "docs" / "proxies.md").read_text("utf-8")
+    assert script["page"](text) == text
+    costs = json.loads((ROOT / "docs" / "twins_cost.json").read_text("utf-8"))
+    assert costs["questions"] == costs["distinct"]
+
+
 def test_the_table_on_families_is_that_of_the_simulation():
     script = runpy.run_path(str(ROOT / "scripts" / "make_families_table.py"))
     page = (ROOT / "docs" / "families.md").read_text("utf-8")

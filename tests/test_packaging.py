@@ -21,7 +21,7 @@ def normal(name):
 def test_the_lowest_constraints_are_the_lower_limits_of_the_project():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = project["optional-dependencies"]
-    used = [*extras["skops"], *extras["onnx"], *extras["mlflow"], *extras["http"]]
+    used = [name for one in ("app", "http", "mlflow", "onnx", "skops") for name in extras[one]]
     wanted = [*project["dependencies"], *extras["test"], *used]
     limits = dict(limit.split(">=") for limit in wanted if not limit.startswith("fairtransport["))
     pinned = dict(

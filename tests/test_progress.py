@@ -71,3 +71,15 @@ def test_silence_shows_no_bar_however_long_it_takes(monkeypatch, clock):
     for _ in progress.track(range(3), 3, "Work"):
         clock.sleep(progress.PATIENCE)
     assert "Work" in screen.getvalue()
+
+
+def test_a_listener_is_told_first_last_and_now_and_then(clock):
+    told = []
+    with progress.heard_by(lambda *how_far: told.append(how_far)):
+        for _ in progress.track(range(10), 10, "Work"):
+            clock.sleep(0.45 * progress.PAUSE)
+    list(progress.track(range(2), 2, "Nobody listens"))
+
+    assert told[0] == ("Work", 0, 10)
+    assert told[-1] == ("Work", 10, 10)
+    assert [done for _, done, _ in told] == [0, 3, 6, 9, 10]

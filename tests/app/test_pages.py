@@ -11,7 +11,7 @@ from tests.app.conftest import LOANS
 def test_a_file_is_read_where_it_lies(app, loans):
     page = app.get(app.table(loans)).text
 
-    assert "600 rows, 5 columns. Read where it lies." in page
+    assert "600 rows, 5 columns. Read where it lies: " in page
     for name in ("sex", "income", "repaid", "granted"):
         assert f"What the column {name} is" in page
 
@@ -70,6 +70,8 @@ def test_an_upload_is_audited_from_its_copy(app, loans):
         ({"similarity": "mixed-tabular", "scale.1": "-1"}, "similarity", "must be a finite number"),
         ({"similarity": "magic"}, "similarity", "<code>similarity</code> must be one of"),
         ({"compares": "on"}, "compares", "choose the column of the second model"),
+        ({"loss": "squared", "loss_range": "0"}, "loss_range", "<code>loss_range</code> must"),
+        ({"loss_range": "a, b"}, "loss_range", "must be numbers separated by commas"),
         ({"favourable": "1"}, "favourable", "must be given together"),
         ({"budget": "-1"}, "budget", "<code>budget</code> must be a finite number &gt;= 0"),
     ],

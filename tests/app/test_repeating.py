@@ -17,6 +17,8 @@ from fairtransport.app.tables import Table
 from fairtransport.cli import main
 from tests.app.conftest import LOANS
 
+pytestmark = pytest.mark.slow
+
 FORMS = {
     "predictions": {},
     "everything": {
@@ -25,7 +27,9 @@ FORMS = {
         "n_resamples": "300", "disagreement": "bias", "judge": "attributable", "missing": "level",
     },
     "stated distance": {"similarity": "mixed-tabular", "scale.1": "2", "budget": "0.1"},
+    "nothing stated": {"similarity": "mixed-tabular", "budget": "0.1"},
     "scores": {"role.3": "score", "loss": "brier", "pos_label": "1"},
+    "squared": {"loss": "squared", "loss_range": "0, 1"},
     "no label": {"role.2": "unused", "loss": "outcome", "pos_label": "1"},
     "two columns": {"compares": "on", "second_column": "4", "second_name": "new", "delta": ""},
 }  # fmt: skip

@@ -10,13 +10,13 @@ from fairtransport.app.uploads import read_form
 from fairtransport.errors import InputError
 from tests.app.conftest import BOUNDARY, multipart
 
+FORM = f"multipart/form-data; boundary={BOUNDARY}"
+
 
 class Arriving:
     """A request whose body comes in pieces."""
 
-    def __init__(
-        self, body, size=7, announced=None, kind=f"multipart/form-data; boundary={BOUNDARY}"
-    ):
+    def __init__(self, body, size=7, announced=None, kind=FORM):
         self.body, self.size = body, size
         self.headers = {"content-type": kind, "content-length": str(announced or len(body))}
 
@@ -44,7 +44,7 @@ def test_words_and_files_arrive_whole_however_they_are_cut(tmp_path, size):
 
 @pytest.mark.parametrize(
     "shown",
-    ["../../etc/passwd.csv", "C:\\\\secret\\\\a.csv", "/etc/a.csv", "a/../../b.csv", ".csv/.."],
+    ["../../a.csv", "C:\\\\secret\\\\a.csv", "/etc/a.csv", "a/../../b.csv", ".csv/.."],
 )
 def test_a_file_stays_in_its_folder_whatever_it_is_called(tmp_path, shown):
     typed = read(Arriving(multipart({}, [("file", shown, b"x")])), tmp_path)

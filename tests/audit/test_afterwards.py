@@ -17,7 +17,7 @@ def result():
     return ft.audit(
         people, "good", sensitive_features="sex", delta=0.1, budget=0.2, rng=0,
         model=lambda points: (points["age"] + 3 * (points["sex"] == "m") > 30).astype(int),
-        similarity=ft.similarity.MixedTabular(scales={"age": 5}), targets=people[["sex", "age", "good"]],
+        similarity=ft.similarity.MixedTabular(scales={"age": 5}), targets=people,
     )  # fmt: skip
 
 

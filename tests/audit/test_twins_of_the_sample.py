@@ -39,6 +39,33 @@ def test_fitted_on_the_audit_data_there_is_no_upper_bound(similarity):
 
 
 @pytest.mark.parametrize("similarity", SIMILARITIES, ids=lambda one: one.name)
+@pytest.mark.parametrize("own", [199, 150])
+def test_nor_where_most_of_them_are_audited(similarity, own):
+    some = pd.concat([draw(200, 0)[:own], draw(100, 1)])
+    result = audited(similarity.fit(some))
+
+    assert result.upper_bound == np.inf
+    assert result.verdict == "inconclusive"
+
+
+def test_people_who_look_alike_by_chance_are_others():
+    def few(n, seed):
+        rng = np.random.default_rng(seed)
+        sex = rng.choice(["f", "m"], n)
+        shoe = rng.integers(40, 44, n) + 2 * (sex == "m")
+        return pd.DataFrame({"sex": sex, "shoe": shoe, "mark": rng.integers(1, 5, n)})
+
+    like = ft.similarity.SensitiveSubspace(["sex"]).fit(few(300, 1))
+    result = ft.audit(
+        few(400, 2).assign(good=1), "good", similarity=like, features=["shoe", "mark"], budget=0.1,
+        model=lambda points: (points["shoe"] > 41).astype(int), sensitive_features="sex", rng=0,
+    )  # fmt: skip
+
+    assert result.target_scope == "twins"
+    assert result.upper_bound < 1
+
+
+@pytest.mark.parametrize("similarity", SIMILARITIES, ids=lambda one: one.name)
 def test_fitted_on_other_people_there_is_one(similarity):
     result = audited(similarity.fit(draw(200, 1)))
 

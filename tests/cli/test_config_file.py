@@ -202,7 +202,7 @@ def test_only_what_describes_cases_can_come_from_a_file_without_a_name():
         "judge", "loss", "loss-range", "method", "model", "plot", "power", "quiet", "report",
         "resamples", "seed", "share", "share-at-least", "similarity", "similarity-settings",
         "simulations", "state", "targets", "train", "trust", "value", "junit", "twins",
-        "twins-settings",
+        "twins-settings", "time-limit", "search-rounds", "memory",
     }  # fmt: skip
 
 

@@ -1,5 +1,9 @@
 """Searches at single prices bracket ψ, whatever they were stopped at, and end at ψ itself."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -158,3 +162,26 @@ def test_only_points_in_space_are_searched_for():
     assert can_be_bracketed(spread(1)[0])
     assert not can_be_bracketed(AuditProblem([0.0, 1.0], [[0.0, 1.0], [1.0, 0.0]]))
     assert not can_be_bracketed(AuditProblem([0.0, 1.0], Geometry(np.zeros(2))))
+
+
+DIGEST = """
+import hashlib, numpy as np
+from tests.transport.test_bracket import search, spread
+problem, f = spread(4, size=6000)
+found = search(problem, f, 7)
+plan = found.solve(f).plan
+parts = (plan.indices, plan.data, found.known.most(0.5), np.array([*vars(found.bracket).values()]))
+print(hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest())
+"""
+
+
+@pytest.mark.slow
+def test_threads_do_not_change_a_bit():
+    digests = set()
+    for threads in ("1", "2"):
+        environment = os.environ | {"NUMBA_NUM_THREADS": threads}
+        line = [sys.executable, "-c", DIGEST]
+        done = subprocess.run(line, env=environment, capture_output=True, text=True, check=True)
+        digests.add(done.stdout)
+
+    assert len(digests) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairtransport.access import load
@@ -17,12 +18,9 @@ from fairtransport.settings import AuditSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from fairtransport.audit import AuditResult, Comparison
     from fairtransport.similarity import Similarity
-
-ONE = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,9 +85,14 @@ class Asked:
     columns: Mapping[str, list[str]] | None = None
 
     @property
+    def name(self) -> str:
+        """The file's name, without its folder."""
+        return Path(self.shown).name
+
+    @property
     def compares(self) -> bool:
         """Whether there are two models."""
-        return len(self.answering) > ONE
+        return len(self.answering) > 1
 
     @property
     def first(self) -> Answering:

@@ -35,7 +35,8 @@ def why(case: Case) -> list[str]:
         return [NOBODY]
     worse = [twin for twin in case.twins if twin.loss > case.loss]
     better = [twin for twin in case.twins if twin.loss < case.loss]
-    compared = f"Compared with {case.comparable:,} others who count as similar"
+    others = "other who counts" if case.comparable == 1 else "others who count"
+    compared = f"Compared with {case.comparable:,} {others} as similar"
     if not worse and not better:
         return [
             f"{compared}: the model does no better and no worse for any of them than for this case."

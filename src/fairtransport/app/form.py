@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairtransport.app.asked import Answering, Asked, check
+from fairtransport.app.asked import Answering, Asked, check, resolve
+from fairtransport.audit.applicability import FIT_SHARE
 from fairtransport.errors import FairtransportError, InputError
 from fairtransport.literals import literal, numbers
 from fairtransport.settings import SETTINGS, AuditSettings, checked
@@ -44,8 +45,6 @@ SIMILARITIES = {
     "the other columns: learned from a part of the people, who are set aside.",
 }
 """What can be chosen without a further file, in words."""
-FIT_SHARE = 0.3
-"""The share of people who are set aside to learn a similarity."""
 NUMBERS = ("delta", "budget", "alpha", "rng", "n_resamples")
 WHOLE = ("rng", "n_resamples")
 WORDS = ("loss", "method", "missing", "judge", "disagreement", "title", "date", "data_name",
@@ -54,10 +53,9 @@ VALUES = ("pos_label", "favourable")
 FIELDS = {
     "y": "columns", "sensitive_features": "columns", "counts": "columns", "features": "columns",
     "y_pred": "answers", "y_score": "answers", "model": "answers", "models": "answers",
-    "path": "model_path", "allow_pickle": "model_path", "X": "columns", "n_simulations": "rng",
+    "path": "model_path", "allow_pickle": "model_path", "X": "columns",
     "scales": "similarity", "mismatch": "similarity", "exact": "similarity",
     "fit": "similarity", "fit_share": "similarity", "privileged": "favourable",
-    "loss_range": "loss",
 }  # fmt: skip
 """The field beside which a sentence about a parameter stands, if not the one of its name."""
 _NAMED = re.compile(r"`(\w+)")
@@ -86,7 +84,15 @@ def field_of(sentence: str) -> str:
     """
     found = _NAMED.search(sentence)
     name = "form" if found is None else found[1]
-    known = name in FIELDS or name in (*NUMBERS, *WORDS, *VALUES, "similarity", "bins", "tolerance")
+    known = name in FIELDS or name in (
+        *NUMBERS,
+        *WORDS,
+        *VALUES,
+        "similarity",
+        "bins",
+        "tolerance",
+        "loss_range",
+    )
     return FIELDS.get(name, name) if known else "form"
 
 
@@ -138,8 +144,6 @@ def _with_features(asked: Asked) -> Asked:
     """Name the columns that describe a case, where no model could tell others."""
     if asked.described is None or asked.first.model is not None:
         return asked
-    from fairtransport.app.asked import resolve
-
     return resolve(asked, [])
 
 
@@ -169,6 +173,7 @@ def _settings(table: Table, found: Filled, roles: Mapping[str, str]) -> dict[str
     values: dict[str, Any] = {
         "counts": counts,
         "bins": bins or None,
+        "loss_range": _range(found),
         **{name: _number(found, name) for name in NUMBERS},
         **{name: _typed(found, name) for name in WORDS},
         **{name: literal(_typed(found, name)) for name in VALUES},
@@ -205,6 +210,17 @@ def _number(found: Filled, name: str) -> float | None:
         return None
 
 
+def _range(found: Filled) -> list[float] | None:
+    text = _typed(found, "loss_range")
+    if text is None:
+        return None
+    try:
+        return numbers("loss_range", text.split(","))
+    except InputError as error:
+        found.refuse(str(error), "loss_range")
+        return None
+
+
 def _bins(table: Table, found: Filled) -> Iterator[tuple[str, list[float]]]:
     for at, column in enumerate(table.columns):
         text = _typed(found, f"bins.{at}")
@@ -233,15 +249,21 @@ def similarity_settings(table: Table, found: Filled, name: str) -> dict[str, Any
     if name != "mixed-tabular":
         return {}
     said: dict[str, dict[str, float]] = {"scales": {}, "mismatch": {}}
+    exact = []
     for at, column in enumerate(table.columns):
         if found.typed.get(f"role.{at}", CASE) == CASE:
             value = _number(found, f"scale.{at}")
-            if value is not None:
+            if value is None:
+                exact.append(column.name)
+            else:
                 kind = (
                     "scales" if is_scaled(found.typed, at, numeric=column.numeric) else "mismatch"
                 )
                 said[kind][column.name] = value
-    return {kind: rules for kind, rules in said.items() if rules}
+    stated: dict[str, Any] = {kind: rules for kind, rules in said.items() if rules}
+    if exact:  # one alone as a line has it
+        stated["exact"] = exact if len(exact) > 1 else exact[0]
+    return stated
 
 
 def is_scaled(typed: Mapping[str, str], at: int, *, numeric: bool) -> bool:

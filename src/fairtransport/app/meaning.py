@@ -26,7 +26,7 @@ def delta_means(text: str, n: int, loss: str) -> str:
     Examples
     --------
     >>> delta_means("0.02", 1584, "zero-one")
-    'δ = 0.02 is 20 of 1,000 people who would be … Of the 1,584 cases here that is 31.7.'
+    'δ = 0.02 is 20 of 1,000 people who ... Of the 1,584 cases here that is 31.7.'
     """
     delta = _number(text)
     if delta is None or delta < 0 or (loss == ERROR and delta >= 1):

@@ -51,7 +51,9 @@ def _flags(asked: Asked) -> Iterator[tuple[str, ...]]:
         yield _flag("--tolerance", repr(asked.tolerance))
     yield _flag("--similarity", asked.similarity)
     for name, value in asked.similarity_settings.items():
-        yield from _entry(f"--similarity-settings.{name.replace('_', '-')}", value, literal_=True)
+        # a line cuts all of these at commas
+        listed = [value] if isinstance(value, str) else value
+        yield from _entry(f"--similarity-settings.{name.replace('_', '-')}", listed, literal_=True)
     for name, value in asked.settings.items():
         flag = f"--{SETTINGS[name].flag or name.replace('_', '-')}"
         yield from _entry(flag, value, literal_=name in LITERALS)
@@ -83,7 +85,7 @@ def _entry(flag: str, value: object, *, literal_: bool) -> Iterator[tuple[str, .
                 raise _CannotSayError
             yield from _entry(f"{flag}.{column}", below, literal_=literal_)
     elif isinstance(value, list | tuple):
-        yield _flag(flag, ",".join(_part(_word(one, literal_=False)) for one in value))
+        yield _flag(flag, ",".join(_part(_word(one, literal_=literal_)) for one in value))
     else:
         yield _flag(flag, _word(value, literal_=literal_))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,6 @@ from fairtransport.space.overview import overview_of, people_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from fairtransport.app.uploads import Upload
     from fairtransport.space.overview import ColumnOverview, FileOverview
@@ -40,6 +40,11 @@ class Table:
     typed: Mapping[str, str] = field(default_factory=dict)
     models: dict[str, Upload] = field(default_factory=dict)
     key: str = field(default_factory=lambda: token_hex(8))
+
+    @property
+    def name(self) -> str:
+        """Its name, without its folder."""
+        return Path(self.shown).name
 
     @cached_property
     def source(self) -> FileSource:

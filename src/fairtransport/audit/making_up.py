@@ -114,7 +114,7 @@ def make_up(
     account = MakingUp(twins, steps, found.proposed, found.equal, found.costly, found.implausible)
     larger = with_made_up(space, found.person, columns, steps.along[found.step])
     assert larger.made_up is not None  # noqa: S101 - it has just been made
-    made_up = replace(larger.made_up, from_the_sample=making.support.is_of(space))
+    made_up = replace(larger.made_up, from_the_sample=making.support.is_from(space))
     return replace(larger, made_up=made_up), account
 
 

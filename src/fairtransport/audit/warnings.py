@@ -150,9 +150,9 @@ def _made_up(core: Core) -> Iterator[str]:
     )
     if made.from_the_sample:
         yield (
-            "The twins were made to look like the people of the audit data, on whom the "
-            "similarity was fitted. Which twins there are then depends on the sample, so there is "
-            "no upper bound and nothing can be certified. Fit it on other people."
+            "The twins were made to look like the people of the audit data, on whom, or mostly on "
+            "whom, the similarity was fitted. Which twins there are then depends on the sample, so "
+            "there is no upper bound and nothing can be certified. Fit it on other people."
         )
 
 

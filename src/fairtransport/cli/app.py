@@ -38,7 +38,8 @@ COMMANDS = {
         "audit_command:audit", "Audit a model, or the predictions in a file.", configured=True
     ),
     "app": Command(
-        "app_command:app", "Audit in the browser, without programming: a page on this machine."
+        "app_command:app",
+        "Audit in the browser, without programming: a page on this machine alone.",
     ),
     "combine": Command(
         "combine_command:combine",

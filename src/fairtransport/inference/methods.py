@@ -318,7 +318,7 @@ def finite_sample(request: Request) -> SamplingLaw:
         return law
     # which targets were found depends on the sample
     below = replace(law, fixed_targets=False)
-    above = Ceiling(problem, request.counts, limits)
+    above = Ceiling(problem, request.counts, limits, request.delta)
     return BracketedLaw("finite-sample", law.estimate, law.n, (), below, above)
 
 

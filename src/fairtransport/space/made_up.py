@@ -29,7 +29,7 @@ class MadeUp:
     along
         (M,) whether the twin differs in what tells the sensitive features, or in these.
     from_the_sample
-        Whether the people whom twins were made to look like are those of the space.
+        Whether the people whom twins were made to look like are those of the space, or mostly.
     """
 
     person: IntArray

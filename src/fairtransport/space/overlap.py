@@ -78,7 +78,12 @@ class SharedRows:
 
         Then its points count as targets from the sample, and nothing is certified.
         """
-        return self.is_contained or self.own >= MOST_OWN * self.rows
+        return self.is_contained or self.is_mostly_own
+
+    @property
+    def is_mostly_own(self) -> bool:
+        """Whether rows of the audit data make up half of the frame or more."""
+        return self.own >= MOST_OWN * self.rows
 
 
 def people_also_in(space: SampleSpace, train: TableLike) -> int:

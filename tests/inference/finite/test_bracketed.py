@@ -102,6 +102,12 @@ def test_bounds_tests_and_p_values_agree():
     assert law.rejects(0.99 * lower, ALPHA)
     assert law.pvalue(0.99 * lower) <= ALPHA
     assert not law.rejects(law.estimate, ALPHA)
+    for delta in (upper * (1 - 1e-12), upper - 1e-9, lower):
+        declared = law_of(searched(problem, counts, None), counts, delta=delta)
+        certified = declared.certifies(delta, ALPHA)
+        assert certified == (declared.upper_bound(ALPHA) <= delta)
+        assert certified == (declared.pvalue(delta, "less") <= ALPHA)
+        assert declared.rejects(delta, ALPHA) == (declared.lower_bound(ALPHA) >= delta)
     interval = law.interval(ALPHA)
     assert interval.lower <= lower
     assert interval.upper >= upper

@@ -10,7 +10,7 @@ import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import fairtransport as ft
 from fairtransport import similarity
@@ -48,7 +48,7 @@ def pipeline(frame: pd.DataFrame, features: list[str], label: str) -> Pipeline:
     """Return a model that refuses levels it has not seen."""
     words = [name for name in features if not pd.api.types.is_numeric_dtype(frame[name])]
     encode = make_column_transformer(
-        (OneHotEncoder(handle_unknown="error"), words), remainder="passthrough"
+        (OneHotEncoder(handle_unknown="error"), words), remainder=StandardScaler()
     )
     return make_pipeline(encode, LogisticRegression(max_iter=500)).fit(
         frame[features], frame[label]

@@ -103,6 +103,8 @@ class Ceiling:
         What was searched, and the sample.
     limits
         What is known of gains before the data.
+    declared
+        The δ that was declared before the data, if there is one.
 
     Notes
     -----
@@ -115,6 +117,7 @@ class Ceiling:
     problem: BracketedProblem
     counts: IntArray
     limits: GainLimits
+    declared: float | None = None
 
     def log_wealth(self, delta: float) -> float:
         """Return the logarithm of the wealth against ψ >= δ."""
@@ -138,6 +141,9 @@ class Ceiling:
         while high - low > fine:
             middle = (low + high) / 2
             low, high = (low, middle) if self.log_wealth(middle) >= target else (middle, high)
+        # what the search rounds up to must not pass a threshold that is certified
+        if self.declared is not None and low < self.declared < high:
+            return self.declared if self.log_wealth(self.declared) >= target else high
         return high
 
     @property

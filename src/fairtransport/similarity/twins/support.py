@@ -9,11 +9,12 @@ import numpy as np
 
 from fairtransport.similarity.encoding import Encoding, OneHot, Standardised, fingerprint
 from fairtransport.space.columns import CodedColumn, encode, sorted_levels
+from fairtransport.space.overlap import SharedRows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fairtransport.checks import FloatArray
+    from fairtransport.checks import FloatArray, IntArray
     from fairtransport.space import SampleSpace
 
 STAYS = 1e-9
@@ -45,8 +46,8 @@ class Support:
         The range of every numeric column.
     exclusive
         Numeric columns of which each person has exactly one at 1 and the others at 0, together.
-    rows
-        (any, coordinates) the distinct people of the fitting data, encoded.
+    rows, people
+        (any, coordinates) the distinct people of the fitting data, encoded, and how many are alike.
     fingerprint
         That of the fitting data, encoded.
     """
@@ -55,6 +56,7 @@ class Support:
     spans: Mapping[str, Span]
     exclusive: tuple[tuple[str, ...], ...]
     rows: FloatArray
+    people: IntArray
     fingerprint: str
 
     def is_of(self, space: SampleSpace) -> bool:
@@ -62,6 +64,17 @@ class Support:
         seen = space.observed
         coordinates = self.encoding.coordinates(space.columns)[seen]
         return fingerprint(coordinates, space.counts[seen]) == self.fingerprint
+
+    def is_from(self, space: SampleSpace) -> bool:
+        """Say whether the fitting data were the people of a space, or mostly taken from them."""
+        if self.is_of(space):
+            return True
+        seen, known = space.observed, len(self.rows)
+        both = np.r_[self.rows, self.encoding.coordinates(space.columns)[seen]]
+        number = np.unique(both, axis=0, return_inverse=True)[1].reshape(-1)
+        listed = np.bincount(number[:known], self.people, number.max() + 1).astype(np.int64)
+        counts = np.bincount(number[known:], space.counts[seen], len(listed)).astype(np.int64)
+        return SharedRows.between(listed, counts).is_mostly_own
 
     def moved(
         self, columns: Mapping[str, CodedColumn], step: FloatArray, *, exactly: bool
@@ -166,8 +179,8 @@ def fit_support(encoding: Encoding, columns: Mapping[str, CodedColumn]) -> Suppo
             spans[name] = Span(float(values.min()), float(values.max()), whole)
     coordinates = encoding.coordinates(columns)
     once = fingerprint(coordinates, np.ones(len(coordinates), np.int64))
-    rows = np.unique(coordinates, axis=0)
-    return Support(encoding, spans, tuple(_exclusive(columns, spans)), rows, once)
+    rows, people = np.unique(coordinates, axis=0, return_counts=True)
+    return Support(encoding, spans, tuple(_exclusive(columns, spans)), rows, people, once)
 
 
 def _exclusive(
