@@ -2,8 +2,10 @@
 
 import inspect
 import re
+import runpy
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +16,7 @@ MODULES = [
     "", "access", "datasets", "inference", "monitor", "selection", "similarity", "testing",
     "transport",
 ]  # fmt: skip
+EXTENSION = Path(__file__).parents[1] / "docs" / "_ext" / "field_docs.py"
 NO_DEFINITIONS = {"SIMILARITIES", "METHODS"}
 
 
@@ -61,9 +64,13 @@ def parameters_of(value):
 
 
 def told_by(value):
-    """Return the names that a docstring explains; a class also knows those of its bases."""
+    """Return the names that a docstring explains; a class also knows those of its bases.
+
+    What is said at a field counts, which the site shows as well.
+    """
     kinds = value.__mro__ if inspect.isclass(value) else [value]
-    return {
+    at_fields = runpy.run_path(str(EXTENSION))["said_at_fields"](value)
+    return set(at_fields) | {
         name.strip().lstrip("*")
         for kind in kinds
         for section in ("Parameters", "Attributes")
