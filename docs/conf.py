@@ -18,6 +18,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx_design",
+    "field_docs",
     "real_help",
     "schema_table",
 ]
@@ -40,6 +41,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "fairtransport"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_show_sourcelink = False
 html_copy_source = False
 html_show_search_summary = False  # it fetches pages, which browsers forbid on a disk

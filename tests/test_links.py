@@ -90,3 +90,19 @@ def test_the_site_opens_from_disk_and_finds_what_is_searched(site, browser, widt
     assert any("assert_delta_fair" in text for text in found)
     assert {urlsplit(url).scheme for url in asked} <= {"file", "data"}
     assert said == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_the_site(site, browser, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    context = browser.new_context(color_scheme=scheme)
+    page, found = context.new_page(), {}
+    for name in ("index", "tutorials/compas", "reference/documents", "how-to/coming-from",
+                 "reference/generated/fairtransport.AuditResult"):  # fmt: skip
+        page.goto((site / f"{name}.html").as_uri())
+        found[name] = [fault["id"] for fault in Axe().run(page).response["violations"]]
+    context.close()
+
+    assert not any(found.values()), found

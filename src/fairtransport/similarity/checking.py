@@ -36,13 +36,6 @@ CHANGES = 40
 class SimilarPair:
     """A person and the nearest comparable one of another sensitive group.
 
-    Attributes
-    ----------
-    first, second
-        The two, by column.
-    squared_distance
-        How far apart they are.
-
     Examples
     --------
     >>> import pandas as pd
@@ -86,15 +79,6 @@ class SimilarPair:
 @dataclass(frozen=True)
 class ColumnDistance:
     """What it costs to give people somebody else's value in one column.
-
-    Attributes
-    ----------
-    column
-        The column.
-    free, forbidden
-        The shares of changes that are free and that are not allowed; None: unknown.
-    cost
-        The median squared distance of the others; None if there are none.
 
     Examples
     --------
@@ -141,25 +125,6 @@ class ColumnDistance:
 @dataclass(frozen=True, repr=False)
 class SimilarityCheck:
     """What a similarity calls comparable among some people.
-
-    Attributes
-    ----------
-    description
-        Who is comparable, in words.
-    n
-        The number of people.
-    sensitive
-        The sensitive features.
-    budget
-        The budget; without one, only free moves count for the share.
-    comparable_share
-        The share of people with somebody comparable of another sensitive group.
-    kept_variance
-        The share of the features' variance that a learned distance still counts; else None.
-    pairs
-        People at random, each with the nearest comparable person of another group.
-    columns
-        What a change of each column alone costs.
 
     Examples
     --------
