@@ -1,4 +1,4 @@
-"""What comes after the value: every stage of an audit with its report, start-up, and counting.
+"""What comes after the value: every stage of an audit with its report, and start-up.
 
 CPU seconds and ratios in one run, so that they mean something on a machine that is shared.
 """
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 SIZES = (3_000, 10_000, 30_000, 100_000)
 QUICK_SIZES = (1_000, 3_000)
-ROWS, QUICK_ROWS = 5_000_000, 200_000
 DIMENSIONS = 9
 STAGES = ("audit", "bounds", "moves", "summary", "html")
 COMMANDS = ("--version", "--help")
@@ -44,23 +43,19 @@ class Afterwards:
         return (self.seconds["summary"] + self.seconds["html"]) / own
 
 
-def measure(sizes: tuple[int, ...], rows: int, progress: Callable[[str], None]) -> dict[str, Any]:
-    """Return the stages at each size, their growth exponents, start-up and counting."""
+def measure(sizes: tuple[int, ...], progress: Callable[[str], None]) -> dict[str, Any]:
+    """Return the stages at each size, their growth exponents, and start-up."""
     audits = []
     for size in sizes:
         progress(f"audit and report, K = {size:,}")
         audits.append(in_fresh_process(_audit, size))
     progress("start-up")
     started = {name: _started(name) for name in COMMANDS}
-    progress(f"counting {rows:,} rows")
-    counted = {ending: in_fresh_process(_counted, ending, rows) for ending in ("csv", "parquet")}
     return {
         "audits": [asdict(one) | {"report_ratio": one.report_ratio} for one in audits],
         "exponents": {stage: _exponent(audits, stage) for stage in STAGES},
         "start_up": started,
         "bare_python": _started(None),
-        "rows": rows,
-        "counting_ratios": counted,
     }
 
 
@@ -122,24 +117,6 @@ def _started(flag: str | None) -> float:
     return min(once() for _ in range(3))
 
 
-def _counted(ending: str, rows: int) -> float:
-    """Return what counting a file costs, beside DuckDB's bare group-by of it."""
-    import duckdb
-
-    from fairtransport.space import build_space
-
-    keys = ", ".join(f"(hash(i * {at + 3}) % 4)::BIGINT AS k{at}" for at in range(6))
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / f"cases.{ending}"
-        duckdb.sql(f"COPY (SELECT {keys} FROM range({rows}) t(i)) TO '{file}'")  # noqa: S608
-        start = process_time()
-        duckdb.sql(f"SELECT *, count(*) FROM '{file}' GROUP BY ALL").fetchnumpy()  # noqa: S608
-        bare = process_time() - start
-        start = process_time()
-        build_space(file, "k5", sensitive_features=["k0"], predictions="k4")
-        return (process_time() - start) / bare
-
-
 def table(found: dict[str, Any]) -> Table:
     """Return the stages as a table."""
     made = Table(title="An audit with its report, CPU seconds")
@@ -155,10 +132,6 @@ def table(found: dict[str, Any]) -> Table:
 
 
 def lines(found: dict[str, Any]) -> list[str]:
-    """Say what start-up and counting cost."""
+    """Say what start-up costs."""
     started = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in found["start_up"].items())
-    ratios = ", ".join(f"{name} {ratio:.2f}" for name, ratio in found["counting_ratios"].items())
-    return [
-        f"Start-up, CPU: {started}; a bare Python {found['bare_python']:.2f} s.",
-        f"Counting {found['rows']:,} rows, beside DuckDB's bare group-by: {ratios}.",
-    ]
+    return [f"Start-up, CPU: {started}; a bare Python {found['bare_python']:.2f} s."]

@@ -12,6 +12,7 @@ import sys
 from typing import Any
 
 import afterwards
+import counting
 import frontiers
 import lp
 from measure import Neighbours, provenance, shown_seconds, write_result
@@ -32,13 +33,16 @@ def main() -> int:
         _run_frontiers(console, context)
     if options.only in {None, "afterwards"}:
         _run_afterwards(console, context)
+    if options.only in {None, "counting"}:
+        _run_counting(console, context)
     return 0 if right else 1
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--quick", action="store_true", help="small sizes only")
-    parser.add_argument("--only", choices=("lp", "frontiers", "afterwards"), help="one part only")
+    parts = ("lp", "frontiers", "afterwards", "counting")
+    parser.add_argument("--only", choices=parts, help="one part only")
     return parser.parse_args()
 
 
@@ -91,10 +95,21 @@ def _run_afterwards(console: Console, context: dict[str, Any]) -> None:
     neighbours, quick = Neighbours(), context["quick"]
     sizes = afterwards.QUICK_SIZES if quick else afterwards.SIZES
     with console.status("") as status:
-        rows = afterwards.QUICK_ROWS if quick else afterwards.ROWS
-        found = afterwards.measure(sizes, rows, status.update)
+        found = afterwards.measure(sizes, status.update)
     console.print(afterwards.table(found), *afterwards.lines(found), "", sep="\n")
     path = write_result("afterwards", {**context, **_shared(console, neighbours), **found})
+    console.print(f"Written: {path.name}")
+
+
+def _run_counting(console: Console, context: dict[str, Any]) -> None:
+    """Measure what it costs to come from a file to an audit."""
+    neighbours, quick = Neighbours(), context["quick"]
+    rows = (counting.QUICK_ROWS,) * 2 if quick else (counting.PARQUET_ROWS, counting.CSV_ROWS)
+    with console.status("") as status:
+        found = counting.measure(*rows, status.update)
+    console.print(counting.table(found), "", sep="\n")
+    content = {"counting": found}
+    path = write_result("counting", {**context, **_shared(console, neighbours), **content})
     console.print(f"Written: {path.name}")
 
 

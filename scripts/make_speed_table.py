@@ -1,4 +1,4 @@
-"""Write the table of docs/speed.md from docs/afterwards.json, which `make bench` measures."""
+"""Write the tables of docs/speed.md from docs/*.json, which `make bench` measures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 DOCS = Path(__file__).parents[1] / "docs"
 STAGES = ("audit", "bounds", "moves", "summary", "html")
-MARKS = ("<!-- afterwards -->", "<!-- end of afterwards -->")
 
 
 def stages_table(found: dict[str, Any]) -> str:
@@ -25,13 +24,34 @@ def stages_table(found: dict[str, Any]) -> str:
     return "\n".join([*lines, f"| exponent in K | {grown} | | |"])
 
 
-def page_with_table(page: str, found: dict[str, Any]) -> str:
-    """Return the page with its table renewed."""
-    before, after = page.split(MARKS[0], maxsplit=1)[0], page.split(MARKS[1])[1]
-    return f"{before}{MARKS[0]}\n{stages_table(found)}\n{MARKS[1]}{after}"
+def counting_table(found: dict[str, Any]) -> str:
+    """Return what it costs to come from a file to a finished audit."""
+    lines = [
+        "| file | rows | distinct | group-by | audit | ratio | peak MiB, group-by and audit |",
+        "|---" * 7 + "|",
+    ]
+    for one in found["counting"]:
+        cells = [
+            one["file"], f"{one['rows']:,}", f"{one['points']:,}", f"{one['bare']:.2f}",
+            f"{one['audit']:.2f}", f"{one['least']:.2f} to {one['most']:.2f}",
+            f"{one['bare_mib']:.0f}, {one['audit_mib']:.0f}",
+        ]  # fmt: skip
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+TABLES = {"afterwards": stages_table, "counting": counting_table}
+
+
+def page_with_table(page: str, name: str, found: dict[str, Any]) -> str:
+    """Return the page with one of its tables renewed."""
+    marks = (f"<!-- {name} -->", f"<!-- end of {name} -->")
+    before, after = page.split(marks[0], maxsplit=1)[0], page.split(marks[1])[1]
+    return f"{before}{marks[0]}\n{TABLES[name](found)}\n{marks[1]}{after}"
 
 
 if __name__ == "__main__":
     place = DOCS / "speed.md"
-    found = json.loads((DOCS / "afterwards.json").read_text("utf-8"))
-    place.write_text(page_with_table(place.read_text("utf-8"), found), encoding="utf-8")
+    for name in TABLES:
+        found = json.loads((DOCS / f"{name}.json").read_text("utf-8"))
+        place.write_text(page_with_table(place.read_text("utf-8"), name, found), encoding="utf-8")

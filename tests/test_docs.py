@@ -44,11 +44,12 @@ def test_the_tables_on_validity_are_those_of_the_simulations():
     assert script["page"](page) == page
 
 
-def test_the_table_on_speed_is_that_of_the_benchmark():
+@pytest.mark.parametrize("name", ["afterwards", "counting"])
+def test_the_tables_on_speed_are_those_of_the_benchmarks(name):
     script = runpy.run_path(str(ROOT / "scripts" / "make_speed_table.py"))
     page = (ROOT / "docs" / "speed.md").read_text("utf-8")
-    found = json.loads((ROOT / "docs" / "afterwards.json").read_text("utf-8"))
-    assert script["page_with_table"](page, found) == page
+    found = json.loads((ROOT / "docs" / f"{name}.json").read_text("utf-8"))
+    assert script["page_with_table"](page, name, found) == page
 
 
 def test_the_table_on_families_is_that_of_the_simulation():

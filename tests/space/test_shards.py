@@ -107,7 +107,7 @@ BAD = {
     ),
     "a bad row": (
         {"a.csv": "g,x\n1,2\n", "b.csv": "g,x\n1,2\n1,2,3\n"},
-        "the files of '.*cases' could not",
+        "must begin with the names of their columns and have as many values in each row",
     ),
     "partitions": (
         {"race=a/a.csv": "g\n1\n"},

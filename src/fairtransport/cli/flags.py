@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     )
     from fairtransport.similarity import Similarity
     from fairtransport.similarity.base import Parameters
+    from fairtransport.space.file_source import FileSource
 
 Columns: TypeAlias = Callable[[], dict[str, list[str]]]
 """Finds out which columns of an audit are sensitive and which others describe a case."""
@@ -347,26 +348,32 @@ def audit_file(
 ) -> AuditResult:  # fmt: skip
     """Read the model, find out who is comparable, and audit."""
     from fairtransport.audit import audit_with
+    from fairtransport.space.file_source import FileSource
 
     asked = answers.options()
-    columns = columns_of(data, cases, answers, asked["model"], settings.counts)
+    source = FileSource(data)  # one for both, as it finds out once what a file looks like
+    columns = columns_of(source, cases, answers, asked["model"], settings.counts)
     complete = replace(settings, similarity=comparison.chosen(columns))
-    return audit_with(complete, data, cases.label, **asked, train=train)
+    return audit_with(complete, source, cases.label, **asked, train=train)
 
 
 def columns_of(
-    data: Path, cases: Cases, answers: Answers, model: object, counts: str | None = None
+    data: Path | FileSource,
+    cases: Cases,
+    answers: Answers,
+    model: object,
+    counts: str | None = None,
 ) -> Columns:
     """Return how to find the columns that a similarity is about, as the audit will choose them."""
 
     def find() -> dict[str, list[str]]:
-        from fairtransport.space.file_source import FileSource
+        from fairtransport.space.reader import as_source
 
         sensitive = list(cases.sensitive or ())
         chosen: Collection[str] | None = cases.features or getattr(model, "features", None)
         if chosen is None:
             taken = {cases.label, counts, answers.prediction, *(answers.score or ())}
-            chosen = [name for name in FileSource(data).columns if name not in taken]
+            chosen = [name for name in as_source(data).columns if name not in taken]
         others = [name for name in chosen if name not in sensitive]
         return {"sensitive_features": sensitive, "features": others}
 
