@@ -60,9 +60,11 @@ def postgres():
         while subprocess.run(ready, capture_output=True, check=False).returncode:
             assert server.poll() is None, "PostgreSQL did not start"
             time.sleep(0.1)
-        yield ibis.postgres.connect(
+        connection = ibis.postgres.connect(
             host="127.0.0.1", port=int(port), user="auditor", database="postgres"
         )
+        yield connection
+        connection.disconnect()
     finally:
         server.send_signal(signal.SIGINT)  # without waiting for those who are connected
         server.wait()
