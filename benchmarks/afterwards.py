@@ -1,4 +1,4 @@
-"""What comes after the value: every stage of an audit with its report, and counting."""
+"""What comes after the value: every stage of an audit with its report."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ SIZES = (1_000, 3_000, 10_000, 30_000, 100_000)
 QUICK_SIZES = (300, 1_000)
 GROWING = 10_000
 """From so many points on stages grow; before, most of them cost what they cost at any size."""
-ROWS, QUICK_ROWS = 1_000_000, 100_000
 DIMENSIONS = 9
 STAGES = ("audit", "bounds", "moves", "summary", "html")
 WHOLE = "whole"
@@ -42,19 +41,15 @@ class Afterwards:
         return (self.seconds["summary"] + self.seconds["html"]) / own
 
 
-def measure(sizes: tuple[int, ...], rows: int, progress: Callable[[str], None]) -> dict[str, Any]:
-    """Return the stages at each size, their growth exponents, and counting."""
+def measure(sizes: tuple[int, ...], progress: Callable[[str], None]) -> dict[str, Any]:
+    """Return the stages at each size, their growth exponents."""
     audits = []
     for size in sizes:
         progress(f"audit and report, K = {size:,}")
         audits.append(in_fresh_process(_audit, size))
-    progress(f"counting {rows:,} rows")
-    counted = {ending: in_fresh_process(_counted, ending, rows) for ending in ("csv", "parquet")}
     return {
         "audits": [asdict(one) | {"report_ratio": one.report_ratio} for one in audits],
         "exponents": {stage: _growth(audits, stage) for stage in (*STAGES, WHOLE)},
-        "rows": rows,
-        "counting_ratios": counted,
     }
 
 
@@ -104,24 +99,6 @@ def _growth(audits: list[Afterwards], stage: str) -> float:
     return exponent([one.points for one in large], seconds)
 
 
-def _counted(ending: str, rows: int) -> float:
-    """Return what counting a file costs, beside DuckDB's bare group-by of it."""
-    import duckdb
-
-    from fairtransport.space import build_space
-
-    keys = ", ".join(f"(hash(i * {at + 3}) % 4)::BIGINT AS k{at}" for at in range(6))
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / f"cases.{ending}"
-        duckdb.sql(f"COPY (SELECT {keys} FROM range({rows}) t(i)) TO '{file}'")  # noqa: S608
-        start = process_time()
-        duckdb.sql(f"SELECT *, count(*) FROM '{file}' GROUP BY ALL").fetchnumpy()  # noqa: S608
-        bare = process_time() - start
-        start = process_time()
-        build_space(file, "k5", sensitive_features=["k0"], predictions="k4")
-        return (process_time() - start) / bare
-
-
 def table(found: dict[str, Any]) -> Table:
     """Return the stages as a table."""
     made = Table(title="An audit with its report, CPU seconds")
@@ -137,9 +114,3 @@ def table(found: dict[str, Any]) -> Table:
     grown = (f"{found['exponents'][stage]:.2f}" for stage in (*STAGES, WHOLE))
     made.add_row(f"K^, from {GROWING:,} on", *grown, "", "", "")
     return made
-
-
-def lines(found: dict[str, Any]) -> list[str]:
-    """Say what counting costs."""
-    ratios = ", ".join(f"{name} {ratio:.2f}" for name, ratio in found["counting_ratios"].items())
-    return [f"Counting {found['rows']:,} rows, beside DuckDB's bare group-by: {ratios}."]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import afterwards
+import counting
 import frontiers
 import lp
 import million
@@ -97,9 +98,15 @@ def run_starting(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
 def run_afterwards(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
     """Measure what comes after the value."""
     sizes = afterwards.QUICK_SIZES if quick else afterwards.SIZES
-    rows = afterwards.QUICK_ROWS if quick else afterwards.ROWS
-    found = afterwards.measure(sizes, rows, progress)
-    return Measured(found, [afterwards.table(found), *afterwards.lines(found)])
+    found = afterwards.measure(sizes, progress)
+    return Measured(found, [afterwards.table(found)])
+
+
+def run_counting(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
+    """Measure what it costs to come from a file to an audit."""
+    rows = (counting.QUICK_ROWS,) * 2 if quick else (counting.PARQUET_ROWS, counting.CSV_ROWS)
+    found = counting.measure(*rows, progress)
+    return Measured({"files": found}, [counting.table(found)])
 
 
 def run_million(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
@@ -114,6 +121,7 @@ PARTS: dict[str, Callable[[bool, Progress], Measured]] = {
     "nearest": run_nearest,
     "frontiers": run_frontiers,
     "afterwards": run_afterwards,
+    "counting": run_counting,
     "million": run_million,
 }
 """All that is measured, in this order; a new part is a line here."""

@@ -128,14 +128,19 @@ def million_table(found: Found) -> str:
     return table(("loss", *STAGES, "whole", "peak MiB", "page, MB", "width"), rows)
 
 
-def counting_line(found: Found) -> str:
-    """Return what counting costs beside the bare group-by."""
-    part = found["afterwards"]
-    ratios = ", ".join(f"{name} {ratio:.1f}" for name, ratio in part["counting_ratios"].items())
-    return (
-        f"Counting {part['rows']:,} rows of six columns, as a multiple of the CPU of DuckDB's "
-        f"bare group-by: {ratios}."
-    )
+def counting_table(found: Found) -> str:
+    """Return what it costs to come from a file to a finished audit."""
+    rows = (
+        (
+            one["file"], f"{one['rows']:,}", f"{one['points']:,}", f"{one['bare']:.2f}",
+            f"{one['audit']:.2f}", f"{one['least']:.2f} to {one['most']:.2f}",
+            f"{one['bare_mib']:.0f}, {one['audit_mib']:.0f}",
+        )
+        for one in found["counting"]["files"]
+    )  # fmt: skip
+    heads = ("file", "rows", "distinct", "group-by", "audit", "ratio",
+             "peak MiB, group-by and audit")  # fmt: skip
+    return table(heads, rows)
 
 
 PARTS: dict[str, Callable[[Found], str]] = {
@@ -146,10 +151,10 @@ PARTS: dict[str, Callable[[Found], str]] = {
     "frontiers": frontiers_table,
     "afterwards": afterwards_table,
     "million": million_table,
-    "counting": counting_line,
+    "counting": counting_table,
 }
 """What stands between which marks of the page."""
-APART = ("million",)
+APART = ("counting", "million")
 """What takes too long for every run: measured by itself, and published beside."""
 
 

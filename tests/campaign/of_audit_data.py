@@ -70,7 +70,7 @@ FRAMES = [
         "^`X` must have text as column names"),
     Kind("audit X", "an absent file", lambda: audit("absent.csv"), "^`X` must be an existing file"),
     Kind("audit X", "a file of another type", lambda: audit("cases.xlsx"), "^`X` must be a file of"),
-    Kind("audit X", "a folder", lambda: audit("."), "^`X` must be a file of type"),
+    Kind("audit X", "a folder", lambda: audit("."), "^`X` must be files of one type"),
     Kind("audit X", "empty text", lambda: audit(""), "^`X` must be a file of type"),
     Kind("audit X", "text with a zero byte", lambda: audit("a\0.csv"), "^`X` must be an existing"),
     Kind("audit X", "polars", lambda: of_frame(pl.from_pandas(POINTS)), right=SWAPPED),

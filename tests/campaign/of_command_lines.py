@@ -200,7 +200,7 @@ WORDS = [
         ("no data", "audit", "^`DATA` must be given", InputError),
         ("two files", f"audit cases.csv odd.csv {TOLD}", "takes no further argument", InputError),
         ("an absent file", f"audit no.csv {TOLD}", "^`DATA` must be an existing file", InputError),
-        ("a folder", f"audit . {TOLD}", "^`DATA` must be a file of type", InputError),
+        ("a folder", f"audit . {TOLD}", "^`DATA` must be files of one type", InputError),
         ("bytes for text", f"audit binary.csv {TOLD}", "^the file 'binary.csv' could not be read",
          DataError),
         ("no sensitive feature", "audit cases.csv --label good --prediction guess",

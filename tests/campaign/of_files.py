@@ -132,7 +132,7 @@ TEXTS = [
          "^the column 'good' must not have missing"),
     )
 ] + [
-    Kind("audit file", "a label nobody knows", lambda: given(folder(), y="x"), "^`X` must be a file"),
+    Kind("audit file", "a label nobody knows", lambda: given(folder(), y="x"), "^`X` must be "),
     Kind("audit file", "an array of labels", lambda: csv("array", y=[1] * 8),
          "^`y` must be a column's name when the data is a file"),
     Kind("audit file", "arrays of predictions", lambda: csv("array", y_pred=[1] * 8),

@@ -153,3 +153,13 @@ def test_a_value_after_any_sample_counts_for_what_a_text_file_looks_like(late, t
     found = source.database.columns(f"SELECT DISTINCT * FROM {source.relation.rows}")  # noqa: S608
     for name, values in expected.items():
         assert sorted(map(str, values.tolist())) == sorted(map(str, found[name].tolist()))
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.json"])
+def test_a_late_value_and_a_late_column_of_a_json_file_are_read(name, tmp_path):
+    lines = ['{"g": "a", "x": 1}'] * 25_000 + ['{"g": "b", "x": 1.5, "z": "late"}']
+    text = "\n".join(lines) if name == "rows.jsonl" else f"[{', '.join(lines)}]"
+    (tmp_path / name).write_text(text)
+    space = build_space(tmp_path / name, sensitive_features="g", missing="level")
+
+    assert table(space) == {("a", 1, None): 25_000, ("b", 1.5, "late"): 1}

@@ -6,7 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairtransport as ft
+from fairtransport.cli import main
 from fairtransport.space import text_files
+from fairtransport.space.database import Database, location
 from fairtransport.space.file_source import FileSource
 from fairtransport.space.repeating import lines_repeat
 
@@ -117,40 +119,53 @@ def test_whether_lines_repeat_is_told_by_pieces(tmp_path):
         assert lines_repeat([path, tmp_path / "other.csv"]) is repeat
 
 
-class Opened:
-    """Counts how many bytes of a file the database reads, by the statements that name it."""
-
-    def __init__(self, source):
-        self.source = source
-        self.statements = []
-        run = source.database.run
-        source.database.run = lambda text: self.statements.append(text) or run(text)
-
-    def scans(self):
-        (place,) = self.source.shards.locations
-        return [text for text in self.statements if place in text]
+@pytest.fixture
+def statements(monkeypatch):
+    """What databases are asked from now on."""
+    asked, run = [], Database.run
+    monkeypatch.setattr(
+        Database, "run", lambda database, text: asked.append(text) or run(database, text)
+    )
+    return asked
 
 
-def test_a_text_file_of_lines_that_repeat_is_read_once(tmp_path):
+def scans(statements, path):
+    """Return the statements that read a file."""
+    return [text for text in statements if location(path) in text]
+
+
+def test_a_text_file_of_lines_that_repeat_is_read_once(tmp_path, statements):
     path = tmp_path / "rows.csv"
     path.write_text("g,x,y\n" + "a,1,0\nb,2.5,1\n" * 500)
     source = FileSource(path)
-    opened = Opened(source)
     assert source.columns == ["g", "x", "y"]
     source.count(["g", "x"], {}, None)
     source.count(["g", "y"], {}, None)
 
-    assert len(opened.scans()) == 1
+    assert len(scans(statements, path)) == 1
 
 
-def test_a_text_file_of_distinct_lines_is_looked_through_once(tmp_path):
+@pytest.mark.parametrize("similarity", ["ignore-sensitive", "sensitive-subspace"])
+def test_an_audit_by_the_command_line_reads_a_file_once(similarity, tmp_path, statements):
+    path, fitted_on = tmp_path / "rows.csv", tmp_path / "others.csv"
+    for file in (path, fitted_on):
+        file.write_text("g,x,y,p\n" + "a,1,0,1\nb,2.5,1,1\nb,1,1,0\n" * 300)
+    words = ["audit", str(path), "--label", "y", "--prediction", "p", "--sensitive", "g",
+             "--similarity", similarity, "--quiet"]  # fmt: skip
+    if similarity != "ignore-sensitive":  # which has to know what columns there are
+        words += ["--similarity-settings.fit", str(fitted_on)]
+    assert main(words) in {0, 5}
+
+    assert len(scans(statements, path)) == 1
+
+
+def test_a_text_file_of_distinct_lines_is_looked_through_once(tmp_path, statements):
     path = tmp_path / "rows.csv"
     path.write_text("g,x\n" + "".join(f"{'ab'[at % 2]},{at}\n" for at in range(500)))
     source = FileSource(path)
-    opened = Opened(source)
     source.count(source.columns, {}, None)
 
-    looked, described, read = opened.scans()
+    looked, described, read = scans(statements, path)
     assert "FROM sniff_csv" in looked
     assert described.startswith("DESCRIBE")  # for which no row is read
     assert "GROUP BY" in read

@@ -14,12 +14,14 @@ from fairtransport.losses import as_loss
 from fairtransport.settings import AuditSettings
 from fairtransport.similarity import registry
 from fairtransport.space.file_source import FileSource
+from fairtransport.space.reader import as_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from fairtransport.similarity import Similarity
+    from fairtransport.space.reader import TableLike
 
     Columns: TypeAlias = Callable[[], Mapping[str, list[str]]]
     """Finds out which columns of an audit are sensitive and which others describe a case."""
@@ -58,7 +60,7 @@ def settings_before(
 
 
 def columns_described(
-    data: Path, sensitive: Collection[str], features: Collection[str] | None,
+    data: TableLike, sensitive: Collection[str], features: Collection[str] | None,
     known: Collection[str] | None, others: Collection[str | None],
 ) -> dict[str, list[str]]:  # fmt: skip
     """Return the columns that a similarity is about, as the audit will choose them.
@@ -76,7 +78,7 @@ def columns_described(
     """
     chosen: Collection[str] | None = features or known
     if chosen is None:
-        chosen = [name for name in FileSource(data).columns if name not in others]
+        chosen = [name for name in as_source(data).columns if name not in others]
     rest = [name for name in chosen if name not in sensitive]
     return {"sensitive_features": list(sensitive), "features": rest}
 

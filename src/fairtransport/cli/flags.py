@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     )
     from fairtransport.similarity import Similarity
     from fairtransport.similarity.base import Parameters
+    from fairtransport.space.file_source import FileSource
 
 
 @Parameter(name="*", group=Group("Cases", sort_key=1))
@@ -422,15 +423,17 @@ def audit_file(
         The model's training data, if a note on it is wanted.
     """
     from fairtransport.audit import audit_with
+    from fairtransport.space.file_source import FileSource
 
     asked = answers.options()
-    columns = columns_of(data, cases, answers, [asked["model"]], settings.counts)
+    source = FileSource(data)  # one for both, as it finds out once what a file looks like
+    columns = columns_of(source, cases, answers, [asked["model"]], settings.counts)
     complete = replace(settings, similarity=comparison.chosen(columns))
-    return audit_with(complete, data, cases.label, **asked, train=train)
+    return audit_with(complete, source, cases.label, **asked, train=train)
 
 
 def columns_of(
-    data: Path, cases: Cases, answers: Answers, models: Iterable[object],
+    data: Path | FileSource, cases: Cases, answers: Answers, models: Iterable[object],
     counts: str | None = None,
 ) -> Columns:  # fmt: skip
     """Return how to find the columns that a similarity is about, as the audit will choose them.
@@ -439,8 +442,8 @@ def columns_of(
     ----------
     data, cases, answers
         The file and the flags.
-    model
-        Asked for its columns where no flag names them.
+    models
+        Asked for their columns where no flag names them.
     counts
         A column that describes nobody.
     """

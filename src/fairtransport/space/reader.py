@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from fairtransport.space.counting import Source
 
 
-TableLike: TypeAlias = "IntoFrame | str | Path | CountedSource"
-"""A data frame of any library narwhals knows, a path, or a table that was counted before."""
+TableLike: TypeAlias = "IntoFrame | str | Path | FileSource | CountedSource"
+"""A data frame of any library narwhals knows, a path, or a source of which something is known."""
 
 ColumnLike: TypeAlias = "str | IntoSeries | ArrayLike"
 """A column's name, or its values row by row."""
@@ -37,7 +37,7 @@ def as_source(data: TableLike, parameter: str = "X") -> Source:
 
     A source counts its distinct rows without keeping the others.
     """
-    if isinstance(data, CountedSource):
+    if isinstance(data, CountedSource | FileSource):
         return data
     if isinstance(data, str | Path):
         return FileSource(Path(data), parameter)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from glob import glob
@@ -16,7 +17,7 @@ from fairtransport.space.database import location
 from fairtransport.space.single_values import is_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 KINDS = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson")
 """The endings of files that can be read."""
@@ -63,14 +64,19 @@ class Shards:
 def find_shards(path: Path, parameter: str) -> Shards:
     """Return the files that a path means, if they can be read as one table."""
     if is_folder(path):
-        base, found = path, _in_folder(path, parameter)
+        base, found = path, _in_folder(path)
     elif not is_file(path) and SIGNS.search(str(path)):
-        base, found = _matching(path, parameter)
+        base, found = _matching(path)
     else:
         return _one(path, parameter)
-    for file in found:
-        _refuse_kind(file, found[0], parameter)
-    kept = tuple(file for file in found if file.stat().st_size)
+    files = list(_of_one_kind(found, parameter))
+    if not files:
+        msg = (
+            f"`{parameter}` must be an existing file, a folder with files in it or a pattern that "
+            f"some match, got {shown(str(path), 200)}"
+        )
+        raise InputError(msg)
+    kept = tuple(file for file in files if file.stat().st_size)
     if not kept:
         msg = f"the files of {shown(str(path), 200)} are empty"
         raise DataError(msg)
@@ -103,43 +109,38 @@ def _one(path: Path, parameter: str) -> Shards:
     return _whole_text(Shards((path,), kind, ({},)), parameter)
 
 
-def _in_folder(path: Path, parameter: str) -> list[Path]:
-    found = sorted(file for file in path.rglob("*") if not _is_aside(file, path) and is_file(file))
-    if not found:
-        msg = f"`{parameter}` must be a folder with files in it, got {shown(str(path), 200)}"
-        raise InputError(msg)
-    return found
+def _in_folder(path: Path) -> Iterator[Path]:
+    """Yield the files of a folder, then those of the folders in it."""
+    for folder, inner, names in os.walk(path):
+        inner[:] = sorted(name for name in inner if not name.startswith(ASIDE))
+        yield from (Path(folder, name) for name in sorted(names) if not name.startswith(ASIDE))
 
 
-def _matching(path: Path, parameter: str) -> tuple[Path, list[Path]]:
+def _matching(path: Path) -> tuple[Path, Iterator[Path]]:
     """Return the folder that a pattern begins in, and the files that it matches."""
-    parts = path.parts
-    fixed = next(at for at, part in enumerate(parts) if SIGNS.search(part))
-    base = Path(*parts[:fixed])
+    fixed = next(at for at, part in enumerate(path.parts) if SIGNS.search(part))
+    base = Path(*path.parts[:fixed])
     pattern = str(path).replace("[", "[[]")
     names = glob(pattern, recursive=True, include_hidden=True)  # noqa: PTH207 - an absolute one
-    found = [
-        file for file in sorted(map(Path, names)) if not _is_aside(file, base) and is_file(file)
-    ]
-    if not found:
-        msg = (
-            f"`{parameter}` must be an existing file, a folder or a pattern that some files "
-            f"match, got {shown(str(path), 200)}"
-        )
-        raise InputError(msg)
-    return base, found
+    files = (file for file in sorted(map(Path, names)) if is_file(file))
+    return base, (file for file in files if not _is_aside(file.relative_to(base)))
 
 
-def _is_aside(file: Path, base: Path) -> bool:
-    return any(part.startswith(ASIDE) for part in file.relative_to(base).parts)
+def _is_aside(file: Path) -> bool:
+    return any(part.startswith(ASIDE) for part in file.parts)
 
 
-def _refuse_kind(file: Path, first: Path, parameter: str) -> None:
-    kind = file.suffix.lower()
-    if kind not in KINDS or kind != first.suffix.lower():
-        others = "" if file == first else f" {first.name!r} and"
-        msg = f"`{parameter}` must be files of one type ({', '.join(KINDS)}), got{others} "
-        raise InputError(msg + repr(file.name))
+def _of_one_kind(files: Iterable[Path], parameter: str) -> Iterator[Path]:
+    """Yield files, as long as they are of one type that can be read."""
+    first: Path | None = None
+    for file in files:
+        first = first or file
+        kind = file.suffix.lower()
+        if kind not in KINDS or kind != first.suffix.lower():
+            others = "" if file == first else f" {first.name!r} and"
+            msg = f"`{parameter}` must be files of one type ({', '.join(KINDS)}), got{others} "
+            raise InputError(msg + repr(file.name))
+        yield file
 
 
 def _partition(folders: Sequence[str]) -> dict[str, str | None]:

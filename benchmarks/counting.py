@@ -1,0 +1,166 @@
+"""From files to a finished audit, beside DuckDB's bare group-by of them: CPU seconds and memory.
+
+Each file in a process of its own, bare and ours in turn; ``python benchmarks/counting.py
+--parquet-rows 20_000_000 --csv-rows 5_000_000`` measures that alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from time import process_time
+from typing import TYPE_CHECKING, Any
+
+from measure import in_fresh_process
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PARQUET_ROWS, CSV_ROWS = 20_000_000, 5_000_000
+QUICK_ROWS = 200_000
+FEW, MANY = 10, 2_431
+"""Ages: with the other columns 2,880 and 700,128 distinct rows."""
+TURNS = 3
+
+
+@dataclass(frozen=True)
+class Counting:
+    """A file, and what it costs: medians of CPU seconds, and what the audit adds to the peak.
+
+    Attributes
+    ----------
+    bare
+        Of the group-by of all columns, fetched.
+    audit
+        Of an audit with given predictions and its verdict.
+    ratio
+        The median ratio of the two, turn by turn.
+    least, most
+        The range of that ratio.
+    """
+
+    file: str
+    rows: int
+    points: int
+    bare: float
+    audit: float
+    ratio: float
+    least: float
+    most: float
+    bare_mib: float
+    audit_mib: float
+
+
+def measure(
+    parquet_rows: int, csv_rows: int, progress: Callable[[str], None]
+) -> list[dict[str, Any]]:
+    """Return what each kind of file costs."""
+    found = []
+    for ending, rows in (("parquet", parquet_rows), ("csv", csv_rows)):
+        for ages in (FEW, MANY):
+            progress(f"{rows:,} rows of {ending}, {ages:,} ages")
+            with tempfile.TemporaryDirectory() as folder:
+                file = Path(folder) / f"cases.{ending}"
+                _write(file, rows, ages)
+                bare_mib = in_fresh_process(_bare_peak, str(file))
+                found.append(asdict(in_fresh_process(_turns, str(file), rows, bare_mib)))
+    return found
+
+
+def _write(file: Path, rows: int, ages: int) -> None:
+    import duckdb
+
+    def number(factor: int, levels: int) -> str:
+        return f"(hash(i * {factor}) % {levels})::BIGINT"
+
+    columns = {
+        "race": f"['white', 'black', 'asian', 'other'][1 + {number(3, 4)}]",
+        "sex": f"['f', 'm'][1 + {number(5, 2)}]",
+        "age": f"18 + {number(7, ages)}",
+        "priors": f"['0', '1 to 3', 'more'][1 + {number(11, 3)}]",
+        "kids": number(13, 3),
+        "good": number(17, 2),
+        "guess": number(19, 2),
+    }
+    keys = ", ".join(f"{value} AS {name}" for name, value in columns.items())
+    duckdb.sql(f"COPY (SELECT {keys} FROM range({rows}) t(i)) TO '{file}'")  # noqa: S608
+
+
+def _bare_peak(file: str) -> float:
+    _bare(file)
+    return _peak()
+
+
+def _turns(file: str, rows: int, bare_mib: float) -> Counting:
+    with tempfile.TemporaryDirectory() as folder:
+        small = Path(folder) / "small.parquet"
+        _write(small, 10_000, FEW)
+        _audit(str(small))  # loads libraries and compiled code
+    bare, own, points = [], [], 0
+    for _ in range(TURNS):
+        bare.append(_bare(file))
+        seconds, points = _audit(file)
+        own.append(seconds)
+    ratios = [mine / theirs for mine, theirs in zip(own, bare, strict=True)]
+    return Counting(
+        Path(file).suffix, rows, points, median(bare), median(own), median(ratios), min(ratios),
+        max(ratios), bare_mib, _peak(),
+    )  # fmt: skip
+
+
+def _bare(file: str) -> float:
+    import duckdb
+
+    start = process_time()
+    with duckdb.connect() as connection:
+        connection.execute(
+            f"SELECT *, count(*) FROM '{file}' GROUP BY ALL"  # noqa: S608
+        ).fetchnumpy()
+    return process_time() - start
+
+
+def _audit(file: str) -> tuple[float, int]:
+    import fairtransport as ft
+
+    start = process_time()
+    result = ft.audit(file, "good", y_pred="guess", sensitive_features=["race", "sex"], rng=0)
+    _ = result.verdict
+    return process_time() - start, result.space.size
+
+
+def _peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def table(found: list[dict[str, Any]]) -> Table:
+    """Return the files as a table."""
+    made = Table(title="From a file to a finished audit, CPU seconds")
+    for name in ("file", "rows", "points", "group-by", "audit", "ratio", "peak MiB"):
+        made.add_column(name, justify="right")
+    for one in found:
+        made.add_row(
+            one["file"], f"{one['rows']:,}", f"{one['points']:,}", f"{one['bare']:.2f}",
+            f"{one['audit']:.2f}", f"{one['ratio']:.2f} ({one['least']:.2f} to {one['most']:.2f})",
+            f"{one['bare_mib']:.0f}, {one['audit_mib']:.0f}",
+        )  # fmt: skip
+    return made
+
+
+def main() -> None:
+    """Measure this part alone, and print JSON."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--parquet-rows", type=int, default=PARQUET_ROWS)
+    parser.add_argument("--csv-rows", type=int, default=CSV_ROWS)
+    options = parser.parse_args()
+    found = measure(options.parquet_rows, options.csv_rows, lambda _: None)
+    print(json.dumps({"files": found}, indent=1))
+
+
+if __name__ == "__main__":
+    main()
