@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fairtransport.threads import threads_for
+from fairtransport.workers import count_workers, spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +23,8 @@ CORNERS_A_POINT = 8
 """For which there is room at first."""
 CORNERS_AT_A_TIME = 16_000_000
 """For which there is room at most, unless two chunks need more."""
+BLOCKS_A_WORKER = 4
+"""Blocks of points that each of joblib's workers gets; one that is lost is searched again."""
 PROBES = 64
 """Points that are searched for first, to see how long frontiers are."""
 LONG = 100
@@ -52,7 +55,18 @@ def corners_of_embedding(
     room = CORNERS_A_POINT * ROWS
     if sum(len(part.row) for part in _searched(probes, forest, points, room)) > LONG * len(probes):
         forest = plant(losses, geometry, place, flat=True)
-    yield from _searched(rows, forest, points, room)
+    if (workers := count_workers()) == 1:
+        yield from _searched(rows, forest, points, room)
+        return
+    # whole chunks: these then look at the same pairs wherever they are searched
+    step = -(-len(rows) // (BLOCKS_A_WORKER * workers * ROWS)) * ROWS
+    blocks = (rows[at : at + step] for at in range(0, len(rows), step))
+    for parts in spread(_found, ((block, forest, points, room) for block in blocks)):
+        yield from parts
+
+
+def _found(rows: IntArray, forest: Forest, points: Points, room: int) -> list[Found]:
+    return list(_searched(rows, forest, points, room))
 
 
 def _searched(rows: IntArray, forest: Forest, points: Points, room: int) -> Iterator[Found]:
