@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+import time
 
 import joblib
 import numba
@@ -13,7 +14,7 @@ from fairtransport import AuditProblem, Embedding, Geometry
 from fairtransport.inference.paper import resampling
 from fairtransport.transport import embedded
 from fairtransport.transport.frontiers import build_frontiers
-from fairtransport.workers import count_workers, spread
+from fairtransport.workers import count_workers
 
 FIELDS = ("base_target", "base_gain", "row", "target", "cost", "gain", "far_cost", "slope")
 
@@ -24,15 +25,15 @@ def people(size=3_000):
 
 
 def resampled(problem):
-    counts = np.random.default_rng(1).multinomial(4 * problem.size, np.ones(problem.size)
-                                                  / problem.size)  # fmt: skip
-    draw = resampling.with_replacement(counts, 4 * problem.size)
+    people = 4 * problem.size
+    counts = np.random.default_rng(1).multinomial(people, np.ones(problem.size) / problem.size)
+    draw = resampling.with_replacement(counts, people)
     return resampling.values_of_resamples(problem, draw, 40, np.random.default_rng(2))
 
 
-def results():
+def results(size=3_000):
     """Return frontiers and values of resamples in several blocks, as bytes."""
-    losses, geometry = people()
+    losses, geometry = people(size)
     problem = AuditProblem(losses, geometry, budget=0.01)
     bits = [getattr(problem.frontiers, name).tobytes() for name in FIELDS]
     return [*bits, resampled(problem).tobytes()]
@@ -100,29 +101,27 @@ def cluster():
         yield client
 
 
-def _where_and_what(value, delay):
-    import time
-
-    time.sleep(delay)
-    return os.getpid(), value
+def _end_when_busy(client, pid, address, ended):
+    """Kill a worker as soon as it has something to do."""
+    while not client.processing().get(address):
+        time.sleep(0.005)
+    os.kill(pid, signal.SIGKILL)
+    ended.set()
 
 
 @pytest.mark.slow
 def test_a_dask_cluster_gives_the_same_bits_with_a_worker_killed_in_the_middle(cluster):
-    expected = results()
+    expected, larger = results(), results(20_000)
     with joblib.parallel_config(backend="dask"):
         assert count_workers() == 2
         assert results() == expected
 
-        tasks = [(np.full(1_000, n), 0.5) for n in range(8)]
-        pids = {pid for pid, _ in spread(_where_and_what, tasks)}
-        assert len(pids) == 2
-        assert os.getpid() not in pids
-        doomed = pids.pop()
-        threading.Timer(0.7, os.kill, (doomed, signal.SIGKILL)).start()
-        answers = spread(_where_and_what, tasks)
-        # what the lost worker had done, or was doing, was done once more by another
-        assert [value[0] for _, value in answers] == list(range(8))
-        assert doomed not in {pid for pid, _ in answers[2:]}
-
-        assert results() == expected
+        address, doomed = next(iter(cluster.run(os.getpid).items()))
+        ended = threading.Event()
+        killer = threading.Thread(target=_end_when_busy, args=(cluster, doomed, address, ended))
+        killer.start()
+        found = results(20_000)
+        assert ended.is_set()
+        killer.join()
+        assert doomed not in cluster.run(os.getpid).values()
+        assert found == larger

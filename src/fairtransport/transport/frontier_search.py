@@ -135,7 +135,7 @@ def _bound(
         start, slope = hulls.start[g, k] + np.float32(errs), hulls.slope[g, k]
         for a in range(many):
             bound = start + slope * height[at + a]
-            most[a] = bound if bound > most[a] else most[a]
+            most[a] = max(most[a], bound)
 
 
 @njit(**UNCOUNTED, inline="always")
@@ -190,7 +190,7 @@ def _take_leaf(
 
 
 @njit(**UNCOUNTED, fastmath={"contract", "nnan", "ninf", "nsz"})
-def _search(  # noqa: C901, PLR0914
+def _search(  # noqa: C901, PLR0912
     forest: Forest, points: Points, rows: IntArray, hulls: Hulls, scratch: Scratch
 ) -> int:
     """Find the hulls of neighbours in one block; return the pairs looked at, or -1: no room."""
@@ -243,9 +243,7 @@ def _search(  # noqa: C901, PLR0914
 
 
 @njit(**UNCOUNTED)
-def _start(
-    forest: Forest, points: Points, rows: IntArray, seeds: IntArray, hulls: Hulls
-) -> None:
+def _start(forest: Forest, points: Points, rows: IntArray, seeds: IntArray, hulls: Hulls) -> None:
     """Start hulls with the point itself, its block's largest loss and what neighbours found."""
     from_, to = forest.strata[rows[0]]
     for g in range(len(rows)):
@@ -302,9 +300,7 @@ def _frontiers_of_rows(
 
 
 @njit(**UNCOUNTED)
-def _sow(
-    hulls: Hulls, rows: IntArray, at: int, end: int, forest: Forest, seeds: IntArray
-) -> int:
+def _sow(hulls: Hulls, rows: IntArray, at: int, end: int, forest: Forest, seeds: IntArray) -> int:
     """Keep the corners of the last of some neighbours as seeds, if the next is in their block."""
     last = end - at - 1
     n = hulls.size[last]
