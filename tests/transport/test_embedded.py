@@ -6,11 +6,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairtransport import AuditProblem, Embedding, Geometry
-from fairtransport.transport import embedded, forest, forest_search, hull
+from fairtransport.transport import (
+    embedded,
+    forest,
+    forest_search,
+    frontier_search,
+    hull,
+    kernels,
+)
 from fairtransport.transport.frontiers import build_frontiers
 from fairtransport.transport.reference import reference_value
 
-MODULES = (forest, forest_search, hull)
+MODULES = (forest, forest_search, frontier_search, hull, kernels)
 
 
 def by_costs(geometry):

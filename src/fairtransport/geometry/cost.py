@@ -118,6 +118,11 @@ class Cost(ABC):
         return None
 
     @property
+    def dense(self) -> FloatArray | None:
+        """The costs of all moves as a matrix, where there is one already."""
+        return None
+
+    @property
     def listed(self) -> Moves | None:
         """All moves that are allowed, where they are few and listed.
 

@@ -74,6 +74,11 @@ class CostMatrix(Cost):
         return int(self.matrix.shape[0])
 
     @property
+    def dense(self) -> FloatArray | None:
+        """The matrix, unless it is sparse."""
+        return self.matrix if isinstance(self.matrix, np.ndarray) else None
+
+    @property
     def listed(self) -> Moves | None:
         """The entries of a sparse matrix; None for a dense one."""
         if isinstance(self.matrix, np.ndarray):

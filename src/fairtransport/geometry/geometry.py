@@ -126,6 +126,11 @@ class Geometry:
         """
         return self.cost.points if self.forbidden is None else None
 
+    @property
+    def matrix(self) -> FloatArray | None:
+        """A matrix of the costs of all moves inside a block, where there is one already."""
+        return self.cost.dense if self.forbidden is None else None
+
     @cached_property
     def members(self) -> list[IntArray]:
         """The points of each block, in order.

@@ -17,6 +17,10 @@ SMALLEST_COST = 1e-200
 LARGEST_LOSS = 1e100
 
 
+AT_A_TIME = 32_768
+"""Costs that are looked at together: they stay in the fastest memory."""
+
+
 def refuse_bad_costs(values: FloatArray, name: str) -> None:
     """Refuse costs that are no numbers, negative, or too large or small to compute with.
 
@@ -45,6 +49,21 @@ def refuse_bad_costs(values: FloatArray, name: str) -> None:
         ...
     fairtransport.errors.InputError: `costs` must be >= 0 (infinity forbids a move), got -1
     """
+    flat = values.ravel()
+    if not all(_are_good(flat[at : at + AT_A_TIME]) for at in range(0, len(flat), AT_A_TIME)):
+        _refuse(values, name)
+
+
+def _are_good(costs: FloatArray) -> bool:
+    fit = costs >= SMALLEST_COST
+    fit &= costs <= LARGEST_COST
+    if fit.all():
+        return True
+    others = costs[~fit]
+    return bool(np.all((others == 0) | (others == np.inf)))
+
+
+def _refuse(values: FloatArray, name: str) -> None:
     bad = values[np.isnan(values) | (values < 0)]
     if len(bad):
         msg = f"`{name}` must be >= 0 (infinity forbids a move), got {bad[0]:g}"

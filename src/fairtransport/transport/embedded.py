@@ -8,6 +8,7 @@ import numpy as np
 
 from fairtransport.memory import entries_at_a_time, expect
 from fairtransport.threads import threads_for
+from fairtransport.workers import count_workers, spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +27,8 @@ CORNERS_AT_A_TIME = 16_000_000
 CORNER_SIZE = 270
 """Bytes that a corner takes at most while an audit goes on, as measured: its segments, sorted, and
 those of the same audit with sensitive features held fixed."""
+BLOCKS_A_WORKER = 4
+"""Blocks of points that each of joblib's workers gets; one that is lost is searched again."""
 PROBES = 64
 """Points that are searched for first, to see how long frontiers are."""
 LONG = 100
@@ -63,7 +66,18 @@ def corners_of_embedding(
     )
     if corners > LONG:
         forest = plant(losses, geometry, place, flat=True)
-    yield from _searched(rows, forest, points, room)
+    if (workers := count_workers()) == 1:
+        yield from _searched(rows, forest, points, room)
+        return
+    # whole chunks: these then look at the same pairs wherever they are searched
+    step = -(-len(rows) // (BLOCKS_A_WORKER * workers * ROWS)) * ROWS
+    blocks = (rows[at : at + step] for at in range(0, len(rows), step))
+    for parts in spread(_found, ((block, forest, points, room) for block in blocks)):
+        yield from parts
+
+
+def _found(rows: IntArray, forest: Forest, points: Points, room: int) -> list[Found]:
+    return list(_searched(rows, forest, points, room))
 
 
 def _searched(rows: IntArray, forest: Forest, points: Points, room: int) -> Iterator[Found]:

@@ -190,7 +190,7 @@ def _take_leaf(
 
 
 @njit(**UNCOUNTED, fastmath={"contract", "nnan", "ninf", "nsz"})
-def _search(  # noqa: C901
+def _search(  # noqa: C901, PLR0912
     forest: Forest, points: Points, rows: IntArray, hulls: Hulls, scratch: Scratch
 ) -> int:
     """Find the hulls of neighbours in one block; return the pairs looked at, or -1: no room."""

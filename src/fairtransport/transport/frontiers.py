@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 CHUNK_ENTRIES = 8_000_000
 """Entries of the largest piece of the cost matrix that exists at a time."""
+CORNERS_A_ROW = 16
+"""Corners of a row of costs for which there is room at first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -307,12 +309,35 @@ def _corners(losses: FloatArray, geometry: Geometry) -> Iterator[_Corners]:
         cols = targets[np.lexsort((targets, -losses[targets]))]
         # rows by falling loss: a piece needs only the targets above its lowest row
         limit = np.searchsorted(-losses[cols], -losses[rows], side="left")
+        if (matrix := geometry.matrix) is not None:
+            yield _corners_of_matrix(losses, matrix, profiles, rows, cols, limit)
+            continue
         pieces = max(16, entries_at_a_time(CHUNK_ENTRIES, 24) // max(1, len(cols)))
         for at in range(0, len(rows), pieces):
             part = slice(at, at + pieces)
             yield _corners_of_piece(
                 losses, geometry, profiles, rows[part], cols[: limit[part].max()], limit[part]
             )
+
+
+def _corners_of_matrix(
+    losses: FloatArray, matrix: FloatArray, profiles: IntArray,
+    rows: IntArray, cols: IntArray, limit: IntArray,
+) -> _Corners:  # fmt: skip
+    from fairtransport.transport import kernels
+
+    chunks, room = -(-len(rows) // kernels.TOGETHER), CORNERS_A_ROW * kernels.TOGETHER
+    count, totals = np.empty(len(rows), np.int64), np.empty(chunks, np.int64)
+    while True:
+        corners, costs = np.empty((chunks, room), np.int64), np.empty((chunks, room))
+        with threads_for(float(len(rows)) * len(cols)):
+            kernels.frontiers_of_matrix(
+                rows, cols, limit, matrix, losses, profiles, count, corners, costs, totals
+            )
+        if totals.max() <= room:
+            held = np.arange(room) < totals[:, None]
+            return _Corners(np.repeat(rows, count), corners[held], costs[held])
+        room = int(totals.max())
 
 
 def _corners_of_piece(

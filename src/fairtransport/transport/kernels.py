@@ -15,6 +15,8 @@ from numba import njit, prange
 if TYPE_CHECKING:
     from fairtransport.checks import FloatArray, IntArray
 
+TOGETHER = 16
+"""Rows of a matrix whose corners lie together."""
 UNCOUNTED = {"cache": True, "_nrt": False}
 """How to compile what is called within loops and makes no arrays. Otherwise numba counts who
 holds each array that is passed on, with a locked instruction for which threads wait."""
@@ -130,6 +132,51 @@ def frontiers_of_costs(
             if n > 0:
                 bar = own_price[n - 1]
         count[r] = cheapest_first(i, n, losses, own_corner, own_price)
+
+
+@njit(**UNCOUNTED)
+def _frontier_in_matrix(
+    i: int, cols: IntArray, limit: int, matrix: FloatArray, losses: FloatArray,
+    profiles: IntArray, corner: IntArray, price: FloatArray,
+) -> int:  # fmt: skip
+    """Find the frontier of one row among the first ``limit`` of ``cols``; return its length."""
+    n, bar = 0, np.inf
+    for a in range(limit):
+        j = cols[a]
+        if matrix[i, j] > bar:
+            continue
+        if bar == 0.0 and losses[j] < losses[corner[n - 1]]:
+            break
+        n = _record(i, j, matrix[i, j], n, losses, profiles, corner, price)
+        if n > 0:
+            bar = price[n - 1]
+    return cheapest_first(i, n, losses, corner, price)
+
+
+@njit(cache=True, parallel=True)
+def frontiers_of_matrix(
+    rows: IntArray, cols: IntArray, limit: IntArray, matrix: FloatArray, losses: FloatArray,
+    profiles: IntArray, count: IntArray, corners: IntArray, costs: FloatArray, totals: IntArray,
+) -> None:  # fmt: skip
+    """Fill the frontiers of ``rows`` from a matrix of all costs where it stands.
+
+    The first ``limit[r]`` of ``cols``, which come by falling loss, have a larger loss than row
+    r. A row of ``corners`` and ``costs`` holds those of `TOGETHER` rows, as far as there is
+    room; ``totals`` tells how many there are.
+    """
+    for chunk in prange(len(totals)):
+        corner, price = np.empty(len(cols) + 1, np.int64), np.empty(len(cols) + 1)
+        total = 0
+        for r in range(chunk * TOGETHER, min(len(rows), (chunk + 1) * TOGETHER)):
+            n = _frontier_in_matrix(
+                rows[r], cols, limit[r], matrix, losses, profiles, corner, price
+            )
+            count[r] = n
+            for a in range(n):
+                if total + a < corners.shape[1]:
+                    corners[chunk, total + a], costs[chunk, total + a] = corner[a], price[a]
+            total += n
+        totals[chunk] = total
 
 
 @njit(cache=True, parallel=True)

@@ -10,7 +10,7 @@ import numpy as np
 from fairtransport.checks import BoolArray, FloatArray, IntArray, finite, float_array, number
 from fairtransport.errors import InputError
 from fairtransport.geometry import LARGEST_LOSS, Geometry, as_geometry, float_csr
-from fairtransport.threads import threads_for
+from fairtransport.transport.filling import Filling
 from fairtransport.transport.frontiers import CHUNK_ENTRIES, Frontiers, build_frontiers
 from fairtransport.transport.prices import PriceSweep, sweep_prices
 from fairtransport.transport.solution import (
@@ -226,21 +226,13 @@ class AuditProblem:
         >>> problem.values([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]).tolist()
         [0.25, 0.25, 0.0]
         """
-        many = self._many_frequencies(frequencies)
-        frontiers = self.frontiers
-        if self.budget == 0 or not len(frontiers.row):
-            return np.asarray(many @ frontiers.base_gain)
-        from fairtransport.transport import kernels
+        return self.filling.values(self._many_frequencies(frequencies))
 
-        values = np.empty(many.shape[0])
-        segments = (frontiers.base_gain, frontiers.row, frontiers.cost, frontiers.gain)
-        with threads_for(len(values) * (self.size + len(frontiers.row))):
-            if isinstance(many, np.ndarray):
-                kernels.fill_many(many, self.budget, *segments, values)
-            else:
-                start, index = many.indptr.astype(np.int64), many.indices.astype(np.int64)
-                kernels.fill_many_sparse(start, index, many.data, self.budget, *segments, values)
-        return values
+    @property
+    def filling(self) -> Filling:
+        """What values of many frequency vectors need to know of this problem."""
+        known = self.frontiers
+        return Filling(self.budget, known.base_gain, known.row, known.cost, known.gain)
 
     def solve(self, frequencies: object) -> Solution:
         """Return ψ(f) with an optimal plan, the price of the budget and their certificate.

@@ -11,6 +11,7 @@ import numpy as np
 from fairtransport.checks import whole
 from fairtransport.errors import InputError
 from fairtransport.progress import track
+from fairtransport.workers import count_workers, spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from fairtransport.checks import FloatArray, IntArray
     from fairtransport.transport import AuditProblem
+    from fairtransport.transport.filling import Filling
 
 BLOCK_ENTRIES = 2_000_000
 """Entries of a block of frequency vectors. Each block has a random stream of its own."""
@@ -61,30 +63,26 @@ def values_of_resamples(
 ) -> FloatArray:
     """Return ψ of ``n_resamples`` frequency vectors that ``draw(rng, how many)`` makes.
 
-    The blocks and their random streams are the same whatever the number of threads.
-
-    Parameters
-    ----------
-    problem
-        The audit problem, whose frontiers are computed once for all resamples.
-    draw
-        Makes frequency vectors.
-    n_resamples
-        How many.
-    rng
-        Spawns a stream for each block.
-
-    Returns
-    -------
-    ndarray
-        (n_resamples,).
+    The blocks and their random streams are the same whatever the number of threads, or of
+    workers where a joblib backend is active.
     """
     check_resamples_wanted(n_resamples)
     block = max(1, min(n_resamples, BLOCK_ENTRIES // problem.size))
     sizes = [min(block, n_resamples - start) for start in range(0, n_resamples, block)]
-    # a stream a block, whichever thread draws it: the same numbers on every machine
-    drawn = _ahead(draw, rng.spawn(len(sizes)), sizes)
+    # a stream a block, whoever draws it: the same numbers on every machine
+    streams = rng.spawn(len(sizes))
+    if len(sizes) > 1 and count_workers() > 1:
+        filling = problem.filling
+        tasks = ((filling, draw, *block) for block in zip(streams, sizes, strict=True))
+        return np.concatenate(spread(_values_of_block, tasks))
+    drawn = _ahead(draw, streams, sizes)
     return np.concatenate([problem.values(part) for part in track(drawn, len(sizes), "Resampling")])
+
+
+def _values_of_block(
+    filling: Filling, draw: Draw, stream: np.random.Generator, size: int
+) -> FloatArray:
+    return filling.values(draw(stream, size))
 
 
 def _ahead(
