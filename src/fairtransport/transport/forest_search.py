@@ -13,7 +13,7 @@ from numba import njit, prange
 
 from fairtransport.transport.forest import CHILDREN, LEAF
 from fairtransport.transport.hull import MARGIN
-from fairtransport.transport.kernels import UNCOUNTED
+from fairtransport.transport.kernels import uncounted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,7 +39,7 @@ class Points(NamedTuple):
     profiles: IntArray
 
 
-@njit(**UNCOUNTED, inline="always")
+@uncounted(inline="always")
 def sum_squares(
     leaves: Single, first: int, place: Single, i: int, near: Single, count: int
 ) -> None:
@@ -64,7 +64,7 @@ def sum_squares(
         at += many
 
 
-@njit(**UNCOUNTED, inline="always")
+@uncounted(inline="always")
 def to_boxes(boxes: Single, box: int, place: Single, i: int, near: Single) -> None:
     """Compute the squared distances of point ``i`` to the boxes of a node's children."""
     for c in range(np.uint64(CHILDREN)):
@@ -76,7 +76,7 @@ def to_boxes(boxes: Single, box: int, place: Single, i: int, near: Single) -> No
             near[c] += step * step
 
 
-@njit(**UNCOUNTED, fastmath={"contract", "nnan", "ninf", "nsz"})
+@uncounted(fastmath={"contract", "nnan", "ninf", "nsz"})
 def distances(leaves: Single, first: int, place: Single, i: int, near: Single, count: int) -> None:
     """Compute the squared distances of a leaf's targets to point ``i``."""
     if count == LEAF:  # a number that the compiler knows makes faster loops
@@ -85,20 +85,20 @@ def distances(leaves: Single, first: int, place: Single, i: int, near: Single, c
         sum_squares(leaves, first, place, i, near, count)
 
 
-@njit(**UNCOUNTED, fastmath={"contract", "nnan", "ninf", "nsz"})
+@uncounted(fastmath={"contract", "nnan", "ninf", "nsz"})
 def distances_to_boxes(boxes: Single, box: int, place: Single, i: int, near: Single) -> None:
     """Compute the squared distances of point ``i`` to the boxes of a node's children."""
     to_boxes(boxes, box, place, i, near)
 
 
-@njit(**UNCOUNTED)
+@uncounted()
 def limit_of(forest: Forest, node: int, i: int, cost: float) -> float:
     """Return the squared distance in the forest from which on targets of a node cost more."""
     errs = forest.slack * (forest.size[i] + forest.reach[node]) + forest.lost
     return float(min(cost * forest.unit * forest.unit + errs, FARTHEST))
 
 
-@njit(**UNCOUNTED)
+@uncounted()
 def cost_of(place: FloatArray, i: int, j: int) -> float:
     """Return the squared distance of two points."""
     total = 0.0
@@ -108,7 +108,7 @@ def cost_of(place: FloatArray, i: int, j: int) -> float:
     return total
 
 
-@njit(**UNCOUNTED)
+@uncounted()
 def _push(
     forest: Forest, node: int, i: int, limit: float, near: Single,
     waiting: IntArray, far: FloatArray, held: int,
@@ -128,7 +128,7 @@ def _push(
     return held
 
 
-@njit(**UNCOUNTED)
+@uncounted()
 def _net(points: Points, i: int, j: int, price: float) -> float:
     """Return l_j − ν c_ij; at an infinite price only free moves are worth anything."""
     cost = cost_of(points.place, i, j)
@@ -180,7 +180,7 @@ def _best_of_rows(  # noqa: C901
             seed = target[r]
 
 
-@njit(**UNCOUNTED)
+@uncounted()
 def _affordable(loss: float, least: float, price: float) -> float:
     """Return the largest cost at which a loss is worth at least ``least``."""
     return (loss - least) / price * (1 + MARGIN)

@@ -24,7 +24,7 @@ from fairtransport.transport.forest_search import (
     to_boxes,
 )
 from fairtransport.transport.hull import cost_at, finish, insert, place_of
-from fairtransport.transport.kernels import UNCOUNTED
+from fairtransport.transport.kernels import uncounted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -87,7 +87,7 @@ def _hulls(room: int) -> Hulls:
     )  # fmt: skip
 
 
-@njit(**UNCOUNTED)
+@uncounted()
 def _take(points: Points, i: int, j: int, hulls: Hulls, g: int) -> None:
     """Take target ``j`` into hull ``g``, that of point ``i``, if it is a corner."""
     hulls.size[g] = insert(
@@ -96,7 +96,7 @@ def _take(points: Points, i: int, j: int, hulls: Hulls, g: int) -> None:
     )  # fmt: skip
 
 
-@njit(**UNCOUNTED)
+@uncounted()
 def _draw(base: float, rise: float, unit: float, hulls: Hulls, g: int) -> None:
     """Draw the lines of hull ``g`` across a stratum of losses from ``base`` up by ``rise``."""
     level, price, n = hulls.level[g], hulls.price[g], hulls.size[g]
@@ -122,7 +122,7 @@ def _draw(base: float, rise: float, unit: float, hulls: Hulls, g: int) -> None:
     hulls.lines[g] = count
 
 
-@njit(**UNCOUNTED, inline="always")
+@uncounted(inline="always")
 def _bound(
     height: Single, first: int, hulls: Hulls, g: int, errs: float, most: Single, count: int
 ) -> None:
@@ -138,16 +138,16 @@ def _bound(
             most[a] = max(most[a], bound)
 
 
-@njit(**UNCOUNTED, inline="always")
+@uncounted(inline="always")
 def _hits(near: Single, most: Single, count: int) -> int:
     """Count the distances that are not too large."""
     hits = np.int32(0)
     for a in range(np.uint64(count)):
         hits += np.int32(near[a] <= most[a])
-    return hits
+    return int(hits)
 
 
-@njit(**UNCOUNTED, inline="always")
+@uncounted(inline="always")
 def _screen(
     leaves: Single, first: int, count: int, place: Single, i: int, height: Single, hulls: Hulls,
     g: int, errs: float, near: Single, most: Single,
@@ -162,7 +162,7 @@ def _screen(
     return _hits(near, most, count)
 
 
-@njit(**UNCOUNTED, inline="always")
+@uncounted(inline="always")
 def _ask(
     boxes: Single, box: int, place: Single, i: int, tops: Single, share: Single, hulls: Hulls,
     g: int, errs: float, near: Single, most: Single, asks: IntArray,
@@ -175,7 +175,7 @@ def _ask(
         asks[c] |= bit if near[c] <= most[c] + share[np.uint64(first) + c] else np.int32(0)
 
 
-@njit(**UNCOUNTED)
+@uncounted()
 def _take_leaf(
     forest: Forest, points: Points, node: int, i: int, g: int, hulls: Hulls, scratch: Scratch
 ) -> None:
@@ -189,7 +189,7 @@ def _take_leaf(
             _take(points, i, forest.target[first + a], hulls, g)
 
 
-@njit(**UNCOUNTED, fastmath={"contract", "nnan", "ninf", "nsz"})
+@uncounted(fastmath={"contract", "nnan", "ninf", "nsz"})
 def _search(  # noqa: C901, PLR0912
     forest: Forest, points: Points, rows: IntArray, hulls: Hulls, scratch: Scratch
 ) -> int:
@@ -242,7 +242,7 @@ def _search(  # noqa: C901, PLR0912
     return pairs
 
 
-@njit(**UNCOUNTED)
+@uncounted()
 def _start(forest: Forest, points: Points, rows: IntArray, seeds: IntArray, hulls: Hulls) -> None:
     """Start hulls with the point itself, its block's largest loss and what neighbours found."""
     from_, to = forest.strata[rows[0]]
@@ -299,7 +299,7 @@ def _frontiers_of_rows(
     return total, pairs
 
 
-@njit(**UNCOUNTED)
+@uncounted()
 def _sow(hulls: Hulls, rows: IntArray, at: int, end: int, forest: Forest, seeds: IntArray) -> int:
     """Keep the corners of the last of some neighbours as seeds, if the next is in their block."""
     last = end - at - 1

@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
-from fairtransport.transport.kernels import UNCOUNTED, changed, cheapest_first
+from fairtransport.transport.kernels import changed, cheapest_first, uncounted
 
 if TYPE_CHECKING:
     from fairtransport.checks import FloatArray, IntArray
@@ -20,7 +19,7 @@ MARGIN = 1e-12
 """Candidates below a hull by less stay on it until all are known: products round."""
 
 
-@njit(**UNCOUNTED)
+@uncounted()
 def cost_at(loss: float, level: FloatArray, price: FloatArray, n: int) -> float:
     """Return the cost at which a hull reaches a loss; no candidate that costs more is a corner.
 
@@ -69,7 +68,7 @@ def cost_at(loss: float, level: FloatArray, price: FloatArray, n: int) -> float:
     return float((price[low + 1] + (price[low] - price[low + 1]) * share) * (1 + MARGIN))
 
 
-@njit(**UNCOUNTED)
+@uncounted()
 def place_of(loss: float, level: FloatArray, n: int) -> int:
     """Return how many corners have a larger loss."""
     low, high = 0, n
@@ -82,7 +81,7 @@ def place_of(loss: float, level: FloatArray, n: int) -> int:
     return low
 
 
-@njit(**UNCOUNTED)
+@uncounted()
 def insert(  # noqa: C901
     i: int, j: int, c: float, loss: float, profiles: IntArray,
     level: FloatArray, price: FloatArray, corner: IntArray, n: int,
@@ -159,7 +158,7 @@ def insert(  # noqa: C901
     return _replace(p, q, j, c, loss, level, price, corner, n)
 
 
-@njit(**UNCOUNTED)
+@uncounted()
 def _replace(
     p: int, q: int, j: int, c: float, loss: float,
     level: FloatArray, price: FloatArray, corner: IntArray, n: int,
@@ -187,7 +186,7 @@ def _replace(
     return n + p + 1 - q
 
 
-@njit(**UNCOUNTED)
+@uncounted()
 def finish(i: int, losses: FloatArray, price: FloatArray, corner: IntArray, n: int) -> int:
     """Turn a hull into the frontier, in place, cheapest corner first; return its length.
 
