@@ -31,7 +31,7 @@ FORMS = {
     "scores": {"role.3": "score", "loss": "brier", "pos_label": "1"},
     "squared": {"loss": "squared", "loss_range": "0, 1"},
     "no label": {"role.2": "unused", "loss": "outcome", "pos_label": "1"},
-    "two columns": {"compares": "on", "second_column": "4", "second_name": "new", "delta": ""},
+    "two columns": {"compares": "on", "second_column": "4", "second_name": "new", "title": "x"},
 }  # fmt: skip
 MODELS = {
     "model": {"answers": "model", "model_path": "model.joblib", "allow_pickle": "on"},

@@ -78,8 +78,8 @@ def plan_sentence(case: Case) -> str:
     if not moved:
         return "In the audit's worst case nobody of them is swapped."
     return (
-        f"In the audit's worst case {people(moved)} of {people(case.people)} of them are swapped, "
-        "with those in the first rows of the table."
+        f"In the audit's worst case {people(moved)} of {people(case.people)} of them are swapped: "
+        "the table's last column tells with whom."
     )
 
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 import secrets
 from dataclasses import dataclass, field
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairtransport.app.asked import Answering, Asked, check, resolve
+from fairtransport.audit import compare
 from fairtransport.audit.applicability import FIT_SHARE
 from fairtransport.errors import FairtransportError, InputError
 from fairtransport.literals import literal, numbers
@@ -117,6 +119,9 @@ def fill(table: Table, typed: Mapping[str, str], models: Mapping[str, Upload]) -
     tolerance = _number(found, "tolerance") or 0.0
     if found.errors:
         return found
+    if len(answering) > 1:
+        taken = signature(compare).parameters
+        settings = {name: value for name, value in settings.items() if name in taken}
     described = [name for name, role in roles.items() if role in {CASE, SENSITIVE}]
     asked = Asked(
         data=table.path,
