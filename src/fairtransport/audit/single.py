@@ -95,7 +95,8 @@ def audit(
     ----------
     X
         The audit data, one case a row. Any data frame that narwhals knows (pandas, polars,
-        pyarrow, DuckDB, …) or a path to a CSV, Parquet or JSON-lines file.
+        pyarrow, DuckDB, …) or a path: to a CSV, Parquet or JSON file,
+        to a folder of such files, or a pattern that they match (``cases/*.parquet``).
     y
         The true labels. A column's name, or an array for eager frames.
     model

@@ -11,6 +11,7 @@ from fairtransport.space.columns import CodedColumn, encode_series
 from fairtransport.space.counted_source import CountedSource
 from fairtransport.space.file_source import FileSource
 from fairtransport.space.frame_source import frame_source
+from fairtransport.space.shards import KINDS
 from fairtransport.space.single_values import refuse_unusable
 
 if TYPE_CHECKING:
@@ -40,14 +41,14 @@ def as_source(data: TableLike, parameter: str = "X") -> Source:
     if isinstance(data, CountedSource | FileSource):
         return data
     if isinstance(data, str | Path):
-        return FileSource(Path(data), parameter)
+        return _files(data, parameter)
     return frame_source(data, parameter)
 
 
 def read_table(data: object, parameter: str) -> nw.DataFrame[IntoDataFrame]:
     """Return an eager data frame, or all rows of a file, in their order."""
     if isinstance(data, str | Path):
-        return FileSource(Path(data), parameter).table()
+        return _files(data, parameter).table()
     import narwhals as nw
 
     try:
@@ -58,6 +59,13 @@ def read_table(data: object, parameter: str) -> nw.DataFrame[IntoDataFrame]:
         msg = f"`{parameter}` must be an eager data frame, got {shown(data)}"
         raise InputError(msg) from None
     return frame
+
+
+def _files(data: str | Path, parameter: str) -> FileSource:
+    if not str(data):  # which would be the folder that one is in
+        msg = f"`{parameter}` must be a file of type {', '.join(KINDS)}, got ''"
+        raise InputError(msg)
+    return FileSource(Path(data), parameter)
 
 
 def coded_columns(
