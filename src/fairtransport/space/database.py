@@ -34,7 +34,7 @@ class Database:
         import duckdb
 
         # in a folder of its own, as files of other databases have the same names
-        settings = {"temp_directory": str(self.folder / "spilled")}
+        settings: dict[str, Any] = {"temp_directory": str(self.folder / "spilled")}
         return duckdb.connect(config=settings)
 
     def run(self, statement: str) -> Any:
