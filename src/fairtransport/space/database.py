@@ -25,26 +25,22 @@ class Database:
     ----------
     folder
         A folder of its own, for the user alone.
-    statements
-        How many statements it was given.
     """
 
     def __init__(self) -> None:
         self.folder = Path(mkdtemp(prefix="fairtransport-"))
-        self.statements = 0
-        self._remove = finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+        finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
     @cached_property
     def _connection(self) -> Any:
         import duckdb
 
-        # folders of others would be shared with other databases, whose files have the same names
-        spilled = {"temp_directory": str(self.folder / "spilled")}
-        return duckdb.connect(config=for_duckdb() | spilled)
+        # in a folder of its own, as files of other databases have the same names
+        settings: dict[str, Any] = {"temp_directory": str(self.folder / "spilled")}
+        return duckdb.connect(config=settings | for_duckdb())
 
     def run(self, statement: str) -> Any:
         """Run a statement and return its open result."""
-        self.statements += 1
         return self._connection.execute(statement)
 
     def columns(self, query: str) -> dict[str, Any]:
@@ -58,12 +54,6 @@ class Database:
     def size(self, table: str) -> int:
         """Return how many rows a table has."""
         return int(self.run(f"SELECT count(*) FROM {table}").fetchall()[0][0])  # noqa: S608
-
-    def close(self) -> None:
-        """Forget everything."""
-        if "_connection" in vars(self):
-            self._connection.close()
-        self._remove()
 
 
 @dataclass(frozen=True)
