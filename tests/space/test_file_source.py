@@ -145,10 +145,10 @@ def test_a_value_after_any_sample_counts_for_what_a_text_file_looks_like(late, t
         described = connection.execute(f"DESCRIBE {query}", [str(path)]).fetchall()
         expected = connection.execute(f"SELECT DISTINCT * {query}", [str(path)]).fetchnumpy()
 
-    assert "auto_detect = false" in source._reader
-    assert list(source._schema.items()) == [row[:2] for row in described]
+    assert "auto_detect = false" in source.reader
+    assert list(source.schema.items()) == [row[:2] for row in described]
     counted = source.count(["a'b", "c"], {}, None)
     assert sorted(counted.counts.tolist()) == [1, 25_000]
-    found = source._fetch(f"SELECT DISTINCT * FROM {source._reader}")  # noqa: S608
+    found = source.fetch(f"SELECT DISTINCT * FROM {source.reader}")  # noqa: S608
     for name, values in expected.items():
         assert sorted(map(str, values.tolist())) == sorted(map(str, found[name].tolist()))
