@@ -32,7 +32,7 @@ DISJOINT = (
 
 LINES = [
     # commands and arguments
-    ("frobnicate", 2, ("'frobnicate' is no command of `fairtransport`; there are demo, audit, "
+    ("frobnicate", 2, ("'frobnicate' is no command of `fairtransport`; there are demo, audit, app, "
      "combine, compare, log, monitor, sample-size, reproduce, completion")),
     ("adit cases.csv", 2, "'adit' is no command of `fairtransport`; did you mean audit?"),
     ("reproduce figure9", 2,

@@ -147,10 +147,10 @@ def test_a_value_after_any_sample_counts_for_what_a_text_file_looks_like(late, t
         expected = connection.execute(f"SELECT DISTINCT * {query}").fetchnumpy()
 
     assert "auto_detect = false" in source.relation.rows
-    assert list(source._schema.items()) == [row[:2] for row in described]
+    assert list(source.schema.items()) == [row[:2] for row in described]
     counted = source.count(["a'b", "c"], {}, None)
     assert sorted(counted.counts.tolist()) == [1, 25_000]
-    found = source.database.columns(f"SELECT DISTINCT * FROM {source.relation.rows}")  # noqa: S608
+    found = source.fetch(f"SELECT DISTINCT * FROM {source.relation.rows}")  # noqa: S608
     for name, values in expected.items():
         assert sorted(map(str, values.tolist())) == sorted(map(str, found[name].tolist()))
 
