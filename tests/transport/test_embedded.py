@@ -117,8 +117,9 @@ def test_most_pairs_are_left_out():
         )
         for name, values in (("any", losses), ("two", np.round(losses)))
     }
-    assert looked_at["any"] < 0.3 * 20_000**2
-    assert looked_at["two"] < 0.25 * 20_000**2
+    # 23 and 12 % are looked at; room for another sum of the same places, not for weaker pruning
+    assert looked_at["any"] < 0.24 * 20_000**2
+    assert looked_at["two"] < 0.13 * 20_000**2
 
 
 def test_an_embedding_gives_the_value_of_the_linear_program():
