@@ -19,12 +19,13 @@ MIB = 2**20
 def measured(found: Found) -> str:
     """Return what was measured where, and how busy the machine was."""
     of = found["of"]
-    busy = [part["cores_used_by_others"] for part in found.values() if "cores_used" in str(part)]
+    parts = [part for part in found.values() if isinstance(part, dict)]
+    busy = [part["cores_used_by_others"] for part in parts if "cores_used_by_others" in part]
     return (
         f"Python {of['python']}, NumPy {of['numpy']}, Numba {of['numba']}, {of['cores']} cores of "
         f"{of['machine']}, of which other processes used {min(busy):.1f} to {max(busy):.1f} "
-        "meanwhile."
-    )
+        f"meanwhile. {found.get('note', '')}"
+    ).rstrip()
 
 
 def starting_table(found: Found) -> str:
