@@ -279,11 +279,37 @@ class Core:
         """The lower and upper value between which the statistic lies; None where it is exact.
 
         `statistic` is the lower one, which the plan gains.
+
+        Returns
+        -------
+        Bracket | None
+
+        Examples
+        --------
+        >>> print(result.bracket)
+        None
         """
         return self.problem.bracket if isinstance(self.problem, BracketedProblem) else None
 
     def refuse_bracket(self, name: str) -> None:
-        """Refuse what needs the exact statistic, where it is a bracket."""
+        """Refuse what needs the exact statistic, where it is a bracket.
+
+        Parameters
+        ----------
+        name
+            What was asked for.
+
+        Raises
+        ------
+        InputError
+            If the statistic is a bracket.
+
+        Examples
+        --------
+        This statistic is exact, so that nothing is refused.
+
+        >>> result.refuse_bracket("budget_curve")
+        """
         if self.bracket is not None:
             msg = (
                 f"`{name}` needs the exact statistic, got a bracket: audit without `time_limit` "
@@ -389,7 +415,25 @@ class Core:
 
     @cached_property
     def budget_curve(self) -> BudgetCurve:
-        """The statistic at every budget; it is refused where the statistic is a bracket."""
+        """The statistic at every budget; it is refused where the statistic is a bracket.
+
+        Returns
+        -------
+        BudgetCurve
+
+        Raises
+        ------
+        InputError
+            If the statistic is a bracket.
+
+        Examples
+        --------
+        >>> near = ft.audit(people, "good", model=hires, sensitive_features="sex", rng=0,
+        ...                 similarity=ft.similarity.MixedTabular(scales={"grade": 1}))
+        >>> curve = near.budget_curve
+        >>> curve.budgets.round(3).tolist(), curve.values.round(3).tolist()
+        ([0.0, 0.25], [0.125, 0.375])
+        """
         self.refuse_bracket("budget_curve")
         return self.problem.budget_curve(self.space.frequencies)
 

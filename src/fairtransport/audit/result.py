@@ -568,6 +568,16 @@ class AuditResult(Core):
         rng
             A seed or a numpy generator, by which people are halved; default: the audit's seed.
 
+        Returns
+        -------
+        tuple[Proxies, ...]
+            For each sensitive feature, how well it is told and by which columns.
+
+        Raises
+        ------
+        InputError
+            If there are no columns that could tell it.
+
         Notes
         -----
         Documents and reports that are made afterwards have it too. `audit` finds it at once where
@@ -581,6 +591,16 @@ class AuditResult(Core):
         has a high accuracy alone and leaves one as high without it. Swaps with one column put
         back may be of people who could not be; what they add need not sum to the whole. Of more
         than 30 columns, those that the predictor uses most are looked at one by one.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> height = np.where(people["sex"] == "f", 165, 178) + np.arange(400) % 7
+        >>> tall = ft.audit(people.assign(height=height), "good", model=hires,
+        ...                 features=["grade", "sex", "height"], sensitive_features="sex", rng=0)
+        >>> told = tall.proxies()[0]
+        >>> told.feature, round(told.accuracy, 2), told.columns[0].name
+        ('sex', 1.0, 'height')
         """
         oracle = None if model is None else asked_again(self, model)
         found = find_proxies(self, oracle, rng)

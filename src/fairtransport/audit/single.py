@@ -215,12 +215,27 @@ def audit(
         The model's training data: a note then says how many cases could be in it. A frame or a
         path. The audit's guarantees are for people whom the model has not seen.
 
+    Returns
+    -------
+    AuditResult
+        What was found; printed, it says so in words.
+
+    Raises
+    ------
+    InputError
+        If a setting breaks its rule.
+    DataError
+        If the data cannot be audited as asked, such as missing values that nobody spoke of.
+    ModelError
+        If the model fails or answers something that cannot be used.
+
     Examples
     --------
     >>> import pandas as pd
+    >>> import fairtransport as ft
     >>> people = pd.DataFrame({"group": ["a", "a", "b", "b"], "good": [1, 0, 1, 0]})
-    >>> result = audit(people, "good", model=lambda x: (x["group"] == "a").astype(int),
-    ...                features=["group"], sensitive_features=["group"])
+    >>> result = ft.audit(people, "good", model=lambda asked: (asked["group"] == "a").astype(int),
+    ...                   features=["group"], sensitive_features=["group"])
     >>> result.statistic, result.baseline_risk, result.worst_case_risk
     (0.5, 0.5, 1.0)
     """

@@ -47,7 +47,21 @@ class Column:
 
 @dataclass(frozen=True)
 class Proxies:
-    """How well a sensitive feature is told by the columns that a model receives."""
+    """How well a sensitive feature is told by the columns that a model receives.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 200, "good": [1, 1, 0, 0] * 100})
+    >>> people["height"] = np.where(people["sex"] == "f", 165, 178) + np.arange(400) % 7
+    >>> result = ft.audit(people, "good", model=lambda asked: (asked["height"] > 175).astype(int),
+    ...                   features=["height"], sensitive_features="sex", rng=0)
+    >>> (told,) = result.proxies()
+    >>> told.guessing, told.lower > 0.9, told.columns[0].name
+    (0.5, True, 'height')
+    """
 
     feature: Annotated[str, Doc("The sensitive feature.")]
     accuracy: Annotated[

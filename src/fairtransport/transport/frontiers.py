@@ -67,7 +67,23 @@ class Frontiers:
     slope: FloatArray
 
     def targets_at(self, price: float) -> IntArray:
-        """Return a target of every point that is worth most at a price."""
+        """Return a target of every point that is worth most at a price.
+
+        Parameters
+        ----------
+        price
+            ν >= 0.
+
+        Returns
+        -------
+        ndarray of int
+            (K,) numbers of points.
+
+        Examples
+        --------
+        >>> frontiers.targets_at(0.2).tolist()
+        [1, 2, 2]
+        """
         used = slice(0, int(np.searchsorted(-self.slope, -price, side="left")))
         target = self.base_target.copy()
         # a row's segments come in order, so its last one tells where it ends
