@@ -1,13 +1,14 @@
-"""Speed and memory beside the peers, in one run: prints tables, writes docs/speed.json.
+"""Speed and memory beside the peers, part by part: prints tables, renews docs/speed.json.
 
 `make bench` runs everything, and `scripts/make_speed_table.py` makes the docs' tables of what it
-wrote; `--quick` runs the small sizes, `--only` one part, and both write into `--into` alone. The
-exit code is 1 when a peer's value is not ours.
+wrote; `--only` runs some parts, `--quick` small sizes, which are not published. The exit code is 1
+when a peer's value is not ours.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 from pathlib import Path
@@ -132,27 +133,32 @@ def main() -> int:
     options = _options()
     os.environ |= ONE_THREAD  # of all processes that are started here
     console = Console(width=None if sys.stdout.isatty() else 130, highlight=False)
-    content: dict[str, Any] = {"of": provenance(), "quick": options.quick}
     wrong = 0
-    for name in PARTS if options.only is None else [options.only]:
+    for name in options.only or PARTS:
         neighbours = Neighbours()
         with console.status("") as status:
             measured = PARTS[name](options.quick, status.update)
         cores = neighbours.cores()
         console.print(*measured.shown, sep="\n")
         console.print(f"Other processes used {cores:.2f} of {os.cpu_count()} cores meanwhile.\n")
-        content[name] = {"cores_used_by_others": cores, **measured.found}
+        part = {"of": provenance(), "cores_used_by_others": cores, **measured.found}
         wrong += measured.wrong
-        write_result(options.into / f"{name}.json", content[name])
-    if options.only is None and not options.quick:
-        console.print(f"Written: {write_result(PUBLISHED, content).name}")
+        write_result(options.into / f"{name}.json", part)
+        if not options.quick:
+            publish(name, part)
     return 1 if wrong else 0
+
+
+def publish(name: str, part: dict[str, Any]) -> None:
+    """Renew what is published of a part, and of no other."""
+    there = json.loads(PUBLISHED.read_text("utf-8")) if PUBLISHED.exists() else {}
+    write_result(PUBLISHED, there | {name: part})
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--quick", action="store_true", help="small sizes only")
-    parser.add_argument("--only", choices=tuple(PARTS), help="one part only")
+    parser.add_argument("--only", choices=tuple(PARTS), action="append", help="some parts only")
     parser.add_argument("--into", type=Path, default=RESULTS, help="a folder for each part's JSON")
     return parser.parse_args()
 

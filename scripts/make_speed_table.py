@@ -14,18 +14,19 @@ if TYPE_CHECKING:
 DOCS = Path(__file__).parents[1] / "docs"
 STAGES = ("audit", "bounds", "moves", "summary", "html")
 MIB = 2**20
+VERSIONS = {"python": "Python", "numpy": "NumPy", "numba": "Numba"}
 
 
 def measured(found: Found) -> str:
     """Return what was measured where, and how busy the machine was."""
-    of = found["of"]
-    parts = [part for part in found.values() if isinstance(part, dict)]
-    busy = [part["cores_used_by_others"] for part in parts if "cores_used_by_others" in part]
+    of = {key: {part["of"][key] for part in found.values()} for key in VERSIONS}
+    known = (part["cores_used_by_others"] for part in found.values())
+    busy = [cores for cores in known if cores is not None]
+    versions = ", ".join(f"{VERSIONS[key]} {' and '.join(sorted(of[key]))}" for key in VERSIONS)
     return (
-        f"Python {of['python']}, NumPy {of['numpy']}, Numba {of['numba']}, {of['cores']} cores of "
-        f"{of['machine']}, of which other processes used {min(busy):.1f} to {max(busy):.1f} "
-        f"meanwhile. {found.get('note', '')}"
-    ).rstrip()
+        f"{versions}; two cores, of which other processes used {min(busy):.1f} to {max(busy):.1f} "
+        "meanwhile, by part."
+    )
 
 
 def starting_table(found: Found) -> str:
@@ -76,7 +77,7 @@ def frontiers_table(found: Found) -> str:
     """Return the frontiers beside the bare product of the pairs, and how they grow."""
     rows = []
     for kind, growth in found["frontiers"].items():
-        if kind == "cores_used_by_others":
+        if kind in {"of", "cores_used_by_others"}:
             continue
         rows += [
             (
@@ -155,8 +156,6 @@ PARTS: dict[str, Callable[[Found], str]] = {
     "counting": counting_table,
 }
 """What stands between which marks of the page."""
-APART = ("counting", "million")
-"""What takes too long for every run: measured by itself, and published beside."""
 
 
 def table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -177,8 +176,6 @@ def seconds(value: float) -> str:
 def page_with_tables(page: str, found: Found) -> str:
     """Return the page with all its tables renewed."""
     for name, make in PARTS.items():
-        if name in APART and name not in found:
-            continue
         first, last = f"<!-- {name} -->", f"<!-- end of {name} -->"
         before, after = page.split(first, maxsplit=1)[0], page.split(last)[1]
         page = f"{before}{first}\n{make(found)}\n{last}{after}"
@@ -188,9 +185,7 @@ def page_with_tables(page: str, found: Found) -> str:
 def published() -> Found:
     """Return all that was measured for the page."""
     found: Found = json.loads((DOCS / "speed.json").read_text("utf-8"))
-    apart = {name: DOCS / f"{name}.json" for name in APART}
-    there = {name: path for name, path in apart.items() if path.exists()}
-    return found | {name: json.loads(path.read_text("utf-8")) for name, path in there.items()}
+    return found
 
 
 if __name__ == "__main__":

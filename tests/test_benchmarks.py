@@ -14,7 +14,9 @@ PARTS = {
     "lp": ("ours", "peers", "compile_seconds"),
     "nearest": ("pot",),
     "frontiers": ("embedding", "sparse"),
-    "afterwards": ("audits", "exponents", "counting_ratios"),
+    "afterwards": ("audits", "exponents"),
+    "counting": ("files",),
+    "million": ("audits", "random"),
 }
 
 

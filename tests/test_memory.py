@@ -56,12 +56,15 @@ def test_frontiers_are_the_same_in_small_parts(monkeypatch):
         frontiers, "_corners_of_piece", lambda *said: sizes.append(len(said[3])) or kernel(*said)
     )
     costs = np.square(place[:, None] - place[None]).sum(axis=2)
-    whole = AuditProblem(losses, costs, budget=0.1)
+    # a matrix alone is read where it stands
+    forbidden = np.zeros((300, 300), bool)
+    forbidden[0, 1] = True
+    whole = AuditProblem(losses, costs, budget=0.1, forbidden=forbidden)
     f = np.full(300, 1 / 300)
     value = whole.value(f)
     assert sizes == [300]
     with working_within(16 * 24 * 300 * 20):
-        parts = AuditProblem(losses, costs, budget=0.1)
+        parts = AuditProblem(losses, costs, budget=0.1, forbidden=forbidden)
         assert parts.value(f) == value
     assert max(sizes[1:]) == 20
 

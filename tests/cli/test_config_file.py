@@ -164,6 +164,7 @@ VALUES = {
     "alpha": "0.2", "budget": "0.5", "delta": "0.01", "power": "0.9", "resamples": "50",
     "seed": "3", "share-at-least": "3", "simulations": "3", "value": "0.2",
     "allow-pickle": "true", "ask-until-sure": "true", "quiet": "true", "share": "true",
+    "proxies": "true",
     "fail-on": '"never"', "goal": '"certify"', "loss": '"brier"', "method": '"efron"',
     "similarity": '"mixed-tabular"', "similarity-settings": "{fit = 'people.csv'}",
 }  # fmt: skip
@@ -202,7 +203,7 @@ def test_only_what_describes_cases_can_come_from_a_file_without_a_name():
         "judge", "loss", "loss-range", "method", "model", "plot", "power", "quiet", "report",
         "resamples", "seed", "share", "share-at-least", "similarity", "similarity-settings",
         "simulations", "state", "targets", "train", "trust", "value", "junit", "twins",
-        "twins-settings", "time-limit", "search-rounds", "memory",
+        "twins-settings", "time-limit", "search-rounds", "memory", "proxies",
     }  # fmt: skip
 
 

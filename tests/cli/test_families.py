@@ -193,7 +193,7 @@ def test_a_table_may_hold_what_the_command_asks_and_no_outputs():
         "data", "counts", "alpha", "judge", "fail-on", "report", "json", "moves", "share",
         "share-at-least", "quiet", "config", "debug", "title", "date", "data-name", "auditor",
         "ask-until-sure", "budget-of-questions", "draws", "price-per-1000", "junit",
-        "twins-settings",
+        "twins-settings", "proxies", "time-limit", "search-rounds", "memory",
     }  # fmt: skip
 
 

@@ -81,7 +81,7 @@ def test_sentences_say_what_is_promised():
 @pytest.mark.parametrize(
     ("evalue", "rejected", "words"),
     [(5.87, False, "5.8, which does not reject the hypothesis (20 are needed at level 5 %)"),
-     (412.0, True, "412, so the hypothesis is rejected (20 are needed at level 5 %; p ≤ 0.0024)")],
+     (412.0, True, "412, so the hypothesis is rejected (20 are needed at level 5 %; p ≤ 0.0025)")],
 )  # fmt: skip
 def test_multiplied_evidence_names_its_hypothesis(evalue, rejected, words):
     found = Multiplied(hypothesis="all is well.", evalue=evalue, pvalue=1 / evalue,

@@ -6,6 +6,7 @@ nothing else could after a kill.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -48,9 +49,14 @@ def temporary_folder() -> Iterator[Path]:
     assert watcher.stdin is not None  # noqa: S101 - it was asked for
     assert watcher.stdout is not None  # noqa: S101
     watcher.stdout.readline()
+    before = tempfile.tempdir, os.environ.get("TMPDIR")
+    # what this process and its audits put down for a while, rows of a database too, goes with it
+    tempfile.tempdir = os.environ["TMPDIR"] = str(folder)
     try:
         yield folder
     finally:
+        tempfile.tempdir = before[0]
+        os.environ.pop("TMPDIR") if before[1] is None else os.environ.update(TMPDIR=before[1])
         watcher.stdin.close()  # as the system does when this process ends
         watcher.stdout.close()
         watcher.wait(PATIENCE)

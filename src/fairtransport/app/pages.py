@@ -17,7 +17,7 @@ from fairtransport.app.meaning import budget_means, delta_means
 from fairtransport.app.rendering import page
 from fairtransport.app.tables import Table
 from fairtransport.app.uploads import LARGEST, read_form, too_large_sentence
-from fairtransport.errors import FairtransportError
+from fairtransport.errors import FairtransportError, InputError
 from fairtransport.settings import SETTINGS
 from fairtransport.space.shards import KINDS
 
@@ -103,6 +103,9 @@ async def choose(request: Request) -> Response:
 
 def _place(path: str) -> Path:
     """Return a path as it was typed; the sign for a home folder stands for it."""
+    if not path.strip():
+        msg = f"`X` must be a file of type {', '.join(KINDS)}, or a folder of them, got nothing"
+        raise InputError(msg)
     typed = Path(path.strip())
     try:
         return typed.expanduser()

@@ -119,7 +119,17 @@ class Cost(ABC):
 
     @property
     def dense(self) -> FloatArray | None:
-        """The costs of all moves as a matrix, where there is one already."""
+        """The costs of all moves as a matrix, where there is one already.
+
+        Returns
+        -------
+        FloatArray | None
+
+        Examples
+        --------
+        >>> print(cost.dense)
+        None
+        """
         return None
 
     @property

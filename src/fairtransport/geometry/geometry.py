@@ -128,7 +128,20 @@ class Geometry:
 
     @property
     def matrix(self) -> FloatArray | None:
-        """A matrix of the costs of all moves inside a block, where there is one already."""
+        """A matrix of the costs of all moves inside a block, where there is one already.
+
+        Returns
+        -------
+        FloatArray | None
+            (K, K); not where moves are forbidden beside it.
+
+        Examples
+        --------
+        >>> print(geometry.matrix)
+        None
+        >>> ft.AuditProblem([0.0, 1.0], [[0.0, 2.0], [2.0, 0.0]]).geometry.matrix.tolist()
+        [[0.0, 2.0], [2.0, 0.0]]
+        """
         return self.cost.dense if self.forbidden is None else None
 
     @cached_property

@@ -41,7 +41,8 @@ class Database:
 
     def run(self, statement: str) -> Any:
         """Run a statement and return its open result."""
-        return self._connection.execute(statement)
+        # a cursor of its own, as a connection is not for several threads
+        return self._connection.cursor().execute(statement)
 
     def columns(self, query: str) -> dict[str, Any]:
         """Return what a query gives, an array a column."""

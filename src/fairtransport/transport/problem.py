@@ -230,7 +230,18 @@ class AuditProblem:
 
     @property
     def filling(self) -> Filling:
-        """What values of many frequency vectors need to know of this problem."""
+        """What values of many frequency vectors need to know of this problem.
+
+        Returns
+        -------
+        Filling
+            Plain arrays, which can be sent to another process.
+
+        Examples
+        --------
+        >>> problem.filling.budget, problem.filling.cost.tolist(), problem.filling.gain.tolist()
+        (0.5, [2.0], [1.0])
+        """
         known = self.frontiers
         return Filling(self.budget, known.base_gain, known.row, known.cost, known.gain)
 
