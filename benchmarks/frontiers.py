@@ -186,7 +186,7 @@ def growth_table(growth: Growth) -> Table:
             "Time: the median of the runs; kernels compiled beforehand, a fresh process for each "
             "K. Peak: how far the first build lifts the process above libraries and input. Pairs: "
             "all moves that exist, those to smaller losses included, which need no look. Product: "
-            "of half the pairs in single precision, in the same process."
+            "of all pairs in single precision, in the same process."
         ),
     )
     for name in (

@@ -63,8 +63,12 @@ except SystemExit as stop:
 
 
 def loaded_by(code, folder=None):
-    """Return the names of all modules that a fresh interpreter has loaded after the code."""
-    program = f"{code}\nimport json, sys\nprint(); print(json.dumps(list(sys.modules)))"
+    """Return the names of all modules that the code has loaded in a fresh interpreter."""
+    # what measures coverage loads some before it
+    program = (
+        f"import sys\nbefore = {{*sys.modules}}\n{code}\nimport json\n"
+        "print(); print(json.dumps([*sys.modules.keys() - before]))"
+    )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=folder
     )

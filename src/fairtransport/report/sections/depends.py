@@ -102,8 +102,9 @@ def feature_sentences(summary: AuditSummary) -> tuple[str, ...]:
     if summary.rates is not None:  # each feature's rates are told instead
         return ()
     most, least = ("", "") if summary.bracket is None else ("at most ", "at least ")
+    told = "" if summary.made_twins is None else " and what tells it"
     return tuple(
-        f"If {visible(role.feature)} may not change, the statistic is {most}"
+        f"If {visible(role.feature)}{told} may not change, the statistic is {most}"
         f"{decimal(role.statistic)}"
         + ("." if role.share is None else f", {least}{percent(role.share, 0)} less.")
         for role in summary.without_feature
