@@ -187,3 +187,28 @@ def test_folders_that_tell_different_columns_are_refused(tmp_path):
         ft.InputError, match=r"must tell the same columns, .* 'b.parquet' and 'site"
     ):
         build_space(tmp_path, sensitive_features="race")
+
+
+@pytest.mark.parametrize("first", ["typed", "untyped"])
+def test_a_column_in_which_a_file_has_nothing_is_of_the_type_of_the_others(first, tmp_path):
+    typed = pa.table({"race": ["a", "b"], "income": [1.5, 2.0], "good": [0, 1]})
+    untyped = pa.table({"race": pa.nulls(2), "income": pa.nulls(2), "good": [0, 1]})
+    folder = tmp_path / "cases"
+    folder.mkdir()
+    for at, one in enumerate((typed, untyped) if first == "typed" else (untyped, typed)):
+        pq.write_table(one, folder / f"{at}.parquet")
+    whole = pa.table({"race": ["a", "b", None, None], "income": [1.5, 2.0, None, None],
+                      "good": [0, 1, 0, 1]})  # fmt: skip
+    pq.write_table(whole, tmp_path / "whole.parquet")
+
+    assert digest(folder) == digest(tmp_path / "whole.parquet")
+
+
+@pytest.mark.parametrize("first", ["typed", "untyped"])
+def test_truth_values_are_not_read_as_numbers_beside_a_file_that_has_none(first, tmp_path):
+    tables = [pa.table({"race": [True], "good": [0]}), pa.table({"race": pa.nulls(1), "good": [0]})]
+    for at, one in enumerate(tables if first == "typed" else tables[::-1]):
+        pq.write_table(one, tmp_path / f"{at}.parquet")
+
+    with pytest.raises(ft.DataError, match=r"'race' is .* in .* and BOOLEAN in "):
+        digest(tmp_path)

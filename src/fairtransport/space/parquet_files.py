@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 # without DuckDB's own partitions: those above the given folder are no columns
 READ = "read_parquet({}, hive_partitioning = false, union_by_name = {})"
+WIDENED = ("VARCHAR", "INTEGER", "BIGINT", "DOUBLE")
+"""Types whose values stay as they are beside a column that was written without a type, which
+DuckDB takes for whole numbers."""
 
 
 def parquet_relation(database: Database, shards: Shards) -> Relation:
@@ -49,17 +52,30 @@ def _refuse_other_kinds(database: Database, paths: Sequence[Path]) -> None:
     ).fetchall()
     if len({tuple(row[0]) for row in found}) == 1:
         return
-    first = _kinds(database, paths[0])
+    kinds = {path: _kinds(database, path) for path in paths}
+    nothing = {path: _without_values(database, path) for path in paths}
     for path in paths[1:]:
-        other = _kinds(database, path)
-        refuse_other_columns(paths[0], first, path, other)
-        for name, kind in first.items():
-            if other[name] != kind:
+        refuse_other_columns(paths[0], kinds[paths[0]], path, kinds[path])
+    for name in kinds[paths[0]]:
+        place = next((path for path in paths if name not in nothing[path]), paths[0])
+        wanted = kinds[place][name]
+        for path in paths:
+            kind = kinds[path][name]
+            if kind != wanted and not (name in nothing[path] and wanted in WIDENED):
                 msg = (
                     f"files that are read as one must have the same columns, but {name!r} is "
-                    f"{cut(other[name])} in {str(path)!r} and {cut(kind)} in {str(paths[0])!r}"
+                    f"{cut(kind)} in {str(path)!r} and {cut(wanted)} in {str(place)!r}"
                 )
                 raise DataError(msg)
+
+
+def _without_values(database: Database, path: Path) -> set[str]:
+    """Return the columns of a file that were written without a type, as nothing was in them."""
+    found = database.run(
+        f"SELECT name FROM parquet_schema({literal(location(path))}) "  # noqa: S608
+        "WHERE logical_type = 'NullType()'"
+    ).fetchall()
+    return {str(row[0]) for row in found}
 
 
 def _kinds(database: Database, path: Path) -> dict[str, str]:

@@ -173,9 +173,9 @@ def _count_lines(database: Database, reader: str, heads: Sequence[_Head]) -> Non
     headers = " ".join(f"WHEN {literal(line)} THEN {count}" for line, count in names.items())
     first = literal((heads[0].mark + heads[0].line).decode())
     database.run(
-        f"CREATE TABLE lines AS SELECT {first} AS line, 0 AS times UNION ALL "  # noqa: S608
+        f"CREATE TABLE lines AS FROM (SELECT {first} AS line, 0 AS times UNION ALL "  # noqa: S608
         f"SELECT line, count(*) - CASE line {headers} ELSE 0 END AS times FROM {reader} "
-        "WHERE line IS NOT NULL GROUP BY line HAVING times > 0 ORDER BY times > 0, line"
+        "WHERE line IS NOT NULL GROUP BY line HAVING times > 0) ORDER BY times > 0, line"
     )
 
 
