@@ -23,7 +23,7 @@ import fairtransport as ft
 from fairtransport.similarity import SensitiveSubspace
 
 FEATURES = ["income", "savings", "area"]
-BUDGET, DELTA = 0.005, 0.1
+BUDGET, DELTA = 0.003, 0.1
 COLOURS = {"learned from past officers": "#D55E00", "without the direction": "#0072B2"}
 GREY = "#444444"
 
