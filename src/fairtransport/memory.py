@@ -80,7 +80,10 @@ def entries_at_a_time(most: int, size: int) -> int:
 def for_duckdb() -> dict[str, str | bool | int | float | list[str]]:
     """Return what DuckDB is told of the limit; what does not fit it keeps in files."""
     limit = _limit.get()
-    return {} if limit is None else {"memory_limit": f"{limit // DUCKDB} B"}
+    if limit is None:
+        return {}
+    # no less than what a table can be read with: an audit that is too large is refused later
+    return {"memory_limit": f"{max(limit, LIBRARIES) // DUCKDB} B"}
 
 
 def expect(amount: float, what: str) -> None:
