@@ -105,3 +105,23 @@ def test_parallel_loops_are_called_under_their_guard_alone():
 
     assert {name for name, _ in called} == kernels
     assert not {name for name, guarded in called if not guarded}
+
+
+def passed_on(tree):
+    """Yield functions to which the number of a parallel round is handed as it is."""
+    for loop in ast.walk(tree):
+        if not isinstance(loop, ast.For) or not isinstance(loop.iter, ast.Call):
+            continue
+        if getattr(loop.iter.func, "id", None) != "prange":
+            continue
+        for call in (node for part in loop.body for node in ast.walk(part)):
+            handed = call.args if isinstance(call, ast.Call) else []
+            if any(isinstance(one, ast.Name) and one.id == loop.target.id for one in handed):
+                yield ast.unparse(call.func)
+
+
+def test_what_parallel_rounds_call_is_compiled_once():
+    """Numba numbers them unsigned, and would compile what is called for both kinds of numbers."""
+    found = {name for path in SOURCES for name in passed_on(ast.parse(path.read_text("utf-8")))}
+
+    assert found == {"np.int64"}

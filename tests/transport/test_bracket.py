@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from fairtransport import AuditProblem, Embedding, Geometry
 from fairtransport.errors import InputError
 from fairtransport.transport import bracket
-from fairtransport.transport.bracket import Rounds, bracketed, can_be_bracketed
+from fairtransport.transport.bracket import PriceSearch, Rounds, bracketed, can_be_bracketed
 from fairtransport.transport.known_gains import KnownGains
-from fairtransport.transport.price_search import PriceSearch
 
 PRICES = np.geomspace(1e-3, 1e3, 25)
 

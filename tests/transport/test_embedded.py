@@ -166,3 +166,22 @@ def test_best_targets_at_a_price_are_those_of_the_costs(seed, size, price):
     )
     others = rng.integers(0, size, len(rows))
     assert np.array_equal(found.costs_of(rows, others), expected.costs_of(rows, others))
+
+
+def test_the_search_is_asked_about_one_kind_of_array(monkeypatch):
+    """It is compiled for each kind, which takes longest of all loops."""
+    contiguous = []
+
+    def asked(rows, *rest):
+        contiguous.append(rows.flags.c_contiguous)
+        return search(rows, *rest)
+
+    search = frontier_search.frontiers_of_forest
+    monkeypatch.setattr(frontier_search, "frontiers_of_forest", asked)
+    rng = np.random.default_rng(0)
+    size = 40 * embedded.PROBES
+    geometry = Geometry(np.zeros(size, np.int64), Embedding(rng.normal(size=(size, 2))))
+    build_frontiers(rng.random(size), geometry)
+
+    assert len(contiguous) > 1
+    assert all(contiguous)

@@ -55,7 +55,8 @@ def corners_of_embedding(
     points = Points(np.ascontiguousarray(place), losses, profiles)
     forest = plant(losses, geometry, place, flat=False)
     rows = by_place(forest.place, geometry.blocks)
-    probes = rows[:: max(1, len(rows) // PROBES)]
+    # contiguous, as all rows are: the search is compiled for one kind of array
+    probes = np.ascontiguousarray(rows[:: max(1, len(rows) // PROBES)])
     room = CORNERS_A_POINT * ROWS
     probed = sum(len(part.row) for part in _searched(probes, forest, points, room))
     corners = probed / max(1, len(probes))

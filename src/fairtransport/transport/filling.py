@@ -42,8 +42,9 @@ class Filling(NamedTuple):
         values = np.empty(many.shape[0])
         with threads_for(len(values) * (len(self.base_gain) + len(self.row))):
             if isinstance(many, np.ndarray):
-                kernels.fill_many(many, *self, values)
+                kernels.fill_many(many, self, values)
             else:
-                start, index = many.indptr.astype(np.int64), many.indices.astype(np.int64)
-                kernels.fill_many_sparse(start, index, many.data, *self, values)
+                start, column = many.indptr.astype(np.int64), many.indices.astype(np.int64)
+                rows = kernels.SparseRows(start, column, many.data)
+                kernels.fill_many_sparse(rows, self, values)
         return values

@@ -45,6 +45,15 @@ class Tree(NamedTuple):
     box: IntArray
 
 
+class NodeContents(NamedTuple):
+    """What the nodes of all trees hold, see `Forest`."""
+
+    top: FloatArray
+    reach: FloatArray
+    boxes: Single
+    leaves: Single
+
+
 class Forest(NamedTuple):
     """The targets of every block in strata of falling loss, each stratum a tree by place.
 
@@ -122,17 +131,17 @@ def plant(losses: FloatArray, geometry: Geometry, points: FloatArray, *, flat: b
         np.float32
     )
     size = np.einsum("ij,ij->i", place, place, dtype=np.float64)
-    top, reach = np.empty(len(tree.first)), np.empty(len(tree.first))
     inner = int(np.count_nonzero(tree.children))
     boxes = np.full((inner, dimensions, 2, CHILDREN), NOWHERE, np.float32)
-    tops, errs = (np.zeros(inner * CHILDREN, np.float32) for _ in range(2))
     leaves = np.empty(len(order) * dimensions, np.float32)
+    held = NodeContents(np.empty(len(tree.first)), np.empty(len(tree.first)), boxes, leaves)
+    tops, errs = (np.zeros(inner * CHILDREN, np.float32) for _ in range(2))
     slack = (2 * dimensions + 16) * float(single.eps)
-    _fill_nodes(place, size, losses, order, tree, top, reach, boxes, leaves)
-    _fill_tops(tree, height, reach, slack, tops, errs)
+    _fill_nodes(place, size, losses, order, tree, held)
+    _fill_tops(tree, height, held.reach, slack, tops, errs)
     return Forest(
         place, size, unit, slack, (dimensions + 8) * 8 * float(single.tiny), strata, root, *tree,
-        top, reach, boxes, tops, errs, base, rise, summit, order, loss, height, leaves,
+        held.top, held.reach, boxes, tops, errs, base, rise, summit, order, loss, height, leaves,
     )  # fmt: skip
 
 
@@ -291,9 +300,10 @@ def _select(place: Single, order: IntArray, a: int, b: int, middle: int, k: int)
 @njit(cache=True)
 def _fill_nodes(
     place: Single, size: FloatArray, losses: FloatArray, order: IntArray, tree: Tree,
-    top: FloatArray, reach: FloatArray, boxes: Single, leaves: Single,
+    held: NodeContents,
 ) -> None:  # fmt: skip
     """Fill largest losses, lengths and boxes from the leaves up, and the leaves' coordinates."""
+    top, reach, boxes, leaves = held.top, held.reach, held.boxes, held.leaves
     nodes, dimensions = len(tree.first), place.shape[1]
     low = np.full((nodes, dimensions), np.float32(np.inf))
     high = -low

@@ -23,7 +23,7 @@ from fairtransport.transport.forest_search import (
     sum_squares,
     to_boxes,
 )
-from fairtransport.transport.hull import cost_at, finish, insert, place_of
+from fairtransport.transport.hull import Hull, Newcomer, cost_at, finish, insert, place_of
 from fairtransport.transport.kernels import uncounted
 
 if TYPE_CHECKING:
@@ -90,10 +90,9 @@ def _hulls(room: int) -> Hulls:
 @uncounted()
 def _take(points: Points, i: int, j: int, hulls: Hulls, g: int) -> None:
     """Take target ``j`` into hull ``g``, that of point ``i``, if it is a corner."""
-    hulls.size[g] = insert(
-        i, j, cost_of(points.place, i, j), points.losses[j], points.profiles,
-        hulls.level[g], hulls.price[g], hulls.corner[g], hulls.size[g],
-    )  # fmt: skip
+    new = Newcomer(j, cost_of(points.place, i, j), points.losses[j])
+    hull = Hull(hulls.level[g], hulls.price[g], hulls.corner[g])
+    hulls.size[g] = insert(i, new, points.profiles, hull, hulls.size[g])
 
 
 @uncounted()
@@ -149,10 +148,12 @@ def _hits(near: Single, most: Single, count: int) -> int:
 
 @uncounted(inline="always")
 def _screen(
-    leaves: Single, first: int, count: int, place: Single, i: int, height: Single, hulls: Hulls,
-    g: int, errs: float, near: Single, most: Single,
+    forest: Forest, first: int, count: int, i: int, g: int, errs: float, hulls: Hulls,
+    scratch: Scratch,
 ) -> int:  # fmt: skip
     """Compute a leaf's squared distances to point ``i`` and their bounds; count the hits."""
+    leaves, place, height = forest.leaves, forest.place, forest.height
+    near, most = scratch.near, scratch.most
     if count == LEAF:  # a number that the compiler knows makes faster loops
         sum_squares(leaves, first, place, i, near, LEAF)
         _bound(height, first, hulls, g, errs, most, LEAF)
@@ -164,13 +165,13 @@ def _screen(
 
 @uncounted(inline="always")
 def _ask(
-    boxes: Single, box: int, place: Single, i: int, tops: Single, share: Single, hulls: Hulls,
-    g: int, errs: float, near: Single, most: Single, asks: IntArray,
-) -> None:  # fmt: skip
+    forest: Forest, box: int, i: int, g: int, errs: float, hulls: Hulls, scratch: Scratch
+) -> None:
     """Set bit ``g`` of those of a node's children that may add to the hull of point ``i``."""
-    to_boxes(boxes, box, place, i, near)
+    near, most, asks, share = scratch.near, scratch.most, scratch.asks, forest.errs
+    to_boxes(forest.boxes, box, forest.place, i, near)
     first, bit = box * CHILDREN, np.int32(1 << g)
-    _bound(tops, first, hulls, g, errs, most, CHILDREN)
+    _bound(forest.tops, first, hulls, g, errs, most, CHILDREN)
     for c in range(np.uint64(CHILDREN)):
         asks[c] |= bit if near[c] <= most[c] + share[np.uint64(first) + c] else np.int32(0)
 
@@ -194,11 +195,9 @@ def _search(  # noqa: C901, PLR0912
     forest: Forest, points: Points, rows: IntArray, hulls: Hulls, scratch: Scratch
 ) -> int:
     """Find the hulls of neighbours in one block; return the pairs looked at, or -1: no room."""
-    place, leaves, height, boxes = forest.place, forest.leaves, forest.height, forest.boxes
-    tops, share, children, child = forest.tops, forest.errs, forest.children, forest.child
-    firsts, lasts, reach, size = forest.first, forest.last, forest.reach, forest.size
-    box, near, most, asks = forest.box, scratch.near, scratch.most, scratch.asks
-    waiting, masks, slack, lost = scratch.waiting, scratch.masks, forest.slack, forest.lost
+    children, child, firsts, lasts = forest.children, forest.child, forest.first, forest.last
+    reach, size, slack, lost = forest.reach, forest.size, forest.slack, forest.lost
+    waiting, masks, asks = scratch.waiting, scratch.masks, scratch.asks
     pairs, unit = 0, forest.unit * forest.unit
     for stratum in range(forest.strata[rows[0], 0], forest.strata[rows[0], 1]):
         base, rise = forest.base[stratum], forest.rise[stratum]
@@ -220,8 +219,7 @@ def _search(  # noqa: C901, PLR0912
                 for g in range(len(rows)):
                     if mask >> g & 1:
                         errs = slack * size[rows[g]] + lost
-                        _ask(boxes, box[node], place, rows[g], tops, share, hulls, g, errs,
-                             near, most, asks)  # fmt: skip
+                        _ask(forest, forest.box[node], rows[g], g, errs, hulls, scratch)
                 for c in range(children[node] - 1, -1, -1):
                     waiting[held], masks[held] = child[node] + c, asks[c]
                     held += asks[c] != 0
@@ -232,9 +230,7 @@ def _search(  # noqa: C901, PLR0912
                     continue
                 pairs += count
                 errs = slack * (size[rows[g]] + reach[node]) + lost
-                if _screen(
-                    leaves, first, count, place, rows[g], height, hulls, g, errs, near, most
-                ):
+                if _screen(forest, first, count, rows[g], g, errs, hulls, scratch):
                     if hulls.size[g] + LEAF > hulls.level.shape[1]:
                         return -1
                     _take_leaf(forest, points, node, rows[g], g, hulls, scratch)

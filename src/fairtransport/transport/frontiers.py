@@ -343,12 +343,13 @@ def _corners_of_matrix(
     from fairtransport.transport import kernels
 
     chunks, room = -(-len(rows) // kernels.TOGETHER), CORNERS_A_ROW * kernels.TOGETHER
+    candidates = kernels.Candidates(rows, cols, limit)
     count, totals = np.empty(len(rows), np.int64), np.empty(chunks, np.int64)
     while True:
         corners, costs = np.empty((chunks, room), np.int64), np.empty((chunks, room))
         with threads_for(float(len(rows)) * len(cols)):
             kernels.frontiers_of_matrix(
-                rows, cols, limit, matrix, losses, profiles, count, corners, costs, totals
+                candidates, matrix, losses, profiles, count, corners, costs, totals
             )
         if totals.max() <= room:
             held = np.arange(room) < totals[:, None]
@@ -379,9 +380,10 @@ def _corners_of_piece(
     corner = np.empty((len(rows), len(cols) + 1), np.int64)
     price = np.empty((len(rows), len(cols) + 1))
     count = np.empty(len(rows), np.int64)
+    candidates = kernels.Candidates(rows, cols, limit)
     costs = geometry.costs(rows, cols)
     with threads_for(len(rows) * len(cols)):
-        kernels.frontiers_of_costs(rows, cols, limit, costs, losses, profiles, corner, price, count)
+        kernels.frontiers_of_costs(candidates, costs, losses, profiles, corner, price, count)
     taken = np.repeat(np.arange(len(rows)), count)
     place = np.arange(len(taken)) - np.repeat(np.cumsum(count) - count, count)
     return _Corners(rows[taken], corner[taken, place], price[taken, place])
@@ -413,8 +415,9 @@ def _corners_of_lists(losses: FloatArray, size: int, moves: Moves, profiles: Int
     corner = np.empty(len(col) + size, np.int64)
     price = np.empty(len(corner))
     count = np.empty(size, np.int64)
+    lists = kernels.Lists(rows, start, col, cost)
     with threads_for(len(col)):
-        kernels.frontiers_of_lists(rows, start, col, cost, losses, profiles, corner, price, count)
+        kernels.frontiers_of_lists(lists, losses, profiles, corner, price, count)
     taken = np.repeat(rows, count)
     place = np.arange(len(taken)) - np.repeat(np.cumsum(count) - count, count)
     # each row has room for its candidates and one corner more, the point itself

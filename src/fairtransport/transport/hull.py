@@ -1,12 +1,8 @@
-"""The upper concave hull of one point's candidates, which come in any order.
-
-A hull is three arrays and a length n: losses fall strictly, so do costs, and the last corner is
-free. Before any candidate that is the point itself.
-"""
+"""The upper concave hull of one point's candidates, which come in any order."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,6 +13,37 @@ if TYPE_CHECKING:
 
 MARGIN = 1e-12
 """Candidates below a hull by less stay on it until all are known: products round."""
+
+
+class Hull(NamedTuple):
+    """Room for corners, of which the first n are the hull; n is told beside it.
+
+    Losses fall strictly, so do costs, and the last corner is free. Before any candidate that is
+    the point itself.
+
+    Attributes
+    ----------
+    level, price, corner
+        Losses, costs and targets of the corners.
+    """
+
+    level: FloatArray
+    price: FloatArray
+    corner: IntArray
+
+
+class Newcomer(NamedTuple):
+    """A target that may become a corner.
+
+    Attributes
+    ----------
+    target, cost, loss
+        Which one, what moving there costs, and the loss there.
+    """
+
+    target: int
+    cost: float
+    loss: float
 
 
 @uncounted()
@@ -82,23 +109,20 @@ def place_of(loss: float, level: FloatArray, n: int) -> int:
 
 
 @uncounted()
-def insert(  # noqa: C901
-    i: int, j: int, c: float, loss: float, profiles: IntArray,
-    level: FloatArray, price: FloatArray, corner: IntArray, n: int,
-) -> int:  # fmt: skip
-    """Take target ``j`` into the hull of point ``i``, if it is a corner; return the new length.
+def insert(i: int, new: Newcomer, profiles: IntArray, hull: Hull, n: int) -> int:  # noqa: C901
+    """Take a candidate into the hull of point ``i``, if it is a corner; return the new length.
 
     Parameters
     ----------
-    i, j
-        The point and the candidate.
-    c, loss
-        What moving there costs, and the loss there.
+    i
+        The point.
+    new
+        The candidate.
     profiles
         (K, columns) codes of the sensitive features: of equal targets the one that changes fewer
         of them is kept, then the one that comes first. No columns: only the order decides.
-    level, price, corner
-        The hull, changed in place; room for one corner more.
+    hull
+        Changed in place; room for one corner more.
     n
         Its length.
 
@@ -117,13 +141,15 @@ def insert(  # noqa: C901
     Into the hull of point 0, which holds itself alone, go a far target and then a nearer one as
     bad.
 
-    >>> level, price, corner = np.zeros(4), np.zeros(4), np.zeros(4, np.int64)
+    >>> hull = Hull(np.zeros(4), np.zeros(4), np.zeros(4, np.int64))
     >>> none = np.zeros((3, 0), np.int64)
-    >>> n = insert(0, 1, 3.0, 1.0, none, level, price, corner, 1)
-    >>> n = insert(0, 2, 2.0, 1.0, none, level, price, corner, n)
-    >>> corner[:n].tolist(), price[:n].tolist()
+    >>> n = insert(0, Newcomer(1, cost=3.0, loss=1.0), none, hull, 1)
+    >>> n = insert(0, Newcomer(2, cost=2.0, loss=1.0), none, hull, n)
+    >>> hull.corner[:n].tolist(), hull.price[:n].tolist()
     ([2, 0], [2.0, 0.0])
     """
+    level, price, corner = hull.level, hull.price, hull.corner
+    j, c, loss = new.target, new.cost, new.loss
     p = q = place_of(loss, level, n)
     if p > 0 and price[p - 1] <= c:
         return n
@@ -155,25 +181,23 @@ def insert(  # noqa: C901
         if (level[q] - level[q + 1]) * run >= rise * (price[q] - price[q + 1]) * (1 - MARGIN):
             break
         q += 1
-    return _replace(p, q, j, c, loss, level, price, corner, n)
+    return _replace(p, q, new, hull, n)
 
 
 @uncounted()
-def _replace(
-    p: int, q: int, j: int, c: float, loss: float,
-    level: FloatArray, price: FloatArray, corner: IntArray, n: int,
-) -> int:  # fmt: skip
+def _replace(p: int, q: int, new: Newcomer, hull: Hull, n: int) -> int:
     """Put one corner where p to q - 1 were; return the new length.
 
     Parameters
     ----------
     p, q
         The corners that go; q = p: none does, and one is put in between.
-    j, c, loss
-        Target, cost and loss of the new corner.
-    level, price, corner, n
-        The hull, changed in place, and its length before.
+    new
+        The new corner.
+    hull, n
+        Changed in place, and its length before.
     """
+    level, price, corner = hull.level, hull.price, hull.corner
     # several go: close the gap. None goes: make room, from the end so that nothing is overwritten
     if q > p + 1:
         for a in range(q, n):
@@ -182,7 +206,7 @@ def _replace(
     elif q == p:
         for a in range(n - 1, q - 1, -1):
             level[a + 1], price[a + 1], corner[a + 1] = level[a], price[a], corner[a]
-    level[p], price[p], corner[p] = loss, c, j
+    level[p], price[p], corner[p] = new.loss, new.cost, new.target
     return n + p + 1 - q
 
 

@@ -7,7 +7,7 @@ records are kept and `cheapest_first` turns them into the frontier, cheapest cor
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numba import njit, prange
@@ -16,10 +16,58 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fairtransport.checks import FloatArray, IntArray
+    from fairtransport.transport.filling import Filling
 
 TOGETHER = 16
 """Rows of a matrix whose corners lie together."""
 Function = TypeVar("Function", bound="Callable[..., object]")
+
+
+class Candidates(NamedTuple):
+    """Some points, and their targets by falling loss.
+
+    Attributes
+    ----------
+    rows, cols, limit
+        The points and the targets, of which the first ``limit[r]`` have a larger loss than
+        ``rows[r]``.
+    """
+
+    rows: IntArray
+    cols: IntArray
+    limit: IntArray
+
+
+class Lists(NamedTuple):
+    """Some points, and a list of targets of each, best loss first.
+
+    Attributes
+    ----------
+    rows
+        The points.
+    start, cols, costs
+        The targets of ``rows[r]`` and what they cost are the entries ``start[r]`` to
+        ``start[r + 1]``.
+    """
+
+    rows: IntArray
+    start: IntArray
+    cols: IntArray
+    costs: FloatArray
+
+
+class SparseRows(NamedTuple):
+    """Frequency vectors in compressed rows.
+
+    Attributes
+    ----------
+    start, column, weight
+        Vector b has ``weight`` at ``column``, in the entries ``start[b]`` to ``start[b + 1]``.
+    """
+
+    start: IntArray
+    column: IntArray
+    weight: FloatArray
 
 
 def uncounted(**options: Any) -> Callable[[Function], Function]:
@@ -119,13 +167,11 @@ def cheapest_first(  # noqa: C901, PLR0912
 
 @njit(cache=True, parallel=True)
 def frontiers_of_costs(
-    rows: IntArray, cols: IntArray, limit: IntArray, costs: FloatArray, losses: FloatArray,
-    profiles: IntArray, corner: IntArray, price: FloatArray, count: IntArray,
+    candidates: Candidates, costs: FloatArray, losses: FloatArray, profiles: IntArray,
+    corner: IntArray, price: FloatArray, count: IntArray,
 ) -> None:  # fmt: skip
-    """Fill the frontiers of ``rows`` from dense costs to ``cols``, in order of falling loss.
-
-    The first ``limit[r]`` of ``cols`` have a larger loss than row r.
-    """
+    """Fill the frontiers of some points from dense costs to all candidates."""
+    rows, cols, limit = candidates.rows, candidates.cols, candidates.limit
     for r in prange(len(rows)):
         i = rows[r]
         n = 0
@@ -164,15 +210,15 @@ def _frontier_in_matrix(
 
 @njit(cache=True, parallel=True)
 def frontiers_of_matrix(
-    rows: IntArray, cols: IntArray, limit: IntArray, matrix: FloatArray, losses: FloatArray,
-    profiles: IntArray, count: IntArray, corners: IntArray, costs: FloatArray, totals: IntArray,
+    candidates: Candidates, matrix: FloatArray, losses: FloatArray, profiles: IntArray,
+    count: IntArray, corners: IntArray, costs: FloatArray, totals: IntArray,
 ) -> None:  # fmt: skip
-    """Fill the frontiers of ``rows`` from a matrix of all costs where it stands.
+    """Fill the frontiers of some points from a matrix of all costs where it stands.
 
-    The first ``limit[r]`` of ``cols``, which come by falling loss, have a larger loss than row
-    r. A row of ``corners`` and ``costs`` holds those of `TOGETHER` rows, as far as there is
-    room; ``totals`` tells how many there are.
+    A row of ``corners`` and ``costs`` holds those of `TOGETHER` rows, as far as there is room;
+    ``totals`` tells how many there are.
     """
+    rows, cols, limit = candidates.rows, candidates.cols, candidates.limit
     for chunk in prange(len(totals)):
         corner, price = np.empty(len(cols) + 1, np.int64), np.empty(len(cols) + 1)
         total = 0
@@ -190,13 +236,14 @@ def frontiers_of_matrix(
 
 @njit(cache=True, parallel=True)
 def frontiers_of_lists(
-    rows: IntArray, start: IntArray, cols: IntArray, costs: FloatArray, losses: FloatArray,
-    profiles: IntArray, corner: IntArray, price: FloatArray, count: IntArray,
+    lists: Lists, losses: FloatArray, profiles: IntArray,
+    corner: IntArray, price: FloatArray, count: IntArray,
 ) -> None:  # fmt: skip
-    """Fill frontiers where row r's candidates are entries start[r]:start[r + 1], best loss first.
+    """Fill the frontiers of some points from a list of candidates for each.
 
     Row r's corners go to ``corner[start[r] + r:]``: one place more than it has candidates.
     """
+    rows, start, cols, costs = lists.rows, lists.start, lists.cols, lists.costs
     for r in prange(len(rows)):
         i = rows[r]
         own = slice(start[r] + r, start[r + 1] + r + 1)
@@ -210,37 +257,30 @@ def frontiers_of_lists(
 
 
 @njit(cache=True, parallel=True)
-def fill_many(
-    frequencies: FloatArray, budget: float, base: FloatArray,
-    row: IntArray, cost: FloatArray, gain: FloatArray, values: FloatArray,
-) -> None:  # fmt: skip
+def fill_many(frequencies: FloatArray, filling: Filling, values: FloatArray) -> None:
     """Compute ψ of each row of ``frequencies`` by spending the budget along the slope order."""
     for b in prange(frequencies.shape[0]):
-        values[b] = _fill(frequencies[b], budget, base, row, cost, gain)
+        values[b] = _fill(frequencies[b], filling)
 
 
 @njit(cache=True, parallel=True)
-def fill_many_sparse(
-    start: IntArray, index: IntArray, weight: FloatArray, budget: float, base: FloatArray,
-    row: IntArray, cost: FloatArray, gain: FloatArray, values: FloatArray,
-) -> None:  # fmt: skip
+def fill_many_sparse(frequencies: SparseRows, filling: Filling, values: FloatArray) -> None:
     """Do the same for frequency vectors in compressed rows."""
+    start, column, weight = frequencies.start, frequencies.column, frequencies.weight
     for b in prange(len(start) - 1):
-        dense = np.zeros(len(base))
+        dense = np.zeros(len(filling.base_gain))
         for a in range(start[b], start[b + 1]):
-            dense[index[a]] += weight[a]
-        values[b] = _fill(dense, budget, base, row, cost, gain)
+            dense[column[a]] += weight[a]
+        values[b] = _fill(dense, filling)
 
 
 @uncounted()
-def _fill(
-    frequencies: FloatArray, budget: float, base: FloatArray,
-    row: IntArray, cost: FloatArray, gain: FloatArray,
-) -> float:  # fmt: skip
-    value = 0.0
+def _fill(frequencies: FloatArray, filling: Filling) -> float:
+    """Compute ψ of one frequency vector."""
+    base, row, cost, gain = filling.base_gain, filling.row, filling.cost, filling.gain
+    value, left = 0.0, filling.budget
     for i in range(len(base)):
         value += frequencies[i] * base[i]
-    left = budget
     for s in range(len(row)):
         mass = frequencies[row[s]]
         if mass == 0.0:

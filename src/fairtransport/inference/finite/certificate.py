@@ -294,13 +294,11 @@ class Certificate:
             for _ in range(2)
         )
         target = kernels.CertificateAim(
-            float(aim), level, CUSHION, evidence.budget, limits.prices, limits.limits,
+            float(aim), level, CUSHION, deltas, evidence.budget, limits.prices, limits.limits,
             WEIGHT, CAP, evidence.every, gives_up,
         )  # fmt: skip
         with threads_for(len(orders.cell) + len(orders.before) * len(frontiers.row)):
-            kernels.certificate_wealths(
-                orders, frontiers, target, held or none, deltas, *path, result
-            )
+            kernels.certificate_wealths(orders, frontiers, target, held or none, *path, result)
         return result, path
 
 

@@ -9,7 +9,7 @@ at which the gain of a cell bends in which an earlier record was.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit, prange
@@ -39,6 +39,8 @@ class CertificateAim(NamedTuple):
     ----------
     delta, alpha, cushion
         The threshold that stakes are aimed at, the level, and how closely wealth is aimed at it.
+    deltas
+        Rising thresholds, none below the aim, that the path is played against.
     budget
         ε; 0 where only free moves matter.
     limit_prices, limits
@@ -56,6 +58,7 @@ class CertificateAim(NamedTuple):
     delta: float
     alpha: float
     cushion: float
+    deltas: FloatArray
     budget: float
     limit_prices: FloatArray
     limits: FloatArray
@@ -65,8 +68,30 @@ class CertificateAim(NamedTuple):
     gives_up: bool
 
 
-Choice: TypeAlias = tuple[float, float, float, float, float]
-"""A score, the price that has it, and E(Y − δ)², the top of Y and δ − E Y there."""
+class Choice(NamedTuple):
+    """A score, the price that has it, and E(Y − δ)², the top of Y and δ − E Y there."""
+
+    score: float
+    price: float
+    variance: float
+    top: float
+    drift: float
+
+
+class Moments(NamedTuple):
+    """Sums or means over earlier records of what the targets that are best at a price bring.
+
+    Attributes
+    ----------
+    g, c, gg, gc, cc
+        Of gain, cost, gain², gain · cost and cost².
+    """
+
+    g: float
+    c: float
+    gg: float
+    gc: float
+    cc: float
 
 
 class Path(NamedTuple):
@@ -89,8 +114,7 @@ class Path(NamedTuple):
 @njit(cache=True, parallel=True)
 def certificate_wealths(
     orders: Orders, frontiers: ObservedFrontiers, aim: CertificateAim, held: Path,
-    deltas: FloatArray, prices: FloatArray, stakes: FloatArray, until: IntArray,
-    result: FloatArray,
+    prices: FloatArray, stakes: FloatArray, until: IntArray, result: FloatArray,
 ) -> None:  # fmt: skip
     """Fill (deltas, orders) with the log-wealth of one path against ψ >= δ for rising δ.
 
@@ -109,21 +133,21 @@ def certificate_wealths(
         What the path is for.
     held
         A path that is followed as long as it lasts; one with ``until`` 0 if there is none.
-    deltas
-        The thresholds that the path is played against.
     prices, stakes, until
         Filled with the path.
     result
         (deltas, orders), filled with log-wealths.
     """
     for s in prange(len(stakes)):
-        until[s] = _bet_on(s, orders, frontiers, aim, held, deltas, prices, stakes, result)
+        # Numba numbers parallel rounds unsigned: as they are, all below is compiled a second time
+        order = int(np.int64(s))
+        until[s] = _bet_on(order, orders, frontiers, aim, held, prices, stakes, result)
 
 
 @njit(cache=True)
 def _bet_on(  # noqa: C901
     s: int, orders: Orders, frontiers: ObservedFrontiers, aim: CertificateAim, held: Path,
-    deltas: FloatArray, prices: FloatArray, stakes: FloatArray, result: FloatArray,
+    prices: FloatArray, stakes: FloatArray, result: FloatArray,
 ) -> int:  # fmt: skip
     """Bet on one order; return the block in which it was given up.
 
@@ -134,7 +158,7 @@ def _bet_on(  # noqa: C901
     ----------
     s
         The order.
-    orders, frontiers, aim, held, deltas
+    orders, frontiers, aim, held
         As in `certificate_wealths`.
     prices, stakes, result
         Row or column ``s`` of them is filled.
@@ -151,7 +175,7 @@ def _bet_on(  # noqa: C901
     brought up to date after they are written down. So they are functions of earlier blocks,
     E[1 − λ(Y_ν − δ) | past] <= 1 under ψ >= δ, and the wealth's mean is at most 1.
     """
-    blocks = stakes.shape[1]
+    blocks, deltas = stakes.shape[1], aim.deltas
     past, wealth = np.zeros(len(frontiers.base)), np.ones(len(deltas))
     # placeholders: nothing is staked before the first records, and then a price is chosen first
     price, variance, top, drift, stake = 0.0, 1.0, 1.0, 0.0, 0.0
@@ -251,15 +275,16 @@ def _best_price(
         # only free moves matter, and the price is as good as infinite
         _, variance, top, drift = _score(g, gg, seen, aim, aim.limits[-1], 0.0, scale)
         return np.inf, variance, top, drift
-    best, last, segments = (-np.inf, 0.0, 1.0, 1.0, 0.0), np.inf, len(frontiers.row)
+    best, last, segments = Choice(-np.inf, 0.0, 1.0, 1.0, 0.0), np.inf, len(frontiers.row)
     for k in range(segments + 1):
         if k < segments and past[frontiers.row[k]] == 0.0:
             continue  # a cell not seen yet must not show at which price it bends
         # after the last bend comes the price 0, at which everybody takes the best target there is
         price = frontiers.slope[k] if k < segments else 0.0
-        between = _between_bends(g / seen, c / seen, gg / seen, gc / seen, cc / seen, aim)
+        means = Moments(g / seen, c / seen, gg / seen, gc / seen, cc / seen)
+        between = _between_bends(means, aim)
         if price < between < last < np.inf:
-            best = _better(best, between, g, c, gg, gc, cc, seen, aim, scale)
+            best = _better(best, between, Moments(g, c, gg, gc, cc), seen, aim, scale)
         last = price
         # below its bend a cell's target is the segment's far end: swap near for far in all sums
         if k < segments:
@@ -271,15 +296,14 @@ def _best_price(
             gg += t * (fg * fg - ng * ng)
             gc += t * (fg * fc - ng * nc)
             cc += t * (fc * fc - nc * nc)
-        best = _better(best, price, g, c, gg, gc, cc, seen, aim, scale)
-    return best[1], best[2], best[3], best[4]
+        best = _better(best, price, Moments(g, c, gg, gc, cc), seen, aim, scale)
+    return best.price, best.variance, best.top, best.drift
 
 
 @njit(cache=True, inline="always")
 def _better(
-    best: Choice, price: float, g: float, c: float, gg: float, gc: float, cc: float, seen: float,
-    aim: CertificateAim, scale: float,
-) -> Choice:  # fmt: skip
+    best: Choice, price: float, sums: Moments, seen: float, aim: CertificateAim, scale: float
+) -> Choice:
     """Return the better of a choice and a price at which the past has these sums.
 
     Parameters
@@ -288,9 +312,8 @@ def _better(
         The best choice so far.
     price
         ν, finite.
-    g, c, gg, gc, cc
-        Sums over earlier records of gain, cost, gain², gain · cost and cost² of the targets
-        that are best at this price.
+    sums
+        Those over earlier records.
     seen
         The number of these records.
     aim, scale
@@ -298,17 +321,16 @@ def _better(
     """
     # φ falls in ν, so that the limit at the next lower known price is one here
     at = np.searchsorted(aim.limit_prices, price, side="right") - 1
-    mean, square = g - price * c, gg - 2.0 * price * gc + price * price * cc
+    mean = sums.g - price * sums.c
+    square = sums.gg - 2.0 * price * sums.gc + price * price * sums.cc
     score, variance, top, drift = _score(
         mean, square, seen, aim, aim.limits[at], aim.budget * price, scale
     )
-    return (score, price, variance, top, drift) if score > best[0] else best
+    return Choice(score, price, variance, top, drift) if score > best.score else best
 
 
 @njit(cache=True, inline="always")
-def _between_bends(
-    g: float, c: float, gg: float, gc: float, cc: float, aim: CertificateAim
-) -> float:
+def _between_bends(means: Moments, aim: CertificateAim) -> float:
     """Return the price at which the score is stationary while no gain bends; NaN if none is.
 
     With the past means of gain, cost and their products, δ − Y has mean A + Bν and mean square
@@ -316,8 +338,8 @@ def _between_bends(
 
     Parameters
     ----------
-    g, c, gg, gc, cc
-        Past means of gain, cost, gain², gain · cost and cost².
+    means
+        Those over earlier records.
     aim
         The threshold and the budget.
 
@@ -327,10 +349,11 @@ def _between_bends(
         The root of d/dν (A + Bν)/√(P + Qν + Rν²), which is linear in ν: (½AQ − BP)/(½BQ − AR).
         It may lie outside the two bends; the caller looks.
     """
+    g, c = means.g, means.c
     a, b = aim.delta - g, c - aim.budget
-    p = gg - 2.0 * aim.delta * g + aim.delta * aim.delta
-    q = 2.0 * (aim.budget * g - gc + aim.delta * c - aim.delta * aim.budget)
-    r = cc - 2.0 * aim.budget * c + aim.budget * aim.budget
+    p = means.gg - 2.0 * aim.delta * g + aim.delta * aim.delta
+    q = 2.0 * (aim.budget * g - means.gc + aim.delta * c - aim.delta * aim.budget)
+    r = means.cc - 2.0 * aim.budget * c + aim.budget * aim.budget
     below = 0.5 * b * q - a * r
     return (0.5 * a * q - b * p) / below if below != 0.0 else np.nan
 

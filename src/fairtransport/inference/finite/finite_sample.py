@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -17,9 +18,14 @@ from fairtransport.inference.finite.clopper_pearson import (
     share_at_least,
     share_at_most,
 )
-from fairtransport.inference.finite.evidence import LEAST_THRESHOLD, Evidence, GainLimits
-from fairtransport.inference.finite.evidence_value import log_evalue
+from fairtransport.inference.finite.evidence import (
+    LEAST_THRESHOLD,
+    Evidence,
+    GainLimits,
+    fixed_stakes,
+)
 from fairtransport.inference.finite.ladder import Ladder
+from fairtransport.inference.finite.least_wealth import log_mean
 from fairtransport.inference.finite.levels import SMALLEST_LEVEL, smallest_level
 from fairtransport.inference.finite.rejection import Rejection
 from fairtransport.inference.laws import Interval, SamplingLaw
@@ -30,6 +36,7 @@ if TYPE_CHECKING:
     from fairtransport.checks import IntArray
     from fairtransport.transport import AuditProblem
 
+LEAST_LEVEL = sys.float_info.min
 MOST_LOG_WEALTH = 700.0
 """More evidence than this is told as this much: a number has to hold it."""
 
@@ -152,7 +159,7 @@ class FiniteSampleLaw(SamplingLaw):
         threshold = max(number("delta", delta), LEAST_THRESHOLD * self.most_gain)
         if threshold >= self.most_gain:
             return 1.0
-        return math.exp(min(log_evalue(self._evidence, threshold), MOST_LOG_WEALTH))
+        return math.exp(min(_log_evalue(self._evidence, threshold), MOST_LOG_WEALTH))
 
     def _p_greater(self, delta: float) -> float:
         """Return the p-value of H0: ψ(f*) <= δ.
@@ -257,3 +264,35 @@ class FiniteSampleLaw(SamplingLaw):
         if key not in self.__dict__:
             self.__dict__[key] = compute(alpha)
         return float(self.__dict__[key])
+
+
+def _log_evalue(evidence: Evidence, delta: float) -> float:
+    """Return the logarithm of the wealth of a mixture of fixed stakes against ψ(f*) <= δ.
+
+    Parameters
+    ----------
+    evidence
+        The sample; whether its targets are fixed makes no difference here.
+    delta
+        The threshold, positive and below the largest gain.
+
+    Returns
+    -------
+    float
+        log E with E[E] <= 1 if ψ(f*) <= δ.
+
+    Notes
+    -----
+    At the population's price ν the records' Y_ν are independent with mean at most δ, so each
+    fixed stake λ has E Π(1 + λ(Y_ν − δ)) <= 1, and so has the mean over stakes that depend on δ
+    and n alone. The least wealth over all prices is no more than that at ν. It depends on no
+    order, seed or level. It grows with φ, so that it holds for ψ over all targets where those of
+    the sample are fewer.
+    """
+    mixed = replace(evidence, fixed_targets=False)
+    if mixed.budget > 0:
+        # no wealth reaches the target of such a level: the least wealth itself is looked for
+        return Rejection(mixed, delta).log_wealth(LEAST_LEVEL)
+    counts, gains = mixed.counts[mixed.occupied], mixed.frontiers.base
+    factors = 1 + np.outer(fixed_stakes(delta, mixed.n), gains - delta)
+    return log_mean(np.asarray(np.log(factors) @ counts.astype(np.float64)))

@@ -98,7 +98,8 @@ def price_paths(
         Filled.
     """
     for s in prange(len(prices)):
-        _follow(s, orders, frontiers, budget, every, prices)
+        # Numba numbers parallel rounds unsigned: as they are, all below is compiled a second time
+        _follow(int(np.int64(s)), orders, frontiers, budget, every, prices)
 
 
 @njit(cache=True)
@@ -220,7 +221,8 @@ def paired_stakes(
         Filled.
     """
     for s in prange(len(stakes)):
-        given_up[s] = _bet_on(s, orders, frontiers, aim, paid, tops, held, stakes)
+        # Numba numbers parallel rounds unsigned: as they are, all below is compiled a second time
+        given_up[s] = _bet_on(int(np.int64(s)), orders, frontiers, aim, paid, tops, held, stakes)
 
 
 @njit(cache=True)
@@ -258,7 +260,8 @@ def _bet_on(
         # seldom later on, so that looking back costs no more than a few passes
         if e >= due and (changed or not all_bends):
             many, all_bends = choose_prices(ledger.past, frontiers, aim, ledger.prices)
-            _take_stock(orders, frontiers, aim, paid, s, e, stakes, many, ledger)
+            _start_anew(frontiers, aim, many, ledger)
+            _replay(orders, paid, s, e, stakes, many, ledger)
             changed, due = False, e + max(1, e // 2)
         worst = _farthest(many, ledger)
         # wealth itself is positive, its float may not be
@@ -280,7 +283,8 @@ def _bet_on(
             stake = min(stake, aim.most / max(reach, 1e-9 * aim.most_gain))
         # from here on the block's records may be looked at
         stakes[s, e] = stake
-        changed = _play(orders, frontiers, aim, paid, s, e, stake, many, ledger) or changed
+        changed = _meet(orders, frontiers, aim, s, e, many, ledger) or changed
+        _count(orders, paid, s, e, stake, many, ledger)
     return int(given_up)
 
 
@@ -327,50 +331,64 @@ def _open_ledger(cells: int, prices: int) -> Ledger:
 
 
 @njit(cache=True)
-def _take_stock(
-    orders: Orders, frontiers: ObservedFrontiers, aim: Aim, paid: FloatArray, s: int, until: int,
-    stakes: FloatArray, many: int, ledger: Ledger,
-) -> None:  # fmt: skip
-    """Compute what is kept at new prices from the blocks before ``until``, from the first on.
+def _start_anew(frontiers: ObservedFrontiers, aim: Aim, many: int, ledger: Ledger) -> None:
+    """Begin at new prices, at which nothing was bet yet, with the cells that were seen.
 
     Parameters
     ----------
-    orders, frontiers, aim, paid
+    frontiers, aim
         As in `paired_stakes`.
-    s, until
-        The order, and the block that is about to be bet on.
-    stakes
-        Those laid so far; they stay as they are, whichever prices are looked at.
     many
         How many prices there are now.
     ledger
         Changed in place.
     """
     for at in range(many):
-        # prices move as cells are met, stakes do not: the same bets are replayed at the new prices
         ledger.wealth[at], ledger.squares[at], ledger.total[at] = 1.0, 0.0, 0.0
     for i in range(len(ledger.past)):
         if ledger.past[i] > 0.0:
             lay_out(i, frontiers, aim, many, ledger.prices, ledger.excess)
+
+
+@njit(cache=True)
+def _replay(
+    orders: Orders, paid: FloatArray, s: int, until: int, stakes: FloatArray, many: int,
+    ledger: Ledger,
+) -> None:  # fmt: skip
+    """Count the blocks before ``until`` again, from the first on.
+
+    Prices move as cells are met, stakes do not: the same bets are replayed at the new prices.
+
+    Parameters
+    ----------
+    orders, paid
+        As in `paired_stakes`.
+    s, until
+        The order, and the block that is about to be bet on.
+    stakes
+        Those laid so far.
+    many
+        How many prices are kept.
+    ledger
+        Changed in place.
+    """
     for e in range(until):
         _count(orders, paid, s, e, stakes[s, e], many, ledger)
 
 
 @njit(cache=True)
-def _play(
-    orders: Orders, frontiers: ObservedFrontiers, aim: Aim, paid: FloatArray, s: int, e: int,
-    stake: float, many: int, ledger: Ledger,
+def _meet(
+    orders: Orders, frontiers: ObservedFrontiers, aim: Aim, s: int, e: int, many: int,
+    ledger: Ledger,
 ) -> bool:  # fmt: skip
-    """Take in the records of a block; return whether one was in a cell not seen before.
+    """Note the cells of a block's records; return whether one was not seen before.
 
     Parameters
     ----------
-    orders, frontiers, aim, paid
+    orders, frontiers, aim
         As in `paired_stakes`.
     s, e
         The order and the block.
-    stake
-        What was staked on it.
     many
         How many prices are kept.
     ledger
@@ -383,7 +401,6 @@ def _play(
             lay_out(i, frontiers, aim, many, ledger.prices, ledger.excess)
             changed = True
         ledger.past[i] += orders.number[a]
-    _count(orders, paid, s, e, stake, many, ledger)
     return changed
 
 

@@ -115,7 +115,8 @@ def rejection_stakes(
         Filled. Orders run side by side: none looks at another.
     """
     for s in prange(len(stakes)):
-        given_up[s] = _bet_on(s, orders, frontiers, aim, held, stakes)
+        # Numba numbers parallel rounds unsigned: as they are, all below is compiled a second time
+        given_up[s] = _bet_on(int(np.int64(s)), orders, frontiers, aim, held, stakes)
 
 
 @njit(cache=True)
