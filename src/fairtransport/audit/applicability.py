@@ -16,6 +16,7 @@ from fairtransport.similarity.scales import typical_scales
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fairtransport.audit.concluded import Concluded
     from fairtransport.audit.core import Core
     from fairtransport.space import SampleSpace
 
@@ -59,7 +60,7 @@ class Obstacle:
     ready: tuple[str, ...] = ()
 
 
-def find_obstacle(core: Core) -> Obstacle | None:
+def find_obstacle(core: Concluded) -> Obstacle | None:
     """Return the first thing that makes an audit's verdict empty; None if nothing does.
 
     Parameters
@@ -220,7 +221,7 @@ def _to_rates(core: Core) -> str:
     return f"Audit with the similarity 'ignore-sensitive'{there}{cut}"
 
 
-def _lonely(core: Core) -> Obstacle | None:
+def _lonely(core: Concluded) -> Obstacle | None:
     """Return the obstacle of people who have hardly anyone to be compared with.
 
     Parameters

@@ -15,6 +15,7 @@ from fairtransport.space.row_numbers import row_numbers
 from fairtransport.transport import AuditProblem
 
 if TYPE_CHECKING:
+    from fairtransport.audit.concluded import Concluded
     from fairtransport.audit.core import Core
     from fairtransport.geometry import Geometry
     from fairtransport.inference.finite.difference import DifferenceLaw
@@ -60,7 +61,7 @@ class Attributable:
     verdict: Verdict | None = None
 
 
-def find_attributable(core: Core) -> Attributable:
+def find_attributable(core: Concluded) -> Attributable:
     """Return the part of an audit's statistic that needs sensitive features to change.
 
     Parameters

@@ -16,6 +16,7 @@ from fairtransport.transport.sensitivity import MetricSensitivity, metric_sensit
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fairtransport.audit.concluded import Concluded
     from fairtransport.audit.core import Core
 
 BUDGETS = (0.0, *(2.0 ** (step / 2) for step in range(-32, 13)))
@@ -102,7 +103,7 @@ def _or_never(words: str, value: float | None, never: str) -> str:
     return never if value is None else words.format(value)
 
 
-def find_sensitivity(core: Core, eta: float, draws: int) -> Sensitivity:
+def find_sensitivity(core: Concluded, eta: float, draws: int) -> Sensitivity:
     """Return what an audit depends on; metrics are drawn with the audit's seed.
 
     Parameters
@@ -143,7 +144,7 @@ def without_each_feature(core: Core) -> tuple[FeatureRole, ...]:
     return tuple(roles)
 
 
-def find_flips(core: Core) -> Flips:
+def find_flips(core: Concluded) -> Flips:
     """Return the thresholds and budgets at which the verdict changes, with a joint guarantee.
 
     Parameters
@@ -186,7 +187,9 @@ def _is_free_or_forbidden(core: Core) -> bool:
     return not core.problem.geometry.cost.charges
 
 
-def _last_reached(core: Core, delta: float, goal: str, budgets: Sequence[float]) -> float | None:
+def _last_reached(
+    core: Concluded, delta: float, goal: str, budgets: Sequence[float]
+) -> float | None:
     """Return the last of some budgets up to which each reaches a goal; None if the first fails.
 
     Parameters

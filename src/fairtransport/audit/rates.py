@@ -12,6 +12,7 @@ from fairtransport.inference import rate_law, rate_laws
 from fairtransport.inference.rates.sampling import RateBoundLaw
 
 if TYPE_CHECKING:
+    from fairtransport.audit.concluded import Concluded
     from fairtransport.audit.core import Core
     from fairtransport.checks import FloatArray, IntArray
 
@@ -173,7 +174,7 @@ def rate_bound_law(core: Core) -> RateBoundLaw:
     return RateBoundLaw(METHOD, core.statistic, core.n, (), together, each, fixed_targets=False)
 
 
-def find_rates(core: Core) -> Rates | None:
+def find_rates(core: Concluded) -> Rates | None:
     """Return what is said of R; None where no profile shows different answers.
 
     Parameters

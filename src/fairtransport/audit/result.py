@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairtransport.audit.core import Core
+from fairtransport.audit.concluded import Concluded
 from fairtransport.audit.dependence import Sensitivity, find_sensitivity
 from fairtransport.audit.placebo import Placebo, find_placebo
 from fairtransport.audit.proxies import asked_again, find_proxies
@@ -35,7 +35,7 @@ PLOTS = ("flows", "law", "budget", "methods")
 
 
 @dataclass(frozen=True, eq=False)
-class AuditResult(Core):
+class AuditResult(Concluded):
     """What an audit found: its core, with tables, charts and documents on top.
 
     Attributes

@@ -38,6 +38,7 @@ from fairtransport.summary import CurvePoint, GroupComparison, Limits, RatesFoun
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+    from fairtransport.audit.concluded import Concluded
     from fairtransport.audit.core import Core
     from fairtransport.audit.grouping import Compared
     from fairtransport.checks import FloatArray
@@ -56,7 +57,7 @@ COARSEST_METRIC = 0.1
 OF_THE_MOVES_SHOWN = "Flows, affected profiles and groups are those of the moves that are shown."
 
 
-def shared_summary(core: Core, whole: AuditSummary, at_least: int) -> AuditSummary:
+def shared_summary(core: Concluded, whole: AuditSummary, at_least: int) -> AuditSummary:
     """Return what a result may tell strangers: no number finer than ``at_least`` people.
 
     Parameters

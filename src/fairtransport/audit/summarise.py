@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtransport.audit.core import COMPARED
+from fairtransport.audit.concluded import COMPARED
 from fairtransport.audit.dependence import without_each_feature
 from fairtransport.audit.grouping import MOST_METRICS, compare_groups, favoured, unmeasured
 from fairtransport.audit.making_up import some_twins
@@ -45,6 +45,7 @@ from fairtransport.summary import (
 )
 
 if TYPE_CHECKING:
+    from fairtransport.audit.concluded import Concluded
     from fairtransport.audit.core import Core
     from fairtransport.checks import FloatArray
     from fairtransport.inference import SamplingLaw
@@ -75,7 +76,7 @@ ROUNDING = 1e-9
 LIBRARIES = ("numpy", "scipy", "narwhals", "pandas", "duckdb")
 
 
-def summarise(core: Core, headline: AuditSummary) -> AuditSummary:
+def summarise(core: Concluded, headline: AuditSummary) -> AuditSummary:
     """Return everything an audit says; ``headline`` is what `summarise_headline` returns.
 
     Parameters
@@ -125,7 +126,7 @@ def summarise(core: Core, headline: AuditSummary) -> AuditSummary:
     )  # fmt: skip
 
 
-def summarise_headline(core: Core) -> AuditSummary:
+def summarise_headline(core: Concluded) -> AuditSummary:
     """Return what a screen says of an audit, without what takes time and only a document shows.
 
     Parameters
@@ -225,7 +226,7 @@ def _made_twins(core: Core) -> TwinsMade | None:
     )
 
 
-def _attributable(core: Core) -> AttributablePart:
+def _attributable(core: Concluded) -> AttributablePart:
     """Return the attributable part as a document has it."""
     part = core.attributable
     return AttributablePart(
@@ -260,7 +261,7 @@ def _questions(core: Core) -> QuestionsAsked | None:
     )
 
 
-def _rates(core: Core) -> RatesFound | None:
+def _rates(core: Concluded) -> RatesFound | None:
     """Return what was found of rates as a document has it."""
     found = core.rates
     if found is None:
@@ -351,7 +352,7 @@ def largest_groups(groups: tuple[GroupFlow, ...]) -> tuple[GroupFlow, ...]:
     return tuple(groups[at] for at in sorted(sorted(range(len(groups)), key=rank)[:MOST_GROUPS]))
 
 
-def omissions(core: Core, *, folds: bool) -> list[str]:
+def omissions(core: Concluded, *, folds: bool) -> list[str]:
     """Return a sentence for each thing that a document has no room for.
 
     Parameters
@@ -480,7 +481,7 @@ def _elbow(core: Core) -> CurvePoint | None:
     return None if len(curve.budgets) == 1 else CurvePoint(curve.elbow, curve(curve.elbow))
 
 
-def _law(core: Core) -> Law | None:
+def _law(core: Concluded) -> Law | None:
     """Return the histogram of a drawn law, moved and scaled to the statistic's axis.
 
     Parameters
