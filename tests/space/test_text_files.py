@@ -10,7 +10,7 @@ from fairtransport.cli import main
 from fairtransport.space import text_files
 from fairtransport.space.database import Database, location
 from fairtransport.space.file_source import FileSource
-from fairtransport.space.repeating import lines_repeat
+from fairtransport.space.text_files import lines_repeat
 
 # of numbers with blanks behind them, infinities and dates, DuckDB makes what the first row says
 WORDS = [

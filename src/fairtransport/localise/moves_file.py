@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from fairtransport.errors import InputError
+from fairtransport.space.database import Database
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     import pandas as pd
 
@@ -58,7 +58,8 @@ def moves_bytes(
     table = pd.DataFrame(_flat(columns, classes))
     if path.suffix.lower() == CSV:
         return table.to_csv(index=False, lineterminator="\n").encode("utf-8", "backslashreplace")
-    return _parquet(table)
+    # DuckDB writes Parquet, so that no further library is needed
+    return Database().as_parquet(_typed(table))
 
 
 def _flat(
@@ -84,23 +85,6 @@ def _flat(
         else:
             flat[name] = values
     return flat
-
-
-def _parquet(table: pd.DataFrame) -> bytes:
-    """Return a table as the bytes of a Parquet file, which DuckDB writes: no further library.
-
-    Parameters
-    ----------
-    table
-        All moves. DuckDB writes to paths only, so that the file is made in a folder of its own.
-    """
-    import duckdb
-
-    with TemporaryDirectory() as folder, duckdb.connect() as connection:
-        place = Path(folder) / "moves.parquet"
-        connection.register("moves", _typed(table))
-        connection.table("moves").write_parquet(str(place))
-        return place.read_bytes()
 
 
 def _typed(table: pd.DataFrame) -> pd.DataFrame:

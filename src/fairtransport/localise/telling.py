@@ -148,14 +148,14 @@ class Telling:
         """Return the balanced accuracy of a predictor that sees some columns."""
         return _balanced(*self._counts(names)) if names else 1 / len(self.levels)
 
-    def most_used(self, names: Sequence[str], most: int = MOST_COLUMNS) -> list[str]:
+    def most_used(self, names: Sequence[str]) -> list[str]:
         """Return the columns that a predictor of all of them uses most, if there are more."""
-        if len(names) <= most or len(self.levels) == 1:
-            return list(names)[:most]
+        if len(names) <= MOST_COLUMNS or len(self.levels) == 1:
+            return list(names)[:MOST_COLUMNS]
         forest, used = self._forest(names)
         parts = np.split(forest.feature_importances_, np.cumsum(_widths(self.space, used))[:-1])
         order = np.argsort([-float(part.sum()) for part in parts], kind="stable")
-        return [names[at] for at in order[:most]]
+        return [names[at] for at in order[:MOST_COLUMNS]]
 
     def _counts(self, names: Sequence[str]) -> tuple[list[int], list[int]]:
         """Return how many people of each level were told rightly, and how many there are."""

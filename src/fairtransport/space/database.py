@@ -17,6 +17,8 @@ from fairtransport.memory import for_duckdb
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import pandas as pd
+
 
 class Database:
     """A database in memory; what does not fit goes to a folder that ends with it.
@@ -55,6 +57,14 @@ class Database:
     def size(self, table: str) -> int:
         """Return how many rows a table has."""
         return int(self.run(f"SELECT count(*) FROM {table}").fetchall()[0][0])  # noqa: S608
+
+    def as_parquet(self, table: pd.DataFrame) -> bytes:
+        """Return a table as the bytes of a Parquet file; DuckDB writes to paths alone."""
+        place = self.folder / "table.parquet"
+        cursor = self._connection.cursor()
+        cursor.register("written", table)
+        cursor.table("written").write_parquet(str(place))
+        return place.read_bytes()
 
 
 @dataclass(frozen=True)

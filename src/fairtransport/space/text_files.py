@@ -8,6 +8,7 @@ counted as they are, and the distinct ones are what is looked at, as a file of t
 from __future__ import annotations
 
 import codecs
+import math
 import shutil
 from collections import Counter
 from dataclasses import dataclass
@@ -16,11 +17,10 @@ from typing import TYPE_CHECKING
 from fairtransport.errors import DataError
 from fairtransport.space.counting import free_column
 from fairtransport.space.database import Database, Relation, literal, literals, location
-from fairtransport.space.repeating import lines_repeat
 from fairtransport.space.same_columns import refuse_other_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from fairtransport.space.shards import Shards
@@ -41,6 +41,8 @@ NONE = "(empty)"
 """What DuckDB calls a sign that it did not find."""
 LONGEST = 1 << 21
 """Bytes of a line; DuckDB refuses longer ones."""
+PIECES, PIECE = 16, 1 << 16
+"""How many pieces tell whether lines repeat, and how many bytes each is."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,36 @@ def text_relation(database: Database, shards: Shards) -> Relation:
     else:
         read = look.reader(shards.locations)
     return Relation(read, read)
+
+
+def lines_repeat(paths: Sequence[Path]) -> bool:
+    """Say whether there seem to be at most half as many distinct lines as lines.
+
+    Pieces from all over the files tell it: of N lines of which N/2 are distinct, n of them show
+    about N/2 (1 - exp(-2n/N)) distinct ones.
+    """
+    sizes = [path.stat().st_size for path in paths]
+    seen = [line for piece in _pieces(paths, sizes) for line in piece]
+    if not seen:
+        return False
+    length = sum(map(len, seen)) / len(seen) + 1
+    lines = max(len(seen), sum(sizes) / length)
+    return len(set(seen)) <= lines / 2 * -math.expm1(-2 * len(seen) / lines)
+
+
+def _pieces(paths: Sequence[Path], sizes: Sequence[int]) -> Iterator[list[bytes]]:
+    """Yield the whole lines of pieces that begin at even steps through all files."""
+    step = max(PIECE, sum(sizes) / PIECES)
+    before = 0
+    for path, size in zip(paths, sizes, strict=True):
+        steps = range(math.ceil(before / step), math.ceil((before + size) / step))
+        with path.open("rb") as file:
+            for place in (int(at * step) - before for at in steps):
+                file.seek(place)
+                lines = file.read(PIECE).splitlines()
+                is_last = place + PIECE >= size
+                yield lines[bool(place) : None if is_last else -1]
+        before += size
 
 
 @dataclass(frozen=True)
