@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from measure import exponent, in_fresh_process
+from measure import exponent, in_fresh_process, peak_mib
 from rich.table import Table
 
 if TYPE_CHECKING:
@@ -56,8 +55,7 @@ def measure(sizes: tuple[int, ...], progress: Callable[[str], None]) -> dict[str
 def _audit(size: int) -> Afterwards:
     _stages(2_000)  # loads libraries and all compiled code
     seconds, html_bytes = _stages(size)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return Afterwards(size, seconds, html_bytes, peak)
+    return Afterwards(size, seconds, html_bytes, peak_mib())
 
 
 def _stages(size: int) -> tuple[dict[str, float], int]:

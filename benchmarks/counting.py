@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from statistics import median
 from time import process_time
 from typing import TYPE_CHECKING, Any
 
-from measure import in_fresh_process
+from measure import in_fresh_process, peak_mib
 from rich.table import Table
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ def _write(file: Path, rows: int, ages: int) -> None:
 
 def _bare_peak(file: str) -> float:
     _bare(file)
-    return _peak()
+    return peak_mib()
 
 
 def _turns(file: str, rows: int, bare_mib: float) -> Counting:
@@ -110,7 +109,7 @@ def _turns(file: str, rows: int, bare_mib: float) -> Counting:
     ratios = [mine / theirs for mine, theirs in zip(own, bare, strict=True)]
     return Counting(
         Path(file).suffix, rows, points, median(bare), median(own), median(ratios), min(ratios),
-        max(ratios), bare_mib, _peak(),
+        max(ratios), bare_mib, peak_mib(),
     )  # fmt: skip
 
 
@@ -132,10 +131,6 @@ def _audit(file: str) -> tuple[float, int]:
     result = ft.audit(file, "good", y_pred="guess", sensitive_features=["race", "sex"], rng=0)
     _ = result.verdict
     return process_time() - start, result.space.size
-
-
-def _peak() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def table(found: list[dict[str, Any]]) -> Table:

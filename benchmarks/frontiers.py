@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from contextlib import suppress
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from measure import exponent, in_fresh_process, shown_seconds, timed
+from measure import (
+    MIB,
+    exponent,
+    forget_peak_memory,
+    in_fresh_process,
+    memory,
+    shown_seconds,
+    timed,
+)
 from rich.table import Table
 
 if TYPE_CHECKING:
@@ -22,7 +27,6 @@ if TYPE_CHECKING:
 SIZES = {"embedding": (1_000, 3_000, 10_000, 30_000, 100_000), "sparse": (10_000, 100_000)}
 QUICK_SIZES = {"embedding": (1_000, 3_000), "sparse": (1_000, 3_000)}
 SECONDS_A_SIZE = 5.0
-MIB = 2**20
 
 
 @dataclass(frozen=True)
@@ -96,10 +100,10 @@ def _build(kind: str, size: int) -> Build:
 
     warm_up()
     losses, geometry = {"embedding": embedded, "sparse": sparse}[kind](size)
-    _forget_peak_memory()
-    before = _memory("VmRSS")
+    forget_peak_memory()
+    before = memory("VmRSS")
     seconds, frontiers = timed(lambda: build_frontiers(losses, geometry))
-    peak = _memory("VmHWM") - before
+    peak = memory("VmHWM") - before
     segments = len(frontiers.row)
     del frontiers
     took = [seconds]
@@ -154,24 +158,6 @@ def _contents(geometry: Geometry) -> tuple[int, int]:
     assert isinstance(cost, CostMatrix)
     matrix: Any = cost.matrix
     return matrix.nnz, matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
-
-
-def _memory(field: str) -> int:
-    """Return a field of Linux' /proc/self/status in bytes.
-
-    ``ru_maxrss`` would not do: a child starts with its parent's peak, so that a large parent
-    hides what the child does.
-    """
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    found = re.search(rf"{field}:\s+(\d+) kB", status)
-    assert found is not None
-    return int(found[1]) * 1024
-
-
-def _forget_peak_memory() -> None:
-    """Set the process's peak memory back to what it holds now, where the kernel allows it."""
-    with suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 
 def growth_table(growth: Growth) -> Table:

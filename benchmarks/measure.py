@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from multiprocessing import get_context
@@ -28,6 +30,7 @@ RESULTS = Path(__file__).parent / "results"
 PUBLISHED = Path(__file__).parents[1] / "docs" / "speed.json"
 """What the docs' page on speed is made from."""
 LIBRARIES = ("numpy", "scipy", "numba", "highspy", "ortools", "cvxpy", "clarabel", "POT")
+MIB = 2**20
 ONE_THREAD = {"NUMBA_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
@@ -76,6 +79,29 @@ class Neighbours:
         with Path("/proc/stat").open(encoding="ascii") as file:
             user, nice, system = map(int, file.readline().split()[1:4])
         return (user + nice + system) / os.sysconf("SC_CLK_TCK") - sum(os.times()[:4])
+
+
+def memory(field: str) -> int:
+    """Return a field of Linux' /proc/self/status in bytes.
+
+    ``ru_maxrss`` would not do: a child starts with its parent's peak, so that a large parent
+    hides what the child does.
+    """
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    found = re.search(rf"{field}:\s+(\d+) kB", status)
+    assert found is not None
+    return int(found[1]) * 1024
+
+
+def peak_mib() -> float:
+    """Return the most memory that this process has held."""
+    return memory("VmHWM") / MIB
+
+
+def forget_peak_memory() -> None:
+    """Set the process's peak memory back to what it holds now, where the kernel allows it."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 
 def provenance() -> dict[str, Any]:

@@ -6,7 +6,6 @@ twins; similarity is Euclidean, the model is cheap.
 
 from __future__ import annotations
 
-import resource
 import tempfile
 from pathlib import Path
 from time import process_time
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from afterwards import STAGES
-from measure import in_fresh_process
+from measure import in_fresh_process, peak_mib
 from rich.table import Table
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ def _stages(people: int, settings: dict[str, Any]) -> dict[str, Any]:
     return {
         "points": result.points,
         "seconds": dict(zip(STAGES, np.diff(times).tolist(), strict=True)),
-        "peak_mib": _peak_mib(),
+        "peak_mib": peak_mib(),
         "page_mb": size / 1e6,
         "statistic": result.statistic,
         "bracket": None if result.bracket is None else vars(result.bracket),
@@ -125,11 +124,7 @@ def _random_losses(points: int) -> dict[str, Any]:
 
     searched(500)
     seconds, found = searched(points)
-    return {"points": points, "seconds": seconds, "peak_mib": _peak_mib(), "bracket": found}
-
-
-def _peak_mib() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"points": points, "seconds": seconds, "peak_mib": peak_mib(), "bracket": found}
 
 
 def table(found: dict[str, Any]) -> Table:

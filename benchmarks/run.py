@@ -2,7 +2,7 @@
 
 `make bench` runs everything, and `scripts/make_speed_table.py` makes the docs' tables of what it
 wrote; `--only` runs some parts, `--quick` small sizes, which are not published. The exit code is 1
-when a peer's value is not ours.
+when a peer's value is not ours, or two threads give other bits than one.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import frontiers
 import lp
 import million
 import nearest
+import spreading
 import starting
 from measure import (
     ONE_THREAD,
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
 
 class Measured(NamedTuple):
-    """What a part measured, as JSON and as it is printed; and how many values were not a peer's."""
+    """What a part measured, as JSON and as it is printed; how many values differ that must not."""
 
     found: dict[str, Any]
     shown: list[RenderableType]
@@ -90,6 +91,13 @@ def run_frontiers(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
     return Measured(frontiers.as_json(growths), shown)
 
 
+def run_spreading(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
+    """Measure what a second thread is worth."""
+    found = spreading.measure(spreading.QUICK_SIZES if quick else spreading.SIZES, progress)
+    wrong = sum(not one["same"] for one in found["sizes"])
+    return Measured(found, [spreading.table(found)], wrong)
+
+
 def run_starting(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
     """Measure the commands from their start."""
     found = starting.measure(starting.QUICK_RUNS if quick else starting.RUNS, progress)
@@ -121,6 +129,7 @@ PARTS: dict[str, Callable[[bool, Progress], Measured]] = {
     "lp": run_lp,
     "nearest": run_nearest,
     "frontiers": run_frontiers,
+    "spreading": run_spreading,
     "afterwards": run_afterwards,
     "counting": run_counting,
     "million": run_million,

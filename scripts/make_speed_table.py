@@ -96,6 +96,18 @@ def frontiers_table(found: Found) -> str:
     return table(heads, rows)
 
 
+def spreading_table(found: Found) -> str:
+    """Return the frontiers with one thread and with two."""
+    rows = (
+        (
+            f"{one['points']:,}", seconds(one["one"]), seconds(one["two"]), f"{one['ratio']:.2f}",
+            f"{one['least']:.2f} to {one['most']:.2f}",
+        )
+        for one in found["spreading"]["sizes"]
+    )  # fmt: skip
+    return table(("K", "one thread", "two", "median ratio", "in turns"), rows)
+
+
 def afterwards_table(found: Found) -> str:
     """Return the CPU seconds of every stage by K, and how they grow."""
     part = found["afterwards"]
@@ -151,6 +163,7 @@ PARTS: dict[str, Callable[[Found], str]] = {
     "lp": lp_table,
     "nearest": nearest_table,
     "frontiers": frontiers_table,
+    "spreading": spreading_table,
     "afterwards": afterwards_table,
     "million": million_table,
     "counting": counting_table,

@@ -14,6 +14,7 @@ PARTS = {
     "lp": ("ours", "peers", "compile_seconds"),
     "nearest": ("pot",),
     "frontiers": ("embedding", "sparse"),
+    "spreading": ("sizes",),
     "afterwards": ("audits", "exponents"),
     "counting": ("files",),
     "million": ("audits", "random"),
