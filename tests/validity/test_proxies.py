@@ -49,8 +49,10 @@ def test_the_closed_form_is_that_of_the_twins():
 def test_the_published_misses_are_no_more_than_chance():
     found = json.loads(proxies_run.DOCS.read_text("utf-8"))
     cells = {row["name"]: row for row in found["coverage"]}
-    assert set(cells) <= {cell.name for cell in proxies_run.CELLS}
+    assert set(cells) == {cell.name for cell in proxies_run.CELLS}
+    assert {row["runs"] for row in found["power"]} == {*proxies_run.POWER.values()}
     for row in cells.values():
+        assert row["runs"] == proxies_run.RUNS
         assert row["above"] <= misses_at_most(row["runs"])
         assert row["below"] <= misses_at_most(row["runs"])
         # the estimate is nearly the mean of a fixed function of the person; a budget biases it
