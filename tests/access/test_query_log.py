@@ -4,6 +4,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import fairtransport as ft
-from fairtransport.access import batches
+from fairtransport.access import batches, query_log
 from fairtransport.access.query_log import QueryLog, System
 from fairtransport.errors import FairtransportError, InputError, ModelError
 
@@ -330,6 +331,35 @@ def test_two_who_write_at_the_same_time_agree(tmp_path):
 
     assert len(final) == 40
     assert all(final[f"[{at}]", 0] == kept[who, at] for who in range(4) for at in range(40))
+
+
+def being_made(path):
+    """Return a connection that holds a new file, as whoever makes a log of it does."""
+    maker = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    maker.execute("BEGIN IMMEDIATE")
+    return maker
+
+
+def test_who_comes_while_another_makes_the_log_waits(tmp_path):
+    """SQLite itself would turn it away at once."""
+    path = tmp_path / "a.sqlite"
+    with closing(being_made(path)) as maker:
+        leaving = threading.Timer(0.2, maker.execute, ["ROLLBACK"])
+        leaving.start()
+        with QueryLog(path).opened() as store:
+            assert store.systems() == []
+        leaving.join()
+
+
+def test_who_waits_in_vain_is_told_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(query_log, "PATIENCE", 0.05)
+    path = tmp_path / "a.sqlite"
+    with (
+        closing(being_made(path)),
+        pytest.raises(InputError, match="held by another process"),
+        QueryLog(path).opened(),
+    ):
+        pass
 
 
 def test_a_family_keeps_one_log(tmp_path):

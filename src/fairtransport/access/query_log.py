@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b, sha256
 from pathlib import Path
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairtransport.checks import shown
@@ -27,6 +28,8 @@ FEW = 32
 """Questions that are looked up one by one; of more the whole log is read."""
 PATIENCE = 30.0
 """Seconds to wait for another process that writes to the same log."""
+PAUSE = 0.01
+"""Seconds until one that SQLite turned away comes again."""
 
 TABLES = """
 CREATE TABLE systems (
@@ -196,7 +199,7 @@ class QueryLog:
             If it is another program's, or of a later version.
         """
         if not reading:
-            connection.execute("PRAGMA journal_mode = WAL")
+            _let_many_in(connection)
             # an answer that was paid for survives a power failure too
             connection.execute("PRAGMA synchronous = FULL")
             _made(connection)
@@ -249,6 +252,27 @@ def create(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
     connection.execute(f"PRAGMA user_version = {SCHEMA}")
+
+
+def _let_many_in(connection: sqlite3.Connection) -> None:
+    """Let others read and write beside this connection, which the file remembers.
+
+    Parameters
+    ----------
+    connection
+        To the file. SQLite waits for nobody here: it reads the mode before it writes it, and of two
+        that have read it neither could go on, so that one is turned away at once and comes again.
+    """
+    until = monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or monotonic() > until:
+                raise
+            sleep(PAUSE)
+        else:
+            return
 
 
 def _made(connection: sqlite3.Connection) -> None:
