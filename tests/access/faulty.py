@@ -36,6 +36,8 @@ class Faulty:
         Seconds that every reply takes longer.
     elsewhere
         Where a redirect leads.
+    context
+        How connections are encrypted; None leaves them open to read.
 
     Attributes
     ----------
@@ -51,7 +53,7 @@ class Faulty:
         The headers of every request.
     """
 
-    def __init__(self, behind, faults=(), always=None, pause=0.0, elsewhere=None):
+    def __init__(self, behind, faults=(), always=None, pause=0.0, elsewhere=None, context=None):
         self.behind, self.faults, self.always, self.pause = behind, list(faults), always, pause
         self.elsewhere = elsewhere or "http://192.0.2.1/invocations"
         self.asked, self.answered = Counter(), Counter()
@@ -63,6 +65,9 @@ class Faulty:
         self._server.faulty = self
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_port}"
+        if context is not None:
+            self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
+            self.url = self.url.replace("http:", "https:")
 
     def __enter__(self):
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()

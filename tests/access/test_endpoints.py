@@ -1,6 +1,7 @@
 """Endpoints: protocols, batches, retries, limits, and whatever a server can do wrong."""
 
 import json
+import ssl
 import sys
 import threading
 import time
@@ -8,6 +9,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+import trustme
 from tests.access.faulty import Faulty
 from tests.access.models_of_people import FEATURES, people
 
@@ -116,6 +118,19 @@ def test_what_can_be_tried_again_is(fault):
     if fault == "429":
         # twice a second, as its Retry-After says
         assert took >= 2
+
+
+def test_nothing_is_asked_of_a_server_for_which_nobody_vouches(tmp_path, monkeypatch):
+    authority, context = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    with Faulty(judged, context=context) as server:
+        with pytest.raises(ft.ModelError, match="certificate verify failed"):
+            connect(server.url, retries=0).answer(PEOPLE[FEATURES], "label")
+        assert server.requests == 0
+
+        authority.cert_pem.write_to_path(tmp_path / "authority.pem")
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
+        assert connect(server.url, retries=0).answer(PEOPLE[FEATURES], "label") == said_by(PEOPLE)
 
 
 def test_slow_answers_are_given_up_and_asked_for_again():

@@ -327,6 +327,6 @@ class Client:
             raise ModelError(msg) from error
         # a model may think for long; a host that is there takes a connection at once
         waits = Timeout(connect=min(self.limits.timeout, 10.0), read=self.limits.timeout)
-        return PoolManager(
-            maxsize=self.limits.at_a_time, timeout=waits, ssl_context=ssl.create_default_context()
-        )
+        # certificates are many, and reading them takes longer than an answer from this machine
+        context = ssl.create_default_context() if self.address.scheme == "https" else None
+        return PoolManager(maxsize=self.limits.at_a_time, timeout=waits, ssl_context=context)
