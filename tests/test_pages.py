@@ -8,9 +8,18 @@ from tests.pages import BLOCK, as_run
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = {str(page.relative_to(DOCS)): page.read_text("utf-8") for page in DOCS.rglob("*.md")}
-RUN = [
+LONG = {"tutorials/proxies.md"}
+"""Pages whose audits take many seconds."""
+
+
+def marks_of(name):
     # what the extra `reproduce` brings is not there where only versions differ
-    pytest.param(name, marks=[pytest.mark.reproduce] if "from aif360" in page else [])
+    reproduces = [pytest.mark.reproduce] if "from aif360" in PAGES[name] else []
+    return reproduces + [pytest.mark.slow] * (name in LONG)
+
+
+RUN = [
+    pytest.param(name, marks=marks_of(name))
     for name, page in sorted(PAGES.items())
     if "\n>>> " in page
 ]

@@ -105,6 +105,7 @@ def test_missing_values_and_all_types_arrive_as_they_are():
 # -- what a server can do wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["500", "503", "429", "hang-up", "cut"])
 def test_what_can_be_tried_again_is(fault):
     with Faulty(judged, [fault, None, fault]) as server:
@@ -140,6 +141,7 @@ def test_slow_answers_are_given_up_and_asked_for_again():
     assert server.requests == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "message", "tries"),
     [

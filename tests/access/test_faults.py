@@ -47,6 +47,7 @@ def is_the_same(result, expected):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fault", "at_a_time"), FAILING)
 def test_after_any_fault_a_rerun_asks_for_the_rest_alone(fault, at_a_time, expected, tmp_path):
     log, options = tmp_path / "a.sqlite", dict(batch_size=BATCH, at_a_time=at_a_time)
@@ -66,6 +67,7 @@ def test_after_any_fault_a_rerun_asks_for_the_rest_alone(fault, at_a_time, expec
     assert {question for question, times in proxy.asked.items() if times > 1} == set(failed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["500", "503", "429", "hang-up", "cut", "slow"])
 def test_what_can_be_tried_again_needs_no_rerun(fault, expected, tmp_path):
     options = dict(batch_size=BATCH, timeout=TIMEOUT.get(fault, 60))

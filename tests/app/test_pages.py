@@ -120,6 +120,7 @@ def test_an_audit_says_what_the_library_says(app, audited, loans):
     assert app.get(f"{audited}/files/report.md").text == result.to_markdown()
 
 
+@pytest.mark.slow
 def test_a_failed_audit_says_why_and_leads_back_to_what_was_typed(app, loans, tmp_path):
     broken = tmp_path / "broken.skops"
     broken.write_bytes(b"no model")
@@ -141,6 +142,7 @@ def test_what_is_not_there_is_a_page_that_leads_on(app):
         assert "To the first page" in absent.text
 
 
+@pytest.mark.slow
 def test_audits_are_listed_and_can_be_removed(own_app, loans):
     audit = own_app.post(f"{own_app.table(loans)}/audits", LOANS).headers["location"]
     own_app.wait(audit)

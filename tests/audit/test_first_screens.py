@@ -101,6 +101,7 @@ def test_a_similarity_that_took_out_every_direction_claims_no_worst_case(audit):
         assert "would go from" not in text
 
 
+@pytest.mark.slow
 def test_near_people_of_one_group_are_told_from_those_of_another(audit):
     stated = "--similarity mixed-tabular --similarity-settings.scales.income 10 --budget 0.02"
     line = f"{GIVEN} {stated} --targets FOLDER/others.csv --delta 0.1"

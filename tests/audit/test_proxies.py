@@ -73,6 +73,7 @@ def test_what_goes_through_a_column_is_what_the_model_uses(result, found):
         assert columns[name].moved_without == pytest.approx(one.needing)
 
 
+@pytest.mark.slow
 def test_words_and_seed(result, found):
     said = str(found[0])
 
@@ -125,6 +126,7 @@ def test_documents_have_it_once_it_was_asked(result, tmp_path):
     assert fresh.document(share=5).proxies == ()
 
 
+@pytest.mark.slow
 def test_an_audit_finds_it_if_told_to(result, capsys, tmp_path):
     people = draw(300, 0).assign(good=lambda cases: (cases["grade"] > 0).astype(int))
     given = dict(

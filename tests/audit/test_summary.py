@@ -71,6 +71,7 @@ sys.stdout.write(compas_audit(3).summary.to_json())
 """
 
 
+@pytest.mark.slow
 def test_the_same_audit_gives_the_same_bytes_in_another_process():
     seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
     done = subprocess.run(

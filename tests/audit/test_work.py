@@ -133,6 +133,7 @@ def test_documents_need_no_drawing(monkeypatch, tmp_path):
     assert page.count('"rows-0":[') == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [10, 80])
 def test_a_page_stays_small_however_many_columns_people_have(columns):
     from tests.report.samples import sample

@@ -166,6 +166,7 @@ def test_devices_are_written_to(run):
     assert Path(os.devnull).is_char_device()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="no such device")  # noqa: PTH110
 def test_json_can_name_standard_output(shell):
     done = shell("audit", "people.csv", *TOLD, "--json", "/dev/stdout")
@@ -188,6 +189,7 @@ def test_group_metrics_learn_the_favourable_label_and_the_privileged_group(run):
     assert "must be one of 'a', 'b', got 'z'" in done.err
 
 
+@pytest.mark.slow
 def test_the_same_audit_writes_the_same_bytes_in_another_process(run, shell, tmp_path):
     seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
     line = ["audit", "people.csv", *TOLD, "--report"]

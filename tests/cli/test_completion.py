@@ -18,6 +18,7 @@ def test_scripts_know_commands_flags_and_choices(shell, run):
         assert word in done.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_shells_accept_them(shell, run, tmp_path):
     if shutil.which(shell) is None:

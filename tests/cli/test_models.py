@@ -73,6 +73,7 @@ WAYS = {
 }
 
 
+@pytest.mark.slow
 def test_what_a_model_prints_is_no_part_of_the_document(model, shell):
     line = ["audit", "people.csv", *ASKED, "--json", "-", "--model"]
     quiet = shell(*line, model(""))

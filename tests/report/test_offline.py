@@ -47,6 +47,7 @@ def test_what_a_notebook_gets_names_no_address_and_is_the_same_every_time():
     assert first["text/plain"].startswith("Heat maps")
 
 
+@pytest.mark.slow
 def test_names_in_the_data_end_no_script():
     page = picture(hostile(), "flows")._repr_mimebundle_()["text/html"]
 

@@ -76,6 +76,7 @@ def test_what_is_kept_is_not_computed_again(found, cache, monkeypatch):
     assert again.runs == found.runs
 
 
+@pytest.mark.slow
 @pytest.mark.reproduce
 def test_the_audit_asks_the_same_model_about_the_same_people(monkeypatch):
     pytest.importorskip("torch")

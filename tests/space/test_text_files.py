@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fairtransport as ft
@@ -53,6 +53,7 @@ def text_of_rows(draw):
     return before + end.join([names, *rows]) + draw(st.sampled_from(["", end]))
 
 
+@settings(max_examples=30)
 @given(text_of_rows())
 def test_distinct_lines_say_what_the_file_says(tmp_path_factory, text):
     path = tmp_path_factory.mktemp("text") / "rows.csv"
