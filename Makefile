@@ -10,7 +10,9 @@ unexport PYTHONDONTWRITEBYTECODE
 # In an environment: a worker a core, and compiled loops kept where no other version looks.
 pytest = NUMBA_NUM_THREADS=1 NUMBA_CACHE_DIR=$(CURDIR)/$(1)/compiled \
   $(1)/bin/python -m pytest -n auto --dist worksteal
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# What is installed is compiled when it is first imported, which most of it never is.
+pip = $(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile
+PIP := $(call pip,.venv) --constraint constraints.txt
 
 .PHONY: demo test coverage test-lowest test-newest test-install servers environments slow docs lint types \
   contracts check bench validity clean
@@ -41,8 +43,7 @@ test-install: .venv/installed-dev
 	$(BIN)/python -m hatchling build
 	$(PYTHON) -m venv --clear .venv-install
 	for file in dist/*.tar.gz dist/*.whl; do \
-	  .venv-install/bin/python -m pip install --quiet --disable-pip-version-check \
-	    --constraint constraints.txt $$file && \
+	  $(call pip,.venv-install) --constraint constraints.txt $$file && \
 	  .venv-install/bin/python -I scripts/check_install.py && \
 	  .venv-install/bin/python -I scripts/check_first_steps.py && \
 	  .venv-install/bin/python -m pip uninstall --quiet --yes fairtransport || exit 1; \
@@ -97,7 +98,7 @@ clean:
 
 .venv-newest/installed: pyproject.toml
 	$(NEWEST_PYTHON) -m venv --clear .venv-newest
-	.venv-newest/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	$(call pip,.venv-newest) --editable '.[test]'
 	touch $@
 
 # What takes minutes to install and little work: beside other tasks.
@@ -105,8 +106,7 @@ environments: servers .venv-lowest/installed .venv-newest/installed
 
 .venv-lowest/installed: pyproject.toml constraints-lowest.txt
 	$(PYTHON) -m venv --clear .venv-lowest
-	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check \
-	  --constraint constraints-lowest.txt --editable '.[test]'
+	$(call pip,.venv-lowest) --constraint constraints-lowest.txt --editable '.[test]'
 	touch $@
 
 # the numbers must be computed by the same versions to be equal to the last digit
@@ -114,12 +114,10 @@ SAME := $(shell grep -E '^(numpy|scipy|scikit-learn|skops|joblib)==' constraints
 
 .venv-mlflow/installed: constraints.txt
 	$(PYTHON) -m venv --clear .venv-mlflow
-	.venv-mlflow/bin/python -m pip install --quiet --disable-pip-version-check \
-	  mlflow==3.17.2 $(SAME)
+	$(call pip,.venv-mlflow) mlflow==3.17.2 $(SAME)
 	touch $@
 
 .venv-mlserver/installed: constraints.txt
 	$(PYTHON) -m venv --clear .venv-mlserver
-	.venv-mlserver/bin/python -m pip install --quiet --disable-pip-version-check \
-	  mlserver==1.7.1 mlserver-sklearn==1.7.1 $(SAME)
+	$(call pip,.venv-mlserver) mlserver==1.7.1 mlserver-sklearn==1.7.1 $(SAME)
 	touch $@

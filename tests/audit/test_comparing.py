@@ -251,7 +251,7 @@ def test_intervals_cover_the_difference_through_the_path_that_users_take():
         ft.audit(counted, "good", model=model, counts="count", **COMMON).statistic
         for model in models.values()
     ])[0]  # fmt: skip
-    rng, misses, decided, samples = np.random.default_rng(3), 0, 0, 200
+    rng, misses, decided, samples = np.random.default_rng(3), 0, 0, 100
     for seed in range(samples):
         drawn = rng.multinomial(200, counted["count"] / counted["count"].sum())
         found = row(

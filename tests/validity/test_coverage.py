@@ -12,9 +12,11 @@ from tests.validity.simulation import audited, bounds_cover, measure, measure_ve
 
 pytestmark = pytest.mark.slow
 
-REPETITIONS, RESAMPLES = 200, 500
-FEW = 12
+REPETITIONS, RESAMPLES = 100, 500
+FEW = 8
 """Repetitions for the finite-sample method, which takes longer."""
+FEWER = {"finite-sample": FEW, "numerical": 40}
+"""Repetitions of methods that take longer: bets, and draws from a truncated law."""
 SURPRISE = 3e-5
 """The chance of a share so far out that it counts as another one; thousands are compared."""
 
@@ -50,7 +52,7 @@ def check_share(told, seen, of, repetitions):
 def test_measured_coverage_is_what_the_docs_say(row):
     """The docs' figure, good or bad, is the truth about a method."""
     case = population(*PLACES[row["case"], row["n"]])
-    repetitions = FEW if row["method"] == "finite-sample" else REPETITIONS
+    repetitions = FEWER.get(row["method"], REPETITIONS)
     here = measure(case, row["method"], row["n"], repetitions, RESAMPLES)
     for side in SIDES:
         check_share(row[side], getattr(here, side), number_of(row, side), repetitions)

@@ -21,7 +21,7 @@ def misses_at_most(runs):
 @pytest.mark.parametrize("cell", proxies_run.CELLS, ids=lambda cell: cell.name)
 def test_bounds_cover_the_value_of_the_stated_twins(cell):
     tally = proxies_run.Tally(cell.name, cell.n)
-    proxies_run.go_on(tally, cell, 60)
+    proxies_run.go_on(tally, cell, 30)
     assert tally.above <= misses_at_most(tally.runs)
     assert tally.below <= misses_at_most(tally.runs)
 
