@@ -23,6 +23,8 @@ BLOCKS = 16
 """A block of work takes one part in so many of the memory that is allowed."""
 DUCKDB = 2
 """DuckDB may take one part in so many of it."""
+MOST = 10**18
+"""More than any machine has; DuckDB takes no larger numbers than a little above it."""
 
 _limit: ContextVar[int | None] = ContextVar("limit", default=None)
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12,
@@ -52,13 +54,15 @@ def in_words(amount: float, *, up: bool = False) -> str:
 
     Examples
     --------
-    >>> in_words(1.23e9), in_words(1.23e9, up=True), in_words(450e6), in_words(2000)
-    ('1.2 GB', '1.3 GB', '450 MB', '1 MB')
+    >>> in_words(1.23e9), in_words(1.23e9, up=True), in_words(450e6), in_words(2000), in_words(10)
+    ('1.2 GB', '1.3 GB', '450 MB', '2 kB', '10 B')
     """
     whole = math.ceil if up else round
     if amount >= UNITS["g"]:
         return f"{whole(amount / UNITS['g'] * 10) / 10:.1f} GB"
-    return f"{max(1, whole(amount / UNITS['m']))} MB"
+    if amount >= UNITS["m"]:
+        return f"{whole(amount / UNITS['m'])} MB"
+    return f"{whole(amount / UNITS['k'])} kB" if amount >= UNITS["k"] else f"{whole(amount)} B"
 
 
 @contextmanager
@@ -83,7 +87,7 @@ def for_duckdb() -> dict[str, str | bool | int | float | list[str]]:
     if limit is None:
         return {}
     # no less than what a table can be read with: an audit that is too large is refused later
-    return {"memory_limit": f"{max(limit, LIBRARIES) // DUCKDB} B"}
+    return {"memory_limit": f"{min(max(limit, LIBRARIES), MOST) // DUCKDB} B"}
 
 
 def expect(amount: float, what: str) -> None:

@@ -107,7 +107,7 @@ BAD = {
     ),
     "a bad row": (
         {"a.csv": "g,x\n1,2\n", "b.csv": "g,x\n1,2\n1,2,3\n"},
-        "must begin with the names of their columns and have as many values in each row",
+        "line 3 of .*b.csv. has 3 values and line 1 has 2",
     ),
     "partitions": (
         {"race=a/a.csv": "g\n1\n"},

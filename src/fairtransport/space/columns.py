@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -97,7 +98,11 @@ def encode(
     >>> column.levels.tolist(), column.codes.tolist()
     (['a', 'b'], [1, 0, -1])
     """
-    there = values[~missing]
+    there: Any = values[~missing]
+    if len(there) and all(isinstance(value, Decimal) for value in there):
+        there = there.astype(float)  # numbers, as DuckDB reads them from files
+    if there.dtype.kind == "f":
+        there = there + 0.0  # of -0.0 and 0.0, engines keep whichever comes first
     codes = np.full(len(values), MISSING, np.int64)
     if there.dtype == object:
         levels = sorted_levels(there.tolist())
@@ -178,7 +183,7 @@ def _merged_numbers(columns: Sequence[CodedColumn]) -> CodedColumn:
 
 def sorted_levels(values: list[Value]) -> Values:
     """Return the distinct values sorted, those of unlike types by the name of the type first."""
-    distinct = set(values)
+    distinct = {value + 0.0 if type(value) is float else value for value in values}
     try:
         ordered = sorted(distinct)  # type: ignore[type-var]
     except TypeError:

@@ -12,6 +12,7 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
+from fairtransport.errors import DataError
 from fairtransport.memory import for_duckdb
 
 if TYPE_CHECKING:
@@ -59,11 +60,24 @@ class Database:
         return int(self.run(f"SELECT count(*) FROM {table}").fetchall()[0][0])  # noqa: S608
 
     def as_parquet(self, table: pd.DataFrame) -> bytes:
-        """Return a table as the bytes of a Parquet file; DuckDB writes to paths alone."""
+        """Return a table as the bytes of a Parquet file; DuckDB writes to paths alone.
+
+        Raises
+        ------
+        DataError
+            If there is no room for the file.
+        """
+        import duckdb
+
         place = self.folder / "table.parquet"
         cursor = self._connection.cursor()
         cursor.register("written", table)
-        cursor.table("written").write_parquet(str(place))
+        try:
+            cursor.table("written").write_parquet(str(place))
+        except duckdb.IOException as error:
+            reason = str(error).splitlines()[0]
+            msg = f"a Parquet file could not be made in {str(self.folder.parent)!r}: {reason}"
+            raise DataError(msg) from error
         return place.read_bytes()
 
 

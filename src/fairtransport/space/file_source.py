@@ -12,8 +12,9 @@ from fairtransport.checks import shown
 from fairtransport.errors import DataError, InputError
 from fairtransport.space.columns import CodedColumn, object_array
 from fairtransport.space.counting import Counted, Source, check_types
-from fairtransport.space.database import Database, Relation, literals
+from fairtransport.space.database import Database, Relation
 from fairtransport.space.grouping import count_points, encode_fetched
+from fairtransport.space.json_files import json_relation
 from fairtransport.space.kinds import with_truth_values
 from fairtransport.space.parquet_files import parquet_relation
 from fairtransport.space.sample_space import native_frame
@@ -29,11 +30,6 @@ if TYPE_CHECKING:
     from fairtransport.space.binning import Bins
 
 TEXT = (".csv", ".tsv")
-# all of it, as a value at the end counts for its column as one at the beginning does
-READ_JSON = (
-    "read_json({}, hive_partitioning = false, format = '{}', sample_size = -1, "
-    "maximum_sample_files = {}, union_by_name = true)"
-)
 NUMERIC = (
     "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER",
     "UBIGINT", "UHUGEINT", "FLOAT", "DOUBLE", "DECIMAL",
@@ -121,9 +117,7 @@ class FileSource:
                 return text_relation(self.database, shards)
             if shards.kind == ".parquet":
                 return parquet_relation(self.database, shards)
-        form = "auto" if shards.kind == ".json" else "newline_delimited"
-        read = READ_JSON.format(literals(shards.locations), form, len(shards.paths))
-        return Relation(read, read)
+            return json_relation(self.database, shards)
 
     def _as_read(self, name: str, column: CodedColumn) -> CodedColumn:
         """Return a column, with truth values if it is text that spells nothing else."""

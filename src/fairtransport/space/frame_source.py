@@ -81,7 +81,7 @@ class FrameSource:
             # engines differ in where a null condition leads
             usable = (usable & (weight == weight.round(0))).fill_null(value=False)
         rows = self.frame.select(
-            *[_key(name, bins, schema[name]) for name in names],
+            *[self._key(name, bins, schema[name]) for name in names],
             weight.cast(nw.Float64).alias(count),
             nw.when(usable).then(nw.lit(0)).otherwise(nw.lit(1)).alias(bad),
         )
@@ -96,6 +96,18 @@ class FrameSource:
             raise DataError(msg) from error
         columns = {name: encode_series(table[name]) for name in names}
         return checked_counts(columns, table[count].to_numpy(), table[bad].to_numpy(), bins, counts)
+
+    def _key(self, name: str, bins: Bins, kind: nw.dtypes.DType) -> nw.Expr:
+        """Return what rows are grouped by; NaN and null are one key, as are 0.0 and -0.0."""
+        import narwhals as nw
+
+        # pandas groups by no half precision
+        column = nw.col(name).cast(nw.Float32) if str(kind) == "Float16" else nw.col(name)
+        if name in bins:
+            return bin_expression(column, bins[name], may_be_nan=kind.is_float()).alias(name)
+        if kind.is_float() and self.frame.implementation.is_pyarrow():
+            column = (column + 0.0).cast(kind)  # pyarrow alone tells the zeros apart
+        return column.fill_nan(None) if kind.is_float() else column
 
 
 def frame_source(data: object, parameter: str) -> FrameSource:
@@ -163,14 +175,3 @@ def collected(
         return frame
     # polars collects to itself; engines without eager frames of their own to pandas
     return frame.collect(backend="polars" if frame.implementation.is_polars() else "pandas")
-
-
-def _key(name: str, bins: Bins, kind: nw.dtypes.DType) -> nw.Expr:
-    """Return what rows are grouped by; NaN and null are one key."""
-    import narwhals as nw
-
-    # pandas groups by no half precision
-    column = nw.col(name).cast(nw.Float32) if str(kind) == "Float16" else nw.col(name)
-    if name in bins:
-        return bin_expression(column, bins[name], may_be_nan=kind.is_float()).alias(name)
-    return column.fill_nan(None) if kind.is_float() else column

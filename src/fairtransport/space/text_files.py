@@ -18,6 +18,7 @@ from fairtransport.errors import DataError
 from fairtransport.space.counting import free_column
 from fairtransport.space.database import Database, Relation, literal, literals, location
 from fairtransport.space.same_columns import refuse_other_columns
+from fairtransport.space.uneven_lines import SIGNS, refuse_left_out, refuse_uneven_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -102,13 +103,39 @@ def text_relation(database: Database, shards: Shards) -> Relation:
             return found
     try:
         look = _whole_look(database, shards, heads)
-    except duckdb.Error:
+    except duckdb.Error as error:
+        for path in shards.paths:
+            refuse_uneven_lines(path)
         if len(heads) > 1:
-            raise
+            msg = (
+                f"the text files of {str(shards.paths[0].parent)!r} could not be read as one: what "
+                "stands between their values was not found out"
+            )
+            raise DataError(msg) from error
         read = READ.format(literals(shards.locations))  # which says what is wrong
     else:
-        read = look.reader(shards.locations)
+        _refuse_lines_left_out(look, shards.paths)
+        read = _rows(look, shards.locations, heads)
     return Relation(read, read)
+
+
+def _refuse_lines_left_out(look: Look, paths: Sequence[Path]) -> None:
+    """Refuse what DuckDB makes of rows of several widths: it leaves some out, or splits none."""
+    if look.skipped:
+        refuse_left_out(paths[0], look.skipped, look.delimiter)
+    (name, *more) = (one["name"] for one in look.columns)
+    if not more and any(sign in name for sign in SIGNS):
+        for path in paths:
+            refuse_uneven_lines(path)
+
+
+def _rows(look: Look, locations: Sequence[str], heads: Sequence[_Head]) -> str:
+    """Return what reads files as rows, each file by the ends that its own lines have."""
+    by_end: dict[str, list[str]] = {}
+    for place, head in zip(locations, heads, strict=True):
+        by_end.setdefault(head.new_line, []).append(place)
+    readers = [look.reader(places, end) for end, places in by_end.items()]
+    return readers[0] if len(readers) == 1 else f"(FROM {' UNION ALL FROM '.join(readers)})"
 
 
 def lines_repeat(paths: Sequence[Path]) -> bool:
@@ -195,7 +222,7 @@ def _distinct_lines(
     database.run("DROP TABLE lines")
     if database.size("distinct_rows") != database.size("times"):
         return None
-    rows = look.reader(locations, heads[0].new_line)
+    rows = _rows(look, locations, heads)
     return Relation(rows, "distinct_rows POSITIONAL JOIN times", times)
 
 
@@ -216,18 +243,24 @@ def _whole_look(database: Database, shards: Shards, heads: Sequence[_Head]) -> L
     if len(shards.paths) == 1:
         return Look.through(database, shards.paths[0])
     together = database.folder / "together.csv"
+    end = next((head.end for head in heads if head.end), b"\n")
     with together.open("wb") as file:
-        file.write(heads[0].mark + heads[0].line + heads[0].end)
+        file.write(heads[0].mark + heads[0].line + end)
         for path, head in zip(shards.paths, heads, strict=True):
             with path.open("rb") as shard:
                 shard.seek(head.size)
-                shutil.copyfileobj(shard, file, LONGEST)
-            file.write(heads[0].end)  # the last line may have none; empty ones are no rows
+                if head.end == end:
+                    shutil.copyfileobj(shard, file, LONGEST)
+                else:
+                    file.writelines(line.replace(head.end or b"\n", end) for line in shard)
+            file.write(end)  # the last line may have none; empty ones are no rows
     try:
         look = Look.through(database, together)
     finally:
         together.unlink()
     if look.skipped:
+        for path in shards.paths:
+            refuse_uneven_lines(path)
         msg = (
             "text files that are read as one must begin with the names of their columns and have "
             f"as many values in each row, but those of {str(shards.paths[0].parent)!r} do not"

@@ -255,26 +255,34 @@ class _Narrowing:
         tried: list[float] = []
         near = self.piloted
         while True:
-            if near and len(self.rungs) < rungs:
+            on_ladder = near and len(self.rungs) < rungs
+            if on_ladder:
                 price = self._on_the_ladder(price)
             before = self.rounds.made
             finished = self._search_at(price, frequencies)
-            nothing_new = self.rounds.made == before and price in tried
+            nothing_new = not on_ladder and self.rounds.made == before and price in tried
             tried.append(price)
             spent = budget * price if budget > 0 else 0.0
             upper = min(upper, spent + float(frequencies @ known.most(price)))
             lower = self._value(frequencies)
             near = near or nothing_new or upper - lower <= NEAR * upper
             closed = nothing_new or upper - lower <= width * upper
-            if (closed and len(self.rungs) >= rungs) or not finished or budget == 0:
+            if (closed and len(self.rungs) >= rungs) or not finished:
                 return Bracket(lower, max(lower, upper), self.rounds.made)
-            optimal = self._price(frequencies, budget)
-            price = float(np.clip(optimal, min(tried) / STEP, max(tried) * STEP))
+            if budget > 0:  # without one, only free moves are made, at whatever price
+                optimal = self._price(frequencies, budget)
+                price = float(np.clip(optimal, min(tried) / STEP, max(tried) * STEP))
 
     def _on_the_ladder(self, price: float) -> float:
-        """Return the price of the ladder below, or above the second time."""
+        """Return the price of the ladder below, and the second time the one on the other side.
+
+        In between the optimal price may have fallen below the first of them.
+        """
         rung = math.log(price) / math.log(RUNG)
-        self.rungs.append(math.ceil(rung) if self.rungs else math.floor(rung))
+        if not self.rungs:
+            self.rungs.append(math.floor(rung))
+        else:
+            self.rungs.append(self.rungs[0] + (1 if rung >= self.rungs[0] else -1))
         return price_of_rung(self.rungs[-1])
 
     def _search_at(self, price: float, frequencies: FloatArray) -> bool:
