@@ -4,6 +4,7 @@ import duckdb
 import numpy as np
 import pytest
 
+import fairtransport as ft
 from fairtransport import AuditProblem, Embedding, Geometry
 from fairtransport.errors import InputError
 from fairtransport.memory import (
@@ -99,3 +100,19 @@ def test_frontiers_that_cannot_fit_are_refused_before_they_are_built(monkeypatch
         pytest.raises(InputError, match=r"frontiers of about \d+ corners .* \(`time_limit`\)"),
     ):
         problem.value(np.full(2000, 1 / 2000))
+
+
+@pytest.mark.parametrize("memory", [10**30, "10TB"])
+def test_more_than_any_machine_has_is_no_limit(memory, tmp_path):
+    path = tmp_path / "cases.csv"
+    path.write_text("g,x,y,p\n" + "m,1,0,1\nf,2,1,1\n" * 30)
+    found = ft.audit(path, "y", y_pred="p", sensitive_features="g", rng=0, memory=memory)
+
+    assert found.n == 60
+
+
+def test_an_amount_is_said_as_it_was_given(tmp_path):
+    path = tmp_path / "cases.csv"
+    path.write_text("g,x,y,p\n" + "m,1,0,1\nf,2,1,1\n" * 30)
+    with pytest.raises(ft.InputError, match=r"got 10 B$"):
+        ft.audit(path, "y", y_pred="p", sensitive_features="g", rng=0, memory="10")

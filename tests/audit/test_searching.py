@@ -30,3 +30,15 @@ def test_what_is_found_depends_on_the_set_aside_alone():
     again = proxies.audited(cases, LIKE, twins=FEW)
     assert np.array_equal(found.made.steps.rows, again.made.steps.rows)
     assert found.statistic == again.statistic
+
+
+def test_nothing_is_asked_about_people_set_aside_whom_the_search_does_not_use():
+    cases = proxies.draw(3000, np.random.default_rng(2))
+    few = Twins("search", per_person=4, plausibility=0, questions=300)
+    found = proxies.audited(cases, LIKE, twins=few)
+    fixed = proxies.audited(cases, LIKE, twins=Twins(per_person=4, plausibility=0))
+
+    assert found.made.aside > few.questions
+    assert found.made.searched <= few.questions
+    assert len(found.made.steps.rows) == 4
+    assert found.statistic > fixed.statistic

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import sys
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import fairtransport as ft
 from fairtransport.cli import main
 from fairtransport.report.sections.who import shown_sentence
+from fairtransport.space.database import Database
 
 RNG = np.random.default_rng(3)
 SIZE = 400
@@ -130,3 +132,10 @@ def test_a_table_of_many_moves_costs_a_few_calls_a_move():
 
     assert len(moves) > 40_000
     assert calls < 5 * len(moves), (calls, len(moves))
+
+
+def test_a_table_without_a_place_for_it_is_a_sentence():
+    database = Database()
+    shutil.rmtree(database.folder)
+    with pytest.raises(ft.DataError, match=r"a Parquet file could not be made in .*IO Error"):
+        database.as_parquet(PEOPLE)

@@ -1,5 +1,6 @@
 """The same audit gives the same result whatever library or file the rows come in."""
 
+from decimal import Decimal
 from functools import partial
 
 import duckdb
@@ -257,3 +258,51 @@ def test_a_declared_level_outside_the_categories_reaches_the_model():
     )  # fmt: skip
 
     assert seen == ["a", "b", "c"]
+
+
+ZEROS = pd.DataFrame({
+    "sex": ["f", "m"] * 30, "change": np.tile([0.0, -0.0, 1.5, -0.0, 0.0], 12),
+    "good": [0, 1, 1] * 20, "guess": [1, 0, 0, 1] * 15,
+})  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32"])
+def test_both_zeros_are_one_number_in_every_engine(kind, tmp_path):
+    frame = ZEROS.astype({"change": kind})
+    frame.to_parquet(tmp_path / "a.parquet", index=False)
+    turned = frame.iloc[::-1].reset_index(drop=True)
+    sources = [
+        frame,
+        turned,
+        pl.from_pandas(frame),
+        pl.from_pandas(turned),
+        pa.Table.from_pandas(frame),
+        tmp_path / "a.parquet",
+        frame.astype({"change": object}),
+    ]
+    found = [
+        ft.audit(one, "good", y_pred="guess", sensitive_features="sex", disagreement="bias", rng=0)
+        for one in sources
+    ]
+
+    assert len({one.summary.points for one in found}) == 1
+    assert len({one.summary.provenance.data_sha256 for one in found}) == 1
+    (zero, _) = found[0].space.columns["change"].levels
+    assert not np.signbit(zero)
+
+
+def test_decimals_are_numbers_in_every_engine(tmp_path):
+    amounts = [Decimal(at % 23) / 10 for at in range(60)]
+    table = pa.Table.from_pandas(ZEROS.drop(columns="change")).append_column(
+        "income", pa.array(amounts, pa.decimal128(6, 2))
+    )
+    pq.write_table(table, tmp_path / "a.parquet")
+    found = [
+        ft.audit(one, "good", y_pred="guess", sensitive_features="sex", disagreement="bias", rng=0,
+                 budget=0.01, similarity=ft.similarity.MixedTabular(scales={"income": 1.0}))
+        for one in (tmp_path / "a.parquet", table, pl.from_arrow(table), table.to_pandas())
+    ]  # fmt: skip
+
+    assert {one.space.columns["income"].levels.dtype.kind for one in found} == {"f"}
+    assert len({one.summary.provenance.data_sha256 for one in found}) == 1
+    assert len({one.statistic for one in found}) == 1

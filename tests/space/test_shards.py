@@ -109,6 +109,10 @@ BAD = {
         {"a.csv": "g,x\n1,2\n", "b.csv": "g,x\n1,2\n1,2,3\n"},
         "line 3 of .*b.csv. has 3 values and line 1 has 2",
     ),
+    "other names in JSON": (
+        {"a.jsonl": '{"g": 1, "x": 2}\n', "b.jsonl": '{"g": 1}\n'},
+        "must have the same columns, but '.*b.jsonl' lacks 'x', which '.*a.jsonl' has",
+    ),
     "partitions": (
         {"race=a/a.csv": "g\n1\n"},
         "`X` must be Parquet files where folders tell a column, as race=… does, got .csv",

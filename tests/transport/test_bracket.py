@@ -184,3 +184,15 @@ def test_threads_do_not_change_a_bit():
         digests.add(done.stdout)
 
     assert len(digests) == 1
+
+
+@pytest.mark.parametrize("budget", [0.0, 0.02])
+def test_a_search_without_an_end_closes_every_bracket(budget):
+    """Also where the optimal price falls below the first rung of the ladder in between."""
+    for seed in range(40):
+        problem, f = spread(seed, size=150, kind="smooth", budget=budget)
+        found = search(problem, f)
+        assert found.bracket.lower == pytest.approx(problem.value(f), abs=1e-9)
+        assert found.bracket.width <= bracket.CLOSED
+        # upper bounds need two prices of the ladder
+        assert len(set(found.rungs)) == (2 if budget and found.bracket.upper else 0)

@@ -90,8 +90,11 @@ def asked_twins(
     assert making is not None  # noqa: S101
     chosen = twins or Twins(per_person=min(Twins.per_person, max(1, MOST_POINTS // space.n)))
     _refuse_too_many(space, chosen)
-    if twins is None and not len(steps_for(making, chosen, settings.budget, settings.seed).rows):
-        return None
+    if not len(steps_for(making, chosen, settings.budget, settings.seed).rows):
+        if twins is None:
+            return None
+        msg = f'`twins="{twins.kind}"` needs columns in which people may differ, got none'
+        raise InputError(msg)
     return chosen, making
 
 
@@ -110,7 +113,7 @@ def make_up(
 ) -> tuple[SampleSpace, MakingUp]:
     """Return a space with the twins that steps make, and an account of that."""
     found = propose(making, space, steps, twins, settings.budget, settings.seed)
-    columns = found.columns | _other_levels(space, found)
+    columns = found.columns | _other_levels(space, found, steps)
     account = MakingUp(twins, steps, found.proposed, found.equal, found.costly, found.implausible)
     larger = with_made_up(space, found.person, columns, steps.along[found.step])
     assert larger.made_up is not None  # noqa: S101 - it has just been made
@@ -134,16 +137,19 @@ def some_twins(
     return tuple(found)
 
 
-def _other_levels(space: SampleSpace, found: Proposals) -> dict[str, CodedColumn]:
+def _other_levels(space: SampleSpace, found: Proposals, steps: Steps) -> dict[str, CodedColumn]:
     """Return sensitive levels that the twins of a person take in turn, where the model sees them.
 
     The first step keeps the person's own, the next ones go on from there through all combinations.
+    Steps beside what tells the sensitive features keep them too: what such a step gains by itself
+    would else be taken for a gain that needs these to change.
     """
     names = [name for name in space.sensitive if name not in found.columns]
     if not set(names) & set(space.features):
         return {}
     sizes = [max(1, len(space.columns[name].levels)) for name in names]
-    shifts = np.unravel_index(found.step % int(np.prod(sizes)), sizes)
+    turn = np.where(steps.along[found.step], found.step % int(np.prod(sizes)), 0)
+    shifts = np.unravel_index(turn, sizes)
     changed = {}
     for name, shift, size in zip(names, shifts, sizes, strict=True):
         column = space.columns[name].take(found.person)

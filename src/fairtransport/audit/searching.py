@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairtransport.audit.making_up import make_up
+from fairtransport.audit.setting_aside import with_counts
 from fairtransport.similarity.twins import Steps, free_directions, goes_along, steps_for
 from fairtransport.transport import AuditProblem
 
@@ -119,10 +120,10 @@ class Search:
 
 
 def _some_of(space: SampleSpace, most: int, rng: np.random.Generator) -> SampleSpace:
-    """Return a space in which so many points at most have people."""
+    """Return the points of so many people at most; of the others nothing is asked."""
     seen = np.flatnonzero(space.observed)
     kept = np.isin(np.arange(space.size), rng.permutation(seen)[:most])
-    return replace(space, counts=np.where(kept, space.counts, 0))
+    return with_counts(space, np.where(kept, space.counts, 0))
 
 
 def most_together(gains: FloatArray, many: int) -> list[int]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def set_aside(
-    space: SampleSpace, share: float, rng: np.random.Generator
+    space: SampleSpace, name: str, share: float, rng: np.random.Generator
 ) -> tuple[SampleSpace, SampleSpace]:
     """Return the people who are set aside, each with the same chance, and the others.
 
@@ -25,8 +25,8 @@ def set_aside(
     ----------
     space
         The audit's points.
-    share
-        The chance of each person.
+    name, share
+        The setting that asks for it, and the chance of each person.
     rng
         Draws.
 
@@ -41,10 +41,11 @@ def set_aside(
     others are independent draws from the population as before, whatever is learned from the first.
     """
     first = rng.binomial(space.counts, share)
-    parts = [_with_counts(space, counts) for counts in (first, space.counts - first)]
+    parts = [with_counts(space, counts) for counts in (first, space.counts - first)]
     if not all(part.n for part in parts):
         msg = (
-            f"`share` of people set aside must leave some on each side, got {share:g} of {space.n}"
+            f"`{name}` must leave some people to audit and set some aside, got {share:g} of "
+            f"{space.n} people"
         )
         raise InputError(msg)
     return parts[0], parts[1]
@@ -70,14 +71,14 @@ def fit_on_some(settings: AuditSettings, space: SampleSpace) -> tuple[AuditSetti
     if similarity.fit_share is None:
         return settings, space
     rng = np.random.default_rng([settings.seed, 19])
-    aside, rest = set_aside(space, similarity.fit_share, rng)
+    aside, rest = set_aside(space, "fit_share", similarity.fit_share, rng)
     people = np.repeat(np.arange(aside.size), aside.counts)
     fitted = copy.copy(similarity).fit(aside.frame(aside.profile, people))
     fitted.set_aside_ = aside.n
     return replace(settings, similarity=fitted), rest
 
 
-def _with_counts(space: SampleSpace, counts: np.ndarray) -> SampleSpace:
+def with_counts(space: SampleSpace, counts: np.ndarray) -> SampleSpace:
     """Return the points of the people counted, and of those who come in with them.
 
     Parameters

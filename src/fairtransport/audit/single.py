@@ -415,7 +415,7 @@ def with_twins(
         return make_up(settings, space, twins, making, steps)
     from fairtransport.audit.searching import Search
 
-    aside, rest = set_aside(space, twins.share, np.random.default_rng([settings.seed, 21]))
+    aside, rest = set_aside(space, "share", twins.share, np.random.default_rng([settings.seed, 21]))
     steps, asked_of_it = Search(settings, aside, oracle, twins, making).steps()
     made, account = make_up(settings, rest, twins, making, steps)
     return made, replace(account, aside=aside.n, searched=asked_of_it)

@@ -259,7 +259,7 @@ class Geometry:
         keep = np.isfinite(cost) & (self.blocks[row] == self.blocks[col])
         if self.targets is not None:
             keep &= self.targets[col]
-        if self.forbidden is not None:
+        if self.forbidden is not None and len(row):  # scipy takes no empty list of places
             keep &= ~np.asarray(self.forbidden[row, col]).ravel().astype(bool)
         return Moves(row[keep], col[keep], cost[keep])
 

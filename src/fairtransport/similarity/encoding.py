@@ -12,7 +12,7 @@ from fairtransport.errors import DataError
 from fairtransport.similarity.base import is_numeric
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from fairtransport.checks import BoolArray, FloatArray, IntArray
     from fairtransport.space.columns import CodedColumn, Value
@@ -189,18 +189,25 @@ class Encoding:
         return {name: part.record() for name, part in self.parts.items()}
 
 
-def fit_encoding(columns: Mapping[str, CodedColumn]) -> Encoding:
+def fit_encoding(columns: Mapping[str, CodedColumn], as_levels: Collection[str] = ()) -> Encoding:
     """Return the encoding of columns by their own means, standard deviations and levels.
 
     Parameters
     ----------
     columns
         Of the people of `fit`, each row counted once.
+    as_levels
+        Columns whose numbers are codes, which lie nowhere between each other.
     """
-    return Encoding({name: _fitted_part(name, column) for name, column in columns.items()})
+    return Encoding(
+        {
+            name: _fitted_part(name, column, as_levels=name in as_levels)
+            for name, column in columns.items()
+        }
+    )
 
 
-def _fitted_part(name: str, column: CodedColumn) -> Part:
+def _fitted_part(name: str, column: CodedColumn, *, as_levels: bool) -> Part:
     """Return how one column is encoded: a number, or levels with the missing one among them.
 
     Raises
@@ -208,7 +215,7 @@ def _fitted_part(name: str, column: CodedColumn) -> Part:
     DataError
         If a number is missing.
     """
-    if not is_numeric(column.levels):
+    if as_levels or not is_numeric(column.levels):
         used = np.unique(column.codes[column.codes >= 0])
         missing = (None,) if column.has_missing else ()
         return OneHot((*column.levels[used].tolist(), *missing))

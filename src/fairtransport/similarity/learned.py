@@ -139,7 +139,7 @@ class Learned(Parameters):
         """
         return space.sensitive
 
-    def making(self, space: SampleSpace) -> Making | None:  # noqa: ARG002
+    def making(self, space: SampleSpace) -> Making | None:
         """Return how twins are made up: under A, as people of `fit` look.
 
         Parameters
@@ -157,7 +157,10 @@ class Learned(Parameters):
         >>> similarity.making(result.space) is None
         False
         """
-        return Making(self.support_, self.matrix_) if self.is_fitted else None
+        if not self.is_fitted:
+            return None
+        self._check_columns(space)
+        return Making(self.support_, self.matrix_)
 
     def _remember(self, columns: Mapping[str, CodedColumn], *, are_a_sample: bool = True) -> None:
         """Keep whom the similarity was fitted on, to find them in audit data.
@@ -197,6 +200,22 @@ class Learned(Parameters):
         (4, 1)
         """
         self.check_fitted()
+        self._check_columns(space)
+        return self._placed(space.columns)
+
+    def _check_columns(self, space: SampleSpace) -> None:
+        """Refuse points with other columns than the people of `fit` have.
+
+        Parameters
+        ----------
+        space
+            The points of an audit.
+
+        Raises
+        ------
+        InputError
+            Naming a column that is missing on either side.
+        """
         for name in self.encoding_.columns:
             if name not in space.profile:
                 msg = (
@@ -212,7 +231,6 @@ class Learned(Parameters):
                     f"sensitive, but {name!r} was not in the data of `fit`"
                 )
                 raise InputError(msg)
-        return self._placed(space.columns)
 
     def transform(self, X: object) -> FloatArray:  # noqa: N803
         """Return the coordinates of a frame's rows, between which squared distances are taken.
@@ -355,7 +373,7 @@ class Learned(Parameters):
             aside = (
                 f"{self.set_aside_} people, drawn at random, were set aside to fit the similarity"
             )
-            return (f"{aside} and are not audited; the audit is of the other {space.n}.",)
+            return (f"{aside} and are not audited; the audit is of {space.n} others.",)
         if self.fingerprint_ is not None and self.support_.is_of(space):
             who = f"The similarity was fitted on the audit data, all {space.n} people of them."
             return (f"{who} {FIT_ON_OTHERS}",)

@@ -192,7 +192,7 @@ class MixedTabular(Parameters):
         Returns
         -------
         Making or None
-            None where `fit` was not called.
+            None where `fit` was not called, or people must be alike in every column.
 
         Examples
         --------
@@ -208,7 +208,9 @@ class MixedTabular(Parameters):
                 raise InputError(msg)
         named = [name for name in space.profile if name in (*scales, *mismatch)]
         columns = {name: self.people_[name] for name in named}
-        encoding = fit_encoding(columns)
+        if not columns:
+            return None
+        encoding = fit_encoding(columns, as_levels=mismatch)
         roots: list[float] = []
         for name, part in encoding.parts.items():
             if isinstance(part, Standardised) and name in scales:

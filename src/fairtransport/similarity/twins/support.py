@@ -131,8 +131,12 @@ class Support:
 
     def _number(self, name: str, own: CodedColumn, by: FloatArray) -> CodedColumn:
         values, span = _numbers(own), self.spans[name]
-        new = np.clip(values + by, *span.around(values))
-        new = np.where(by == 0, values, np.rint(new) if span.whole else new)
+        low, high = span.around(values)
+        if span.whole:
+            new = np.clip(np.rint(values + by), np.ceil(low), np.floor(high))
+        else:
+            new = np.clip(values + by, low, high)
+        new = np.where(by == 0, values, new)
         if np.issubdtype(own.levels.dtype, np.integer) and np.all(new == np.rint(new)):
             return encode(new.astype(np.int64), np.zeros(len(new), bool))
         return encode(new, np.zeros(len(new), bool))
