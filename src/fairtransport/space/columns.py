@@ -183,7 +183,7 @@ def _merged_numbers(columns: Sequence[CodedColumn]) -> CodedColumn:
 
 def sorted_levels(values: list[Value]) -> Values:
     """Return the distinct values sorted, those of unlike types by the name of the type first."""
-    distinct = {value + 0.0 if type(value) is float else value for value in values}
+    distinct = {value + 0.0 if type(value) is float else value for value in set(values)}
     try:
         ordered = sorted(distinct)  # type: ignore[type-var]
     except TypeError:
