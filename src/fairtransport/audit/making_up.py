@@ -9,6 +9,7 @@ import numpy as np
 
 from fairtransport.errors import InputError
 from fairtransport.similarity.checking import SimilarPair, profile_of
+from fairtransport.similarity.learned import Learned
 from fairtransport.similarity.twins import Maker, Proposals, Twins, propose, steps_for
 from fairtransport.space.made_up import with_made_up
 from fairtransport.space.twins import MOST_POINTS
@@ -88,6 +89,8 @@ def asked_twins(
             msg = f'`twins="{twins.kind}"` needs {needed}'
             raise InputError(msg)
     assert making is not None  # noqa: S101
+    if isinstance(similarity, Learned):
+        similarity.check_columns(space)
     chosen = twins or Twins(per_person=min(Twins.per_person, max(1, MOST_POINTS // space.n)))
     _refuse_too_many(space, chosen)
     if not len(steps_for(making, chosen, settings.budget, settings.seed).rows):

@@ -139,7 +139,7 @@ class Learned(Parameters):
         """
         return space.sensitive
 
-    def making(self, space: SampleSpace) -> Making | None:
+    def making(self, space: SampleSpace) -> Making | None:  # noqa: ARG002
         """Return how twins are made up: under A, as people of `fit` look.
 
         Parameters
@@ -157,10 +157,7 @@ class Learned(Parameters):
         >>> similarity.making(result.space) is None
         False
         """
-        if not self.is_fitted:
-            return None
-        self._check_columns(space)
-        return Making(self.support_, self.matrix_)
+        return Making(self.support_, self.matrix_) if self.is_fitted else None
 
     def _remember(self, columns: Mapping[str, CodedColumn], *, are_a_sample: bool = True) -> None:
         """Keep whom the similarity was fitted on, to find them in audit data.
@@ -200,10 +197,10 @@ class Learned(Parameters):
         (4, 1)
         """
         self.check_fitted()
-        self._check_columns(space)
+        self.check_columns(space)
         return self._placed(space.columns)
 
-    def _check_columns(self, space: SampleSpace) -> None:
+    def check_columns(self, space: SampleSpace) -> None:
         """Refuse points with other columns than the people of `fit` have.
 
         Parameters
@@ -215,6 +212,10 @@ class Learned(Parameters):
         ------
         InputError
             Naming a column that is missing on either side.
+
+        Examples
+        --------
+        >>> similarity.check_columns(result.space)  # the same columns
         """
         for name in self.encoding_.columns:
             if name not in space.profile:

@@ -24,8 +24,9 @@ def refuse_uneven_lines(path: Path) -> None:
     path
         Of a text file that could not be read as it is; of one without a flaw nothing is said.
     """
-    _refuse_other_ends(path)
-    with suppress(csv.Error):  # of a value longer than any reader takes
+    # bytes that are no text, and values longer than any reader takes, are told of by who reads them
+    with suppress(csv.Error, UnicodeDecodeError):
+        _refuse_other_ends(path)
         _refuse_other_widths(path)
 
 
@@ -55,12 +56,12 @@ def refuse_left_out(path: Path, skipped: int, sign: str) -> None:
 
 def _refuse_other_ends(path: Path) -> None:
     """Refuse a file in which some lines end as on Windows, and others do not."""
-    with path.open("rb") as file:
+    with path.open(encoding="utf-8-sig", newline="") as file:
         wanted = None
         for at, line in enumerate(file, 1):
-            if not line.endswith(b"\n"):
+            if not line.endswith("\n"):
                 return
-            end = r"\r\n" if line.endswith(b"\r\n") else r"\n"
+            end = r"\r\n" if line.endswith("\r\n") else r"\n"
             wanted = wanted or end
             if end != wanted:
                 msg = (
@@ -72,7 +73,7 @@ def _refuse_other_ends(path: Path) -> None:
 
 def _refuse_other_widths(path: Path) -> None:
     """Refuse a row that has another number of values than the first; empty lines are no rows."""
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+    with path.open(encoding="utf-8-sig", newline="") as file:
         sign = max(SIGNS, key=file.readline().count)
         file.seek(0)
         rows = csv.reader(file, delimiter=sign)
