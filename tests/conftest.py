@@ -1,6 +1,5 @@
 """Random audit problems, with everything in them that can go wrong; and a real browser."""
 
-import gc
 import os
 import shutil
 
@@ -31,12 +30,6 @@ FIRST = ("tests/test_benchmarks.py",)
 
 def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: not item.nodeid.startswith(FIRST))
-
-
-def pytest_collection_finish():
-    """Leave what stays anyway, thousands of tests and all libraries, out of collections."""
-    gc.collect()
-    gc.freeze()
 
 
 @st.composite
