@@ -1,7 +1,5 @@
 """One monitor at a time on a state, and nothing lost or left behind when one is killed."""
 
-import os
-import select
 import signal
 import subprocess
 import sys
@@ -105,9 +103,10 @@ def test_a_failed_first_run_leaves_no_state(tmp_path):
     assert main(["monitor", str(cases), "--state", str(state), *FLAGS]) == 0
 
 
-# Everything is loaded once; each run is a fork of it that reads and saves in small pieces.
+# Everything is loaded once; each run is a fork of it that reads and saves in small pieces. Only its
+# parent knows that a process which it kills is still that run's, so the server does it.
 SERVER = """
-import os, sys
+import os, select, signal, sys
 import fairtransport as ft
 from fairtransport.cli import main
 import fairtransport.monitor.stream_screen, fairtransport.report.charts
@@ -117,12 +116,18 @@ following.SPACING = 0.0
 cases = [{"group": group, "good": 1, "guess": guess} for group, guess in (("a", 0), ("b", 1))]
 ft.Monitor(y="good", y_pred="guess", sensitive_features="group", delta=0.05).update(cases)
 for line in sys.stdin:
+    patience, *words = line.rstrip().split("\\t")
     child = os.fork()
     if not child:
-        os._exit(main(line.rstrip().split("\\t")))
-    print(child, flush=True)
+        os._exit(main(words))
+    handle = os.pidfd_open(child)
+    if not select.select([handle], [], [], float(patience))[0]:
+        os.kill(child, signal.SIGKILL)
+    os.close(handle)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
+LONG = 600
+"""Seconds that no run takes."""
 
 
 class Server:
@@ -134,15 +139,16 @@ class Server:
             [sys.executable, "-c", SERVER], stdin=pipe, stdout=pipe, bufsize=0
         )
 
-    def start(self, *line):
-        self.process.stdin.write(("\t".join(map(str, line)) + "\n").encode())
-        return int(self.process.stdout.readline())
-
-    def ends_within(self, seconds):
-        return bool(select.select([self.process.stdout], [], [], seconds)[0])
+    def start(self, *line, patience=LONG):
+        """Start a run that is killed after some seconds."""
+        self.process.stdin.write(("\t".join(map(str, (patience, *line))) + "\n").encode())
 
     def wait(self):
         return int(self.process.stdout.readline())
+
+    def run(self, *line, patience=LONG):
+        self.start(*line, patience=patience)
+        return self.wait()
 
     def __enter__(self):
         return self
@@ -160,27 +166,21 @@ def test_killed_at_a_hundred_moments_nothing_is_lost_counted_twice_or_left(tmp_p
     line = ["monitor", cases, "--state", state, *FLAGS, "--quiet"]
     cases.write_text("group,x,good,guess\n" + rows(300, rng))
     with Server() as server:
-        server.start(*line)
-        server.wait()
+        server.run(*line)
         kills, total, progress, n, patience = 0, 300, set(), 300, 0.7
         while kills < 100:
             text = rows(count := int(rng.integers(800)), rng)
             with cases.open("a") as file:
                 file.write(text)
             total += count
-            child = server.start(*line)
-            if not server.ends_within(rng.uniform(0, patience)):
-                os.kill(child, signal.SIGKILL)
-            kills += server.wait() == -signal.SIGKILL
+            kills += server.run(*line, patience=rng.uniform(0, patience)) == -signal.SIGKILL
             before, n = n, ft.Monitor.resume(state).state.n
             progress.add(n > before)
             # on a busy machine a kill must wait longer to find something saved
             patience *= 0.98 if n > before else 1.02
             assert before <= n <= total
-        server.start(*line)
-        assert server.wait() in {0, 3}
-        server.start("monitor", cases, "--state", tmp_path / "whole", *line[4:])
-        server.wait()
+        assert server.run(*line) in {0, 3}
+        server.run("monitor", cases, "--state", tmp_path / "whole", *line[4:])
     found, whole = (ft.Monitor.resume(tmp_path / name) for name in ("s", "whole"))
 
     assert progress == {True, False}  # some before the first save, some after
