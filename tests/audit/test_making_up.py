@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
@@ -43,6 +44,7 @@ def test_what_a_model_is_told_and_does_not_use_is_no_part_of_what_needs_it():
     assert with_it.attributable.verdict == without.attributable.verdict != "rejected"
 
 
+@pytest.mark.slow
 def test_what_a_model_uses_is_found_beside_it():
     like = SensitiveSubspace(["sex"]).fit(draw(500, 1).drop(columns="good"))
     found = ft.audit(
@@ -158,3 +160,34 @@ def test_a_column_of_the_fitting_data_that_is_not_audited_is_a_sentence():
     with pytest.raises(ft.InputError, match="fitted on the column 'mark', which the audit's"):
         ft.audit(draw(300, 3), "good", model=by_grade, features=["height", "grade"],
                  similarity=like, budget=0.05, **ASKED)  # fmt: skip
+
+
+TYPES = {"height": "float32", "grade": "float64", "mark": "int8", "points": "uint8"}
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_model_is_asked_in_the_types_of_the_data(library):
+    def typed(n, seed):
+        people = draw(n, seed, points=lambda rng, n: rng.integers(0, 250, n))
+        people = people.assign(mark=(people["mark"] * 5).round())
+        return people.drop(columns="sex").astype(TYPES), people[["sex"]]
+
+    asked = []
+
+    def model(points):
+        asked.append({name: str(points[name].dtype).lower() for name in TYPES})
+        return np.asarray(points["height"] > 175).astype(int)
+
+    (fitting, sexes), (people, others) = typed(300, 1), typed(200, 2)
+    like = SensitiveSubspace(["sex"]).fit(fitting.drop(columns="good").join(sexes))
+    table = people.join(others)
+    found = ft.audit(
+        table if library == "pandas" else pl.from_pandas(table), "good", model=model,
+        features=[*TYPES], similarity=like, budget=0.1, **ASKED,
+    )  # fmt: skip
+
+    assert found.statistic > 0.3
+    assert len(found.space.made_up.twin) > 1000
+    assert {name: {one[name] for one in asked} for name in TYPES} == {
+        name: {kind} for name, kind in TYPES.items()
+    }

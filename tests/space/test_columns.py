@@ -11,12 +11,14 @@ import pytest
 
 from fairtransport.space.columns import (
     CodedColumn,
+    encode,
     encode_series,
     merge_columns,
     object_array,
     plain_list,
     sorted_levels,
 )
+from fairtransport.space.sample_space import native_frame
 
 NAN = float("nan")
 JANUARY, MAY = dt.date(2020, 1, 31), dt.date(2020, 5, 1)
@@ -75,3 +77,37 @@ def test_a_plain_list_does_not_make_text_of_numbers():
     assert plain_list([1, "a"]) == [1, "a"]
     assert plain_list(np.array([1, 2])) == [1, 2]
     assert plain_list(pl.Series(["a", None])) == ["a", None]
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype", "levels", "asked"),
+    [
+        ([1, 2], "int8", "int8", None),
+        ([1, 200], "uint8", "uint8", None),
+        ([1, 200], "int8", "int64", None),  # no room
+        ([-1, 2], "uint8", "int64", None),
+        ([0.1, 2.0], "float32", "float64", "float32"),
+        ([0.1, 2.0], "float64", "float64", None),
+        ([0.5, 2.0], "int8", "float64", None),
+        ([1, 2], "float32", "int64", None),
+        (["a", "b"], "object", "object", None),
+    ],
+)
+def test_a_column_takes_a_type_of_number_that_loses_nothing(values, dtype, levels, asked):
+    array = np.array(values, object if isinstance(values[0], str) else None)
+    column = encode(array, np.zeros(2, bool)).of_type(np.dtype(dtype))
+
+    assert column.to_list() == values
+    assert column.levels.dtype == levels
+    assert column.asked_as == (asked and np.dtype(asked))
+    assert column.take([1]).asked_as == column.asked_as
+
+
+def test_fractions_are_rounded_when_they_are_asked_about_and_not_before():
+    column = encode(np.array([0.1, np.nan]), np.array([False, True])).of_type(np.dtype("float32"))
+    frame = native_frame({"x": column}, "pandas")
+
+    assert column.at(0) == 0.1
+    assert frame["x"].dtype == "float32"
+    assert frame["x"][0] == np.float32(0.1)
+    assert np.isnan(frame["x"][1])

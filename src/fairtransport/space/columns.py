@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -40,11 +40,15 @@ class CodedColumn:
     categories
         The categories in their declared order if the column was categorical; those that its
         library does not order are left out.
+    asked_as
+        The type of number in which a model receives the values, where these are kept more
+        precisely; None: as they are.
     """
 
     levels: Values
     codes: IntArray
     categories: tuple[Value, ...] | None = None
+    asked_as: np.dtype[Any] | None = None
 
     @property
     def ranks(self) -> IntArray:
@@ -58,7 +62,7 @@ class CodedColumn:
 
     def take(self, rows: Rows) -> CodedColumn:
         """Return the column over some of the points."""
-        return CodedColumn(self.levels, self.codes[rows], self.categories)
+        return replace(self, codes=self.codes[rows])
 
     def values(self) -> Values:
         """Return the values; missing ones as NaN in a numeric column, else as None."""
@@ -84,7 +88,21 @@ class CodedColumn:
         """Return the same values coded over a larger sorted set of levels."""
         place = {value: at for at, value in enumerate(levels.tolist())}
         new = np.array([place[value] for value in self.levels.tolist()] + [MISSING], np.int64)
-        return CodedColumn(levels, new[self.codes], self.categories)
+        return replace(self, levels=levels, codes=new[self.codes])
+
+    def of_type(self, dtype: np.dtype[Any]) -> CodedColumn:
+        """Return the column for a model that is asked in a type of number.
+
+        Whole numbers take the type where it has room for them. Fractions stay as precise as they
+        are, for distances, and are rounded when they are asked about.
+        """
+        kinds = self.levels.dtype.kind + dtype.kind
+        if kinds == "ff" and dtype != self.levels.dtype:
+            return replace(self, asked_as=dtype)
+        if kinds in {"ii", "iu"}:
+            levels = self.levels.astype(dtype)
+            return replace(self, levels=levels) if np.array_equal(levels, self.levels) else self
+        return self
 
 
 def encode(

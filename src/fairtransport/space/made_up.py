@@ -62,11 +62,13 @@ def with_made_up(
     """
     size = space.size
     longer = {
-        name: merge_columns(column, columns[name]) if name in columns else column.take(
-            np.r_[np.arange(size), person]
+        name: (
+            merge_columns(column, columns[name]).of_type(column.asked_as or column.levels.dtype)
+            if name in columns
+            else column.take(np.r_[np.arange(size), person])
         )
         for name, column in space.columns.items()
-    }  # fmt: skip
+    }
     counts = np.r_[space.counts, np.zeros(len(person), np.int64)]
     merged, place = merge_rows(longer, counts)
     order = np.lexsort([merged.columns[name].ranks for name in reversed([*space.columns])])

@@ -361,7 +361,10 @@ def native_frame(columns: Mapping[str, CodedColumn], library: str) -> Any:
         As narwhals calls it. Only pandas gets its categories back: a model that was fitted on
         them asks for their order.
     """
-    plain = {name: column.values() for name, column in columns.items()}
+    plain = {
+        name: column.values().astype(column.asked_as) if column.asked_as else column.values()
+        for name, column in columns.items()
+    }
     data = {
         # text and mixed values go in as lists: some libraries keep object arrays opaque
         name: array.tolist() if array.dtype == object else array
