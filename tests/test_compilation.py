@@ -108,6 +108,7 @@ def test_an_installation_that_is_read_only_compiles_once_for_a_user(read_only, t
     assert "NUMBA_CACHE_DIR" not in first.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", ["", "import numba"], ids=["not loaded", "loaded before"])
 @pytest.mark.parametrize("named", [None, "mine"], ids=["no folder named", "a folder named"])
 def test_functions_are_defined_with_a_folder_that_numba_is_told_of(
@@ -165,6 +166,7 @@ print(json.dumps([
 """
 
 
+@pytest.mark.slow
 def test_compiled_or_not_the_figures_are_the_same():
     def figures(**environment):
         done = subprocess.run(

@@ -75,6 +75,7 @@ def loaded_by(code, folder=None):
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "absent"),
     [
@@ -93,6 +94,7 @@ def test_heavy_libraries_are_not_loaded(code, absent):
     assert sorted(loaded.intersection(absent)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_loads_what_it_needs_and_no_more(command, tmp_path):
     may, most = COMMANDS[command]

@@ -145,6 +145,7 @@ raise SystemExit(code)
 """
 
 
+@pytest.mark.slow
 def test_a_loss_in_the_registry_is_a_choice_of_the_command_line(tmp_path):
     PEOPLE.to_csv(tmp_path / "people.csv", index=False)
     done = subprocess.run(

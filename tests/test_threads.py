@@ -98,6 +98,7 @@ def calls(tree, *, guarded=False):
         yield from calls(node, guarded=inside)
 
 
+@pytest.mark.slow
 def test_parallel_loops_are_called_under_their_guard_alone():
     trees = [ast.parse(path.read_text("utf-8")) for path in SOURCES]
     kernels = {node.name for tree in trees for node in ast.walk(tree) if is_parallel(node)}

@@ -42,6 +42,7 @@ def audited(box, **options):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["", "/", "/invocations"])
 @pytest.mark.parametrize(("batch", "at_once"), [(7, 3), (1000, 4), (10, 1)])
 def test_points_go_in_batches_so_many_at_a_time_and_each_once(path, batch, at_once):

@@ -57,6 +57,7 @@ def test_an_audit_of_the_file_is_that_of_the_pipeline_and_tells_of_single_precis
     assert identity_of(load(path)) == f"onnx {load(path).sha256}"
 
 
+@pytest.mark.slow
 def test_a_forest_in_single_precision_has_other_scores(tmp_path):
     # thresholds between two numbers that single precision cannot tell apart
     forest = fitted(RandomForestClassifier(100, random_state=0))

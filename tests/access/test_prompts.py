@@ -113,6 +113,7 @@ def test_a_monitor_counts_refusals_over_all_records():
     assert state.warnings[0].startswith(f"At {refused} of {len(said)} points the language model")
 
 
+@pytest.mark.slow
 def test_a_prompt_says_whether_it_answers_at_random():
     with Chat(lambda _: "yes") as server:
         says = [

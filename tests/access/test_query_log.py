@@ -133,6 +133,7 @@ def test_text_numbers_and_truth_values_are_different_questions():
     assert one.key != System("box", ("y",), "label").key
 
 
+@pytest.mark.slow
 def test_an_estimator_is_known_by_what_it_holds(tmp_path):
     log = tmp_path / "a.sqlite"
     rows = PEOPLE.assign(g=(PEOPLE["g"] == "a").astype(int))
@@ -399,6 +400,7 @@ print(ft.audit(frame, "good", model=ft.access.load("a.sqlite"), sensitive_featur
 """
 
 
+@pytest.mark.slow
 def test_another_process_reads_what_this_one_wrote(tmp_path):
     PEOPLE.to_csv(tmp_path / "people.csv", index=False)
     result = audited(named(Counted()), tmp_path / "a.sqlite")

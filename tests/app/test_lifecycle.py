@@ -81,6 +81,7 @@ def start_slowly(app, loans, model):
     return audit
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_it_and_removes_its_folder(own_app, loans):
     own_app.post("/tables", {"way": "file"}, [("file", "a.csv", loans.read_bytes())])
     kept = list(own_app.folder.iterdir())
@@ -94,6 +95,7 @@ def test_ctrl_c_ends_it_and_removes_its_folder(own_app, loans):
     assert list(own_app.folder.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("port", ["99999999", "-1", "1"])
 def test_a_port_that_cannot_be_had_is_named(port, tmp_path):
     import subprocess
@@ -111,6 +113,7 @@ def test_a_port_that_cannot_be_had_is_named(port, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_taken_port_is_named(app, tmp_path):
     import subprocess
     import sys

@@ -144,6 +144,7 @@ def test_the_flags_to_paste_run(run_line, tmp_path):
     assert code == 0
 
 
+@pytest.mark.slow
 def test_the_flags_to_paste_run_with_a_model(run_line, tmp_path):
     from sklearn.linear_model import LogisticRegression
 

@@ -70,6 +70,7 @@ def test_of_a_blind_model_nothing_is():
     assert part.verdict == "certified"
 
 
+@pytest.mark.slow
 def test_it_is_a_difference_of_two_audits_of_one_sample():
     result = audit_of_biased()
     part = result.attributable
@@ -103,6 +104,7 @@ def test_what_cannot_be_found_is_not_attributed():
     assert result.attributable.verdict == "not-applicable"
 
 
+@pytest.mark.slow
 def test_both_parts_are_on_the_first_screen(capsys, tmp_path):
     result = audited(biased, judge="attributable")
     print_result(summarise_headline(result), "people")
@@ -119,6 +121,7 @@ def test_both_parts_are_on_the_first_screen(capsys, tmp_path):
     assert shared.verdict == part.verdict
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("judge", "code"), [("statistic", 3), ("attributable", 0)])
 def test_exit_codes_follow_what_is_judged(judge, code, tmp_path):
     PEOPLE.assign(guess=blind(PEOPLE)).to_csv(tmp_path / "people.csv", index=False)
@@ -162,6 +165,7 @@ def test_without_twins_it_is_open():
     assert audit_of_biased().summary.random_swap_risk is None
 
 
+@pytest.mark.slow
 def test_a_part_is_tested_at_a_threshold_of_none_as_its_bound_says():
     rng = np.random.default_rng(3)
     frame = pd.DataFrame({"sex": rng.choice(["f", "m"], 120), "age": rng.integers(20, 60, 120)})

@@ -98,6 +98,7 @@ def test_within_the_tolerance_more_bias_is_not_called_worse():
     assert (lenient.verdict, lenient.not_worse) == ("undecided", True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tolerance", "alpha"), [(0.0, 0.05), (0.02, 0.05), (0.05, 0.3)])
 def test_pvalues_and_intervals_agree(tolerance, alpha):
     models = {"old": slightly, "new": biased, "third": fair}
@@ -146,6 +147,7 @@ def test_given_predictions_are_described_without_bounds():
     assert any("Differences have no bounds" in note for note in comparison.warnings)
 
 
+@pytest.mark.slow
 def test_scores_with_a_budget_are_compared_too():
     frame = people(300)
 

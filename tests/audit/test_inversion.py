@@ -67,6 +67,7 @@ def in_full_precision(document, result):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES[:3])
 @pytest.mark.parametrize("seed", range(3, 7))
 def test_exact_numbers_give_every_cell_back_and_rounded_ones_do_not(loss, seed):
@@ -78,7 +79,7 @@ def test_exact_numbers_give_every_cell_back_and_rounded_ones_do_not(loss, seed):
     assert not np.array_equal(invert(document, result), result.space.counts)
 
 
-SIZES = [pytest.param(n, marks=pytest.mark.slow if n > 300 else ()) for n in (50, 300, 5000)]
+SIZES = [pytest.param(n, marks=pytest.mark.slow if n > 50 else ()) for n in (50, 300, 5000)]
 
 
 @pytest.mark.parametrize("loss", LOSSES)

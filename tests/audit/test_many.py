@@ -54,6 +54,7 @@ def comparable(result):
     return replace(result.summary, provenance=replace(result.summary.provenance, model=""))
 
 
+@pytest.mark.slow
 def test_each_audit_is_what_it_would_be_alone():
     model = Model()
     common = {"sensitive_features": ["race", "sex"], "delta": 0.05, "rng": 3}

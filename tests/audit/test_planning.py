@@ -111,6 +111,7 @@ def assert_kept(plan, verdict, many, **settings):
     assert abs(share - plan.achieved) <= 3.3 * noise
 
 
+@pytest.mark.slow
 def test_predictions_alone_are_planned_with_the_points_of_each_sample():
     settings = dict(**GIVEN, delta=0.02)
     pilot = audited(PEOPLE, **settings)

@@ -86,6 +86,7 @@ def test_words_and_seed(result, found):
     assert without.accuracy == found[0].accuracy
 
 
+@pytest.mark.slow
 def test_swaps_that_need_it_are_told_from_those_that_do_not(result):
     """Grades may change a little for the budget, which has nothing to do with the sex."""
 
@@ -107,6 +108,7 @@ def test_swaps_that_need_it_are_told_from_those_that_do_not(result):
     assert 0.5 * one.needing < height.moved_alone <= one.needing + 1e-9
 
 
+@pytest.mark.slow
 def test_documents_have_it_once_it_was_asked(result, tmp_path):
     fresh = replace(result, proxies_found=[])
     assert fresh.summary.proxies == ()
@@ -147,6 +149,7 @@ def test_an_audit_finds_it_if_told_to(result, capsys, tmp_path):
     assert "of single columns best by height." in printed
 
 
+@pytest.mark.slow
 def test_names_are_text_and_of_many_columns_those_used_most_are_looked_at(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "MOST_COLUMNS", 4)
     people = draw(200, 5).rename(columns={"height": "<b>tall</b>"}).assign(good=1)

@@ -11,6 +11,7 @@ LIKE = similarity.SensitiveSubspace(["sex"]).fit(proxies.history())
 FEW = Twins("search", per_person=4, plausibility=0, questions=3000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [0.0, 0.02])
 def test_few_searched_twins_show_more_than_few_fixed_ones(budget):
     cases = proxies.draw(500, np.random.default_rng(0))

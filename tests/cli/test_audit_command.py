@@ -211,6 +211,7 @@ def test_a_model_that_fails_on_bins_is_told_to_receive_their_names(tmp_path, cap
     assert "; it receives the names of the bins of age, as text" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_figures_can_be_made_without_a_word(tmp_path, capsys):
     assert run("reproduce", "figure2", "--output", tmp_path, "--quiet") == 0
     assert capsys.readouterr().out == ""

@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_scripts_know_commands_flags_and_choices(shell, run):
     done = run("completion", shell)

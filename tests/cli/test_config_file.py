@@ -129,6 +129,7 @@ def found(monkeypatch, tmp_path):
     return write
 
 
+@pytest.mark.slow
 def test_the_file_in_the_working_directory_tells_what_the_cases_are(shell, folder, tmp_path):
     (tmp_path / "fairtransport.toml").write_text(DESCRIBED.replace("people.csv", "mine.csv"))
     (tmp_path / "mine.csv").write_bytes((folder / "people.csv").read_bytes())
@@ -440,6 +441,7 @@ def test_what_a_similarity_lacks_is_named_by_its_flag(run, tmp_path):
     assert "`--similarity-settings.group` must name the column" in short.err
 
 
+@pytest.mark.slow
 def test_a_monitor_goes_on_with_the_same_learned_similarity_only(run, tmp_path):
     history(tmp_path)
     line = ["monitor", "people.csv", *TOLD, "--state", tmp_path / "s", "--delta", "0.95",

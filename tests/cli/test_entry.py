@@ -58,6 +58,7 @@ def test_errors_and_their_exit_codes(line, code, message, run):
     assert done.err.count("\n") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line",
     [
@@ -210,6 +211,7 @@ def test_an_interrupt_from_the_keyboard_is_quiet(folder):
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_quiet(folder):
     read, write = os.pipe()
     os.close(read)
@@ -221,6 +223,7 @@ def test_a_closed_pipe_is_quiet(folder):
     assert (done.returncode, done.stderr) == (141, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no full device")  # noqa: PTH110
 def test_a_full_disk_is_said(folder):
     with open("/dev/full", "w") as full:  # noqa: PTH123
@@ -235,6 +238,7 @@ def test_a_full_disk_is_said(folder):
     )
 
 
+@pytest.mark.slow
 def test_a_terminal_without_greek_letters_gets_something_else(shell):
     line = ["audit", "people.csv", *TOLD, "--disagreement", "bias", "--delta", "0.01"]
     done = shell(*line, env={"PYTHONIOENCODING": "ascii"})

@@ -42,6 +42,7 @@ def flat(text):
     return " ".join(text.split())
 
 
+@pytest.mark.slow
 def test_from_the_share_alone(capsys, tmp_path):
     plot = tmp_path / "power.png"
 

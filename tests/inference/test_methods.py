@@ -134,6 +134,7 @@ def test_limit_laws_that_degenerate():
     assert sure.pvalue(-0.1) == 0
 
 
+@pytest.mark.slow
 @given(problems(), st.sampled_from([0.01, 0.1]))
 @settings(max_examples=150)
 def test_the_lower_bound_over_prices_is_that_of_a_fine_grid(case, alpha):

@@ -94,6 +94,7 @@ def test_steps_grow_and_the_first_is_bonferronis():
     assert list(family.levels) == sorted(family.levels, reverse=True)
 
 
+@pytest.mark.slow
 def test_large_families_have_few_levels_and_the_smallest_is_among_them():
     family = Family(0.05, 5000, 5000, 5000)
 

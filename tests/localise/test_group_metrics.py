@@ -39,6 +39,7 @@ def aif360_metric(truth, prediction, group, weights, favourable):
         )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.reproduce
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("groups", [2, 3])

@@ -89,6 +89,7 @@ def test_history_is_thinned_and_ends_with_the_records():
                for a, b in pairwise(history))  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["model", "predictions"])
 @settings(max_examples=15)
 @given(cuts=st.lists(st.integers(1, 299), unique=True, max_size=8))

@@ -60,6 +60,7 @@ def at(value, path):
     return value
 
 
+@pytest.mark.slow
 def test_a_missing_or_an_unknown_field_fails_wherever_it_is():
     whole = document(with_budget())
     paths = list(objects(audit_schema(), whole))

@@ -111,6 +111,7 @@ def test_a_representation_answers_and_leaves_the_global_seed_alone(split):
 QUICK = AdversarialSettings(epochs=1)
 
 
+@pytest.mark.slow
 @pytest.mark.reproduce
 def test_the_adversarial_network_repeats_itself_and_depends_on_its_seed(split):
     import torch

@@ -1,6 +1,7 @@
 """Figure 2: the table it draws, and the files it writes."""
 
 import pandas as pd
+import pytest
 
 from fairtransport.reproduce.compas_study import audit_of_split
 from fairtransport.reproduce.figure2 import SHOWN, figure2_chart, figure2_data
@@ -29,6 +30,7 @@ def test_the_chart_shows_both_labels_of_each_feature():
     assert "description" in drawn
 
 
+@pytest.mark.slow
 def test_the_figure_is_written_with_its_data(tmp_path):
     png, svg, csv = write_figure(tmp_path, 2, seed=1)
 

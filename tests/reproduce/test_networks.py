@@ -68,6 +68,7 @@ def test_batches_have_as_many_of_each_label(people):
     assert labels.mean() == 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("torch")
 def test_sensr_is_less_moved_by_the_attack_than_a_plain_network(people):
     settings = SenSRSettings(hidden=8, steps=60, batch=50, rate=1e-2, subspace_step=1.0)
@@ -93,6 +94,7 @@ def test_the_price_of_distance_follows_the_budget():
     assert next_price(2.0, 0.0, 0.001) == LEAST_PRICE
 
 
+@pytest.mark.slow
 def test_the_reduction_predicts_and_brings_the_odds_nearer(people, torch):
     model = reduction(people, 0, ReductionSettings())
     plain = baseline(people, 0, QUICK)

@@ -101,6 +101,7 @@ def test_charts_name_the_chosen_model_and_hold_all_rows(path):
         assert chosen in chart.to_json(ensure_ascii=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["figure3", "figure4"])
 def test_the_commands_write_all_three_files(name, tmp_path, capsys, path):
     assert main(["reproduce", name, "--output", str(tmp_path), "--seed", str(SEED)]) == 0

@@ -45,6 +45,7 @@ def cache(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.reproduce
 def test_five_splits_of_lr_rwt_and_rlr_are_as_pinned(cache):
     golden = json.loads(GOLDEN.read_text("utf-8"))

@@ -53,7 +53,8 @@ def text_of_rows(draw):
     return before + end.join([names, *rows]) + draw(st.sampled_from(["", end]))
 
 
-@settings(max_examples=30)
+@pytest.mark.slow
+@settings(max_examples=60)
 @given(text_of_rows())
 def test_distinct_lines_say_what_the_file_says(tmp_path_factory, text):
     path = tmp_path_factory.mktemp("text") / "rows.csv"

@@ -24,6 +24,7 @@ def audit_of(case, counts, delta):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [cases.exact_corner, cases.skewed_gains, cases.hundred_kinks])
 @pytest.mark.parametrize("declared", [None, 0.9, 1.15])
 def test_bounds_and_verdicts_of_an_audit_are_those_that_are_measured(make, declared):

@@ -26,6 +26,7 @@ def mean_evalue(problem, chances, cells, n, delta):
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_its_mean_is_at_most_one_at_the_largest_value_that_is_fair(seed):
     for problem, chances, cells in interesting_populations(6, seed):

@@ -84,6 +84,7 @@ def check_populations(many, n, seed, **known):
     assert staked > many / 2
 
 
+@pytest.mark.slow
 def test_mean_wealth_is_at_most_one_in_every_small_population():
     check_populations(20, 5, seed=1)
     check_populations(10, 5, seed=2, known_space=True)

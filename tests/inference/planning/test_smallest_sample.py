@@ -231,6 +231,7 @@ def test_near_a_corner_the_plan_has_the_power_that_enumeration_finds(method, goa
     assert "Monte-Carlo error" in plan.words
 
 
+@pytest.mark.slow
 def test_betting_near_a_corner_is_planned_too():
     case = near_corner()
 
@@ -244,6 +245,7 @@ def test_betting_near_a_corner_is_planned_too():
     assert plan.achieved == pytest.approx(0.8, abs=4 * math.sqrt(0.16 / 20))
 
 
+@pytest.mark.slow
 def test_the_gains_of_a_pilot_are_no_limits_of_those_of_others():
     """The problem allows no value above δ, but an audit knows the range of the loss alone."""
     case = near_corner()
@@ -278,6 +280,7 @@ def test_a_jump_of_the_power_is_found_to_the_case():
     assert not certifies(found.n - 1)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_plan():
     case = twins()
     plans = [
@@ -307,6 +310,7 @@ def test_a_check_that_fails_is_told(monkeypatch):
     assert "Plan for more" in plan.notes[0]
 
 
+@pytest.mark.slow
 def test_without_fixed_targets_an_audit_has_the_points_of_its_sample():
     """Two twins, one of whom the model errs on: a sample needs both."""
     problem = AuditProblem([0.0, 1.0], Geometry([0, 0]))

@@ -13,6 +13,7 @@ SURPRISE = 1e-4
 TABLE = rate_table([0, 0, 0, 0], [0, 0, 1, 1], [0.0, 1.0, 0.0, 1.0], counts=[5, 4, 3, 6])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [ShuffledUrns, CountedUrns])
 def test_unsealing_draws_without_replacement(kind):
     rng = np.random.default_rng(1)
