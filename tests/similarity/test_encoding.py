@@ -54,20 +54,61 @@ def test_a_constant_number_keeps_its_scale():
             {"job": ["c", "a", None, "b"]},
             "'job' has the level 'c', which the data of `fit` has not",
         ),
-        ({"age": ["x"] * 4}, "'age' must be numeric, as in the data of `fit`"),
         ({"age": [1.0, None, 2.0, 3.0]}, "'age' must not have missing values: it is used as a"),
     ],
 )
-def test_points_that_the_encoding_does_not_know_are_refused(change, message):
+def test_points_that_the_encoding_does_not_know_are_refused_where_distances_are_learned(
+    change, message
+):
     encoding = fit_encoding(columns_of(PEOPLE))
+    encoding.refuse_unknown(columns_of(PEOPLE))
 
     with pytest.raises(ft.DataError, match=message):
-        encoding.coordinates(columns_of(PEOPLE.assign(**change)))
+        encoding.refuse_unknown(columns_of(PEOPLE.assign(**change)))
 
 
-def test_a_missing_number_cannot_be_fitted():
-    with pytest.raises(ft.DataError, match="'age' must not have missing values"):
-        fit_encoding(columns_of(PEOPLE.assign(age=[1.0, None, 2.0, 3.0])))
+def test_numbers_stay_numbers():
+    with pytest.raises(ft.DataError, match="'age' must be numeric, as in the data of `fit`"):
+        fit_encoding(columns_of(PEOPLE)).coordinates(columns_of(PEOPLE.assign(age=["x"] * 4)))
+
+
+def squared(points):
+    return ((points[:, None] - points[None]) ** 2).sum(axis=2)
+
+
+def test_levels_that_are_new_are_as_far_from_each_other_and_from_the_others_as_levels_are():
+    encoding = fit_encoding(columns_of(pd.DataFrame({"job": ["a", "b"]})))
+    columns = columns_of(pd.DataFrame({"job": ["a", "c", "d", None, "c"]}))
+    both = np.hstack([encoding.coordinates(columns), encoding.new_levels(columns)])
+
+    assert encoding.unknown(columns).ravel().tolist() == [False, True, True, True, True]
+    apart = np.array([[one != other for one in "acd-c"] for other in "acd-c"])
+    np.testing.assert_allclose(squared(both), apart)
+
+
+def test_a_missing_number_is_told_by_a_coordinate_of_its_own():
+    people = columns_of(pd.DataFrame({"age": [20.0, 40.0, None]}))
+    encoding = fit_encoding(people)
+
+    half = np.sqrt(0.5)
+    assert encoding.names == ["age", "age=None"]
+    np.testing.assert_allclose(encoding.coordinates(people), [[-1, 0], [1, 0], [0, half]])
+    assert encoding.record() == {"age": {"centre": 30.0, "scale": 10.0, "missing": True}}
+    assert not encoding.unknown(people).any()
+
+
+def test_a_missing_number_that_is_new_is_a_new_level():
+    encoding = fit_encoding(columns_of(pd.DataFrame({"age": [20.0, 40.0]})))
+    later = columns_of(pd.DataFrame({"age": [30.0, None, None]}))
+
+    np.testing.assert_allclose(encoding.coordinates(later), [[0], [0], [0]])
+    np.testing.assert_allclose(encoding.new_levels(later), np.sqrt(0.5) * np.array([[0], [1], [1]]))
+
+
+def test_a_column_without_any_value_is_a_level():
+    encoding = fit_encoding(columns_of(pd.DataFrame({"age": [None, None]}, dtype=float)))
+
+    assert encoding.names == ["age=None"]
 
 
 def test_the_same_people_have_one_fingerprint_in_any_order():

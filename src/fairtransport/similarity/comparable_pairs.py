@@ -79,6 +79,7 @@ class ComparablePairs(Learned):
     """
 
     name: ClassVar[str] = "comparable-pairs"
+    takes_new_levels: ClassVar[bool] = False
 
     penalty: float = 1e-3
     features: Sequence[str] | None = None

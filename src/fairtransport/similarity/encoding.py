@@ -25,19 +25,22 @@ HALF = float(np.sqrt(0.5))
 
 @dataclass(frozen=True)
 class Standardised:
-    """A numeric column: (x − centre) / scale.
+    """A numeric column: (x − centre) / scale, and whether it is missing where that occurs.
 
     Attributes
     ----------
     centre, scale
         Mean and standard deviation of the people of `fit`; a scale of 1 where they do not vary.
+    can_miss
+        Whether it was missing there: then a second coordinate tells that, and the first is 0.
     """
 
     centre: float
     scale: float
+    can_miss: bool = False
 
     def coordinates(self, name: str, column: CodedColumn) -> FloatArray:
-        """Return one coordinate a point.
+        """Return one coordinate a point, or two.
 
         Parameters
         ----------
@@ -49,23 +52,33 @@ class Standardised:
         Raises
         ------
         DataError
-            If it is not numeric, or a value is missing.
+            If it is not numeric.
         """
         if len(column.levels) and not is_numeric(column.levels):
             msg = f"the column {name!r} must be numeric, as in the data of `fit`"
             raise DataError(msg)
-        if column.has_missing:
-            msg = f"the column {name!r} must not have missing values: it is used as a number"
-            raise DataError(msg)
-        return ((column.levels.astype(float) - self.centre) / self.scale)[column.codes][:, None]
+        # the missing value has the last code, -1
+        levels = np.r_[(column.levels.astype(float) - self.centre) / self.scale, 0.0]
+        told = [levels[column.codes]]
+        if self.can_miss:
+            told.append((column.codes < 0) * HALF)
+        return np.column_stack(told)
+
+    def unknown(self, column: CodedColumn) -> BoolArray:
+        """Say at which points the number is missing, if it never was for the people of `fit`."""
+        return (column.codes < 0) & (not self.can_miss)
 
     def names(self, name: str) -> list[str]:
-        """Return the coordinate's name."""
-        return [name]
+        """Return the coordinates' names."""
+        return [name, f"{name}=None"] if self.can_miss else [name]
 
     def record(self) -> dict[str, object]:
         """Return the standardisation as plain values."""
-        return {"centre": self.centre, "scale": self.scale}
+        return {
+            "centre": self.centre,
+            "scale": self.scale,
+            **({"missing": True} if self.can_miss else {}),
+        }
 
 
 @dataclass(frozen=True)
@@ -81,7 +94,7 @@ class OneHot:
     levels: tuple[Value, ...]
 
     def coordinates(self, name: str, column: CodedColumn) -> FloatArray:
-        """Return one coordinate a level for each point.
+        """Return one coordinate a level for each point; all are 0 at a level that is unknown.
 
         Parameters
         ----------
@@ -89,21 +102,21 @@ class OneHot:
             The column, for messages.
         column
             The points' values.
-
-        Raises
-        ------
-        DataError
-            If a level is none of the people of `fit`: its distance from theirs was not learned.
         """
+        # a place more, for what is unknown
+        return one_hot(name, self._slots(column), len(self.levels) + 1)[:, :-1] * HALF
+
+    def unknown(self, column: CodedColumn) -> BoolArray:
+        """Say which points have a level that none of the people of `fit` has."""
+        return np.asarray(self._slots(column) == len(self.levels))
+
+    def _slots(self, column: CodedColumn) -> IntArray:
+        """Return the number of each point's level; that of unknown ones is the next."""
         place = {level: at for at, level in enumerate(self.levels)}
         # the missing value has the last code, -1
-        slot = np.array([place.get(level, -1) for level in [*column.levels.tolist(), None]])
-        at = slot[column.codes]
-        if (at < 0).any():
-            unknown = column.take(np.flatnonzero(at < 0)[:1]).to_list()[0]
-            msg = f"the column {name!r} has the level {unknown!r}, which the data of `fit` has not"
-            raise DataError(msg)
-        return one_hot(name, at, len(self.levels)) * HALF
+        return np.array(
+            [place.get(level, len(place)) for level in [*column.levels.tolist(), None]]
+        )[column.codes]
 
     def names(self, name: str) -> list[str]:
         """Return the coordinates' names."""
@@ -184,6 +197,57 @@ class Encoding:
             [part.coordinates(name, columns[name]) for name, part in self.parts.items()]
         )
 
+    def unknown(self, columns: Mapping[str, CodedColumn]) -> BoolArray:
+        """Return (K, columns) where points have a level that none of the people of `fit` has.
+
+        Parameters
+        ----------
+        columns
+            The points' columns. A missing number is such a level too.
+        """
+        return np.column_stack([part.unknown(columns[name]) for name, part in self.parts.items()])
+
+    def new_levels(self, columns: Mapping[str, CodedColumn]) -> FloatArray:
+        """Return (K, any) a coordinate for each level that none of the people of `fit` has.
+
+        Parameters
+        ----------
+        columns
+            The points' columns. Beside the coordinates that are known, any two levels are at
+            squared distance 1 as before, whichever others there are.
+        """
+        found = []
+        for name, unknown in zip(self.parts, self.unknown(columns).T, strict=True):
+            codes, slots = np.unique(columns[name].codes[unknown], return_inverse=True)
+            told = np.zeros((len(unknown), len(codes)))
+            told[unknown] = one_hot(name, slots, len(codes)) * HALF
+            found.append(told)
+        return np.hstack(found)
+
+    def refuse_unknown(self, columns: Mapping[str, CodedColumn]) -> None:
+        """Refuse levels whose distance from the others was not learned.
+
+        Parameters
+        ----------
+        columns
+            The points' columns.
+
+        Raises
+        ------
+        DataError
+            Naming one of them.
+        """
+        for name, part in self.parts.items():
+            at = np.flatnonzero(part.unknown(columns[name]))[:1]
+            if not len(at):
+                continue
+            if isinstance(part, Standardised):
+                msg = f"the column {name!r} must not have missing values: it is used as a number"
+                raise DataError(msg)
+            level = columns[name].take(at).to_list()[0]
+            msg = f"the column {name!r} has the level {level!r}, which the data of `fit` has not"
+            raise DataError(msg)
+
     def record(self) -> dict[str, object]:
         """Return what is done with each column, for the provenance."""
         return {name: part.record() for name, part in self.parts.items()}
@@ -201,28 +265,21 @@ def fit_encoding(columns: Mapping[str, CodedColumn], as_levels: Collection[str] 
     """
     return Encoding(
         {
-            name: _fitted_part(name, column, as_levels=name in as_levels)
+            name: _fitted_part(column, as_levels=name in as_levels)
             for name, column in columns.items()
         }
     )
 
 
-def _fitted_part(name: str, column: CodedColumn, *, as_levels: bool) -> Part:
-    """Return how one column is encoded: a number, or levels with the missing one among them.
-
-    Raises
-    ------
-    DataError
-        If a number is missing.
-    """
-    if as_levels or not is_numeric(column.levels):
-        used = np.unique(column.codes[column.codes >= 0])
+def _fitted_part(column: CodedColumn, *, as_levels: bool) -> Part:
+    """Return how one column is encoded: a number, or levels with the missing one among them."""
+    told = column.codes >= 0
+    if as_levels or not is_numeric(column.levels) or not told.any():
+        used = np.unique(column.codes[told])
         missing = (None,) if column.has_missing else ()
         return OneHot((*column.levels[used].tolist(), *missing))
-    if column.has_missing:
-        msg = f"the column {name!r} must not have missing values: it is used as a number"
-        raise DataError(msg)
-    return Standardised(*centre_and_scale(column.levels.astype(float)[column.codes]))
+    numbers = column.levels.astype(float)[column.codes[told]]
+    return Standardised(*centre_and_scale(numbers), can_miss=column.has_missing)
 
 
 def centre_and_scale(values: FloatArray) -> tuple[float, float]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
+from fairtransport.checks import shown
 from fairtransport.errors import InputError
 from fairtransport.similarity.base import (
     Parameters,
@@ -55,6 +56,10 @@ class Learned(Parameters):
     set_aside_
         How many people of an audit were set aside for `fit`; None where it had data of its own.
     """
+
+    takes_new_levels: ClassVar[bool] = True
+    """Whether a level that nobody of `fit` has differs from all others in full. Where distances
+    are learned level by level, that of such a level is not known."""
 
     encoding_: Encoding = field(init=False, repr=False)
     matrix_: FloatArray = field(init=False, repr=False)
@@ -266,11 +271,16 @@ class Learned(Parameters):
         ([0.0], [2.0])
         """
         self.check_fitted()
-        return self._placed(coded_columns(read_table(X, "X"), self.encoding_.columns, "X"))
+        columns = coded_columns(read_table(X, "X"), self.encoding_.columns, "X")
+        self.encoding_.refuse_unknown(columns)
+        return self._placed(columns)
 
     def _placed(self, columns: Mapping[str, CodedColumn]) -> FloatArray:
-        """Return A'z of encoded columns, rounded to ``DECIMALS``."""
-        placed = np.round(self.encoding_.coordinates(columns) @ self.matrix_, DECIMALS)
+        """Return A'z of encoded columns, rounded to ``DECIMALS``, and new levels beside it."""
+        if not self.takes_new_levels:
+            self.encoding_.refuse_unknown(columns)
+        learned = np.round(self.encoding_.coordinates(columns) @ self.matrix_, DECIMALS)
+        placed = np.hstack([learned, self.encoding_.new_levels(columns)])
         # with nothing left of the space everybody is in one place
         return placed if placed.shape[1] else np.zeros((len(placed), 1))
 
@@ -323,8 +333,10 @@ class Learned(Parameters):
         full = self.encoding_.coordinates(space.columns)
         # a distance may be scaled by any factor: what counts most counts 1
         largest = np.linalg.norm(self.matrix_, 2) if self.matrix_.size else 0.0
-        all_of_it, left = _spread(full, counts), _spread(full @ self.matrix_, counts)
-        return 0.0 if not all_of_it or not largest else float(left / largest**2 / all_of_it)
+        new = _spread(self.encoding_.new_levels(space.columns), counts)
+        all_of_it, left = _spread(full, counts) + new, _spread(full @ self.matrix_, counts)
+        kept = left / largest**2 + new if largest else new
+        return float(kept / all_of_it) if all_of_it else 0.0
 
     def describe_budget(self, budget: float) -> str:
         """Say what a budget means in standard deviations.
@@ -370,14 +382,15 @@ class Learned(Parameters):
         depends on the sample, which the bounds do not allow for: fit the similarity on other
         data.',)
         """
+        new = self._notes_on_new_levels(space)
         if self.set_aside_ is not None:
             aside = (
                 f"{self.set_aside_} people, drawn at random, were set aside to fit the similarity"
             )
-            return (f"{aside} and are not audited; the audit is of {space.n} others.",)
+            return (f"{aside} and are not audited; the audit is of {space.n} others.", *new)
         if self.fingerprint_ is not None and self.support_.is_of(space):
             who = f"The similarity was fitted on the audit data, all {space.n} people of them."
-            return (f"{who} {FIT_ON_OTHERS}",)
+            return (f"{who} {FIT_ON_OTHERS}", *new)
         seen = space.observed
         coordinates, counts = self.encoding_.coordinates(space.columns)[seen], space.counts[seen]
         shared = int(counts[rows_among(coordinates, self.support_.rows)].sum())
@@ -386,7 +399,29 @@ class Learned(Parameters):
             f"{shared} of {space.n} people {same} that the similarity was fitted on. The bounds "
             "hold only if they are other people."
         )
-        return (note,) if shared else ()
+        return (note, *new) if shared else new
+
+    def _notes_on_new_levels(self, space: SampleSpace) -> tuple[str, ...]:
+        """Say where people have levels that nobody of `fit` has, a sentence a column.
+
+        Parameters
+        ----------
+        space
+            The points of an audit.
+        """
+        notes = []
+        for name, new in zip(
+            self.encoding_.columns, self.encoding_.unknown(space.columns).T, strict=True
+        ):
+            people = int(space.counts[new].sum())
+            if people:
+                level = space.columns[name].at(int(np.flatnonzero(new & space.observed)[0]))
+                notes.append(
+                    f"{people} of {space.n} people have a value of {name!r} that nobody has on "
+                    f"whom the similarity was fitted, such as {shown(level)}: it counts as "
+                    "different from every other."
+                )
+        return tuple(notes)
 
     def fitted(self) -> dict[str, object] | None:
         """Return encoding and matrix, once there are any.

@@ -104,6 +104,7 @@ class _Screen:
         self.support, self.metric, self.budget = making.support, making.metric, budget
         self.own = self.support.encoding.coordinates(own)
         self.place = np.round(self.own @ self.metric, DECIMALS)
+        self.unknown = self.support.encoding.unknown(own)
         self.equal = self.costly = self.implausible = 0
         self.neighbourhood = None
         if twins.plausibility > 0:
@@ -117,6 +118,7 @@ class _Screen:
         self.equal += int((~new).sum())
         if self.budget == 0:
             free = (np.round(there @ self.metric, DECIMALS) == self.place).all(axis=1)
+            free &= (self.support.encoding.unknown(columns) == self.unknown).all(axis=1)
             self.costly += int((new & ~free).sum())
             new &= free
         if self.neighbourhood is None or not new.any():

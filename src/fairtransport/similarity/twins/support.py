@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtransport.similarity.encoding import Encoding, OneHot, Standardised, fingerprint
+from fairtransport.similarity.encoding import HALF, Encoding, OneHot, Standardised, fingerprint
 from fairtransport.space.columns import CodedColumn, encode, sorted_levels
 from fairtransport.space.overlap import SharedRows
 
@@ -126,7 +126,8 @@ class Support:
                 continue
             values = _numbers(columns[name])
             low, high = span.around(values)
-            length = np.minimum(length, ((high if by > 0 else low) - values) / by)
+            # who has no number there is not kept by it
+            length = np.fmin(length, ((high if by > 0 else low) - values) / by)
         return length
 
     def _number(self, name: str, own: CodedColumn, by: FloatArray) -> CodedColumn:
@@ -137,9 +138,11 @@ class Support:
         else:
             new = np.clip(values + by, low, high)
         new = np.where(by == 0, values, new)
-        if np.issubdtype(own.levels.dtype, np.integer) and np.all(new == np.rint(new)):
-            return encode(new.astype(np.int64), np.zeros(len(new), bool))
-        return encode(new, np.zeros(len(new), bool))
+        missing = np.isnan(values)
+        there = new[~missing]
+        if np.issubdtype(own.levels.dtype, np.integer) and np.all(there == np.rint(there)):
+            return encode(np.where(missing, 0, new).astype(np.int64), missing)
+        return encode(new, missing)
 
     def _one_of(
         self, group: tuple[str, ...], columns: Mapping[str, CodedColumn],
@@ -151,8 +154,10 @@ class Support:
         best = np.argmax(own * (1 + STAYS) + by[None, :] * length[:, None], axis=1)
         valid = ((own == 0) | (own == 1)).all(axis=1) & (own.sum(axis=1) == 1)
         taken = np.where(valid[:, None], np.arange(len(group)) == best[:, None], own)
+        missing = np.isnan(taken)
+        taken = np.where(missing, 0, taken)
         return {
-            name: encode(taken[:, at].astype(columns[name].levels.dtype), np.zeros(len(own), bool))
+            name: encode(taken[:, at].astype(columns[name].levels.dtype), missing[:, at])
             for at, name in enumerate(group)
         }
 
@@ -178,7 +183,8 @@ def fit_support(encoding: Encoding, columns: Mapping[str, CodedColumn]) -> Suppo
     spans = {}
     for name, part in encoding.parts.items():
         if isinstance(part, Standardised):
-            values = columns[name].levels[np.unique(columns[name].codes)].astype(np.float64)
+            used = np.unique(columns[name].codes)
+            values = columns[name].levels[used[used >= 0]].astype(np.float64)
             whole = bool(np.all(values == np.rint(values)))
             spans[name] = Span(float(values.min()), float(values.max()), whole)
     coordinates = encoding.coordinates(columns)
@@ -195,7 +201,7 @@ def _exclusive(
     flags = {
         name: _numbers(columns[name])
         for name, span in spans.items()
-        if span.whole and (span.low, span.high) == (0.0, 1.0)
+        if span.whole and (span.low, span.high) == (0.0, 1.0) and not columns[name].has_missing
     }
     while at < len(names):
         total, end = np.zeros(_people(columns)), at
@@ -212,18 +218,23 @@ def _exclusive(
 
 def _level(own: CodedColumn, part: OneHot, by: FloatArray) -> CodedColumn:
     """Return the level whose coordinate is largest after a step; one's own where none is larger."""
-    coordinates = part.coordinates("", own)
-    best = np.argmax(coordinates * (1 + STAYS) + by, axis=1)
+    after = part.coordinates("", own) * (1 + STAYS) + by
+    best = np.argmax(after, axis=1)
+    # a level of one's own that no step leads to or from
+    stays = part.unknown(own) & (after.max(axis=1) <= HALF * (1 + STAYS))
     known = {level: at for at, level in enumerate(own.levels.tolist())}
     extra = [level for level in part.levels if level is not None and level not in known]
     levels = sorted_levels([*known, *extra]) if extra else own.levels
     place = {level: at for at, level in enumerate(levels.tolist())}
     codes = np.array([-1 if level is None else place[level] for level in part.levels], np.int64)
-    return replace(own, levels=levels, codes=codes[best])
+    kept = own.with_levels(levels) if extra else own
+    return replace(kept, codes=np.where(stays, kept.codes, codes[best]))
 
 
 def _numbers(column: CodedColumn) -> FloatArray:
-    return column.levels.astype(np.float64)[column.codes]
+    """Return a column's numbers, NaN where they are missing: the last code, -1."""
+    levels: FloatArray = np.r_[column.levels.astype(np.float64), np.nan]
+    return levels[column.codes]
 
 
 def _scale(encoding: Encoding, name: str) -> float:

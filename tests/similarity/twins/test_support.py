@@ -1,0 +1,128 @@
+"""What made-up people may look like where the fitting data do not show all there is."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fairtransport as ft
+from fairtransport.similarity import ComparablePairs, SensitiveSubspace
+from fairtransport.similarity.twins import Twins, propose, steps_for
+from fairtransport.space import build_space
+
+FEATURES = ["height", "job", "income", "kids"]
+
+
+def people(n, seed, jobs=("cook", "clerk")):
+    rng = np.random.default_rng(seed)
+    group = rng.choice(["a", "b"], n)
+    return pd.DataFrame({
+        "group": group,
+        "height": 160 + 10 * (group == "b") + 5 * rng.normal(size=n),
+        "job": rng.choice(jobs, n),
+        "income": np.where(rng.random(n) < 0.2, np.nan, rng.normal(40, 10, n)),
+        "kids": pd.array(rng.poisson(2, n), "Int64"),
+    })  # fmt: skip
+
+
+def fitted(frame):
+    return SensitiveSubspace(["group"]).fit(frame)
+
+
+def proposed(like, frame, budget):
+    """Return each person's twins by the person's height, which nobody else has."""
+    space = build_space(frame, sensitive_features="group", missing="level")
+    making = like.making(space)
+    steps = steps_for(making, twins := Twins(per_person=40, plausibility=0), budget, 0)
+    found = propose(making, space, steps, twins, budget, 0)
+    names = [*found.columns]
+    rows = zip(*(found.columns[name].to_list() for name in names), strict=True)
+    own = space.columns["height"].to_list()
+    by_person = {}
+    for person, row in zip(found.person.tolist(), rows, strict=True):
+        by_person.setdefault(own[person], []).append(dict(zip(names, row, strict=True)))
+    return by_person
+
+
+def test_who_has_a_level_of_their_own_keeps_it_or_takes_one_that_is_known():
+    like, later = fitted(people(300, 0)), people(40, 1, jobs=("cook", "clerk", "pilot", "smith"))
+    jobs = dict(zip(later["height"], later["job"], strict=True))
+    known = {"cook", "clerk"}
+    taken = {}
+    for height, twins in proposed(like, later, 20.0).items():
+        taken.setdefault(jobs[height], set()).update(twin["job"] for twin in twins)
+
+    assert taken["cook"] | taken["clerk"] == known
+    assert taken["pilot"] == known | {"pilot"}
+    assert taken["smith"] == known | {"smith"}
+
+
+@pytest.mark.parametrize("budget", [0.0, 0.5])
+def test_a_missing_number_stays_missing_and_others_stay_there(budget):
+    like, later = fitted(people(300, 0)), people(40, 1)
+    later.loc[:4, "kids"] = None  # nobody of the fitting data lacks it
+    gone = {
+        name: dict(zip(later["height"], later[name].isna(), strict=True))
+        for name in ("income", "kids")
+    }
+    found = proposed(like, later, budget)
+
+    assert found or not budget
+    for height, twins in found.items():
+        for name, missing in gone.items():
+            assert {twin[name] is None for twin in twins} == {missing[height]}
+        assert all(type(twin["kids"]) in (int, type(None)) for twin in twins)
+
+
+@pytest.mark.parametrize("budget", [0.0, 0.5])
+def test_a_persons_twins_do_not_depend_on_what_others_have_that_is_new(budget):
+    like, later = fitted(people(300, 0)), people(40, 1)
+    others = later.assign(job=["pilot", "smith"] * 10 + [*later["job"][20:]])
+    others.loc[0, "kids"] = None
+    alone, beside = proposed(like, later, budget), proposed(like, others, budget)
+
+    for height in later["height"][20:]:
+        assert alone.get(height) == beside.get(height)
+
+
+def test_a_level_that_is_new_is_as_far_from_all_others_as_a_level_is():
+    like = SensitiveSubspace(["group"]).fit(people(300, 0)[["group", "height", "job"]])
+    frame = pd.DataFrame({"group": "a", "height": 165.0, "job": ["pilot", "smith", "cook"]})
+    space = build_space(frame, sensitive_features="group")
+    costs = like.geometry(space).costs(np.arange(3), np.arange(3))
+    place = {job: at for at, job in enumerate(space.columns["job"].to_list())}
+    # what height tells of the group is taken out, and hardly any of the job
+    to_known = costs[place["pilot"], place["cook"]]
+
+    assert costs[place["pilot"], place["smith"]] == pytest.approx(1)
+    assert 0.5 <= to_known <= 1
+    assert costs[place["smith"], place["cook"]] == pytest.approx(to_known)
+    with pytest.raises(ft.DataError, match="'job' has the level 'pilot', which the data of `fit`"):
+        like.transform(frame)
+
+
+def test_where_levels_are_learned_pair_by_pair_a_new_one_is_refused():
+    first, second = people(60, 0)[["height", "job"]], people(60, 1)[["height", "job"]]
+    alike = (abs(first["height"] - second["height"]) < 8).astype(int)
+    like = ComparablePairs().fit((first, second), alike)
+    frame = pd.DataFrame({"group": "a", "height": [165.0, 170.0], "job": ["pilot", "cook"]})
+
+    with pytest.raises(ft.DataError, match="'job' has the level 'pilot', which the data of `fit`"):
+        like.geometry(build_space(frame, sensitive_features="group"))
+
+
+def test_the_advised_audit_runs_on_rare_levels_dates_and_missing_numbers():
+    frame = people(500, 2, jobs=["cook"] * 30 + [f"rare {at}" for at in range(20)])
+    rng = np.random.default_rng(3)
+    days = pd.to_timedelta(rng.integers(0, 400, 500), unit="D")
+    frame = frame.assign(since=pd.Timestamp("2020-01-01") + days, good=1)
+    found = ft.audit(
+        frame, "good", model=lambda x: (x["height"] > 165).astype(int), budget=0.1,
+        features=[*FEATURES, "since"], sensitive_features="group", delta=0.02, missing="level",
+        similarity=SensitiveSubspace(["group"], fit_share=0.3), rng=0,
+    )  # fmt: skip
+
+    assert found.verdict == "rejected"
+    for name in ("job", "since"):
+        (said,) = (one for one in found.warnings if f"a value of {name!r} that nobody has" in one)
+        assert said.endswith("it counts as different from every other.")
+        assert int(said.split()[0]) < found.n
