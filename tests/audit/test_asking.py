@@ -184,9 +184,9 @@ def test_many_draws_of_a_biased_box_reject_where_noise_alone_does_not():
         ({"says": False, "draws": 2}, "`draws` needs a model that answers at random, got one that"),
         ({"draws": 2, "method": "efron"}, "needs the `method` 'finite-sample', got 'efron'"),
         ({"ask_until_sure": True, "loss": "squared"}, "a `loss_range` for the loss 'squared'"),
-        ({"ask_until_sure": True, "targets": PEOPLE[:9]}, "compared with their twins alone"),
+        ({"ask_until_sure": True, "targets": PEOPLE[:9]}, "without `targets`, got `targets`"),
         ({"draws": 2, "similarity": ft.similarity.IgnoreSensitive(tolerance={"x": 1})},
-         "compared with their twins alone"),
+         "IgnoreSensitive() without `targets`, got IgnoreSensitive(exact=(), tolerance={'x': 1}"),
     ],
 )  # fmt: skip
 def test_ways_of_asking_without_a_proof_are_refused_before_anything_is_asked(more, sentence):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairtransport.access.repeating import Repeats
 from fairtransport.access.wrapping import answers_at_random
+from fairtransport.checks import shown
 from fairtransport.errors import InputError
 from fairtransport.inference.finite.clopper_pearson import share_at_most
 
@@ -116,6 +117,7 @@ def check_asking(settings: AuditSettings, space: SampleSpace, access: Access, lo
     if settings.ask_until_sure:
         name = "`ask_until_sure`"
     twins = space.has_twins and settings.chosen_similarity.moves_only_to_twins
+    got = shown(settings.chosen_similarity) if space.targets is None else "`targets`"
     rules = (
         (access.box is not None, "a `model` to ask, got predictions"),
         (not (random and settings.ask_until_sure), "a model that does not answer at random"),
@@ -129,8 +131,8 @@ def check_asking(settings: AuditSettings, space: SampleSpace, access: Access, lo
         (
             twins and space.targets is None,
             (
-                "people who are compared with their twins alone, as under the similarity "
-                "'ignore-sensitive' without `targets`, got others"
+                "people who are compared with their like at other sensitive levels alone, as "
+                f"under IgnoreSensitive() without `targets`, got {got}"
             ),
         ),
         (settings.budget == 0, f"a `budget` of 0, got {settings.budget:g}"),
