@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairtransport import audit
 from fairtransport.cli import main
 from fairtransport.datasets.adult import LABEL
 from fairtransport.errors import InputError
@@ -17,6 +18,7 @@ from fairtransport.reproduce.adult_study import AdultSplit, People, split_adult
 from fairtransport.reproduce.gradient_flow import GradientFlow
 from fairtransport.reproduce.networks import TrainingSettings
 from fairtransport.reproduce.sensr import SenSRSettings
+from fairtransport.similarity import Twins
 
 DOCS = Path(__file__).parents[2] / "docs"
 RESULT = ("statistic", "lower_bound", "worst_case_risk", "baseline_risk")
@@ -35,6 +37,12 @@ def small_split(seed, people):
     return AdultSplit(training, whole.audit, whole.coding)
 
 
+def audit_with_few_questions(*data, twins, **settings):
+    """An audit whose searches are short."""
+    return audit(*data, twins=Twins("search", questions=800) if twins == "search" else twins,
+                 **settings)  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory):
     return tmp_path_factory.mktemp("networks")
@@ -45,6 +53,7 @@ def found(cache):
     pytest.importorskip("torch")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(study, "split_adult", small_split)
+        patch.setattr(study, "audit", audit_with_few_questions)
         return study.adult_networks(2, cache=cache, seed=5, settings=TINY)
 
 

@@ -115,13 +115,20 @@ def make_up(
     settings: AuditSettings, space: SampleSpace, twins: Twins, making: Making, steps: Steps
 ) -> tuple[SampleSpace, MakingUp]:
     """Return a space with the twins that steps make, and an account of that."""
-    found = propose(making, space, steps, twins, settings.budget, settings.seed)
-    columns = found.columns | _other_levels(space, found, steps)
+    larger, found = beside_people(settings, space, twins, making, steps)
     account = MakingUp(twins, steps, found.proposed, found.equal, found.costly, found.implausible)
-    larger = with_made_up(space, found.person, columns, steps.along[found.step])
     assert larger.made_up is not None  # noqa: S101 - it has just been made
     made_up = replace(larger.made_up, from_the_sample=making.support.is_from(space))
     return replace(larger, made_up=made_up), account
+
+
+def beside_people(
+    settings: AuditSettings, space: SampleSpace, twins: Twins, making: Making, steps: Steps
+) -> tuple[SampleSpace, Proposals]:
+    """Return a space with the twins that steps make beside its people, and how they were found."""
+    found = propose(making, space, steps, twins, settings.budget, settings.seed)
+    columns = found.columns | _other_levels(space, found, steps)
+    return with_made_up(space, found.person, columns, steps.along[found.step]), found
 
 
 def some_twins(

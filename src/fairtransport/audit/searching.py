@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtransport.audit.making_up import make_up
+from fairtransport.audit.making_up import beside_people
 from fairtransport.audit.setting_aside import with_counts
 from fairtransport.similarity.twins import Steps, free_directions, goes_along, steps_for
 from fairtransport.transport import AuditProblem
@@ -85,7 +85,7 @@ class Search:
         """Return what a unit of budget is worth with the steps to begin with."""
         if self.settings.budget == 0:
             return 0.0
-        space, _ = make_up(self.settings, self.aside, self.twins, self.making, first)
+        space, _ = beside_people(self.settings, self.aside, self.twins, self.making, first)
         losses = self.oracle.answer(space).losses
         geometry = self.settings.chosen_similarity.geometry(space)
         problem = AuditProblem(losses, geometry, budget=self.settings.budget)
@@ -94,7 +94,7 @@ class Search:
     def _gains(self, step: FloatArray, price: float) -> FloatArray:
         """Return what a step gains for each point of people."""
         one = Steps(step[None, :], np.ones(1, bool))
-        space, _ = make_up(self.settings, self.aside, self.twins, self.making, one)
+        space, _ = beside_people(self.settings, self.aside, self.twins, self.making, one)
         moves = self.settings.chosen_similarity.geometry(space).listed_moves()
         assert moves is not None  # noqa: S101 - made-up twins are listed
         losses = self.oracle.answer(space).losses
