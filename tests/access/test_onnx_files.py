@@ -58,6 +58,7 @@ def test_an_audit_of_the_file_is_that_of_the_pipeline_and_tells_of_single_precis
 
 
 @pytest.mark.slow
+@pytest.mark.versions
 def test_a_forest_in_single_precision_has_other_scores(tmp_path):
     # thresholds between two numbers that single precision cannot tell apart
     forest = fitted(RandomForestClassifier(100, random_state=0))

@@ -86,9 +86,14 @@ def test_levels_that_are_new_are_as_far_from_each_other_and_from_the_others_as_l
     np.testing.assert_allclose(squared(both), apart)
 
 
+def test_a_missing_number_is_fitted_where_it_was_allowed_alone():
+    with pytest.raises(ft.DataError, match="'age' must not have missing values"):
+        fit_encoding(columns_of(PEOPLE.assign(age=[1.0, None, 2.0, 3.0])))
+
+
 def test_a_missing_number_is_told_by_a_coordinate_of_its_own():
     people = columns_of(pd.DataFrame({"age": [20.0, 40.0, None]}))
-    encoding = fit_encoding(people)
+    encoding = fit_encoding(people, may_miss=True)
 
     half = np.sqrt(0.5)
     assert encoding.names == ["age", "age=None"]

@@ -45,6 +45,7 @@ KINDS = [".parquet", ".csv", ".tsv", ".jsonl"]
 
 
 @pytest.mark.slow
+@pytest.mark.versions
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("many", [1, 40])
 def test_a_folder_is_the_one_file_with_the_same_rows(kind, many, tmp_path):

@@ -54,6 +54,7 @@ def text_of_rows(draw):
 
 
 @pytest.mark.slow
+@pytest.mark.versions
 @settings(max_examples=60)
 @given(text_of_rows())
 def test_distinct_lines_say_what_the_file_says(tmp_path_factory, text):

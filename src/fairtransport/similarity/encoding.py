@@ -242,8 +242,7 @@ class Encoding:
             if not len(at):
                 continue
             if isinstance(part, Standardised):
-                msg = f"the column {name!r} must not have missing values: it is used as a number"
-                raise DataError(msg)
+                raise _is_missing(name)
             level = columns[name].take(at).to_list()[0]
             msg = f"the column {name!r} has the level {level!r}, which the data of `fit` has not"
             raise DataError(msg)
@@ -253,7 +252,9 @@ class Encoding:
         return {name: part.record() for name, part in self.parts.items()}
 
 
-def fit_encoding(columns: Mapping[str, CodedColumn], as_levels: Collection[str] = ()) -> Encoding:
+def fit_encoding(
+    columns: Mapping[str, CodedColumn], as_levels: Collection[str] = (), *, may_miss: bool = False
+) -> Encoding:
     """Return the encoding of columns by their own means, standard deviations and levels.
 
     Parameters
@@ -262,13 +263,25 @@ def fit_encoding(columns: Mapping[str, CodedColumn], as_levels: Collection[str] 
         Of the people of `fit`, each row counted once.
     as_levels
         Columns whose numbers are codes, which lie nowhere between each other.
+    may_miss
+        Whether a number may be missing, which is then told by a coordinate of its own.
+
+    Raises
+    ------
+    DataError
+        If a number is missing and may not.
     """
-    return Encoding(
-        {
-            name: _fitted_part(column, as_levels=name in as_levels)
-            for name, column in columns.items()
-        }
-    )
+    parts = {
+        name: _fitted_part(column, as_levels=name in as_levels) for name, column in columns.items()
+    }
+    for name, part in parts.items():
+        if isinstance(part, Standardised) and part.can_miss and not may_miss:
+            raise _is_missing(name)
+    return Encoding(parts)
+
+
+def _is_missing(name: str) -> DataError:
+    return DataError(f"the column {name!r} must not have missing values: it is used as a number")
 
 
 def _fitted_part(column: CodedColumn, *, as_levels: bool) -> Part:

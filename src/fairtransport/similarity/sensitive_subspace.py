@@ -132,7 +132,8 @@ class SensitiveSubspace(Learned):
         others = [name for name in frame.columns if name not in sensitive]
         names = columns_to_fit(self.features, others)
         columns = coded_columns(frame, names, "X")
-        encoding = fit_encoding(columns)
+        # people of an audit come as that allows: it was asked whether values may be missing
+        encoding = fit_encoding(columns, may_miss=self.fit_share is not None)
         points = encoding.coordinates(columns)
         targets = coded_columns(frame, sensitive, "X")
         found = {

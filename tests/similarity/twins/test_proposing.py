@@ -63,6 +63,7 @@ CASES = {
 
 
 @pytest.mark.slow
+@pytest.mark.versions
 @pytest.mark.parametrize("name", CASES)
 def test_ten_thousand_twins_are_valid_for_a_pipeline(name: str) -> None:
     draw, label, sensitive = CASES[name]

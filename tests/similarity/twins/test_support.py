@@ -25,7 +25,8 @@ def people(n, seed, jobs=("cook", "clerk")):
 
 
 def fitted(frame):
-    return SensitiveSubspace(["group"]).fit(frame)
+    # as an audit does it, which says whether values may be missing
+    return SensitiveSubspace(["group"], fit_share=0.5).fit(frame)
 
 
 def proposed(like, frame, budget):
