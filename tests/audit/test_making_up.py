@@ -191,3 +191,15 @@ def test_a_model_is_asked_in_the_types_of_the_data(library):
     assert {name: {one[name] for one in asked} for name in TYPES} == {
         name: {kind} for name, kind in TYPES.items()
     }
+
+
+@pytest.mark.parametrize("budget", [0.0, 0.1])
+def test_proposals_add_up(budget):
+    """Whole numbers: several steps lead to the same twin, which is one pair."""
+    people, others = whole_numbers(300), whole_numbers(400).iloc[300:]
+    like = SensitiveSubspace(["sex"]).fit(others.drop(columns="good"))
+    made = ft.audit(people, "good", model=by_kids, features=["kids", "age"], similarity=like,
+                    budget=budget, **ASKED).summary.made_twins  # fmt: skip
+
+    assert made.twins == made.proposed - made.equal - made.costly - made.implausible
+    assert (made.twins > 0) == (budget > 0)

@@ -12,6 +12,7 @@ from fairtransport.similarity.checking import SimilarPair, profile_of
 from fairtransport.similarity.learned import Learned
 from fairtransport.similarity.twins import Maker, Proposals, Twins, propose, steps_for
 from fairtransport.space.made_up import with_made_up
+from fairtransport.space.row_numbers import row_numbers
 from fairtransport.space.twins import MOST_POINTS
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ class MakingUp:
     proposed
         How many twins they proposed, for all points of people.
     equal, costly, implausible
-        How many of these were nobody new, were no longer at distance 0 at a budget of 0, and
-        were not plausible.
+        How many of these were nobody new (their own person, or another twin of theirs again),
+        were no longer at distance 0 at a budget of 0, and were not plausible.
     aside
         How many people were set aside for a search.
     searched
@@ -116,7 +117,8 @@ def make_up(
 ) -> tuple[SampleSpace, MakingUp]:
     """Return a space with the twins that steps make, and an account of that."""
     larger, found = beside_people(settings, space, twins, making, steps)
-    account = MakingUp(twins, steps, found.proposed, found.equal, found.costly, found.implausible)
+    equal = found.equal + len(found.person) - _distinct_pairs(found)
+    account = MakingUp(twins, steps, found.proposed, equal, found.costly, found.implausible)
     assert larger.made_up is not None  # noqa: S101 - it has just been made
     made_up = replace(larger.made_up, from_the_sample=making.support.is_from(space))
     return replace(larger, made_up=made_up), account
@@ -127,8 +129,16 @@ def beside_people(
 ) -> tuple[SampleSpace, Proposals]:
     """Return a space with the twins that steps make beside its people, and how they were found."""
     found = propose(making, space, steps, twins, settings.budget, settings.seed)
-    columns = found.columns | _other_levels(space, found, steps)
-    return with_made_up(space, found.person, columns, steps.along[found.step]), found
+    found = replace(found, columns=found.columns | _other_levels(space, found, steps))
+    return with_made_up(space, found.person, found.columns, steps.along[found.step]), found
+
+
+def _distinct_pairs(found: Proposals) -> int:
+    """Return how many pairs of a person and a twin there are: several steps may lead to one."""
+    if not len(found.person):
+        return 0
+    told = [found.person, *(column.codes for column in found.columns.values())]
+    return int(row_numbers(told).max()) + 1
 
 
 def some_twins(

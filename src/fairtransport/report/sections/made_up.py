@@ -29,7 +29,7 @@ FOUND = {
 WITHIN = ", and in others as far as the budget reaches"
 VALID = (
     "Numbers stay in the range, and levels among those, of the people whom the similarity was "
-    "fitted on (who is outside goes no farther out); whole numbers stay whole."
+    "fitted on (who is outside goes no farther out, or keeps the level); whole numbers stay whole."
 )
 MEANING = (
     "All that is said with confidence is about these twins. Other steps would make others, and "

@@ -49,8 +49,8 @@ class Proposals:
     proposed
         How many there were before any was left out.
     equal, costly, implausible
-        How many were their own person or another twin of it again, were no longer at distance 0
-        where nothing else is allowed, and were not plausible.
+        How many were their own person, were no longer at distance 0 where nothing else is allowed,
+        and were not plausible.
     """
 
     person: IntArray
