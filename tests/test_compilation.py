@@ -166,7 +166,6 @@ print(json.dumps([
 """
 
 
-@pytest.mark.slow
 def test_compiled_or_not_the_figures_are_the_same():
     def figures(**environment):
         done = subprocess.run(

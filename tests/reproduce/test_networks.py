@@ -68,7 +68,6 @@ def test_batches_have_as_many_of_each_label(people):
     assert labels.mean() == 0.5
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("torch")
 def test_sensr_is_less_moved_by_the_attack_than_a_plain_network(people):
     settings = SenSRSettings(hidden=8, steps=60, batch=50, rate=1e-2, subspace_step=1.0)
