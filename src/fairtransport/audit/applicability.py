@@ -89,15 +89,31 @@ def _blind(core: Core) -> Obstacle | None:
         under another similarity people differ in what the model does receive.
     """
     space = core.space
-    receives = [name for name in space.sensitive if name in space.features]
-    if receives or not space.has_twins or not core.similarity.moves_only_to_twins:
+    if not space.has_twins or not core.similarity.moves_only_to_twins:
         return None
-    named = ", ".join(space.sensitive)
+    reason = why_zero(space.sensitive, space.features)
+    if reason is None:
+        return None
     return Obstacle(
-        f"The model receives no sensitive feature ({named}), and people who differ only in "
-        "these count as equal: the statistic is 0 by construction.",
+        reason,
         f"Bias can still come through other columns: {MADE_UP}",
         made_up_settings(space),
+    )
+
+
+def why_zero(sensitive: Sequence[str], features: Sequence[str]) -> str | None:
+    """Return why swaps between twins change nothing; None where they can.
+
+    Parameters
+    ----------
+    sensitive, features
+        The columns in which twins differ, and those that the model receives.
+    """
+    if set(sensitive) & set(features):
+        return None
+    return (
+        f"The model receives no sensitive feature ({', '.join(sensitive)}), and people who differ "
+        "only in these count as equal: the statistic is 0 by construction."
     )
 
 

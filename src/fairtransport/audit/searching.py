@@ -65,14 +65,16 @@ class Search:
         price = self._price(Steps(first.rows[:many], first.along[:many]))
         rows: list[FloatArray] = []
         gains: list[FloatArray] = []
+        totals: list[float] = []
         idle = 0
         most = before + self.twins.questions - people
         while self.oracle.queried <= most and idle < GIVEN_UP:
             known = self.oracle.queried
             tried = len(rows)
-            step = first.rows[tried] if tried < len(first.rows) else self._child(rows, gains, rng)
+            step = first.rows[tried] if tried < len(first.rows) else self._child(rows, totals, rng)
             rows.append(step)
             gains.append(self._gains(step, price))
+            totals.append(float(gains[-1].sum()))
             idle = 0 if self.oracle.queried > known or tried < len(first.rows) else idle + 1
         if not rows:
             return first, self.oracle.queried - before
@@ -105,10 +107,10 @@ class Search:
         return np.asarray((best * space.counts)[space.observed])
 
     def _child(
-        self, rows: list[FloatArray], gains: list[FloatArray], rng: np.random.Generator
+        self, rows: list[FloatArray], totals: list[float], rng: np.random.Generator
     ) -> FloatArray:
         """Return a step near one that gained much, no farther off than the budget allows."""
-        best = np.argsort([-float(gain.sum()) for gain in gains], kind="stable")[:PARENTS]
+        best = np.argsort(-np.array(totals), kind="stable")[:PARENTS]
         people = self.making.support.rows
         change = SPREAD * people.std(axis=0) * rng.normal(size=people.shape[1])
         free = free_directions(self.making.metric)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
+from fairtransport.audit.applicability import why_zero
 from fairtransport.checks import shown
 from fairtransport.errors import InputError
 from fairtransport.filesystem import write_text
@@ -34,6 +35,9 @@ NOISY = (
     "columns, or answers at random, and the statistic counts that as bias. It is no evidence, and "
     "a stream has no test of rates; audit the cases so far with `audit`, or, if different answers "
     'for one profile are to count as bias, set `disagreement` to "bias".'
+)
+LOOK_ELSEWHERE = (
+    "Bias can still come through other columns: `audit` the cases so far, which says how to look."
 )
 LARGEST = 700.0
 """Logarithms of e-values are cut here, so that they stay finite numbers."""
@@ -91,7 +95,8 @@ class MonitorState:
         probability 1 − α. ``upper`` is None where targets depend on the stream.
     verdict
         "rejected", "certified" or "inconclusive"; it uses α on each side. "not-applicable" once
-        given answers differ inside a profile: what is said of ψ then is no evidence.
+        given answers differ inside a profile, and where the model receives no sensitive feature
+        in which twins differ: what is said of ψ then is no evidence.
     stopped_at
         The record at which the verdict fell; None while it is "inconclusive".
     target_scope
@@ -331,7 +336,8 @@ class Monitor:
         now, evidence = self._now(), self._stream.evidence
         rejected, certified = evidence.rejected_at, evidence.certified_at
         verdict, stopped_at, warnings = "inconclusive", None, []
-        if self._answers_differ:
+        obstacle = self._obstacle()
+        if obstacle is not None:
             verdict = "not-applicable"
         elif rejected and certified:
             warnings.append(
@@ -353,8 +359,19 @@ class Monitor:
             e_value_certificate=now.e_value_certificate, lower=now.lower, upper=now.upper,
             verdict=verdict, stopped_at=stopped_at, target_scope=self.settings.target_scope,
             history=tuple(self._history), warnings=tuple(warnings),
-            applicability=NOISY if self._answers_differ else None,
+            applicability=obstacle,
         )  # fmt: skip
+
+    def _obstacle(self) -> str | None:
+        """Return why there is no verdict to be had; None if there is."""
+        if self._answers_differ:
+            return NOISY
+        asks_about_twins = self.settings.box is not None and self.settings.targets is None
+        # which columns the model receives is known with the first record
+        if asks_about_twins and self._points.names and self.settings.similarity.moves_only_to_twins:
+            reason = why_zero(self.settings.sensitive, self._points.roles.features)
+            return None if reason is None else f"{reason} {LOOK_ELSEWHERE}"
+        return None
 
     def plot(self) -> ChartType:
         """Return an Altair chart of the statistic and its confidence sequence so far.

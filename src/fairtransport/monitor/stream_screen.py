@@ -49,7 +49,9 @@ def print_evidence(monitor: Monitor, title: str, waiting: int = 0) -> None:
         kept = ("FaiTH statistic", "Compared with")
         rows = {name: rows[name] for name in kept}
     elif certificate is not None:
-        rows["Evidence of fairness"] = _evidence(certificate)
+        rows["Evidence of at most δ"] = (
+            f"{_evidence(certificate)}, enough at {1 / settings.alpha:g}"
+        )
     colour = COLOURS[state.verdict]
     content = Group(line((_verdict(monitor), f"bold {colour}")), line(""), two_columns(rows))
     terminal().print(framed(content, f"{title}, {state.n} cases", colour))
@@ -74,7 +76,7 @@ def _evidence(e_value: float) -> str:
 
 
 def _separate(monitor: Monitor) -> Iterator[str]:
-    """Explain a rejection that the other numbers, as they stand now, do not show.
+    """Explain a verdict that the other numbers, as they stand now, do not show.
 
     Parameters
     ----------
@@ -82,12 +84,16 @@ def _separate(monitor: Monitor) -> Iterator[str]:
         Evidence that reached 1/α once may have fallen since, and that changes nothing.
     """
     state, settings = monitor.state, monitor.settings
-    if state.verdict != "rejected":
+    if state.verdict not in {"rejected", "certified"}:
         return
-    faded, below = state.e_value < 1 / settings.alpha, state.lower <= settings.delta
-    if faded or below:
+    is_rejected = state.verdict == "rejected"
+    evidence = state.e_value if is_rejected else state.e_value_certificate
+    bound = state.lower if is_rejected else state.upper
+    faded = evidence is not None and evidence < 1 / settings.alpha
+    behind = bound is not None and (bound <= settings.delta) == is_rejected
+    if faded or behind:
         yield (
-            f"δ-fairness was rejected at case {state.stopped_at}, when the evidence reached "
+            f"δ-fairness was {state.verdict} at case {state.stopped_at}, when the evidence reached "
             f"{1 / settings.alpha:g}, and that stands. The evidence and the bounds are separate "
             "processes, each valid at all times: either may be behind the other."
         )

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from datetime import date, datetime
+from numbers import Number
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from fairtransport.checks import shown
 from fairtransport.errors import DataError
 from fairtransport.similarity.base import is_numeric
 
@@ -103,12 +106,35 @@ class OneHot:
         column
             The points' values.
         """
+        self.check_kind(name, column)
         # a place more, for what is unknown
         return one_hot(name, self._slots(column), len(self.levels) + 1)[:, :-1] * HALF
 
     def unknown(self, column: CodedColumn) -> BoolArray:
         """Say which points have a level that none of the people of `fit` has."""
         return np.asarray(self._slots(column) == len(self.levels))
+
+    def check_kind(self, name: str, column: CodedColumn) -> None:
+        """Refuse levels of another kind than those of `fit`: they would all be new.
+
+        Parameters
+        ----------
+        name, column
+            The column, for the message, and the points' values.
+
+        Raises
+        ------
+        DataError
+            As where numbers were text in the data of `fit`.
+        """
+        known = {_kind_of(level) for level in self.levels if level is not None}
+        for level in column.levels.tolist():
+            if known and _kind_of(level) not in known:
+                msg = (
+                    f"the column {name!r} must hold what it holds in the data of `fit` "
+                    f"({', '.join(sorted(known))}), got {shown(level)}"
+                )
+                raise DataError(msg)
 
     def _slots(self, column: CodedColumn) -> IntArray:
         """Return the number of each point's level; that of unknown ones is the next."""
@@ -125,6 +151,18 @@ class OneHot:
     def record(self) -> dict[str, object]:
         """Return the levels as plain values."""
         return {"levels": [*self.levels]}
+
+
+KINDS: dict[type, str] = {
+    bool: "truth values", Number: "numbers", str: "text", datetime: "times", date: "dates",
+}  # fmt: skip
+"""Of a value that is of several kinds the first counts: a truth value is a number too."""
+
+
+def _kind_of(level: Value) -> str:
+    """Return what kind of value a level is, in words."""
+    word = next((word for kind, word in KINDS.items() if isinstance(level, kind)), "other values")
+    return f"{word} with a zone" if getattr(level, "tzinfo", None) is not None else word
 
 
 def one_hot(name: str, slots: IntArray, size: int) -> FloatArray:
@@ -185,6 +223,11 @@ class Encoding:
         """The name of each coordinate, as "age" or "job=clerk"."""
         return [label for name, part in self.parts.items() for label in part.names(name)]
 
+    @property
+    def sizes(self) -> list[int]:
+        """How many coordinates each column has."""
+        return [len(part.names(name)) for name, part in self.parts.items()]
+
     def coordinates(self, columns: Mapping[str, CodedColumn]) -> FloatArray:
         """Return the (K, coordinates) array of some points.
 
@@ -207,22 +250,35 @@ class Encoding:
         """
         return np.column_stack([part.unknown(columns[name]) for name, part in self.parts.items()])
 
-    def new_levels(self, columns: Mapping[str, CodedColumn]) -> FloatArray:
-        """Return (K, any) a coordinate for each level that none of the people of `fit` has.
+    def new_levels(
+        self, columns: Mapping[str, CodedColumn], *, told_apart: bool = True
+    ) -> FloatArray:  # fmt: skip
+        """Return (K, any) coordinates of the levels that none of the people of `fit` has.
 
         Parameters
         ----------
         columns
-            The points' columns. Beside the coordinates that are known, any two levels are at
-            squared distance 1 as before, whichever others there are.
+            The points' columns. Beside the known coordinates a new level differs from every other
+            as levels do before any direction is taken out.
+        told_apart
+            Whether there is a coordinate for each, or one for all of a column.
+
+        Raises
+        ------
+        DataError
+            If the coordinates would fill the memory.
         """
         found = []
         for name, unknown in zip(self.parts, self.unknown(columns).T, strict=True):
-            codes, slots = np.unique(columns[name].codes[unknown], return_inverse=True)
-            told = np.zeros((len(unknown), len(codes)))
-            told[unknown] = one_hot(name, slots, len(codes)) * HALF
-            found.append(told)
-        return np.hstack(found)
+            if not unknown.any():
+                continue
+            codes = np.where(unknown & told_apart, columns[name].codes, 0)
+            new, slots = np.unique(codes[unknown], return_inverse=True)
+            # the last place is that of all who have none
+            at = np.full(len(unknown), len(new))
+            at[unknown] = slots
+            found.append(one_hot(name, at, len(new) + 1)[:, :-1] * HALF)
+        return np.hstack([np.zeros((len(unknown), 0)), *found])
 
     def refuse_unknown(self, columns: Mapping[str, CodedColumn]) -> None:
         """Refuse levels whose distance from the others was not learned.

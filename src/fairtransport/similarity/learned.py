@@ -115,7 +115,8 @@ class Learned(Parameters):
         its fit(…)
         """
         if not self.is_fitted:
-            msg = f"`similarity` {self.name!r} must be fitted first: call its fit(…)"
+            share = ", as only `audit` fits on a share" if getattr(self, "fit_share", None) else ""
+            msg = f"`similarity` {self.name!r} must be fitted first: call its fit(…){share}"
             raise InputError(msg)
 
     def free_columns(self, space: SampleSpace) -> tuple[str, ...]:
@@ -203,7 +204,7 @@ class Learned(Parameters):
         """
         self.check_fitted()
         self.check_columns(space)
-        return self._placed(space.columns)
+        return self._placed(space.columns, among_own=space.made_up is not None)
 
     def check_columns(self, space: SampleSpace) -> None:
         """Refuse points with other columns than the people of `fit` have.
@@ -275,12 +276,24 @@ class Learned(Parameters):
         self.encoding_.refuse_unknown(columns)
         return self._placed(columns)
 
-    def _placed(self, columns: Mapping[str, CodedColumn]) -> FloatArray:
-        """Return A'z of encoded columns, rounded to ``DECIMALS``, and new levels beside it."""
+    def _placed(
+        self, columns: Mapping[str, CodedColumn], *, among_own: bool = False
+    ) -> FloatArray:  # fmt: skip
+        """Return A'z of encoded columns, rounded to ``DECIMALS``, and new levels beside it.
+
+        Parameters
+        ----------
+        columns
+            The points' columns.
+        among_own
+            Whether people are compared with their own twins alone, who have a new level of the
+            person's or none: one coordinate a column tells that.
+        """
         if not self.takes_new_levels:
             self.encoding_.refuse_unknown(columns)
         learned = np.round(self.encoding_.coordinates(columns) @ self.matrix_, DECIMALS)
-        placed = np.hstack([learned, self.encoding_.new_levels(columns)])
+        new = self.encoding_.new_levels(columns, told_apart=not among_own)
+        placed = np.hstack([learned, new])
         # with nothing left of the space everybody is in one place
         return placed if placed.shape[1] else np.zeros((len(placed), 1))
 
@@ -333,7 +346,7 @@ class Learned(Parameters):
         full = self.encoding_.coordinates(space.columns)
         # a distance may be scaled by any factor: what counts most counts 1
         largest = np.linalg.norm(self.matrix_, 2) if self.matrix_.size else 0.0
-        new = _spread(self.encoding_.new_levels(space.columns), counts)
+        new = _spread(self.encoding_.new_levels(space.columns, told_apart=False), counts)
         all_of_it, left = _spread(full, counts) + new, _spread(full @ self.matrix_, counts)
         kept = left / largest**2 + new if largest else new
         return float(kept / all_of_it) if all_of_it else 0.0
@@ -391,7 +404,7 @@ class Learned(Parameters):
         if self.fingerprint_ is not None and self.support_.is_of(space):
             who = f"The similarity was fitted on the audit data, all {space.n} people of them."
             return (f"{who} {FIT_ON_OTHERS}", *new)
-        seen = space.observed
+        seen = space.observed & ~self.encoding_.unknown(space.columns).any(axis=1)
         coordinates, counts = self.encoding_.coordinates(space.columns)[seen], space.counts[seen]
         shared = int(counts[rows_among(coordinates, self.support_.rows)].sum())
         same = f"have the same {', '.join(self.encoding_.columns)} as someone in the data"

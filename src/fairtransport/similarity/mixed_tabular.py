@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 
 from fairtransport.checks import number
-from fairtransport.errors import InputError
+from fairtransport.errors import DataError, InputError
 from fairtransport.geometry import check_coordinates
 from fairtransport.similarity.base import (
     Parameters,
@@ -213,10 +213,13 @@ class MixedTabular(Parameters):
         encoding = fit_encoding(columns, as_levels=mismatch)
         roots: list[float] = []
         for name, part in encoding.parts.items():
-            if isinstance(part, Standardised) and name in scales:
+            if name not in scales:
+                unit = mismatch[name] ** 0.5
+            elif isinstance(part, Standardised):
                 unit = part.scale / scales[name]
             else:
-                unit = mismatch[name] ** 0.5
+                msg = f"the column {name!r} has a scale, but no numbers in the data of `fit`"
+                raise DataError(msg)
             roots += [unit] * len(part.names(name))
         return Making(fit_support(encoding, columns), np.diag(roots))
 

@@ -69,7 +69,8 @@ class CodedColumn:
         if not self.has_missing:
             return np.asarray(self.levels[self.codes])
         numeric = np.issubdtype(self.levels.dtype, np.number) and len(self.levels)
-        values = np.full(len(self.codes), np.nan if numeric else None, float if numeric else object)
+        kind = self.levels.dtype if self.levels.dtype.kind == "f" else float
+        values = np.full(len(self.codes), np.nan if numeric else None, kind if numeric else object)
         there = self.codes != MISSING
         values[there] = self.levels[self.codes[there]]
         return values
@@ -93,12 +94,12 @@ class CodedColumn:
     def of_type(self, dtype: np.dtype[Any]) -> CodedColumn:
         """Return the column for a model that is asked in a type of number.
 
-        Whole numbers take the type where it has room for them. Fractions stay as precise as they
-        are, for distances, and are rounded when they are asked about.
+        Numbers take the type where it has room for them: whole ones at once, fractions, which stay
+        as precise as they are for distances, when they are asked about.
         """
         kinds = self.levels.dtype.kind + dtype.kind
-        if kinds == "ff" and dtype != self.levels.dtype:
-            return replace(self, asked_as=dtype)
+        if kinds == "ff" and np.abs(self.levels).max(initial=0) <= np.finfo(dtype).max:
+            return replace(self, asked_as=None if dtype == self.levels.dtype else dtype)
         if kinds in {"ii", "iu"}:
             levels = self.levels.astype(dtype)
             return replace(self, levels=levels) if np.array_equal(levels, self.levels) else self

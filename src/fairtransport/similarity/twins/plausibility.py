@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from sklearn.neighbors import NearestNeighbors
 
-    from fairtransport.checks import BoolArray, FloatArray
+    from fairtransport.checks import BoolArray, FloatArray, IntArray
 
 MOST_ROWS = 2000
 """People of the fitting data with whom made-up ones are compared; of more, so many at random."""
@@ -65,6 +65,13 @@ class Neighbourhood:
         limit = float(np.quantile(apart, share, method="inverted_cdf"))
         return cls(chosen, neighbours, limit)
 
+    def without(self, coordinates: BoolArray) -> Neighbourhood:
+        """Return these people in the other coordinates, as near to each other as before."""
+        from sklearn.neighbors import NearestNeighbors
+
+        people = _seen(self.people, coordinates)
+        return replace(self, people=people, neighbours=NearestNeighbors(n_neighbors=1).fit(people))
+
     def nearest(self, points: FloatArray) -> Nearest:
         """Return how far each point is from the nearest of these people, and where that one is."""
         far, rows = self.neighbours.kneighbors(points)
@@ -81,3 +88,47 @@ class Neighbourhood:
         if not near.all():
             near[~near] = self.nearest(twins[~near]).far <= allowed[~near]
         return near
+
+
+class Judge:
+    """Says which twins of some people are plausible.
+
+    Who has a value that nobody of the fitting data has is far from all of these in that column
+    alone: such people and their twins are looked at in the other columns.
+
+    Parameters
+    ----------
+    neighbourhood
+        Of the fitting data.
+    people
+        (n, coordinates) whose twins are judged.
+    unknown
+        (n, coordinates) where they have a value that nobody has there.
+    """
+
+    def __init__(
+        self, neighbourhood: Neighbourhood, people: FloatArray, unknown: BoolArray
+    ) -> None:
+        self.parts: list[tuple[IntArray, BoolArray, Neighbourhood, Nearest]] = []
+        left_out, which = np.unique(unknown, axis=0, return_inverse=True)
+        for at, coordinates in enumerate(left_out):
+            rows = np.flatnonzero(which.reshape(-1) == at)
+            hood = neighbourhood.without(coordinates) if coordinates.any() else neighbourhood
+            nearest = hood.nearest(_seen(people[rows], coordinates))
+            self.parts.append((rows, coordinates, hood, nearest))
+
+    def accepts(self, twins: FloatArray, asked: BoolArray) -> BoolArray:
+        """Say which twins that are asked about are plausible, each person having one."""
+        likely = np.zeros(len(twins), bool)
+        for rows, coordinates, hood, nearest in self.parts:
+            some = asked[rows]
+            if some.any():
+                there = _seen(twins[rows[some]], coordinates)
+                likely[rows[some]] = hood.accepts(there, nearest.take(some))
+        return likely
+
+
+def _seen(points: FloatArray, left_out: BoolArray) -> FloatArray:
+    """Return points without some coordinates; where none is left everybody is in one place."""
+    seen = points[:, ~left_out]
+    return seen if seen.shape[1] else np.zeros((len(points), 1))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 
 from fairtransport.similarity.twins.displacements import Steps, fixed_steps
-from fairtransport.similarity.twins.plausibility import Neighbourhood
+from fairtransport.similarity.twins.plausibility import Judge, Neighbourhood
 from fairtransport.space.columns import merge_columns
 
 if TYPE_CHECKING:
@@ -106,10 +106,11 @@ class _Screen:
         self.place = np.round(self.own @ self.metric, DECIMALS)
         self.unknown = self.support.encoding.unknown(own)
         self.equal = self.costly = self.implausible = 0
-        self.neighbourhood = None
+        self.judge = None
         if twins.plausibility > 0:
-            self.neighbourhood = _neighbourhood(self.support, twins.plausibility, seed)
-            self.nearest = self.neighbourhood.nearest(self.own)
+            neighbourhood = _neighbourhood(self.support, twins.plausibility, seed)
+            unknown = np.repeat(self.unknown, self.support.encoding.sizes, axis=1)
+            self.judge = Judge(neighbourhood, self.own, unknown)
 
     def passes(self, columns: Mapping[str, CodedColumn]) -> BoolArray:
         """Say which twins of one step count, each person having one."""
@@ -121,9 +122,8 @@ class _Screen:
             free &= (self.support.encoding.unknown(columns) == self.unknown).all(axis=1)
             self.costly += int((new & ~free).sum())
             new &= free
-        if self.neighbourhood is None or not new.any():
+        if self.judge is None or not new.any():
             return new
-        likely = np.zeros(len(new), bool)
-        likely[new] = self.neighbourhood.accepts(there[new], self.nearest.take(new))
+        likely = self.judge.accepts(there, new)
         self.implausible += int((new & ~likely).sum())
         return likely

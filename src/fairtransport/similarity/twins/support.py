@@ -14,7 +14,7 @@ from fairtransport.space.overlap import SharedRows
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fairtransport.checks import FloatArray, IntArray
+    from fairtransport.checks import BoolArray, FloatArray, IntArray, Values
     from fairtransport.space import SampleSpace
 
 STAYS = 1e-9
@@ -62,6 +62,8 @@ class Support:
     def is_of(self, space: SampleSpace) -> bool:
         """Say whether the fitting data were the people of a space, all of them and no others."""
         seen = space.observed
+        if self.encoding.unknown(space.columns)[seen].any():
+            return False
         coordinates = self.encoding.coordinates(space.columns)[seen]
         return fingerprint(coordinates, space.counts[seen]) == self.fingerprint
 
@@ -69,7 +71,11 @@ class Support:
         """Say whether the fitting data were the people of a space, or mostly taken from them."""
         if self.is_of(space):
             return True
-        seen, known = space.observed, len(self.rows)
+        # whoever has what nobody of the fitting data has is none of them
+        unknown = self.encoding.unknown(space.columns).any(axis=1)
+        seen, known = space.observed & ~unknown, len(self.rows)
+        if not seen.any():
+            return False
         both = np.r_[self.rows, self.encoding.coordinates(space.columns)[seen]]
         number = np.unique(both, axis=0, return_inverse=True)[1].reshape(-1)
         listed = np.bincount(number[:known], self.people, number.max() + 1).astype(np.int64)
@@ -111,8 +117,7 @@ class Support:
 
     def _steps(self, step: FloatArray) -> dict[str, FloatArray]:
         """Return the part of a step that belongs to each column."""
-        sizes = [len(part.names(name)) for name, part in self.encoding.parts.items()]
-        cuts = np.split(step, np.cumsum(sizes)[:-1])
+        cuts = np.split(step, np.cumsum(self.encoding.sizes)[:-1])
         return dict(zip(self.encoding.parts, cuts, strict=True))
 
     def _lengths(
@@ -137,12 +142,11 @@ class Support:
             new = np.clip(np.rint(values + by), np.ceil(low), np.floor(high))
         else:
             new = np.clip(values + by, low, high)
-        new = np.where(by == 0, values, new)
         missing = np.isnan(values)
-        there = new[~missing]
-        if np.issubdtype(own.levels.dtype, np.integer) and np.all(there == np.rint(there)):
-            return encode(np.where(missing, 0, new).astype(np.int64), missing)
-        return encode(new, missing)
+        changed = ~missing & (by != 0) & (new != values)
+        if own.levels.dtype.kind in "iu" and np.all(new[changed] == np.rint(new[changed])):
+            return encode(_whole(own, new, changed), missing)
+        return encode(np.where(changed, new, values), missing)
 
     def _one_of(
         self, group: tuple[str, ...], columns: Mapping[str, CodedColumn],
@@ -235,6 +239,15 @@ def _numbers(column: CodedColumn) -> FloatArray:
     """Return a column's numbers, NaN where they are missing: the last code, -1."""
     levels: FloatArray = np.r_[column.levels.astype(np.float64), np.nan]
     return levels[column.codes]
+
+
+def _whole(own: CodedColumn, new: FloatArray, changed: BoolArray) -> Values:
+    """Return whole numbers of which some were changed; the others may be too large for a float."""
+    kind = np.uint64 if own.levels.dtype == np.uint64 and np.all(new[changed] >= 0) else np.int64
+    # any number stands where one is missing
+    numbers: Values = np.r_[own.levels.astype(kind), kind(0)][own.codes]
+    numbers[changed] = new[changed].astype(kind)
+    return numbers
 
 
 def _scale(encoding: Encoding, name: str) -> float:
