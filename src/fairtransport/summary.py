@@ -498,7 +498,9 @@ class AuditSummary:
         QuestionsAsked | None,
         Doc("How the model was asked; null with predictions only or if shared."),
     ] = None
-    plan_is_unique: Annotated[bool, Doc("Whether no other swaps give the same statistic.")]
+    plan_is_unique: Annotated[
+        bool | None, Doc("Whether no other swaps give the same statistic; null if shared.")
+    ]
     duality_gap: Annotated[
         float, Doc("The difference between the two ways of computing the statistic.")
     ]

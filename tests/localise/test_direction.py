@@ -8,6 +8,7 @@ import fairtransport as ft
 from fairtransport.audit.summarise import summarise_headline
 from fairtransport.localise import find_directions
 from fairtransport.report.screen import print_result
+from fairtransport.report.sections.who import direction_sentence
 
 RNG = np.random.default_rng(4)
 PEOPLE = pd.DataFrame({
@@ -155,3 +156,52 @@ def test_a_large_group_is_not_called_better_off_for_its_size(capsys):
     assert [one.per_person for one in find_directions(result.moved, result.space)] == [0.5, 0.5]
     assert "people of m would fare worse as similar people of f, which adds 0.4500" in screen
     assert "the other way round: 0.0500" in screen
+
+
+def by_race(names):
+    """A model that treats two of three races alike, whatever they are called."""
+    rng = np.random.default_rng(0)
+    race, income = rng.choice(3, 600), rng.integers(0, 6, 600)
+    people = pd.DataFrame({"race": np.array([*names])[race], "income": income})
+    return ft.audit(
+        people.assign(good=rng.integers(0, 2, 600)), "good", features=["race", "income"], rng=0,
+        model=lambda x: ((x["income"] > 2) & (x["race"] == names[0])).astype(int),
+        sensitive_features="race", delta=0.05,
+    )  # fmt: skip
+
+
+def test_who_is_treated_worse_does_not_hang_on_names():
+    one, other = by_race("abc"), by_race("acb")
+    first, same = (result.summary.directions[0] for result in (one, other))
+    said, again = (direction_sentence(result.summary) for result in (one, other))
+
+    assert (first.better, first.worse, same.better, same.worse) == ("b", "a", "c", "a")
+    assert first.contribution == same.contribution
+    assert first.back_at_most == pytest.approx(same.back_at_most)
+    assert said.startswith("By race: people of b would fare worse as similar people of a, which ")
+    assert again.startswith("By race: people of c would fare worse as similar people of a, which ")
+    # those of a have two targets that are as bad, and the first by name is taken
+    assert said.endswith("(the other way round: 0.0717).")
+    assert again.endswith("(the other way round: up to 0.0717, as targets are tied).")
+
+
+def test_where_nobody_can_go_back_it_is_said_who_is_treated_worse():
+    rng = np.random.default_rng(1)
+    people = pd.DataFrame({"race": rng.choice(list("abc"), 300), "good": 1})
+    result = ft.audit(
+        people, "good", model=lambda x: (x["race"] == "a").astype(int), features=["race"],
+        sensitive_features="race", rng=0,
+    )  # fmt: skip
+
+    assert not result.solution.plan_is_unique
+    assert result.summary.directions[0].back_at_most == 0
+    assert direction_sentence(result.summary).startswith(
+        "By race: the model does worse for b than for similar people of a, which adds "
+    )
+
+
+def test_with_a_budget_ties_leave_open_what_goes_back():
+    moved = by_race("abc").moved
+    with_budget = find_directions(moved, by_race("abc").space)
+
+    assert {one.back_at_most for one in with_budget} == {None}

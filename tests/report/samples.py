@@ -169,9 +169,11 @@ def sample(**changes):
         moves_found=len(moves),
         moves=moves,
         directions=(
-            Direction("race", "Caucasian", "African-American", 54.0, 54 / n, per_person=0.09),
-            Direction("sex", "Male", "Female", 42.0, 42 / n, per_person=0.03),
-            Direction("race", "African-American", "Caucasian", 12.0, 12 / n, per_person=0.01),
+            Direction("race", "Caucasian", "African-American", 54.0, 54 / n, per_person=0.09,
+                      back_at_most=12 / n),
+            Direction("sex", "Male", "Female", 42.0, 42 / n, per_person=0.03, back_at_most=0.0),
+            Direction("race", "African-American", "Caucasian", 12.0, 12 / n, per_person=0.01,
+                      back_at_most=54 / n),
         ),
         flows=tuple(_flows(feature, moves) for feature in LEVELS),
         most_affected=tuple(

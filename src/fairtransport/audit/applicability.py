@@ -35,9 +35,9 @@ MADE_UP = (
     f"Python or as flags; {100 * FIT_SHARE:g} % of the people are set aside at random to learn "
     "what tells them: name other people's data in `fit` if you have any)."
 )
-STATED_OR_LEARNED = (
+STATED = (
     "audit with a distance between people, stated as below (in Python or as flags; scales are "
-    "standard deviations) or learned by 'sensitive-subspace'."
+    "standard deviations)"
 )
 
 
@@ -145,7 +145,9 @@ def _one_place(core: Core) -> Obstacle | None:
         )
     else:
         return None
-    instead = f"Take a similarity that tells people apart: {STATED_OR_LEARNED}"
+    # what was learned left nothing to tell them apart by
+    learned = "" if measure is not None else " or learned by 'sensitive-subspace'"
+    instead = f"Take a similarity that tells people apart: {STATED}{learned}."
     return Obstacle(reason, instead, proxy_settings(space))
 
 
@@ -272,7 +274,10 @@ def _without_twins(core: Core) -> Obstacle:
     who = f"Only {people} of {core.space.n} people have" if people else "Nobody has"
     made = core.made
     if core.problem.budget == 0 and made is not None and made.costly:
-        why = ": in whole numbers and levels nobody else is at distance 0, and the budget is 0"
+        why = (
+            ": where whole numbers, levels or gaps tell something, nobody else is at distance 0, "
+            "and the budget is 0"
+        )
         instead = "Take a `budget` above 0, which allows for that."
     else:
         why = ": those that were proposed are nobody new or not plausible"

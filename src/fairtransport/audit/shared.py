@@ -106,13 +106,14 @@ def shared_summary(core: Concluded, whole: AuditSummary, at_least: int) -> Audit
         points=None,
         observed_points=None,
         queried=None if whole.queried else 0,
-        plan_is_unique=not moved.tied.any(),
+        # the moves that are told say nothing of others
+        plan_is_unique=None,
         moved=moved.total + hidden,
         moves_found=None,
         moves=listed_moves(core, moved),
         directions=tuple(
-            # how many people a level has is not told
-            replace(one, per_person=None)
+            # how many people a level has is not told, nor what the others could add
+            replace(one, per_person=None, back_at_most=None)
             for one in find_directions(moved, space, favoured(core))[:MOST_DIRECTIONS]
         ),
         flows=tuple(

@@ -125,8 +125,10 @@ def audit(
         All values a sensitive column can have; default: those that occur.
     targets
         People with whom the cases are compared, instead of with each other; chosen without the
-        cases, or nothing is certified. A frame: mass may move to its points alone. From one that
-        is a part of the audit data, or mostly made of them, nothing is certified.
+        cases, or nothing is certified. A frame: mass may move to its points alone and, where a
+        model can be asked, to their twins over the sensitive levels. From one that is a part of
+        the audit data, or mostly made of them, nothing is certified. Under a similarity that
+        compares people with their twins alone it is not used.
     similarity
         Who is comparable. A name or a similarity object.
     twins

@@ -176,7 +176,9 @@ def summarise_headline(core: Concluded) -> AuditSummary:
         moved=moved.total,
         moves_found=len(moved),
         moves=listed_moves(core, moved),
-        directions=find_directions(moved, core.space, favoured(core))[:MOST_DIRECTIONS],
+        directions=find_directions(
+            moved, core.space, favoured(core), core.problem.best_in_blocks()
+        )[:MOST_DIRECTIONS],
         budget_in_words=_budget_in_words(core),
         warnings=(*core.warnings, *core.law.notes),
         provenance=provenance(core),

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from fairtransport.audit.rates import is_bounded_by_rates
+from fairtransport.checks import shown
 from fairtransport.similarity.base import Parameters, is_numeric
 from fairtransport.summary import WHY_STOPPED
 
@@ -41,6 +44,12 @@ def find_warnings(core: Core, shared: int | None = None) -> Iterator[str]:
         )
     if core.target_scope == "reference":
         yield from _reference(core)
+    if core.target_scope == "twins" and space.targets is not None:
+        yield (
+            "`targets` is not used: under this similarity people are compared with their twins "
+            "alone, who differ from them in sensitive features."
+        )
+    yield from _one_level(core)
     for name in space.sensitive:
         many = len(space.columns[name].levels)
         if many > MANY_GROUPS and is_numeric(space.columns[name].levels):
@@ -67,6 +76,25 @@ def find_warnings(core: Core, shared: int | None = None) -> Iterator[str]:
         yield (
             f"{shared} of {core.n} people have the same columns as someone in the training data. "
             "The guarantees hold only if they are other people."
+        )
+
+
+def _one_level(core: Core) -> Iterator[str]:
+    """Say of which sensitive features an audit says nothing, as everybody has the same level.
+
+    Parameters
+    ----------
+    core
+        The audit. Where that is so of all of them it is not applicable.
+    """
+    columns = {name: core.space.columns[name] for name in core.space.sensitive}
+    same = [name for name, column in columns.items() if len(np.unique(column.codes)) == 1]
+    if len(same) == len(columns):
+        return
+    for name in same:
+        yield (
+            f"Everybody has the {name} {shown(columns[name].at(0))}: no swap changes it, and "
+            f"nothing is said of {name}. Declare its other `levels`, if a model can be asked."
         )
 
 

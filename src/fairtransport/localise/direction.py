@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -12,7 +12,7 @@ from fairtransport.localise.affected import flipped
 from fairtransport.localise.profiles import Value, plain
 
 if TYPE_CHECKING:
-    from fairtransport.checks import BoolArray
+    from fairtransport.checks import BoolArray, IntArray
     from fairtransport.localise.moves import Moved
     from fairtransport.space import SampleSpace
 
@@ -40,11 +40,19 @@ class Direction:
         float | None,
         Doc("What these moves add to the mean loss of the level that does better; null if shared."),
     ] = None
+    back_at_most: Annotated[
+        float | None,
+        Doc(
+            "The most that moves the other way round add in any swaps with this statistic; null "
+            "where a budget leaves that open."
+        ),
+    ] = None
 
 
 def find_directions(
-    moved: Moved, space: SampleSpace, favoured: BoolArray | None = None
-) -> tuple[Direction, ...]:
+    moved: Moved, space: SampleSpace, favoured: BoolArray | None = None,
+    best: tuple[IntArray, BoolArray] | None = None,
+) -> tuple[Direction, ...]:  # fmt: skip
     """Return the pairs of levels that moves go between, those that add most first.
 
     A move that changes several sensitive features counts for each of them. ``favoured`` tells of
@@ -58,19 +66,28 @@ def find_directions(
         The points.
     favoured
         (K,) truth values; None where no label is known to be favourable.
+    best
+        (K,) each point's block and whether it is as bad as any there, where all moves inside
+        blocks are free; None where more than that decides where people could go as well.
     """
-    found = [one for name in space.sensitive for one in _of_feature(moved, space, name, favoured)]
+    known = best is not None or not moved.tied.any()
+    found = [
+        one if known else replace(one, back_at_most=None)
+        for name in space.sensitive
+        for one in _of_feature(moved, space, name, favoured, best)
+    ]
     return tuple(sorted(found, key=lambda one: -one.contribution))
 
 
 def _of_feature(
-    moved: Moved, space: SampleSpace, name: str, favoured: BoolArray | None
-) -> list[Direction]:
+    moved: Moved, space: SampleSpace, name: str, favoured: BoolArray | None,
+    best: tuple[IntArray, BoolArray] | None,
+) -> list[Direction]:  # fmt: skip
     """Return the pairs of levels of one sensitive feature that moves go between.
 
     Parameters
     ----------
-    moved, space, favoured
+    moved, space, favoured, best
         As in `find_directions`.
     name
         The feature.
@@ -83,6 +100,7 @@ def _of_feature(
     people = np.bincount(place, moved.people[change], len(pairs))
     gained = np.bincount(place, (moved.people * moved.gains)[change], len(pairs)) / space.n
     flips = flipped(moved.take(change), place, len(pairs), favoured) / space.n
+    most = _most_each_way(moved, codes, space.n, best)
     # what is missing has the code −1
     of_level = np.bincount(codes + 1, space.counts, len(space.columns[name].levels) + 1)
     levels = [*map(plain, space.columns[name].levels.tolist()), None]
@@ -96,6 +114,43 @@ def _of_feature(
             None if favoured is None else float(flips[0, at]),
             None if favoured is None else float(flips[1, at]),
             float(gained[at] * space.n / of_level[first + 1]),
+            most.get((second, first), 0.0),
         )
-        for at, (first, second) in enumerate(pairs)
+        for at, (first, second) in enumerate(pairs.tolist())
     ]
+
+
+def _most_each_way(
+    moved: Moved, codes: IntArray, n: int, best: tuple[IntArray, BoolArray] | None
+) -> dict[tuple[int, int], float]:
+    """Return the most that moves from a level to another add in any swaps with this statistic.
+
+    Parameters
+    ----------
+    moved, n
+        Who is moved where, and how many people there are.
+    codes
+        (K,) the points' levels.
+    best
+        As in `find_directions`. Who has several targets counts for the levels of all of them.
+    """
+    added = moved.people * moved.gains / n
+    leave, enter, worth = codes[moved.sources], codes[moved.targets], added
+    if best is not None:
+        block, is_best = best
+        some = np.unique(np.column_stack([block, codes])[is_best], axis=0)
+        own = block[moved.sources]
+        start, end = (np.searchsorted(some[:, 0], own, side) for side in ("left", "right"))
+        many = np.where(moved.tied, end - start, 0)
+        again = np.repeat(np.arange(len(own)), many)
+        within = np.arange(len(again)) - np.repeat(np.cumsum(many) - many, many)
+        fixed = ~moved.tied
+        leave = np.r_[leave[fixed], leave[again]]
+        enter = np.r_[enter[fixed], some[np.repeat(start, many) + within, 1]]
+        worth = np.r_[added[fixed], added[again]]
+    ways, place = np.unique(np.column_stack([leave, enter]), axis=0, return_inverse=True)
+    total = np.bincount(place.reshape(-1), worth, len(ways))
+    return {
+        (int(first), int(second)): float(most)
+        for (first, second), most in zip(ways, total, strict=True)
+    }

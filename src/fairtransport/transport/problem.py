@@ -555,6 +555,26 @@ class AuditProblem:
         count += stays & (self.losses >= reached - within[place])
         return reached, count.astype(np.int64)
 
+    def best_in_blocks(self) -> tuple[IntArray, BoolArray] | None:
+        """Return each point's block, and whether its loss is the largest there.
+
+        Returns
+        -------
+        tuple of ndarray, or None
+            None where moves inside blocks cost something or have targets of their own.
+
+        Examples
+        --------
+        >>> print(problem.best_in_blocks())
+        None
+        """
+        if not self._all_alike:
+            return None
+        _, place = np.unique(self.geometry.blocks, return_inverse=True)
+        reached, _ = self._best_of_blocks()
+        scale = np.maximum(1.0, np.abs(reached))
+        return place.astype(np.int64), self.losses >= reached - TOLERANCE * scale
+
     def best_targets(self, price: float, row: int) -> IntArray:
         """Return the targets of one point that maximise l_j − ν c_ij.
 

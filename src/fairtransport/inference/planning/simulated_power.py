@@ -129,8 +129,10 @@ class Simulation:
         Parameters
         ----------
         n
-            The size that was chosen. Audits that chose it would make it look better than it is.
+            The size that was chosen. Audits that chose it would make it look better than it is,
+            and no longer count.
         """
+        self.counted.pop(n, None)
         return int(self.count(np.array([n])).sum())
 
     def _reaches(self, counts: IntArray, rng: np.random.Generator) -> bool:

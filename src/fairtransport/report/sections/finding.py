@@ -396,7 +396,7 @@ def parts_sentence(summary: AuditSummary) -> str | None:
     other, same_ones = f"people of another {groups}", f"people of the same {groups} already"
     if summary.made_twins is not None:
         other = f"a change of {groups} or of what tells it"
-        same_ones = f"twins who differ in nothing that tells {groups}"
+        same_ones = f"twins made by steps beside what tells {groups}"
     least, most = ("at least ", "at most ") if summary.bracket is not None else (near, near)
     rest = f"{least}{decimal(part.value)} {of} needs {other}"
     if part.lower_bound is not None or part.upper_bound is not None:

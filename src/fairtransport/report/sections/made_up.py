@@ -70,7 +70,10 @@ def count_sentence(made: TwinsMade) -> str | None:
     if made.implausible:
         why.append(f"{made.implausible:,} were not plausible")
     left_out = f" Of {made.proposed:,} proposals {', '.join(why)}." if why else ""
-    return f"There are {made.twins:,} pairs of a person and a twin.{left_out}"
+    left = (made.equal or 0) + (made.costly or 0) + (made.implausible or 0)
+    more = made.twins - (made.proposed - left)
+    others = f", {more:,} of them at other sensitive levels alone" if more > 0 else ""
+    return f"There are {made.twins:,} pairs of a person and a twin{others}.{left_out}"
 
 
 def plausible_sentence(made: TwinsMade) -> str:

@@ -75,9 +75,9 @@ SCOPES = {
         "are not in the data."
     ),
     "reference": (
-        "Everybody is compared with the people of a reference table that was given. It must have "
-        "been chosen without the audit data: nothing can be certified from one that was taken from "
-        "them."
+        "Everybody is compared with the people of a reference table that was given{more}. It must "
+        "have been chosen without the audit data: nothing can be certified from one that was taken "
+        "from them."
     ),
     "observed": (
         "People are compared only with people in the audit data{more}. The statistic may miss "
@@ -160,7 +160,8 @@ def direction_sentence(summary: AuditSummary) -> str | None:
     Notes
     -----
     Never said where the audit could find nothing, or where the verdict is about rates: there the
-    swaps of single people are no evidence.
+    swaps of single people are no evidence. Where other swaps would do as well, between which groups
+    they go hangs on the choice.
     """
     told = summary.applicability is None and summary.rates is None
     if not summary.directions or not told:
@@ -172,12 +173,45 @@ def direction_sentence(summary: AuditSummary) -> str | None:
         if (one.feature, one.better, one.worse) == (first.feature, first.worse, first.better)
     ]
     near = about(summary)
-    other = f"{near}{decimal(back[0].contribution)}" if back else "nothing"
     shown = "" if summary.suppression is None else f", {OF_THOSE_SHOWN}"
     return (
         f"By {shorten(visible(first.feature))}: {_treatment(summary, first, back)}, which adds "
-        f"{near}{decimal(first.contribution)} to the statistic (the other way round: {other})"
-        f"{shown}.{_flips(summary, first)}{_needed(summary)}"
+        f"{near}{decimal(first.contribution)} to the statistic (the other way round: "
+        f"{_other_way(summary, first, back)}){shown}.{_flips(summary, first)}{_needed(summary)}"
+    )
+
+
+def _has_ties(summary: AuditSummary) -> bool:
+    """Tell whether other swaps are known to give the same statistic."""
+    # whether there are others was not searched for where the statistic is a bracket
+    return summary.plan_is_unique is False and summary.bracket is None
+
+
+def _is_open(first: Direction, back: Sequence[Direction]) -> bool:
+    """Tell whether other swaps with the same statistic could add more the other way round."""
+    added = sum(one.contribution for one in back)
+    return first.back_at_most is None or first.back_at_most > added + ROUNDING
+
+
+def _other_way(summary: AuditSummary, first: Direction, back: Sequence[Direction]) -> str:
+    """Return what moves the other way round add, or how much they could.
+
+    Parameters
+    ----------
+    summary
+        What the audit says.
+    first, back
+        The direction that adds most, and its reverse if there is one.
+    """
+    near = about(summary)
+    added = f"{near}{decimal(back[0].contribution)}" if back else "nothing"
+    if not _is_open(first, back) or summary.suppression is not None:
+        return added
+    if first.back_at_most is None:
+        return f"{added} in these swaps"
+    most = f"{near}{decimal(first.back_at_most)}"
+    return (
+        f"{added} to {most}, as targets are tied" if back else f"up to {most}, as targets are tied"
     )
 
 
@@ -196,7 +230,8 @@ def _treatment(summary: AuditSummary, first: Direction, back: Sequence[Direction
     """
     worse, better = (shorten(value_text(one)) for one in (first.worse, first.better))
     here, there = (sum(one.per_person or 0.0 for one in some) for some in ([first], back))
-    if not back or here >= ONE_WAY * there > 0:
+    one_way = not back or here >= ONE_WAY * there > 0
+    if one_way and not _is_open(first, back):
         does = "predictions are higher" if is_outcome(summary) else "the model does worse"
         return f"{does} for {worse} than for similar people of {better}"
     does = "get higher predictions" if is_outcome(summary) else "fare worse"
@@ -337,12 +372,12 @@ def flows_sentence(table: FlowTable) -> str:
 
 def ties_sentence(summary: AuditSummary) -> str | None:
     """Return what it means that the plan is not unique; None where it is."""
-    # whether there are others was not searched for where the statistic is a bracket
-    if summary.plan_is_unique or summary.bracket is not None:
+    if not _has_ties(summary):
         return None
     return (
         "Other swaps would give the same statistic. Where there was a choice, the fewest columns "
-        "were changed, then the least distance; such moves are marked as tied."
+        "were changed, then the least distance, and of what was left the first by name was taken; "
+        "such moves are marked as tied, and between which groups they go hangs on that choice."
     )
 
 
