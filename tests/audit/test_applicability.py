@@ -293,3 +293,55 @@ def test_names_of_columns_are_not_alive(tmp_path):
     for text in (page, result.to_markdown(), result._repr_html_()):
         assert "<img src=x" not in text
         assert "<b>sex" not in text
+
+
+def of_two(n=400, **fixed):
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({
+        "race": rng.choice(["a", "b"], n), "sex": rng.choice(["f", "m"], n),
+        "income": rng.integers(0, 6, n), "good": rng.integers(0, 2, n),
+    })  # fmt: skip
+    return frame.assign(**fixed)
+
+
+def test_a_feature_of_one_level_is_said_to_be_left_open():
+    """The model decides by race alone, and nobody here is of another."""
+    asked = {"model": lambda x: (x["race"] == "a").astype(int), "delta": 0.05, "rng": 0,
+             "sensitive_features": ["race", "sex"]}  # fmt: skip
+    note = "Everybody has the race 'a': no swap changes it, and nothing is said of race."
+    one = ft.audit(of_two(race="a"), "good", **asked)
+    both = ft.audit(of_two(), "good", **asked)
+    family = ft.audit_many(
+        of_two(), "good", audits={"all": {}, "a": {"where": {"race": "a"}}}, **asked
+    )
+
+    assert both.verdict == "rejected"
+    assert not [one for one in both.warnings if note in one]
+    for result in (one, family["a"]):
+        assert [said for said in result.warnings if said.startswith(note)]
+
+
+def test_targets_that_are_not_used_are_said_to_be():
+    targets = of_two(50, race="a")
+    asked = {"model": lambda x: (x["race"] == "a").astype(int), "rng": 0, "targets": targets,
+             "sensitive_features": "race", "levels": {"race": ["a", "b"]}}  # fmt: skip
+    twins = ft.audit(of_two(), "good", **asked)
+    like = ft.similarity.MixedTabular(default_scale=1, default_mismatch=1)
+    near = ft.audit(of_two(), "good", similarity=like, **asked)
+
+    assert (twins.target_scope, near.target_scope) == ("twins", "reference")
+    assert any(said.startswith("`targets` is not used") for said in twins.warnings)
+    assert not any(said.startswith("`targets` is not used") for said in near.warnings)
+    assert "a reference table that was given and with the twins of these" in near.to_markdown()
+
+
+def test_what_was_learned_in_vain_is_not_advised_again():
+    frame = of_two().assign(race=lambda x: x["income"] > 2)
+    found = ft.audit(
+        frame, "good", model=lambda x: (x["income"] > 3).astype(int), features=["income"], rng=0,
+        similarity=ft.similarity.SensitiveSubspace(["race"], fit_share=0.3), delta=0.05,
+        sensitive_features="race",
+    )  # fmt: skip
+
+    assert "at distance 0" in found.applicability
+    assert "sensitive-subspace" not in found.instead

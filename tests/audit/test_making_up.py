@@ -203,3 +203,15 @@ def test_proposals_add_up(budget):
 
     assert made.twins == made.proposed - made.equal - made.costly - made.implausible
     assert (made.twins > 0) == (budget > 0)
+
+
+def test_pairs_at_other_sensitive_levels_are_told_apart_from_proposals():
+    people, others = draw(200, 3), draw(300, 4)
+    like = SensitiveSubspace(["sex"]).fit(others.drop(columns="good"))
+    found = ft.audit(people, "good", model=by_grade, similarity=like, budget=0.05,
+                     features=["sex", "height", "grade", "mark"], **ASKED)  # fmt: skip
+    made = found.summary.made_twins
+    more = made.twins - (made.proposed - made.equal - made.costly - made.implausible)
+
+    assert more == 200
+    assert f"a twin, {more} of them at other sensitive levels alone." in found.to_markdown()

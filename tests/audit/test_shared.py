@@ -335,3 +335,10 @@ def test_a_document_says_that_its_tables_are_of_the_moves_shown():
     sentence = "Flows, affected profiles and groups are those of the moves that are shown."
     assert sentence in priced_audit(1).document(3).warnings
     assert sentence not in priced_audit(1).summary.warnings
+
+
+def test_whether_other_swaps_would_do_is_not_told():
+    result = compas_audit()
+
+    assert result.summary.plan_is_unique is False
+    assert result.document(10).plan_is_unique is None

@@ -105,3 +105,51 @@ def test_a_bound_that_never_crossed_is_told():
 
     assert monitor.above_since is None
     assert "The lower bound is above δ at no look" in monitor.plot().to_dict()["title"]["subtitle"]
+
+
+def by_x(points):
+    return (points["x"] > 1).astype(int)
+
+
+@pytest.mark.parametrize("features", [["x"], None])
+def test_what_is_0_by_construction_is_not_certified(features, capsys):
+    """A model without the group cannot tell twins apart, as an audit says too."""
+    from fairtransport.monitor.stream_screen import print_evidence
+
+    frame = people(400)
+    monitor = asking(model=by_x, features=features)
+    assert monitor.state.verdict == ("inconclusive" if features is None else "not-applicable")
+    state = monitor.update(frame)
+    found = ft.audit(frame, "good", model=by_x, sensitive_features="group", features=features,
+                     levels=LEVELS, delta=0.1)  # fmt: skip
+    print_evidence(monitor, "people")
+    screen = " ".join(capsys.readouterr().out.replace("│", " ").split())
+
+    if features is None:  # then it receives the group and does not use it
+        assert state.verdict == found.verdict == "certified"
+        assert "Evidence of at most δ" in screen
+        return
+    assert (state.verdict, found.verdict) == ("not-applicable", "not-applicable")
+    assert state.applicability.startswith(found.applicability)
+    assert "Not applicable: the model receives no sensitive feature (group)" in screen
+    assert "Evidence" not in screen
+
+
+def test_a_certificate_that_the_bounds_do_not_show_yet_is_explained(capsys):
+    from fairtransport.monitor.stream_screen import print_evidence
+
+    seen = 0
+    for seed in range(10):
+        monitor, records = asking(delta=0.6), people(400, seed)
+        for at in range(400):
+            state = monitor.update(records.iloc[[at]])
+            if state.verdict == "certified":
+                break
+        assert state.verdict == "certified"
+        print_evidence(monitor, "people")
+        screen = " ".join(capsys.readouterr().out.replace("│", " ").split())
+        behind = state.upper > 0.6
+        seen += behind
+        faded = state.e_value_certificate < 20
+        assert ("δ-fairness was certified at case" in screen) == (behind or faded)
+    assert seen

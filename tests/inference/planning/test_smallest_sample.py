@@ -294,6 +294,7 @@ def test_the_same_seed_gives_the_same_plan():
     assert plans[0].n == plans[1].n
     assert plans[0].curve.power.tolist() == plans[1].curve.power.tolist()
     curve = plans[0].curve
+    assert curve.power[curve.n == plans[0].n].tolist() == [plans[0].achieved]
     assert ((curve.low <= curve.power) & (curve.power <= curve.high)).all()
 
 

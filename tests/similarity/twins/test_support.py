@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import fairtransport as ft
-from fairtransport.similarity import ComparablePairs, SensitiveSubspace
+from fairtransport.similarity import ComparablePairs, MixedTabular, SensitiveSubspace
 from fairtransport.similarity.twins import Twins, propose, steps_for
 from fairtransport.space import build_space
 
@@ -127,3 +127,108 @@ def test_the_advised_audit_runs_on_rare_levels_dates_and_missing_numbers():
         (said,) = (one for one in found.warnings if f"a value of {name!r} that nobody has" in one)
         assert said.endswith("it counts as different from every other.")
         assert int(said.split()[0]) < found.n
+
+
+def tall(points):
+    return (points["height"] > 165).astype(int)
+
+
+def test_who_has_a_level_of_their_own_is_as_plausible_as_others():
+    """The model does not look at jobs, and what it does is found as well among pilots."""
+    names = ["height", "job", "kids"]
+    like = SensitiveSubspace(["group"]).fit(people(3000, 0)[["group", *names]])
+    cooks, pilots = (
+        ft.audit(people(400, 1).assign(good=1, job=job), "good", model=tall, features=names,
+                 sensitive_features="group", similarity=like, budget=0.05, delta=0.15, rng=0)
+        for job in ("cook", "pilot")
+    )  # fmt: skip
+
+    assert cooks.verdict == pilots.verdict == "rejected"
+    assert pilots.statistic == pytest.approx(cooks.statistic, abs=0.05)
+    assert pilots.made.implausible <= cooks.made.implausible + 0.1 * cooks.made.proposed
+
+
+def test_very_many_new_levels_take_no_room_where_people_meet_their_own_twins():
+    like = SensitiveSubspace(["group"]).fit(people(300, 0)[["group", "height", "job"]])
+    later = people(3000, 1).assign(job=[f"job {at}" for at in range(3000)], good=1)
+    found = ft.audit(
+        later, "good", model=tall, features=["height", "job"], sensitive_features="group",
+        similarity=like, budget=0.05, rng=0,
+    )  # fmt: skip
+
+    assert found.points > 50_000
+    assert found.problem.geometry.searchable is None
+    assert like.embed(found.space).shape[1] <= 4
+
+
+def test_too_many_new_levels_of_people_who_meet_each_other_are_one_sentence():
+    like = SensitiveSubspace(["group"]).fit(people(300, 0)[["group", "height", "job"]])
+    later = people(12_000, 1).assign(job=[f"job {at}" for at in range(12_000)], good=1)
+
+    with pytest.raises(ft.DataError, match="the column 'job' has 12,001 levels at 24,000 points"):
+        ft.audit(later, "good", model=tall, features=["height", "job"], similarity=like, rng=0,
+                 sensitive_features="group", twins="observed")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("fitted_on", "audited", "got"),
+    [
+        (["1", "2", "A"], [1, 2, 3], r"\(text\), got 1"),
+        ([True, False, True], ["yes", "no", "no"], r"\(truth values\), got 'no'"),
+        (
+            pd.to_datetime(["2020-01-01", "2021-01-01", "2022-01-01"]),
+            pd.to_datetime(["2020-01-01", "2021-01-01", "2022-01-01"], utc=True),
+            r"\(times\), got .*2020",
+        ),
+    ],
+)
+def test_levels_of_another_kind_than_in_the_fitting_data_are_refused(fitted_on, audited, got):
+    def table(values):
+        return pd.DataFrame({
+            "group": ["a", "b", "b"] * 20, "height": np.arange(60.0), "code": [*values] * 20,
+        })  # fmt: skip
+
+    like = SensitiveSubspace(["group"]).fit(table(fitted_on))
+    with pytest.raises(ft.DataError, match=f"'code' must hold what it holds in .* {got}"):
+        ft.audit(table(audited).assign(good=1), "good", model=tall, features=["height", "code"],
+                 sensitive_features="group", similarity=like, budget=0.1, rng=0)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["int64", "uint64"])
+def test_numbers_that_no_float_holds_stay_what_they_are(kind):
+    rng = np.random.default_rng(0)
+    base = 2**60 if kind == "int64" else 2**63
+
+    def accounts(n):
+        return people(n, int(rng.integers(100)))[["group", "height"]].assign(
+            account=np.array([base + int(at) for at in rng.integers(0, 10**9, n)], kind)
+        )
+
+    like, later = fitted(accounts(300)), accounts(40)
+    own = dict(zip(later["height"], later["account"].tolist(), strict=True))
+    found = proposed(like, later, 0.5)
+    kept = [twin["account"] == own[height] for height, twins in found.items() for twin in twins]
+
+    assert all(type(twin["account"]) is int for twins in found.values() for twin in twins)
+    assert sum(kept) > 40  # steps of the height alone
+
+
+def test_a_missing_number_is_not_taken_for_the_mean_of_the_fitting_data():
+    frame = pd.DataFrame({"group": ["a", "b"] * 50, "x": [-1.0, 0.0, 1.0, 0.0] * 25})
+    like = SensitiveSubspace(["group"]).fit(frame)
+    later = frame.assign(x=frame["x"].where(frame["x"] != 0))
+    space = build_space(later, sensitive_features="group", missing="level")
+
+    assert not like.support_.is_of(space)
+    assert like.support_.is_of(build_space(frame, sensitive_features="group"))
+    said = like.warnings(space)
+    assert said[0].startswith("50 of 100 people have the same x as someone in the data")
+    assert said[1].startswith("50 of 100 people have a value of 'x' that nobody has")
+
+
+def test_a_scale_for_what_was_no_number_is_a_sentence():
+    frame = people(100, 0)[["group", "height", "job"]]
+    like = MixedTabular(scales={"height": 5, "job": 1}).fit(frame)
+    with pytest.raises(ft.DataError, match="'job' has a scale, but no numbers in the data of"):
+        ft.audit(frame.assign(good=1, job=1.0), "good", model=tall, features=["height", "job"],
+                 sensitive_features="group", similarity=like, budget=0.1, rng=0)  # fmt: skip

@@ -132,7 +132,9 @@ def scope_meaning(summary: AuditSummary) -> str:
     """
     if summary.made_twins is not None:
         return MADE_UP
-    more = TWINS_TOO if _has_twins(summary) else ""
+    asked = summary.queried != 0  # twins of a reference table may be people of the audit data
+    twins = asked if summary.target_scope == "reference" else _has_twins(summary)
+    more = TWINS_TOO if twins else ""
     return SCOPES.get(summary.target_scope, visible(summary.target_scope)).replace("{more}", more)
 
 
