@@ -136,21 +136,21 @@ def _most_each_way(
     """
     added = moved.people * moved.gains / n
     leave, enter, worth = codes[moved.sources], codes[moved.targets], added
+    # two numbers are sorted as one; the missing level has the code −1
+    size = int(codes.max()) + 2
     if best is not None:
         block, is_best = best
-        some = np.unique(np.column_stack([block, codes])[is_best], axis=0)
+        some = np.unique((block * size + codes + 1)[is_best])
         own = block[moved.sources]
-        start, end = (np.searchsorted(some[:, 0], own, side) for side in ("left", "right"))
+        start, end = (np.searchsorted(some // size, own, side) for side in ("left", "right"))
         many = np.where(moved.tied, end - start, 0)
         again = np.repeat(np.arange(len(own)), many)
         within = np.arange(len(again)) - np.repeat(np.cumsum(many) - many, many)
         fixed = ~moved.tied
         leave = np.r_[leave[fixed], leave[again]]
-        enter = np.r_[enter[fixed], some[np.repeat(start, many) + within, 1]]
+        enter = np.r_[enter[fixed], some[np.repeat(start, many) + within] % size - 1]
         worth = np.r_[added[fixed], added[again]]
-    ways, place = np.unique(np.column_stack([leave, enter]), axis=0, return_inverse=True)
-    total = np.bincount(place.reshape(-1), worth, len(ways))
-    return {
-        (int(first), int(second)): float(most)
-        for (first, second), most in zip(ways, total, strict=True)
-    }
+    ways, place = np.unique((leave + 1) * size + enter + 1, return_inverse=True)
+    total = np.bincount(place, worth, len(ways))
+    named = [(int(way) // size - 1, int(way) % size - 1) for way in ways]
+    return dict(zip(named, total.tolist(), strict=True))
