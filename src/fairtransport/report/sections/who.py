@@ -195,6 +195,17 @@ def _is_open(first: Direction, back: Sequence[Direction]) -> bool:
     return first.back_at_most is None or first.back_at_most > added + ROUNDING
 
 
+def _is_one_way(first: Direction, back: Sequence[Direction]) -> bool:
+    """Tell whether moves add much less for each person the other way round, in any such swaps."""
+    if not back:
+        return not _is_open(first, back)
+    if first.back_at_most is None:
+        return False
+    added = back[0].contribution
+    most = max(first.back_at_most, added) / added * (back[0].per_person or 0.0)
+    return (first.per_person or 0.0) >= ONE_WAY * most > 0
+
+
 def _other_way(summary: AuditSummary, first: Direction, back: Sequence[Direction]) -> str:
     """Return what moves the other way round add, or how much they could.
 
@@ -231,9 +242,7 @@ def _treatment(summary: AuditSummary, first: Direction, back: Sequence[Direction
         The direction that adds most, and its reverse if there is one.
     """
     worse, better = (shorten(value_text(one)) for one in (first.worse, first.better))
-    here, there = (sum(one.per_person or 0.0 for one in some) for some in ([first], back))
-    one_way = not back or here >= ONE_WAY * there > 0
-    if one_way and not _is_open(first, back):
+    if _is_one_way(first, back):
         does = "predictions are higher" if is_outcome(summary) else "the model does worse"
         return f"{does} for {worse} than for similar people of {better}"
     does = "get higher predictions" if is_outcome(summary) else "fare worse"
