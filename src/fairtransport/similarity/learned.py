@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
-from fairtransport.checks import shown
 from fairtransport.errors import InputError
 from fairtransport.similarity.base import (
     Parameters,
@@ -428,11 +427,10 @@ class Learned(Parameters):
         ):
             people = int(space.counts[new].sum())
             if people:
-                level = space.columns[name].at(int(np.flatnonzero(new & space.observed)[0]))
+                # which value that is, a document for sharing must not tell
                 notes.append(
                     f"{people} of {space.n} people have a value of {name!r} that nobody has on "
-                    f"whom the similarity was fitted, such as {shown(level)}: it counts as "
-                    "different from every other."
+                    "whom the similarity was fitted: it counts as different from every other."
                 )
         return tuple(notes)
 

@@ -127,6 +127,9 @@ def test_the_advised_audit_runs_on_rare_levels_dates_and_missing_numbers():
         (said,) = (one for one in found.warnings if f"a value of {name!r} that nobody has" in one)
         assert said.endswith("it counts as different from every other.")
         assert int(said.split()[0]) < found.n
+    shared = " ".join(found.document(10).warnings)
+    assert "a value of 'job' that nobody has" in shared
+    assert "rare" not in shared
 
 
 def tall(points):
