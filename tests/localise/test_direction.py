@@ -7,8 +7,8 @@ import pytest
 import fairtransport as ft
 from fairtransport.audit.summarise import summarise_headline
 from fairtransport.localise import find_directions
+from fairtransport.report.direction_words import direction_sentence
 from fairtransport.report.screen import print_result
-from fairtransport.report.sections.who import direction_sentence
 
 RNG = np.random.default_rng(4)
 PEOPLE = pd.DataFrame({

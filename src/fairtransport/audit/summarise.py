@@ -177,7 +177,10 @@ def summarise_headline(core: Concluded) -> AuditSummary:
         moves_found=len(moved),
         moves=listed_moves(core, moved),
         directions=find_directions(
-            moved, core.space, favoured(core), core.problem.best_in_blocks()
+            moved,
+            core.space,
+            favoured(core),
+            core.problem.best_in_blocks() if moved.tied.any() else None,
         )[:MOST_DIRECTIONS],
         budget_in_words=_budget_in_words(core),
         warnings=(*core.warnings, *core.law.notes),

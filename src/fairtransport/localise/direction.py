@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -70,11 +70,8 @@ def find_directions(
         (K,) each point's block and whether it is as bad as any there, where all moves inside
         blocks are free; None where more than that decides where people could go as well.
     """
-    known = best is not None or not moved.tied.any()
     found = [
-        one if known else replace(one, back_at_most=None)
-        for name in space.sensitive
-        for one in _of_feature(moved, space, name, favoured, best)
+        one for name in space.sensitive for one in _of_feature(moved, space, name, favoured, best)
     ]
     return tuple(sorted(found, key=lambda one: -one.contribution))
 
@@ -114,7 +111,7 @@ def _of_feature(
             None if favoured is None else float(flips[0, at]),
             None if favoured is None else float(flips[1, at]),
             float(gained[at] * space.n / of_level[first + 1]),
-            most.get((second, first), 0.0),
+            None if most is None else most.get((second, first), 0.0),
         )
         for at, (first, second) in enumerate(pairs.tolist())
     ]
@@ -122,7 +119,7 @@ def _of_feature(
 
 def _most_each_way(
     moved: Moved, codes: IntArray, n: int, best: tuple[IntArray, BoolArray] | None
-) -> dict[tuple[int, int], float]:
+) -> dict[tuple[int, int], float] | None:
     """Return the most that moves from a level to another add in any swaps with this statistic.
 
     Parameters
@@ -132,8 +129,11 @@ def _most_each_way(
     codes
         (K,) the points' levels.
     best
-        As in `find_directions`. Who has several targets counts for the levels of all of them.
+        As in `find_directions`. Who has several targets counts for the levels of all of them;
+        without it that is known where nobody has.
     """
+    if best is None and moved.tied.any():
+        return None
     added = moved.people * moved.gains / n
     leave, enter, worth = codes[moved.sources], codes[moved.targets], added
     # two numbers are sorted as one; the missing level has the code −1

@@ -366,9 +366,9 @@ class Monitor:
         """Return why there is no verdict to be had; None if there is."""
         if self._answers_differ:
             return NOISY
-        asks_about_twins = self.settings.box is not None and self.settings.targets is None
+        asks = self.settings.box is not None
         # which columns the model receives is known with the first record
-        if asks_about_twins and self._points.names and self.settings.similarity.moves_only_to_twins:
+        if asks and self._points.names and self.settings.similarity.moves_only_to_twins:
             reason = why_zero(self.settings.sensitive, self._points.roles.features)
             return None if reason is None else f"{reason} {LOOK_ELSEWHERE}"
         return None

@@ -13,6 +13,7 @@ import numpy as np
 from fairtransport.checks import shown
 from fairtransport.errors import DataError
 from fairtransport.similarity.base import is_numeric
+from fairtransport.space.kinds import NUMBER, TEXT, TRUTH
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -105,36 +106,28 @@ class OneHot:
             The column, for messages.
         column
             The points' values.
-        """
-        self.check_kind(name, column)
-        # a place more, for what is unknown
-        return one_hot(name, self._slots(column), len(self.levels) + 1)[:, :-1] * HALF
-
-    def unknown(self, column: CodedColumn) -> BoolArray:
-        """Say which points have a level that none of the people of `fit` has."""
-        return np.asarray(self._slots(column) == len(self.levels))
-
-    def check_kind(self, name: str, column: CodedColumn) -> None:
-        """Refuse levels of another kind than those of `fit`: they would all be new.
-
-        Parameters
-        ----------
-        name, column
-            The column, for the message, and the points' values.
 
         Raises
         ------
         DataError
-            As where numbers were text in the data of `fit`.
+            If an unknown level is of another kind than those of `fit`, as where text became
+            numbers: all of them would be new.
         """
+        slots = self._slots(column)
         known = {_kind_of(level) for level in self.levels if level is not None}
-        for level in column.levels.tolist():
-            if known and _kind_of(level) not in known:
+        for code in np.unique(column.codes[slots == len(self.levels)]).tolist():
+            level = None if code < 0 else column.levels[code : code + 1].tolist()[0]
+            if level is not None and known and _kind_of(level) not in known:
                 msg = (
                     f"the column {name!r} must hold what it holds in the data of `fit` "
                     f"({', '.join(sorted(known))}), got {shown(level)}"
                 )
                 raise DataError(msg)
+        return one_hot(name, slots, len(self.levels)) * HALF
+
+    def unknown(self, column: CodedColumn) -> BoolArray:
+        """Say which points have a level that none of the people of `fit` has."""
+        return np.asarray(self._slots(column) == len(self.levels))
 
     def _slots(self, column: CodedColumn) -> IntArray:
         """Return the number of each point's level; that of unknown ones is the next."""
@@ -154,7 +147,7 @@ class OneHot:
 
 
 KINDS: dict[type, str] = {
-    bool: "truth values", Number: "numbers", str: "text", datetime: "times", date: "dates",
+    bool: TRUTH, Number: NUMBER, str: TEXT, datetime: "times", date: "dates",
 }  # fmt: skip
 """Of a value that is of several kinds the first counts: a truth value is a number too."""
 
@@ -173,7 +166,7 @@ def one_hot(name: str, slots: IntArray, size: int) -> FloatArray:
     name
         The column, for the message.
     slots
-        By point: the number of its level.
+        By point: the number of its level; that after the last one is none of them.
     size
         How many levels there are.
 
@@ -194,7 +187,8 @@ def one_hot(name: str, slots: IntArray, size: int) -> FloatArray:
         )
         raise DataError(msg)
     coordinates = np.zeros((len(slots), size))
-    coordinates[np.arange(len(slots)), slots] = 1.0
+    has_one = np.flatnonzero(slots < size)
+    coordinates[has_one, slots[has_one]] = 1.0
     return coordinates
 
 
@@ -250,6 +244,20 @@ class Encoding:
         """
         return np.column_stack([part.unknown(columns[name]) for name, part in self.parts.items()])
 
+    def identities(self, columns: Mapping[str, CodedColumn]) -> FloatArray:
+        """Return (K, any) the coordinates, and beside them which unknown level a point has.
+
+        Parameters
+        ----------
+        columns
+            The points' columns. Beside the coordinates of the people of `fit` are zeros: points
+            are equal to one of them where they have the same values.
+        """
+        codes = np.column_stack([columns[name].codes for name in self.parts])
+        # the missing value has the code -1
+        unknown = np.where(self.unknown(columns), codes + 2, 0)
+        return np.hstack([self.coordinates(columns), unknown])
+
     def new_levels(
         self, columns: Mapping[str, CodedColumn], *, told_apart: bool = True
     ) -> FloatArray:  # fmt: skip
@@ -274,10 +282,9 @@ class Encoding:
                 continue
             codes = np.where(unknown & told_apart, columns[name].codes, 0)
             new, slots = np.unique(codes[unknown], return_inverse=True)
-            # the last place is that of all who have none
             at = np.full(len(unknown), len(new))
             at[unknown] = slots
-            found.append(one_hot(name, at, len(new) + 1)[:, :-1] * HALF)
+            found.append(one_hot(name, at, len(new)) * HALF)
         return np.hstack([np.zeros((len(unknown), 0)), *found])
 
     def refuse_unknown(self, columns: Mapping[str, CodedColumn]) -> None:
@@ -391,20 +398,3 @@ def fingerprint(coordinates: FloatArray, counts: IntArray) -> str:
     # 0.0 and -0.0 are equal but not the same bytes
     content = (rows + 0.0).tobytes() + total.tobytes()
     return hashlib.sha256(content).hexdigest()
-
-
-def rows_among(rows: FloatArray, known: FloatArray) -> BoolArray:
-    """Return which rows equal one of the known ones.
-
-    Parameters
-    ----------
-    rows, known
-        With the same columns; equal to the last bit.
-
-    Examples
-    --------
-    >>> rows_among(np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([[2.0, 1.0], [3.0, 3.0]])).tolist()
-    [False, True]
-    """
-    number = np.unique(np.r_[known, rows], axis=0, return_inverse=True)[1].reshape(-1)
-    return np.isin(number[len(known) :], number[: len(known)])

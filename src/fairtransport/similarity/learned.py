@@ -15,7 +15,6 @@ from fairtransport.similarity.base import (
     label_columns,
     parameter_names,
 )
-from fairtransport.similarity.encoding import Encoding, rows_among
 from fairtransport.similarity.twins.support import Making, Support, fit_support
 from fairtransport.space.file_source import FileSource
 from fairtransport.space.reader import coded_columns, read_table
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     from fairtransport.checks import FloatArray
     from fairtransport.geometry import Geometry
+    from fairtransport.similarity.encoding import Encoding
     from fairtransport.space import SampleSpace
     from fairtransport.space.columns import CodedColumn
 
@@ -403,9 +403,7 @@ class Learned(Parameters):
         if self.fingerprint_ is not None and self.support_.is_of(space):
             who = f"The similarity was fitted on the audit data, all {space.n} people of them."
             return (f"{who} {FIT_ON_OTHERS}", *new)
-        seen = space.observed & ~self.encoding_.unknown(space.columns).any(axis=1)
-        coordinates, counts = self.encoding_.coordinates(space.columns)[seen], space.counts[seen]
-        shared = int(counts[rows_among(coordinates, self.support_.rows)].sum())
+        shared = self.support_.count_alike(space)
         same = f"have the same {', '.join(self.encoding_.columns)} as someone in the data"
         note = (
             f"{shared} of {space.n} people {same} that the similarity was fitted on. The bounds "

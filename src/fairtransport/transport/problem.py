@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from scipy.sparse import csr_array
+
+
+class BestOfBlocks(NamedTuple):
+    """The largest losses that points can be moved to for nothing.
+
+    Attributes
+    ----------
+    place
+        (K,) the number of each point's block.
+    reached
+        (K,) max over the targets of the point's block, or its own loss if that is larger.
+    is_best
+        (K,) whether the point's own loss is that, up to rounding.
+    many
+        (K,) how many targets reach it up to rounding, the point itself among them.
+    """
+
+    place: IntArray
+    reached: FloatArray
+    is_best: BoolArray
+    many: IntArray
 
 
 class AuditProblem:
@@ -197,7 +218,7 @@ class AuditProblem:
         f = self._frequencies(frequencies)
         if self.geometry.is_free and "frontiers" not in self.__dict__:
             # the largest loss of each block is enough; who has it need not be known
-            return float(f @ (self._best_of_blocks()[0] - self.losses))
+            return float(f @ (self._best_of_blocks().reached - self.losses))
         return _gain(self.frontiers, f, spend(self.frontiers, f, self.budget))
 
     def values(self, frequencies: object) -> FloatArray:
@@ -467,7 +488,7 @@ class AuditProblem:
         [0.5, 1.0]
         """
         if self._all_alike or (price == 0 and self.geometry.searchable is not None):
-            return self._best_of_blocks()[0][rows]
+            return self._best_of_blocks().reached[rows]
         if (points := self.geometry.searchable) is not None:
             from fairtransport.transport.embedded import best_at_price
 
@@ -507,7 +528,7 @@ class AuditProblem:
         [2, 1]
         """
         if self._all_alike or (price == 0 and self.geometry.searchable is not None):
-            return np.minimum(self._best_of_blocks()[1][rows], 3)
+            return np.minimum(self._best_of_blocks().many[rows], 3)
         if (points := self.geometry.searchable) is not None:
             from fairtransport.transport.embedded import ties_at_price
 
@@ -523,15 +544,8 @@ class AuditProblem:
         """Whether all points of a block have the same targets, each of them free."""
         return self.geometry.is_free and self.geometry.targets is None
 
-    def _best_of_blocks(self) -> tuple[FloatArray, IntArray]:
-        """Return the largest loss that each point can be moved to for nothing, and at how many.
-
-        Returns
-        -------
-        reached
-            (K,) max over the targets of the point's block, or its own loss if that is larger.
-        count
-            (K,) how many targets reach it up to rounding, the point itself among them.
+    def _best_of_blocks(self) -> BestOfBlocks:
+        """Return the largest loss that each point can be moved to for nothing, and where it is.
 
         Notes
         -----
@@ -552,8 +566,9 @@ class AuditProblem:
         count = np.where(best[place] >= reached - within[place], many[place], 0)
         stays = np.ones(self.size, bool)
         stays[targets] = False
-        count += stays & (self.losses >= reached - within[place])
-        return reached, count.astype(np.int64)
+        is_best = self.losses >= reached - within[place]
+        count += stays & is_best
+        return BestOfBlocks(place.astype(np.int64), reached, is_best, count.astype(np.int64))
 
     def best_in_blocks(self) -> tuple[IntArray, BoolArray] | None:
         """Return each point's block, and whether its loss is the largest there.
@@ -570,10 +585,8 @@ class AuditProblem:
         """
         if not self._all_alike:
             return None
-        _, place = np.unique(self.geometry.blocks, return_inverse=True)
-        reached, _ = self._best_of_blocks()
-        scale = np.maximum(1.0, np.abs(reached))
-        return place.astype(np.int64), self.losses >= reached - TOLERANCE * scale
+        blocks = self._best_of_blocks()
+        return blocks.place, blocks.is_best
 
     def best_targets(self, price: float, row: int) -> IntArray:
         """Return the targets of one point that maximise l_j − ν c_ij.

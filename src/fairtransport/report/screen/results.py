@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from fairtransport.report.direction_words import direction_sentence
 from fairtransport.report.numbers import level, percent
 from fairtransport.report.rate_words import features_sentence, rate_figures
 from fairtransport.report.screen.flagwords import in_flags
@@ -23,7 +24,7 @@ from fairtransport.report.sections.finding import (
     verdict_line,
 )
 from fairtransport.report.sections.telling import proxies_sentences
-from fairtransport.report.sections.who import direction_sentence, shown_sentence
+from fairtransport.report.sections.who import shown_sentence
 from fairtransport.report.strings import prediction_text, shorten, value_text
 
 if TYPE_CHECKING:

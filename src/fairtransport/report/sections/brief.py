@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairtransport.report.direction_words import direction_sentence
 from fairtransport.report.sections import Section
 from fairtransport.report.sections.how import facts
-from fairtransport.report.sections.who import direction_sentence, moved_sentence, scope_meaning
+from fairtransport.report.sections.who import moved_sentence, scope_meaning
 
 if TYPE_CHECKING:
     from fairtransport.report.sections import Output

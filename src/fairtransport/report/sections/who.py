@@ -16,6 +16,7 @@ from fairtransport.report.cells import (
     people_cell,
     profile_cell,
 )
+from fairtransport.report.direction_words import OF_THOSE_SHOWN, direction_sentence
 from fairtransport.report.numbers import (
     NOT_TOLD,
     ROUNDING,
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from fairtransport.summary import (
         Affected,
         AuditSummary,
-        Direction,
         Flow,
         FlowTable,
         GroupComparison,
@@ -65,9 +65,6 @@ ROOM = 4_000
 FEWEST = 20
 """As many rows a page lists, however many columns there are."""
 """Profiles of which a page tells; more are left to the JSON document."""
-ONE_WAY = 2
-"""How many times more moves add for each person one way, where only that way is named."""
-OF_THOSE_SHOWN = "of the moves shown"
 SCOPES = {
     "twins": (
         "Everybody is compared with all of the twins that the similarity allows: people who "
@@ -149,138 +146,6 @@ def _has_twins(summary: AuditSummary) -> bool:
     if summary.points is None or summary.observed_points is None:  # not told
         return summary.queried != 0
     return summary.queried != 0 and summary.points > summary.observed_points
-
-
-def direction_sentence(summary: AuditSummary) -> str | None:
-    """Return for which group the model does worse than for similar people of another.
-
-    Parameters
-    ----------
-    summary
-        The pair of levels that adds most, with its reverse beside it.
-
-    Notes
-    -----
-    Never said where the audit could find nothing, or where the verdict is about rates: there the
-    swaps of single people are no evidence. Where other swaps would do as well, between which groups
-    they go hangs on the choice.
-    """
-    told = summary.applicability is None and summary.rates is None
-    if not summary.directions or not told:
-        return None
-    first = summary.directions[0]
-    back = [
-        one
-        for one in summary.directions
-        if (one.feature, one.better, one.worse) == (first.feature, first.worse, first.better)
-    ]
-    near = about(summary)
-    shown = "" if summary.suppression is None else f", {OF_THOSE_SHOWN}"
-    return (
-        f"By {shorten(visible(first.feature))}: {_treatment(summary, first, back)}, which adds "
-        f"{near}{decimal(first.contribution)} to the statistic (the other way round: "
-        f"{_other_way(summary, first, back)}){shown}.{_flips(summary, first)}{_needed(summary)}"
-    )
-
-
-def _has_ties(summary: AuditSummary) -> bool:
-    """Tell whether other swaps are known to give the same statistic."""
-    # whether there are others was not searched for where the statistic is a bracket
-    return summary.plan_is_unique is False and summary.bracket is None
-
-
-def _is_open(first: Direction, back: Sequence[Direction]) -> bool:
-    """Tell whether other swaps with the same statistic could add more the other way round."""
-    added = sum(one.contribution for one in back)
-    return first.back_at_most is None or first.back_at_most > added + ROUNDING
-
-
-def _is_one_way(first: Direction, back: Sequence[Direction]) -> bool:
-    """Tell whether moves add much less for each person the other way round, in any such swaps."""
-    if not back:
-        return not _is_open(first, back)
-    if first.back_at_most is None:
-        return False
-    added = back[0].contribution
-    most = max(first.back_at_most, added) / added * (back[0].per_person or 0.0)
-    return (first.per_person or 0.0) >= ONE_WAY * most > 0
-
-
-def _other_way(summary: AuditSummary, first: Direction, back: Sequence[Direction]) -> str:
-    """Return what moves the other way round add, or how much they could.
-
-    Parameters
-    ----------
-    summary
-        What the audit says.
-    first, back
-        The direction that adds most, and its reverse if there is one.
-    """
-    near = about(summary)
-    added = f"{near}{decimal(back[0].contribution)}" if back else "nothing"
-    if not _is_open(first, back) or summary.suppression is not None:
-        return added
-    if first.back_at_most is None:
-        return f"{added} in these swaps"
-    most = f"{near}{decimal(first.back_at_most)}"
-    return (
-        f"{added} to {most}, as targets are tied" if back else f"up to {most}, as targets are tied"
-    )
-
-
-def _treatment(summary: AuditSummary, first: Direction, back: Sequence[Direction]) -> str:
-    """Return who is treated worse than whom, or, where both are, who would be if swapped.
-
-    What moves add grows with how many people a group has; what they add for each of them tells
-    which group fares worse.
-
-    Parameters
-    ----------
-    summary
-        What the audit says.
-    first, back
-        The direction that adds most, and its reverse if there is one.
-    """
-    worse, better = (shorten(value_text(one)) for one in (first.worse, first.better))
-    if _is_one_way(first, back):
-        does = "predictions are higher" if is_outcome(summary) else "the model does worse"
-        return f"{does} for {worse} than for similar people of {better}"
-    does = "get higher predictions" if is_outcome(summary) else "fare worse"
-    return f"people of {better} would {does} as similar people of {worse}"
-
-
-def _flips(summary: AuditSummary, one: Direction) -> str:
-    """Return how much of a direction denies the favourable label and how much grants it.
-
-    Parameters
-    ----------
-    summary, one
-        Nothing where no label is known to be favourable.
-    """
-    if one.harmful is None or one.lenient is None:
-        return ""
-    near, favour = about(summary), shorten(value_text(summary.favourable), 40)
-    return (
-        f" Of this, {near}{decimal(one.harmful)} is harmful (the label {favour} is denied to "
-        f"them, which similar people get) and {near}{decimal(one.lenient)} lenient (it is granted "
-        "to them, and similar people do not get it)."
-    )
-
-
-def _needed(summary: AuditSummary) -> str:
-    """Return how much of the statistic needs another group, where that is less than it adds.
-
-    Parameters
-    ----------
-    summary
-        With directions.
-    """
-    part = summary.attributable
-    if summary.bracket is not None:  # it is known as a lower value only
-        return ""
-    if part.same_group <= 0 or part.value >= summary.directions[0].contribution:
-        return ""
-    return f" Only {about(summary)}{decimal(part.value)} of the statistic needs another group."
 
 
 def directions_table(summary: AuditSummary) -> Table:
@@ -383,11 +248,12 @@ def flows_sentence(table: FlowTable) -> str:
 
 def ties_sentence(summary: AuditSummary) -> str | None:
     """Return what it means that the plan is not unique; None where it is."""
-    if not _has_ties(summary):
+    # whether there are others was not searched for where the statistic is a bracket
+    if summary.plan_is_unique is not False or summary.bracket is not None:
         return None
     return (
         "Other swaps would give the same statistic. Where there was a choice, the fewest columns "
-        "were changed, then the least distance, and of what was left the first by name was taken; "
+        "were changed, then the least distance, and of what was left the first in order was taken; "
         "such moves are marked as tied, and between which groups they go hangs on that choice."
     )
 

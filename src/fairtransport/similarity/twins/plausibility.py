@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from fairtransport.space.row_numbers import row_numbers
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sklearn.neighbors import NearestNeighbors
 
     from fairtransport.checks import BoolArray, FloatArray, IntArray
@@ -103,16 +107,21 @@ class Judge:
     people
         (n, coordinates) whose twins are judged.
     unknown
-        (n, coordinates) where they have a value that nobody has there.
+        (n, columns) where they have a value that nobody has there.
+    sizes
+        How many coordinates each column has.
     """
 
     def __init__(
-        self, neighbourhood: Neighbourhood, people: FloatArray, unknown: BoolArray
-    ) -> None:
+        self, neighbourhood: Neighbourhood, people: FloatArray, unknown: BoolArray,
+        sizes: Sequence[int],
+    ) -> None:  # fmt: skip
         self.parts: list[tuple[IntArray, BoolArray, Neighbourhood, Nearest]] = []
-        left_out, which = np.unique(unknown, axis=0, return_inverse=True)
-        for at, coordinates in enumerate(left_out):
-            rows = np.flatnonzero(which.reshape(-1) == at)
+        # nearly everybody has values that are known in every column
+        pattern = row_numbers([*unknown.T.astype(np.int64)])
+        for first in np.unique(pattern, return_index=True)[1]:
+            rows = np.flatnonzero(pattern == pattern[first])
+            coordinates = np.repeat(unknown[first], sizes)
             hood = neighbourhood.without(coordinates) if coordinates.any() else neighbourhood
             nearest = hood.nearest(_seen(people[rows], coordinates))
             self.parts.append((rows, coordinates, hood, nearest))

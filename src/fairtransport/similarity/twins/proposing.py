@@ -109,8 +109,8 @@ class _Screen:
         self.judge = None
         if twins.plausibility > 0:
             neighbourhood = _neighbourhood(self.support, twins.plausibility, seed)
-            unknown = np.repeat(self.unknown, self.support.encoding.sizes, axis=1)
-            self.judge = Judge(neighbourhood, self.own, unknown)
+            sizes = self.support.encoding.sizes
+            self.judge = Judge(neighbourhood, self.own, self.unknown, sizes)
 
     def passes(self, columns: Mapping[str, CodedColumn]) -> BoolArray:
         """Say which twins of one step count, each person having one."""

@@ -71,16 +71,24 @@ class Support:
         """Say whether the fitting data were the people of a space, or mostly taken from them."""
         if self.is_of(space):
             return True
-        # whoever has what nobody of the fitting data has is none of them
-        unknown = self.encoding.unknown(space.columns).any(axis=1)
-        seen, known = space.observed & ~unknown, len(self.rows)
-        if not seen.any():
-            return False
-        both = np.r_[self.rows, self.encoding.coordinates(space.columns)[seen]]
-        number = np.unique(both, axis=0, return_inverse=True)[1].reshape(-1)
-        listed = np.bincount(number[:known], self.people, number.max() + 1).astype(np.int64)
-        counts = np.bincount(number[known:], space.counts[seen], len(listed)).astype(np.int64)
+        rows, points = self._numbered(space)
+        size = max(rows.max(), points.max()) + 1
+        listed = np.bincount(rows, self.people, size).astype(np.int64)
+        counts = np.bincount(points, space.counts[space.observed], size).astype(np.int64)
         return SharedRows.between(listed, counts).is_mostly_own
+
+    def count_alike(self, space: SampleSpace) -> int:
+        """Return how many people of a space look the same as somebody of the fitting data."""
+        rows, points = self._numbered(space)
+        return int(space.counts[space.observed][np.isin(points, rows)].sum())
+
+    def _numbered(self, space: SampleSpace) -> tuple[IntArray, IntArray]:
+        """Return numbers of the fitting data's people and a space's, the same for equal ones."""
+        people = self.encoding.identities(space.columns)[space.observed]
+        known = np.zeros((len(self.rows), people.shape[1]))
+        known[:, : self.rows.shape[1]] = self.rows
+        number = np.unique(np.r_[known, people], axis=0, return_inverse=True)[1].reshape(-1)
+        return number[: len(known)], number[len(known) :]
 
     def moved(
         self, columns: Mapping[str, CodedColumn], step: FloatArray, *, exactly: bool
