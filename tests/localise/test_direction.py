@@ -205,3 +205,25 @@ def test_with_a_budget_ties_leave_open_what_goes_back():
     with_budget = find_directions(moved, by_race("abc").space)
 
     assert {one.back_at_most for one in with_budget} == {None}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_most_that_goes_back_is_that_of_the_best_targets_one_by_one(seed):
+    rng = np.random.default_rng(seed)
+    people = pd.DataFrame(rng.integers(0, 3, (120, 4)), columns=["race", "sex", "job", "good"])
+    people["good"] %= 2
+    worth = rng.integers(0, 2, (3, 3, 3))
+    result = ft.audit(
+        people, "good", model=lambda x: worth[x["race"], x["sex"], x["job"]], rng=0,
+        sensitive_features=["race", "sex"],
+    )  # fmt: skip
+    moved, codes = result.moved, result.space.columns["race"].codes
+    most = np.zeros((3, 3))
+    for source, many, gain in zip(moved.sources, moved.people, moved.gains, strict=True):
+        reached = np.unique(codes[result.problem.best_targets(0.0, source)])
+        most[codes[source], reached] += many * gain / 120
+
+    found = [one for one in result.summary.directions if one.feature == "race"]
+    assert found
+    for one in found:
+        assert one.back_at_most == pytest.approx(most[one.worse, one.better])
