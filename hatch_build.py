@@ -21,12 +21,12 @@ class ChartsHook(BuildHookInterface):
             return
         sys.path.insert(0, str(Path(self.root, "src")))
         try:
-            from fairtransport.report.bundle import PLACE, made_bundle
+            from fairtransport.report.bundle import PLACE, build_bundle
         finally:
             sys.path.pop(0)
         self._folder = TemporaryDirectory(prefix="fairtransport-build-")
         script = Path(self._folder.name, PLACE)
-        script.write_text(made_bundle(), encoding="utf-8", newline="")
+        script.write_text(build_bundle(), encoding="utf-8", newline="")
         build_data["force_include"][str(script)] = f"fairtransport/report/{PLACE}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002

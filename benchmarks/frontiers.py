@@ -12,6 +12,7 @@ from measure import (
     forget_peak_memory,
     in_fresh_process,
     memory,
+    patience,
     shown_seconds,
     timed,
 )
@@ -107,7 +108,7 @@ def _build(kind: str, size: int) -> Build:
     segments = len(frontiers.row)
     del frontiers
     took = [seconds]
-    while len(took) < 3 or (sum(took) < SECONDS_A_SIZE and len(took) < 100):
+    while len(took) < 3 or (sum(took) < patience(SECONDS_A_SIZE) and len(took) < 100):
         took.append(timed(lambda: build_frontiers(losses, geometry))[0])
     pairs, content = _contents(geometry)
     return Build(
@@ -125,7 +126,7 @@ def _build(kind: str, size: int) -> Build:
 
 
 def _looked_at(losses: FloatArray, geometry: Geometry, pairs: int) -> int:
-    from fairtransport.transport.embedded import corners_of_embedding
+    from fairtransport.transport.frontiers import corners_of_embedding
 
     if (points := geometry.searchable) is None:
         return pairs

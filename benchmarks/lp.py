@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from measure import Timing, in_fresh_process, repeat, shown_ratio, shown_seconds, timed
+from measure import Timing, in_fresh_process, patience, repeat, shown_ratio, shown_seconds, timed
 from peers import PEERS
 from rich.table import Table
 
@@ -81,9 +81,13 @@ class PeerRun:
     resampled_values: list[float]
 
 
-def compile_seconds() -> dict[str, float]:
-    """Return what Numba costs a new process: with an empty cache, and with a filled one."""
-    with TemporaryDirectory() as cache:
+def compile_seconds(*, quick: bool) -> dict[str, float]:
+    """Return what Numba costs a new process: with an empty cache, and with a filled one.
+
+    Where only small sizes are asked for, nothing is compiled that was compiled before.
+    """
+    with TemporaryDirectory() as empty:
+        cache = os.environ.get("NUMBA_CACHE_DIR", empty) if quick else empty
         return {
             name: in_fresh_process(_warm_up_seconds, cache)
             for name in ("empty_cache", "filled_cache")
@@ -176,7 +180,7 @@ def _further_values(solve: Solver, resamples: FloatArray) -> tuple[Timing, list[
         seconds, value = timed(partial(solve, frequencies))
         took.append(seconds)
         values.append(value)
-        if len(took) >= 3 and sum(took) >= SECONDS_A_PEER:
+        if len(took) >= 3 and sum(took) >= patience(SECONDS_A_PEER):
             break
     return Timing(median(took), len(took)), values
 

@@ -1,4 +1,4 @@
-"""A million points in ten dimensions: the whole audit, exact and as a bracket, and its memory.
+"""A million points in ten dimensions: the whole audit and its memory.
 
 CPU seconds, each audit in a process of its own. Half a million people are asked about with their
 twins; similarity is Euclidean, the model is cheap.
@@ -24,27 +24,16 @@ if TYPE_CHECKING:
 PEOPLE, QUICK_PEOPLE = 500_000, 10_000
 DIMENSIONS = 10
 SEED = 17
-UNTIL_CLOSED = 1_000_000
-"""Rounds of a search that ends when its bracket closes."""
-AUDITS = {
-    "0-1, exact": {"loss": "zero-one"},
-    "Brier, bracket": {"loss": "brier", "search_rounds": UNTIL_CLOSED},
-}
+AUDITS = {"0-1": {"loss": "zero-one"}}
 
 
 def measure(people: int, progress: Callable[[str], None]) -> dict[str, Any]:
-    """Return the stages of each audit, and the bracket of losses at random, the hardest."""
+    """Return the stages of each audit."""
     audits = {}
     for name, settings in AUDITS.items():
         progress(f"{name}, {people:,} people")
         audits[name] = in_fresh_process(_audit, people, settings)
-    progress(f"losses at random, K = {2 * people:,}")
-    return {
-        "people": people,
-        "dimensions": DIMENSIONS,
-        "audits": audits,
-        "random": in_fresh_process(_random_losses, 2 * people),
-    }
+    return {"people": people, "dimensions": DIMENSIONS, "audits": audits}
 
 
 def _audit(people: int, settings: dict[str, Any]) -> dict[str, Any]:
@@ -86,8 +75,6 @@ def _stages(people: int, settings: dict[str, Any]) -> dict[str, Any]:
         "peak_mib": peak_mib(),
         "page_mb": size / 1e6,
         "statistic": result.statistic,
-        "bracket": None if result.bracket is None else vars(result.bracket),
-        "width": None if result.bracket is None else result.bracket.width,
     }
 
 
@@ -107,24 +94,6 @@ def _scores(table: pd.DataFrame) -> np.ndarray:
     place = table[["x0", "x1", "x2"]].to_numpy()
     inside = place[:, 0] + np.sin(2 * place[:, 1]) - 0.5 * place[:, 2] ** 2
     return np.asarray(1 / (1 + np.exp(-inside - 0.4 * table["group"].to_numpy())))
-
-
-def _random_losses(points: int) -> dict[str, Any]:
-    """Return what the value alone costs where losses have nothing to do with places."""
-    from fairtransport import AuditProblem, Embedding, Geometry
-    from fairtransport.transport.bracket import Rounds, bracketed
-
-    def searched(size: int) -> tuple[float, dict[str, Any]]:
-        rng = np.random.default_rng(SEED)
-        place, losses = rng.normal(size=(size, DIMENSIONS)), rng.random(size)
-        problem = AuditProblem(losses, Geometry(np.zeros(size), Embedding(place)), budget=0.05)
-        start = process_time()
-        found = bracketed(problem, np.full(size, 1 / size), Rounds(), rng).bracket
-        return process_time() - start, vars(found) | {"width": found.width}
-
-    searched(500)
-    seconds, found = searched(points)
-    return {"points": points, "seconds": seconds, "peak_mib": peak_mib(), "bracket": found}
 
 
 def table(found: dict[str, Any]) -> Table:

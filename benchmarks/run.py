@@ -1,8 +1,8 @@
 """Speed and memory beside the peers, part by part: prints tables, renews docs/speed.json.
 
-`make bench` runs everything, and `scripts/make_speed_table.py` makes the docs' tables of what it
-wrote; `--only` runs some parts, `--quick` small sizes, which are not published. The exit code is 1
-when a peer's value is not ours, or two threads give other bits than one.
+`make bench` runs everything, and `scripts/make_tables.py` makes the docs' tables from the results;
+`--only` runs some parts, `--quick` small sizes, which are not published. The exit code is 1 when a
+peer's value is not ours, or two threads give other bits than one.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ import starting
 from measure import (
     ONE_THREAD,
     PUBLISHED,
+    QUICK,
     RESULTS,
     Neighbours,
     provenance,
@@ -51,7 +52,7 @@ class Measured(NamedTuple):
 
 def run_lp(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
     """Measure ours beside the LP solvers."""
-    compiling = lp.compile_seconds()
+    compiling = lp.compile_seconds(quick=quick)
     ours, theirs = [], []
     for size in lp.QUICK_SIZES if quick else lp.SIZES:
         own, peers = lp.measure_size(size, progress)
@@ -141,6 +142,8 @@ def main() -> int:
     """Run the benchmarks that were asked for."""
     options = _options()
     os.environ |= ONE_THREAD  # of all processes that are started here
+    if options.quick:
+        os.environ[QUICK] = "1"
     console = Console(width=None if sys.stdout.isatty() else 130, highlight=False)
     wrong = 0
     for name in options.only or PARTS:

@@ -26,7 +26,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "--help": ("--help",),
     "demo": ("demo", "--quiet"),
     "audit, rates": AUDIT,
-    "audit, --disagreement bias": (*AUDIT, "--disagreement", "bias"),
 }
 
 

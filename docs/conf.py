@@ -23,7 +23,7 @@ extensions = [
     "schema_table",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "_ext", "reproduction/adult-networks.md", "reproduction/table1.md"]
+exclude_patterns = ["_build", "_ext", "reproduction/table1.md"]
 suppress_warnings = ["myst.header"]
 nitpicky = False
 

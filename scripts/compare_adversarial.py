@@ -14,8 +14,8 @@ import tensorflow.compat.v1 as tf
 from aif360.algorithms.inprocessing import AdversarialDebiasing
 
 from fairtransport.datasets.compas import split_compas
-from fairtransport.reproduce.baselines import SIDES, coded_dataset
-from fairtransport.reproduce.evaluation import evaluate
+from fairtransport.reproduce.compas import evaluate
+from fairtransport.reproduce.methods import SIDES, build_dataset
 
 TARGET = Path(__file__).parents[1] / "tests" / "reproduce" / "adversarial_aif360.json"
 
@@ -27,10 +27,10 @@ def figures(seed: int) -> dict[str, float | None]:
     with tf.Session() as session:
         network = AdversarialDebiasing(
             **SIDES, scope_name=f"split{seed}", sess=session, seed=seed
-        ).fit(coded_dataset(split.training))
+        ).fit(build_dataset(split.training))
 
         def answer(people: object) -> np.ndarray:
-            return network.predict(coded_dataset(people)).labels[:, 0].astype(np.int64)
+            return network.predict(build_dataset(people)).labels[:, 0].astype(np.int64)
 
         return evaluate(answer, split.audit, seed)
 

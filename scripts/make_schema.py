@@ -3,7 +3,9 @@
 import json
 from pathlib import Path
 
-from fairtransport.report import audit_schema, comparison_schema, family_schema
+from fairtransport.documents.audit import audit_schema
+from fairtransport.documents.comparison import comparison_schema
+from fairtransport.documents.family import family_schema
 
 DOCS = Path(__file__).parents[1] / "docs"
 SCHEMAS = {

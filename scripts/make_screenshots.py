@@ -11,11 +11,14 @@ from pathlib import Path
 from playwright.sync_api import Browser, sync_playwright
 
 FOLDER = Path(__file__).parents[1] / "docs" / "images"
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
 WIDTHS = {"report-desktop.png": 1280, "report-phone.png": 390}
 HEIGHT = 1800
 """A picture ends here; the report goes on."""
-APP_WIDTH, APP_HEIGHT, PATIENCE = 1100, 1150, 120_000
+APP_WIDTH, APP_HEIGHT, PATIENCE = 1280, 720, 120_000
 
 
 @contextmanager
@@ -43,7 +46,7 @@ def take(report: Path) -> None:
 
 
 def take_app() -> None:
-    """Walk through the app with its first example, and write a picture of two pages."""
+    """Walk through the app with its first example, and write pictures of its pages."""
     server = subprocess.Popen(
         [sys.executable, "-m", "fairtransport", "app", "--no-open", "--quiet"],
         stdout=subprocess.PIPE,
@@ -57,14 +60,19 @@ def take_app() -> None:
             page.goto(address)
             page.get_by_role("button", name="Take this example").first.click()
             page.wait_for_selector("#audit")
-            page.screenshot(path=FOLDER / "app-columns.png")
+            page.screenshot(path=FOLDER / "app-form.png", full_page=True)
             page.get_by_role("button", name="Start the audit").click()
-            page.wait_for_selector("iframe.report")
-            page.get_by_role("link", name="Move δ and ε").click()
-            page.get_by_label("Threshold δ", exact=True).fill("0.06")
-            page.get_by_text("between the bounds of the statistic").wait_for()
+            page.wait_for_selector(".first")
+            page.screenshot(path=FOLDER / "app-result.png", full_page=True)
+            page.get_by_role("link", name="Look up a person").first.click()
+            page.locator(".affected a").first.click()
+            page.wait_for_selector("#who")
+            page.screenshot(path=FOLDER / "app-person.png", full_page=True)
+            page.get_by_role("link", name="Other limits").click()
+            page.get_by_label("Limit", exact=True).fill("6")
+            page.get_by_text("At a limit of 6 in 100").wait_for()
             page.evaluate("document.activeElement.blur()")
-            page.screenshot(path=FOLDER / "app-explore.png")
+            page.screenshot(path=FOLDER / "app-limits.png", full_page=True)
     finally:
         server.send_signal(signal.SIGINT)
         server.wait()

@@ -11,8 +11,8 @@ from pathlib import Path
 import pandas as pd
 
 from fairtransport.datasets.compas import split_compas
-from fairtransport.reproduce.baselines import RepresentationSettings, lfr
-from fairtransport.reproduce.evaluation import evaluate
+from fairtransport.reproduce.compas import evaluate
+from fairtransport.reproduce.methods import RepresentationSettings, lfr
 
 TARGET = Path(__file__).parents[1] / "docs" / "reproduction" / "lfr_sweep.csv"
 SETTINGS = (

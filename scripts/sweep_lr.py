@@ -11,7 +11,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 
 from fairtransport.datasets.compas import logistic_regression, split_compas
-from fairtransport.reproduce.compas_study import audit_model
+from fairtransport.reproduce.compas import audit_model
 
 TARGET = Path(__file__).parents[1] / "docs" / "reproduction" / "lr_blocks.csv"
 BLOCK = 50

@@ -7,7 +7,7 @@ import doctest
 from functools import cache
 
 import pytest
-from tests.public import found, public_definitions
+from tests.public import find_public, public_definitions
 
 
 @cache
@@ -20,7 +20,7 @@ def pages():
 def names_of(page):
     """Return what the example of a page's class defines; nothing for a function."""
     names = {"__name__": "example"}
-    examples = doctest.DocTestParser().get_examples(found(page).__doc__)
+    examples = doctest.DocTestParser().get_examples(find_public(page).__doc__)
     test = doctest.DocTest(examples, names, page, None, None, None)
     doctest.DocTestRunner(verbose=False).run(test, out=lambda _: None, clear_globs=False)
     return test.globs
@@ -40,5 +40,5 @@ def only_what_the_page_shows(request):
 
 def is_method(place, page):
     """Say whether a definition is a part of what has the page."""
-    kind = found(page)
+    kind = find_public(page)
     return place != f"{kind.__module__}.{kind.__qualname__}"

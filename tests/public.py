@@ -39,7 +39,7 @@ def names_on_the_page():
     return re.findall(r"^   ([A-Za-z_][\w.]*)$", PAGE.read_text("utf-8"), re.MULTILINE)
 
 
-def found(name):
+def find_public(name):
     """Return what a name of the API page stands for."""
     module, rest = import_module(PACKAGE), name.split(".")
     while len(rest) > 1:
@@ -51,7 +51,7 @@ def public_definitions():
     """Return each public definition once: what several classes inherit, where it is written."""
     known = {}
     for page in names_on_the_page():
-        value = found(page)
+        value = find_public(page)
         defined = [Public(page, page, value)]
         if inspect.isclass(value):
             defined += methods_of(page, value)

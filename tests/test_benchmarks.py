@@ -17,7 +17,7 @@ PARTS = {
     "spreading": ("sizes",),
     "afterwards": ("audits", "exponents"),
     "counting": ("files",),
-    "million": ("audits", "random"),
+    "million": ("audits",),
 }
 
 

@@ -5,23 +5,23 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from fairtransport.checks import (
-    calling,
-    choice,
-    finite,
-    float_array,
-    generator,
+from fairtransport._core.validation import (
+    check_choice,
+    check_finite,
+    check_float_array,
+    check_generator,
+    check_number,
+    describe_error,
+    explain_failures,
     is_among,
-    number,
-    said,
-    shown,
+    short_repr,
 )
 from fairtransport.errors import InputError
 
 
 @pytest.mark.parametrize("value", [0, 2.5, np.float32(1), np.int64(3), Fraction(1, 2)])
 def test_a_number_inside_its_limits_becomes_a_float(value):
-    result = number("budget", value, at_least=0)
+    result = check_number("budget", value, at_least=0)
 
     assert type(result) is float
     assert result == value
@@ -47,16 +47,16 @@ def test_a_number_inside_its_limits_becomes_a_float(value):
 )
 def test_a_number_outside_its_limits_is_refused(limits, value, message):
     with pytest.raises(InputError) as caught:
-        number("budget", value, **limits)
+        check_number("budget", value, **limits)
 
     assert str(caught.value) == message
 
 
 @pytest.mark.parametrize("value", ["c", 1, None, ["a"]])
 def test_a_choice_lists_the_words(value):
-    assert choice("way", "a", ("a", "b")) == "a"
+    assert check_choice("way", "a", ("a", "b")) == "a"
     with pytest.raises(InputError) as caught:
-        choice("way", value, ("a", "b"))
+        check_choice("way", value, ("a", "b"))
 
     assert str(caught.value) == f"`way` must be one of 'a', 'b', got {value!r}"
 
@@ -73,13 +73,13 @@ def test_a_choice_lists_the_words(value):
 )
 def test_an_array_of_the_wrong_kind_is_refused(value, shape, message):
     with pytest.raises(InputError) as caught:
-        float_array("x", value, shape)
+        check_float_array("x", value, shape)
 
     assert str(caught.value) == message
 
 
 def test_an_array_becomes_contiguous_floats():
-    array = float_array("x", np.arange(6).reshape(2, 3).T, (3, None))
+    array = check_float_array("x", np.arange(6).reshape(2, 3).T, (3, None))
 
     assert array.dtype == np.float64
     assert array.flags["C_CONTIGUOUS"]
@@ -95,7 +95,7 @@ def test_an_array_becomes_contiguous_floats():
 )
 def test_an_entry_that_is_not_finite_is_located(array, nonnegative, message):
     with pytest.raises(InputError) as caught:
-        finite("x", np.array(array), nonnegative=nonnegative)
+        check_finite("x", np.array(array), nonnegative=nonnegative)
 
     assert str(caught.value) == message
 
@@ -103,11 +103,11 @@ def test_an_entry_that_is_not_finite_is_located(array, nonnegative, message):
 def test_negative_numbers_are_finite():
     array = np.array([-1.0])
 
-    assert finite("x", array) is array
+    assert check_finite("x", array) is array
 
 
 def test_long_values_are_shown_on_one_short_line():
-    picture = shown(np.arange(1000).reshape(20, 50))
+    picture = short_repr(np.arange(1000).reshape(20, 50))
 
     assert len(picture) == 60
     assert "\n" not in picture
@@ -120,7 +120,7 @@ class Unshowable:
 
 
 def test_a_value_that_cannot_be_shown_is_named_by_its_type():
-    assert shown(Unshowable()) == "an object of type Unshowable"
+    assert short_repr(Unshowable()) == "an object of type Unshowable"
 
 
 @pytest.mark.parametrize(
@@ -129,34 +129,34 @@ def test_a_value_that_cannot_be_shown_is_named_by_its_type():
 )
 def test_text_complex_and_other_things_are_no_numbers(value):
     with pytest.raises(InputError, match=r"^`x` must be numeric, got"):
-        float_array("x", value, (None,))
+        check_float_array("x", value, (None,))
 
 
 def test_what_is_masked_is_not_forgotten():
     with pytest.raises(InputError, match=r"^`x` must not have masked entries, got 2$"):
-        float_array("x", np.ma.array([1, 2, 3], mask=[1, 0, 1]), (None,))
+        check_float_array("x", np.ma.array([1, 2, 3], mask=[1, 0, 1]), (None,))
 
-    assert float_array("x", np.ma.array([1, 2]), (2,)).tolist() == [1, 2]
+    assert check_float_array("x", np.ma.array([1, 2]), (2,)).tolist() == [1, 2]
 
 
 def test_somebody_elses_exception_is_one_short_line():
-    text = said(ValueError("a\nb \ud800" + "x" * 1000))
+    text = describe_error(ValueError("a\nb \ud800" + "x" * 1000))
 
     assert text.startswith("ValueError: a b ?xxx")
     assert text.endswith("x…")
     assert len(text) <= 220
-    assert said(KeyError()) == "KeyError: no reason given"
+    assert describe_error(KeyError()) == "KeyError: no reason given"
 
 
 def test_a_function_that_fails_is_named():
     message = r"^`f` failed: ZeroDivisionError: division by zero$"
-    with pytest.raises(InputError, match=message), calling("f"):
+    with pytest.raises(InputError, match=message), explain_failures("f"):
         1 / 0  # noqa: B018
 
 
 def test_a_function_may_say_itself_what_is_wrong():
     own = InputError("as it was")
-    with pytest.raises(InputError) as caught, calling("f"):
+    with pytest.raises(InputError) as caught, explain_failures("f"):
         raise own
 
     assert caught.value is own
@@ -170,4 +170,4 @@ def test_what_cannot_be_compared_is_not_among_others(value):
 @pytest.mark.parametrize("seed", [-1, 1.5, "1", True, [1], np.random.RandomState(0)])
 def test_a_seed_is_a_whole_number_or_a_generator(seed):
     with pytest.raises(InputError, match=r"^`rng` must be a seed >= 0, a numpy generator or None"):
-        generator("rng", seed)
+        check_generator("rng", seed)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import fairtransport
-from fairtransport.compilation import PACKAGES
+from fairtransport._core.compilation import PACKAGES
 
 HOME = Path(fairtransport.__file__).parent
 
@@ -24,7 +24,7 @@ problem = ft.AuditProblem([0, 0.5, 1], costs, budget=0.25)
 print(problem.value([0.5, 0.25, 0.25]), os.environ.get("NUMBA_CACHE_DIR"))
 """
 FUNCTIONS = """
-import fairtransport.transport.kernels, fairtransport.inference.anytime.eprocess
+import fairtransport.transport.kernels, fairtransport.inference.sequential_kernels
 import numba
 print(numba.config.CACHE_DIR)
 """

@@ -8,14 +8,13 @@ import pandas as pd
 import pytest
 
 import fairtransport as ft
+from fairtransport.data import build_space
 from fairtransport.geometry import Cost, CostFunction, CostMatrix, Embedding, Geometry
-from fairtransport.geometry.cost import Perturbed
-from fairtransport.geometry.free_moves import WithinTolerance, ZeroCost
+from fairtransport.geometry.costs import PerturbedCost, WithinTolerance, ZeroCost
 from fairtransport.inference import METHODS, Interval, SamplingLaw, sampling_law
 from fairtransport.losses import LOSSES, Loss, evaluate
-from fairtransport.similarity.base import Parameters, Similarity
-from fairtransport.similarity.registry import SIMILARITIES
-from fairtransport.space import build_space
+from fairtransport.similarity import SIMILARITIES
+from fairtransport.similarity.base import BaseSimilarity, Similarity
 
 RNG = np.random.default_rng(12)
 PEOPLE = pd.DataFrame({
@@ -63,6 +62,7 @@ SETTINGS = {
     "sensitive-subspace": {"sensitive_features": ["race"], "features": ["age", "debt"]},
     "comparable-pairs": {"features": COLUMNS},
     "comparable-groups": {"features": ["age", "debt"]},
+    "counterparts": {"sensitive_features": ["race"], "features": COLUMNS},
 }
 """What each similarity needs beside the data; a new one that needs more has a line here."""
 
@@ -86,12 +86,14 @@ def similarity_of(name):
 def test_a_similarity_keeps_its_promises(name):
     similarity = similarity_of(name)
     space = build_space(PEOPLE, "good", sensitive_features=["race"], features=COLUMNS)
+    if name == "counterparts":
+        space = similarity.add_counterparts(space)
     geometry = similarity.geometry(space)
     everybody = np.arange(space.size)
     costs = geometry.costs(everybody, everybody)
 
     assert isinstance(similarity, Similarity)
-    assert isinstance(similarity, Parameters)
+    assert isinstance(similarity, BaseSimilarity)
     assert similarity.name == name
     assert similarity.describe().endswith(".")
     assert geometry.size == space.size
@@ -112,7 +114,7 @@ COSTS = {
     WithinTolerance: WithinTolerance(POINTS, [1.0, 0.5]),
     CostMatrix: CostMatrix(DISTANCES),
     CostFunction: CostFunction(lambda rows, cols: DISTANCES[np.ix_(rows, cols)]),
-    Perturbed: CostFunction(lambda rows, cols: DISTANCES[np.ix_(rows, cols)]).perturbed(
+    PerturbedCost: CostFunction(lambda rows, cols: DISTANCES[np.ix_(rows, cols)]).perturb(
         0.1, 7, np.random.default_rng(0)
     ),
 }
@@ -128,7 +130,7 @@ def test_every_cost_is_looked_at():
 def test_a_cost_keeps_its_promises(cost):
     everybody, some = np.arange(7), np.array([5, 1, 3])
     costs = cost.between(everybody, everybody)
-    changed = cost.perturbed(0.1, 7, np.random.default_rng(1)).between(everybody, everybody)
+    changed = cost.perturb(0.1, 7, np.random.default_rng(1)).between(everybody, everybody)
     finite = np.isfinite(costs)
 
     assert (costs >= 0).all()
@@ -141,8 +143,10 @@ def test_a_cost_keeps_its_promises(cost):
     if cost.points is not None:
         apart = cost.points[:, None] - cost.points[None]
         np.testing.assert_allclose((apart**2).sum(axis=-1), costs)
-    if cost.listed is not None:
-        np.testing.assert_array_equal(costs[cost.listed.row, cost.listed.col], cost.listed.cost)
+    if cost.sparse_moves is not None:
+        np.testing.assert_array_equal(
+            costs[cost.sparse_moves.row, cost.sparse_moves.col], cost.sparse_moves.cost
+        )
 
 
 # -- methods
@@ -193,7 +197,7 @@ def test_a_registered_loss_is_found_by_its_name(monkeypatch):
 
 
 @dataclass
-class Neighbours(Parameters):
+class Neighbours(BaseSimilarity):
     """People of the same age are comparable: the recipe's toy."""
 
     name = "neighbours"

@@ -24,27 +24,36 @@ PAGE = ROOT / "docs" / "how-to" / "continuous-integration.md"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("delta", "verdict"), [("0.1", "certified"), ("0.02", "rejected")])
-def test_what_an_audit_found_stands_in_the_file_of_pytest(tmp_path, delta, verdict):
+@pytest.mark.parametrize(
+    ("delta", "verdict", "family"),
+    [
+        ("0.1", "certified", "xunit2"),
+        ("0.02", "rejected", "xunit2"),
+        ("0.1", "certified", "xunit1"),
+    ],
+)
+def test_what_an_audit_found_stands_in_the_file_of_pytest(tmp_path, delta, verdict, family):
     page = PAGE.read_text("utf-8")
     (suite,) = (block[3] for block in BLOCK.finditer(page) if block[2] == "test_bias.py")
     assert "delta=0.1" in suite
     (tmp_path / "test_bias.py").write_text(suite.replace("delta=0.1", f"delta={delta}"), "utf-8")
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "fairtransport.pytest_plugin", "--junitxml=out.xml",
-         "-p", "no:cacheprovider", "test_bias.py"],
+         "-o", f"junit_family={family}", "-W", "error", "-p", "no:cacheprovider", "test_bias.py"],
         cwd=tmp_path, capture_output=True, encoding="utf-8", check=False,
         env=os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""},
     )  # fmt: skip
 
     assert run.returncode == (verdict == "rejected"), run.stdout + run.stderr
+    assert "warning" not in run.stdout + run.stderr
     (test,) = ET.parse(tmp_path / "out.xml").iter("testcase")
     found = {one.get("name"): one.get("value") for one in test.iter("property")}
     assert found["fairtransport.verdict"] == verdict
     assert found["fairtransport.delta"] == delta
     assert (test.find("failure") is None) == (verdict == "certified")
     # what the page shows of the file
-    shown = re.search(r'name="fairtransport.statistic" value="([\d.]+)…"', page)[1]
+    section = page.partition("## As a test of pytest")[2]
+    shown = re.search(r'name="fairtransport.statistic" value="([\d.]+)…"', section)[1]
     assert found["fairtransport.statistic"].startswith(shown)
 
 
@@ -68,7 +77,15 @@ def test_the_lines_for_build_servers_run(tmp_path, monkeypatch, service):
     (line,) = (line for line in lines if line.startswith("fairtransport "))
 
     assert main(shlex.split(line)[1:]) == 3
-    assert ET.parse("audit.xml").getroot().find(".//failure") is not None
+    (suite,) = ET.parse("audit.xml").getroot()
+    assert suite.find("testcase/failure").get("type") == "rejected"
+    assert float(suite.get("time")) > 0
+    # what the page shows of the file
+    page, (name, value) = PAGE.read_text("utf-8"), ("fairtransport.statistic", "0.37")
+    assert f'<testsuite name="{suite.get("name")}"' in page
+    assert f'name="{suite.find("testcase").get("name")}" time=' in page
+    assert f'<property name="{name}" value="{value}…" />' in page
+    assert suite.find(f"properties/property[@name='{name}']").get("value").startswith(value)
     assert Path("audit.html").exists()
     assert Path("audit.json").exists()
 

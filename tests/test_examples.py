@@ -22,7 +22,7 @@ def test_continuous_features_are_audited_and_drawn(tmp_path):
 
     # the group alone shows nothing; the learned similarity does
     assert values[0] == 0
-    assert values[1] > 0.25
+    assert values[1] > 0.2
     assert values[2] < 0.1
     assert "fairness: rejected" in run.stdout
     assert run.stdout.count("rejected") == 1

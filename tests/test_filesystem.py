@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from fairtransport import filesystem
+from fairtransport._core import files as filesystem
+from fairtransport._core.files import write_text
 from fairtransport.errors import FairtransportError
-from fairtransport.filesystem import write_text
 
 
 @pytest.fixture(params=["without a name", "with a name"], autouse=True)
@@ -150,7 +150,7 @@ def test_a_full_device_is_told():
 TO_STDOUT = """
 import sys
 from pathlib import Path
-from fairtransport.filesystem import write_text
+from fairtransport._core.files import write_text
 print("before")
 write_text(Path(sys.argv[1]), "text\\n")
 print("after")

@@ -1,51 +1,23 @@
-"""Amounts of memory are understood, parts fit into them, and what cannot fit is refused."""
+"""Work that cannot fit into the machine's memory is refused, and large parts are cut."""
 
-import duckdb
 import numpy as np
 import pytest
 
-import fairtransport as ft
 from fairtransport import AuditProblem, Embedding, Geometry
-from fairtransport.errors import InputError
-from fairtransport.memory import (
-    entries_at_a_time,
-    expect,
-    for_duckdb,
-    in_words,
-    memory_size,
-    resident,
-    working_within,
-)
+from fairtransport._core import parallel
+from fairtransport.errors import DataError
 from fairtransport.transport import frontiers
+from fairtransport.transport import frontiers as nearest
 
 
 @pytest.mark.parametrize(
-    ("written", "size"),
-    [("2GB", 2 * 10**9), ("500 MB", 5 * 10**8), ("1.5gib", 3 * 2**29), (".5g", 5 * 10**8),
-     ("123", 123), ("7k", 7000), (10**9, 10**9)],
+    ("amount", "rounded", "up"),
+    [(2.04e9, "2.0 GB", "2.1 GB"), (1.5e9, "1.5 GB", "1.5 GB"), (4.564e8, "456 MB", "457 MB"),
+     (1e6, "1 MB", "1 MB"), (10, "0 MB", "1 MB")],
 )  # fmt: skip
-def test_amounts_are_read(written, size):
-    assert memory_size("memory", written) == size
-
-
-@pytest.mark.parametrize("written", ["", "much", "2 parsecs", "-1GB", "0GB", 0, -5, True, 2.5, "B"])
-def test_other_amounts_are_refused(written):
-    with pytest.raises(InputError, match=r'`memory` must be an amount of memory such as "2GB"'):
-        memory_size("memory", written)
-
-
-def test_amounts_in_words_are_read_again():
-    for amount in (1e6, 4.56e8, 1e9, 1.23e9, 7.77e10):
-        assert memory_size("memory", in_words(amount, up=True)) >= amount
-        assert memory_size("memory", in_words(amount)) == pytest.approx(amount, rel=0.05)
-
-
-def test_blocks_are_cut_to_fit():
-    assert entries_at_a_time(1000, 8) == 1000
-    with working_within(16 * 800):
-        assert entries_at_a_time(1000, 8) == 100
-        assert entries_at_a_time(10, 8) == 10
-    assert entries_at_a_time(1000, 8) == 1000
+def test_amounts_are_rounded(amount, rounded, up):
+    assert parallel.format_bytes(amount) == rounded
+    assert parallel.format_bytes(amount, up=True) == up
 
 
 def test_frontiers_are_the_same_in_small_parts(monkeypatch):
@@ -64,55 +36,46 @@ def test_frontiers_are_the_same_in_small_parts(monkeypatch):
     f = np.full(300, 1 / 300)
     value = whole.value(f)
     assert sizes == [300]
-    with working_within(16 * 24 * 300 * 20):
-        parts = AuditProblem(losses, costs, budget=0.1, forbidden=forbidden)
-        assert parts.value(f) == value
+    monkeypatch.setattr(frontiers, "CHUNK_ENTRIES", 300 * 20)
+    parts = AuditProblem(losses, costs, budget=0.1, forbidden=forbidden)
+    assert parts.value(f) == value
     assert max(sizes[1:]) == 20
 
 
-def test_duckdb_is_told_of_the_limit():
-    assert for_duckdb() == {}
-    with (
-        working_within(2 * 10**9),
-        duckdb.connect(config=for_duckdb()) as connection,
+def test_a_machine_has_the_memory_that_a_container_allows(monkeypatch, tmp_path):
+    monkeypatch.setattr(parallel, "CONTAINER_LIMITS", ())
+    physical = parallel.machine_memory()
+    assert physical is None or physical > parallel.resident()
+    files = [tmp_path / "memory.max", tmp_path / "absent", tmp_path / "limit_in_bytes"]
+    monkeypatch.setattr(parallel, "CONTAINER_LIMITS", files)
+    files[0].write_text("max\n")
+    assert parallel.machine_memory() == physical
+    files[2].write_text("5000000\n")
+    assert parallel.machine_memory() == 5_000_000
+    monkeypatch.delattr(parallel.os, "sysconf")
+    files[2].unlink()
+    assert parallel.machine_memory() is None
+
+
+def test_work_that_cannot_fit_is_refused(monkeypatch):
+    monkeypatch.setattr(parallel, "resident", lambda: 10**9)
+    monkeypatch.setattr(parallel, "machine_memory", lambda: 2 * 10**9)
+    assert parallel.check_fits(10**7, "few points") == 1_010_000_000
+    with pytest.raises(
+        DataError,
+        match=r"^many points need about 11\.0 GB of memory, and this machine has 2\.0 GB; sample",
     ):
-        told = connection.execute("SELECT current_setting('memory_limit')").fetchone()[0]
-    assert told == "953.6 MiB"  # 10⁹ bytes
-
-
-def test_work_that_cannot_fit_is_refused():
-    expect(1e18, "anything")  # without a limit
-    with working_within(resident() + 10**9):
-        expect(10**7, "little")
-        with pytest.raises(InputError, match=r"`memory` must be at least .* GB for much, got"):
-            expect(10**10, "much")
+        parallel.check_fits(10**10, "many points")
+    monkeypatch.setattr(parallel, "machine_memory", lambda: None)
+    assert parallel.check_fits(1e18, "anything") > 1e18
 
 
 def test_frontiers_that_cannot_fit_are_refused_before_they_are_built(monkeypatch):
     rng = np.random.default_rng(1)
     geometry = Geometry(np.zeros(2000), Embedding(rng.normal(size=(2000, 2))))
     problem = AuditProblem(rng.random(2000), geometry, budget=0.1)
-    from fairtransport.transport import embedded
-
-    monkeypatch.setattr(embedded, "CORNER_SIZE", 10**9)
-    with (
-        working_within(resident() + 10**9),
-        pytest.raises(InputError, match=r"frontiers of about \d+ corners .* \(`time_limit`\)"),
+    monkeypatch.setattr(nearest, "CORNER_BYTES", 10**15)
+    with pytest.raises(
+        DataError, match=r"^frontiers of about \d+ corners for each of 2,000 points need about "
     ):
         problem.value(np.full(2000, 1 / 2000))
-
-
-@pytest.mark.parametrize("memory", [10**30, "10TB"])
-def test_more_than_any_machine_has_is_no_limit(memory, tmp_path):
-    path = tmp_path / "cases.csv"
-    path.write_text("g,x,y,p\n" + "m,1,0,1\nf,2,1,1\n" * 30)
-    found = ft.audit(path, "y", y_pred="p", sensitive_features="g", rng=0, memory=memory)
-
-    assert found.n == 60
-
-
-def test_an_amount_is_said_as_it_was_given(tmp_path):
-    path = tmp_path / "cases.csv"
-    path.write_text("g,x,y,p\n" + "m,1,0,1\nf,2,1,1\n" * 30)
-    with pytest.raises(ft.InputError, match=r"got 10 B$"):
-        ft.audit(path, "y", y_pred="p", sensitive_features="g", rng=0, memory="10")

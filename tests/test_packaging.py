@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fairtransport.report.bundle import PLACE, made_bundle
+from fairtransport.report.bundle import PLACE, build_bundle
 
 ROOT = Path(__file__).parents[1]
 
@@ -53,7 +53,7 @@ def test_a_wheel_has_the_charts_script_and_its_licences(wheels):
         notices = [name for name in wheel.namelist() if name.endswith("charts_licence.txt")]
         sources = [name for name in wheel.namelist() if name.endswith("hatch_build.py")]
 
-    assert script == made_bundle()
+    assert script == build_bundle()
     assert len(notices) == 2  # beside the templates, and among the licences of the wheel
     assert sources == []
 

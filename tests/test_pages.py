@@ -8,7 +8,7 @@ from tests.pages import BLOCK, as_run
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = {str(page.relative_to(DOCS)): page.read_text("utf-8") for page in DOCS.rglob("*.md")}
-LONG = {"how-to/coming-from.md", "proxies.md", "tutorials/proxies.md"}
+LONG = {"how-to/coming-from.md", "proxies.md"}
 """Pages whose audits take many seconds."""
 
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from fairtransport import progress
+from fairtransport._core import progress
 
 
 class Terminal(io.StringIO):
@@ -54,7 +54,7 @@ def test_questions_say_which_draw_they_are_of(monkeypatch):
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setattr(progress, "PATIENCE", 0.0)
-    with progress.drawing(2, 5), progress.priced(100):
+    with progress.with_draw(2, 5), progress.with_price(100):
         answered = list(progress.track_questions(iter([([0, 1], "yes")]), 4, 1))
     assert answered == [([0, 1], "yes")]
     assert "draw 3 of 5: asked 3 of 4 (" in " ".join(screen.getvalue().split())
@@ -75,7 +75,7 @@ def test_silence_shows_no_bar_however_long_it_takes(monkeypatch, clock):
 
 def test_a_listener_is_told_first_last_and_now_and_then(clock):
     told = []
-    with progress.heard_by(lambda *how_far: told.append(how_far)):
+    with progress.with_listener(lambda *how_far: told.append(how_far)):
         for _ in progress.track(range(10), 10, "Work"):
             clock.sleep(0.45 * progress.PAUSE)
     list(progress.track(range(2), 2, "Nobody listens"))

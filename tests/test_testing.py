@@ -1,9 +1,13 @@
 """An audit as an assertion."""
 
+from inspect import signature
+from typing import get_args, get_type_hints
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from fairtransport.documents.verdicts import FAIL_ON, VERDICT_VALUES, exit_code
 from fairtransport.errors import InputError
 from fairtransport.testing import assert_delta_fair
 
@@ -25,17 +29,17 @@ def nearly_alike(points):
 ASKED = {"sensitive_features": "sex", "levels": {"sex": ["f", "m", "x"]}, "rng": 0}
 
 
-@pytest.mark.parametrize("require", ["certified", "not-rejected"])
-def test_a_rejected_model_fails(require):
-    with pytest.raises(AssertionError, match="δ-fairness rejected at level 5 %"):
-        assert_delta_fair(biased, people(400), "good", delta=0.02, require=require, **ASKED)
+@pytest.mark.parametrize("fail_on", ["rejected", "not-certified"])
+def test_a_rejected_model_fails(fail_on):
+    with pytest.raises(AssertionError, match=r"Over the limit: 400 people\.[\s\S]*p = 0\.017"):
+        assert_delta_fair(biased, people(400), "good", delta=0.02, fail_on=fail_on, **ASKED)
 
 
-def test_what_is_undecided_passes_only_where_that_was_asked():
+def test_what_is_undecided_fails_only_where_a_certificate_is_asked_for():
     asked = dict(delta=0.2, **ASKED)
-    with pytest.raises(AssertionError, match="nconclusive"):
-        assert_delta_fair(nearly_alike, people(20), "good", **asked)
-    result = assert_delta_fair(nearly_alike, people(20), "good", require="not-rejected", **asked)
+    with pytest.raises(AssertionError, match="Not settled: 20 people"):
+        assert_delta_fair(nearly_alike, people(20), "good", fail_on="not-certified", **asked)
+    result = assert_delta_fair(nearly_alike, people(20), "good", **asked)
     assert result.verdict == "inconclusive"
 
 
@@ -45,15 +49,32 @@ def test_a_certified_model_passes():
     )
 
 
-@pytest.mark.parametrize("require", ["certified", "not-rejected"])
-def test_an_audit_that_could_find_nothing_fails(require):
-    asked = dict(features=["points"], sensitive_features="sex", rng=0, require=require)
+@pytest.mark.parametrize("fail_on", ["rejected", "not-certified"])
+def test_an_audit_that_could_find_nothing_fails(fail_on):
+    asked = dict(features=["points"], sensitive_features="sex", rng=0, fail_on=fail_on)
     with pytest.raises(AssertionError, match="receives no sensitive feature"):
         assert_delta_fair(
             lambda points: (points["points"] > 4) * 1, people(100), "good", delta=0.1, **asked
         )
 
 
-def test_an_unknown_requirement_is_refused():
-    with pytest.raises(InputError, match="`require` must be"):
-        assert_delta_fair(biased, people(20), "good", delta=0.1, require="fair", **ASKED)
+def test_an_unknown_rule_is_refused():
+    with pytest.raises(
+        InputError, match="`fail_on` must be one of 'rejected', 'not-certified', 'never'"
+    ):
+        assert_delta_fair(biased, people(20), "good", delta=0.1, fail_on="fair", **ASKED)
+
+
+def test_nothing_fails_where_that_was_asked():
+    result = assert_delta_fair(biased, people(400), "good", delta=0.02, fail_on="never", **ASKED)
+    assert result.verdict == "rejected"
+
+
+def test_assertion_and_command_line_have_the_same_rules_and_default():
+    from fairtransport.cli.audit_command import audit
+
+    default = signature(assert_delta_fair).parameters["fail_on"].default
+    for verdict in (*VERDICT_VALUES, None):
+        # the command line tells a rule that was not given from one that was
+        assert exit_code(verdict, None) == exit_code(verdict, default)
+    assert get_args(get_args(get_type_hints(audit)["fail_on"])[0]) == FAIL_ON

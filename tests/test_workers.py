@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from fairtransport import AuditProblem, Embedding, Geometry
-from fairtransport.inference.paper import resampling
-from fairtransport.transport import embedded
+from fairtransport._core.parallel import count_workers
+from fairtransport.inference import resampling
+from fairtransport.transport import frontiers as embedded
 from fairtransport.transport.frontiers import build_frontiers
-from fairtransport.workers import count_workers
 
 FIELDS = ("base_target", "base_gain", "row", "target", "cost", "gain", "far_cost", "slope")
 
@@ -29,8 +29,8 @@ def people(size=3_000):
 def resampled(problem):
     people = 4 * problem.size
     counts = np.random.default_rng(1).multinomial(people, np.ones(problem.size) / problem.size)
-    draw = resampling.with_replacement(counts, people)
-    return resampling.values_of_resamples(problem, draw, 40, np.random.default_rng(2))
+    draw = resampling.draw_with_replacement(counts, people)
+    return resampling.compute_resampled_values(problem, draw, 40, np.random.default_rng(2))
 
 
 def results(size=3_000):

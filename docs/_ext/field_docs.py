@@ -3,7 +3,7 @@
 from dataclasses import is_dataclass
 from typing import get_type_hints
 
-from fairtransport.documents import Doc
+from fairtransport._core.schema import Doc
 
 
 def said_at_fields(kind):

@@ -1,4 +1,49 @@
-"""The exceptions a user can meet."""
+"""The exceptions a user can meet, and references to parameters in their messages."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_BEGIN, _KEY, _VALUE, _END = "\ue000", "\ue001", "\ue002", "\ue003"
+"""Private-use characters around a reference; no parameter's name has any of them."""
+
+
+def param(name: str, key: object = None) -> str:
+    """Return a reference to a parameter, or to its entry ``key``, for an error message."""
+    return f"{_BEGIN}{name if key is None else entry(name, key)}{_END}"
+
+
+def entry(name: str, key: object) -> str:
+    """Return the name of a parameter's entry, for functions that take a parameter's name."""
+    return f"{name}{_KEY}{key}"
+
+
+def option(name: str, value: str) -> str:
+    """Return a reference to a parameter set to a value, for an error message."""
+    return f"{_BEGIN}{name}{_VALUE}{value}{_END}"
+
+
+def render_message(message: str, flags: Mapping[str, str] | None = None) -> str:
+    """Return a message with its references written out, as flags where there are flags."""
+    text, *references = message.split(_BEGIN)
+    for part in references:
+        reference, _, rest = part.partition(_END)
+        text += _render_reference(reference, flags or {}) + rest
+    return text
+
+
+def _render_reference(reference: str, flags: Mapping[str, str]) -> str:
+    name, _, value = reference.partition(_VALUE)
+    if value:
+        return f"{flags[name]} {value}" if name in flags else f"{name}={value!r}"
+    name, _, key = reference.partition(_KEY)
+    if name in flags:
+        return f"`{flags[name]}.{key}`" if key else f"`{flags[name]}`"
+    return f"`{name}[{key!r}]`" if key else f"`{name}`"
 
 
 class FairtransportError(Exception):
@@ -10,9 +55,41 @@ class FairtransportError(Exception):
     >>> try:
     ...     ft.AuditProblem([0.0], [[0.0]], budget=-1)
     ... except ft.FairtransportError as error:
-    ...     print(error)
-    `budget` must be a finite number >= 0, got -1
+    ...     print(error.parameter, error, sep=": ")
+    budget: `budget` must be a finite number >= 0, got -1
     """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message)
+        self.flags: dict[str, str] = {}
+
+    @property
+    def message(self) -> str:
+        """The message, its references to parameters not yet written out."""
+        return str(self.args[0])
+
+    @property
+    def parameter(self) -> str | None:
+        """The parameter that the error is about; None if it is about none."""
+        _, _, rest = self.message.partition(_BEGIN)
+        name = rest.partition(_END)[0].partition(_KEY)[0].partition(_VALUE)[0]
+        return name or None
+
+    def __str__(self) -> str:
+        return render_message(self.message, self.flags)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+
+@contextmanager
+def name_parameters(**flags: str) -> Iterator[None]:
+    """Let errors that are raised inside call parameters by these flags."""
+    try:
+        yield
+    except FairtransportError as error:
+        error.flags = flags | error.flags
+        raise
 
 
 class InputError(FairtransportError, ValueError):
@@ -77,8 +154,8 @@ class NoCandidateError(FairtransportError, ValueError):
     """
 
     def __init__(self, message: str, results: object = None) -> None:
-        super().__init__(message, results)
+        super().__init__(message)
         self.results = results
 
-    def __str__(self) -> str:
-        return str(self.args[0])
+    def __reduce__(self) -> tuple[type, tuple[str, object]]:
+        return type(self), (self.args[0], self.results)

@@ -9,8 +9,15 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from fairtransport.checks import FloatArray, Values, float_array, number, said, shown
-from fairtransport.errors import DataError, FairtransportError, InputError, ModelError
+from fairtransport._core.validation import (
+    FloatArray,
+    Values,
+    check_float_array,
+    check_number,
+    describe_error,
+    short_repr,
+)
+from fairtransport.errors import DataError, FairtransportError, InputError, ModelError, param
 
 Answer: TypeAlias = Literal["label", "score", "value", "any"]
 """What a loss needs: predicted labels, class scores (probabilities), numbers, or whatever."""
@@ -51,11 +58,11 @@ class Loss:
     >>> import numpy as np
     >>> import pandas as pd
     >>> import fairtransport as ft
-    >>> def cost(good, said):
-    ...     return np.where(good == said, 0.0, np.where(good == 1, 5.0, 1.0))
+    >>> def cost(good, predicted):
+    ...     return np.where(good == predicted, 0.0, np.where(good == 1, 5.0, 1.0))
     >>> harm = ft.Loss("harm", "label", cost, range=(0.0, 5.0))
     >>> people = pd.DataFrame({"sex": ["f", "m"] * 200, "good": [1] * 400})
-    >>> result = ft.audit(people, "good", model=lambda asked: (asked["sex"] == "m").astype(int),
+    >>> result = ft.audit(people, "good", model=lambda x: (x["sex"] == "m").astype(int),
     ...                   sensitive_features="sex", loss=harm, rng=0)
     >>> result.statistic
     2.5
@@ -76,38 +83,12 @@ def _zero_one(truth: Values, predicted: Values) -> FloatArray:
 
 
 def _score_of_truth(truth: Values, scores: Values) -> FloatArray:
-    """Return the score that each person's true class got.
-
-    Parameters
-    ----------
-    truth
-        Class numbers.
-    scores
-        (n, classes).
-
-    Examples
-    --------
-    >>> _score_of_truth(np.array([1, 0]), np.array([[0.25, 0.75], [0.5, 0.5]])).tolist()
-    [0.75, 0.5]
-    """
+    """Return the score that each person's true class got."""
     return np.asarray(scores[np.arange(len(truth)), truth], dtype=np.float64)
 
 
 def _brier(truth: Values, scores: Values) -> FloatArray:
-    """Return half the squared distance of scores from the truth, in [0, 1].
-
-    Parameters
-    ----------
-    truth
-        Class numbers.
-    scores
-        (n, classes) probabilities.
-
-    Examples
-    --------
-    >>> _brier(np.array([1, 0]), np.array([[0.25, 0.75], [0.0, 1.0]])).tolist()
-    [0.0625, 1.0]
-    """
+    """Return half the squared distance of scores from the truth, in [0, 1]."""
     hit = np.eye(scores.shape[1])[truth]
     return np.asarray(((scores - hit) ** 2).sum(axis=1) / 2)
 
@@ -118,21 +99,8 @@ def _difference(truth: Values, predicted: Values) -> FloatArray:
 
 
 def log_loss(clip: float = DEFAULT_CLIP) -> Loss:
-    """Return the logarithmic loss with scores clipped from below, so that it is bounded.
-
-    Parameters
-    ----------
-    clip
-        The least score that counts, in (0, 1); the loss is at most −log(clip). Without it a single
-        confident error would be worth infinitely much, and no bound could be given.
-
-    Examples
-    --------
-    >>> low, high = log_loss(clip=0.1).range
-    >>> low, round(high, 4)
-    (0.0, 2.3026)
-    """
-    clip = number("clip", clip, above=0, below=1)
+    """Return the logarithmic loss with scores clipped from below, so that it is bounded."""
+    clip = check_number("clip", clip, above=0, below=1)
 
     def evaluate(truth: Values, scores: Values) -> FloatArray:
         """Return −log of the score of the true class."""
@@ -162,81 +130,54 @@ LOSSES: dict[str, Loss] = {
 
 
 def as_loss(loss: object, loss_range: object = None) -> Loss:
-    """Return the loss a user named, or wrap a callable ``loss(y, prediction)``.
-
-    ``loss_range`` states limits that the user knows to hold; a loss that has its own keeps it.
-
-    Parameters
-    ----------
-    loss
-        A name of the registry, a `Loss`, or a callable.
-    loss_range
-        Two finite numbers, the smaller first; None if no limits are known.
-
-    Raises
-    ------
-    InputError
-        If it is none of these, or the limits contradict the loss's own.
-
-    Examples
-    --------
-    >>> as_loss("squared", (0.0, 4.0)).range
-    (0.0, 4.0)
-    """
+    """Return a named loss or wrap a callable; ``loss_range`` states a range that it lacks."""
     if isinstance(loss, Loss):
-        found = loss
+        result = loss
     elif isinstance(loss, str) and loss in LOSSES:
-        found = LOSSES[loss]
+        result = LOSSES[loss]
     elif callable(loss) and not isinstance(loss, type):
-        found = Loss(getattr(loss, "__name__", "callable"), "any", loss)
+        result = Loss(getattr(loss, "__name__", "callable"), "any", loss)
     else:
         words = ", ".join(repr(name) for name in LOSSES)
-        msg = f"`loss` must be one of {words}, a Loss or a callable, got {shown(loss)}"
+        msg = (
+            f"{param('loss')} must be one of {words}, a Loss or a callable, got {short_repr(loss)}"
+        )
         raise InputError(msg)
     if loss_range is None:
-        return found
-    low, high = float_array("loss_range", loss_range, (2,))
+        return result
+    low, high = check_float_array("loss_range", loss_range, (2,))
     if not low < high or not np.isfinite([low, high]).all():
-        msg = f"`loss_range` must be two finite numbers, low < high, got {shown(loss_range)}"
+        msg = (
+            f"{param('loss_range')} must be two finite numbers, low < high, got "
+            f"{short_repr(loss_range)}"
+        )
         raise InputError(msg)
-    if found.range is not None and found.range != (low, high):
-        msg = f"`loss_range` must be left out for {found.name!r}, whose range is {found.range}"
+    if result.range is not None and result.range != (low, high):
+        msg = (
+            f"{param('loss_range')} must be left out for {result.name!r}, whose range is "
+            f"{result.range}"
+        )
         raise InputError(msg)
-    return replace(found, range=(float(low), float(high)))
+    return replace(result, range=(float(low), float(high)))
 
 
 def evaluate(loss: Loss, truth: Values, answer: Values) -> FloatArray:
-    """Return one finite loss a point, inside the loss's declared range.
-
-    Parameters
-    ----------
-    loss
-        The loss.
-    truth
-        True labels, class numbers or numbers, as the loss needs them.
-    answer
-        What the model said, one entry or row a point.
-
-    Raises
-    ------
-    ModelError
-        If a caller's loss fails.
-    DataError
-        If a loss is not finite, or outside the range: bounds would not hold.
-    """
+    """Return one finite loss a point, inside the declared range."""
     try:
-        losses = float_array(f"loss {loss.name!r}", loss.evaluate(truth, answer), (len(answer),))
+        losses = check_float_array(
+            f"loss {loss.name!r}", loss.evaluate(truth, answer), (len(answer),)
+        )
     except FairtransportError:
         raise
     except Exception as error:
-        msg = f"the loss {loss.name!r} failed: {said(error)}"
+        msg = f"the loss {loss.name!r} failed: {describe_error(error)}"
         raise ModelError(msg) from error
     bad = ~np.isfinite(losses)
     if bad.any():
-        at = int(np.flatnonzero(bad)[0])
+        index = int(np.flatnonzero(bad)[0])
         msg = (
-            f"losses must be finite, got {losses[at]:g} for truth {shown(truth[at])} "
-            f"and answer {shown(answer[at])}"
+            f"losses must be finite, got {losses[index]:g} for truth {short_repr(truth[index])} "
+            f"and answer {short_repr(answer[index])}"
         )
         raise DataError(msg)
     if loss.range is not None:

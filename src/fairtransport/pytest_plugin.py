@@ -9,24 +9,26 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fairtransport.audit import AuditResult
-    from fairtransport.space.reader import ColumnLike, TableLike
-
-RECORDED = ("verdict", "statistic", "lower_bound", "upper_bound", "delta", "alpha", "n", "seed")
-"""What is recorded of an audit, as ``fairtransport.verdict`` and so on."""
+    from fairtransport.audits import AuditResult
+    from fairtransport.data.sources import ColumnLike, TableLike
 
 
 @pytest.fixture
-def assert_delta_fair(record_property: Callable[[str, object], None]) -> Callable[..., AuditResult]:
+def assert_delta_fair(request: pytest.FixtureRequest) -> Callable[..., AuditResult]:
     """Assert as `fairtransport.testing.assert_delta_fair` does, and record what was found.
+
+    A test takes the fixture and calls it, as in ``assert_delta_fair(model, people, "good",
+    delta=0.03, sensitive_features="sex")``.
 
     Verdict, statistic, bounds and settings become properties of the test in the file of
     ``pytest --junitxml``, whether it passes or fails.
     """
     # pytest loads plugins in every suite of an environment: what audits need waits for a test
-    from fairtransport.audit import audit
-    from fairtransport.checks import choice
-    from fairtransport.testing import REQUIRED, assert_verdict
+    from fairtransport._core.validation import check_choice
+    from fairtransport.audits import audit
+    from fairtransport.documents.verdicts import FAIL_ON
+    from fairtransport.report.exports import list_properties
+    from fairtransport.testing import assert_verdict
 
     def assert_and_record(
         model: object,
@@ -34,14 +36,15 @@ def assert_delta_fair(record_property: Callable[[str, object], None]) -> Callabl
         y: ColumnLike | None = None,
         *,
         delta: float,
-        require: str = "certified",
-        **asked: Any,
+        fail_on: str = "rejected",
+        **settings: Any,
     ) -> AuditResult:
-        choice("require", require, REQUIRED)
-        result = audit(X, y, model=model, delta=delta, **asked)
-        for name in RECORDED:
-            record_property(f"fairtransport.{name}", getattr(result, name))
-        assert_verdict(result, require)
+        __tracebackhide__ = True
+        check_choice("fail_on", fail_on, FAIL_ON)
+        result = audit(X, y, model=model, delta=delta, **settings)
+        # what record_property does, which warns under the default junit_family, xunit2
+        request.node.user_properties.extend(list_properties(result.headline))
+        assert_verdict(result, fail_on)
         return result
 
     return assert_and_record

@@ -1,449 +1,616 @@
-"""What an audit is asked: the default, the sentence and the rule of every setting, once.
+"""The settings of an audit: default, help text and rule of each, once.
 
-The signatures of `audit`, `Monitor`, `DeltaFairSearch` and `faith_scorer` repeat the defaults and
-their docstrings the sentences, for people who press Tab; the flags of the command line are made
-from here. A test compares all of them with this table.
+The signatures of `audit`, `compare`, `Monitor`, `DeltaFairSearch` and `faith_scorer` repeat the
+defaults, and their docstrings the help texts; the flags of the command line are made from here.
+A test compares all of them with this table.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from datetime import date
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from difflib import get_close_matches
+from functools import cached_property, partial, wraps
+from inspect import signature
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar, cast
 
 import numpy as np
 
+from fairtransport._core.validation import (
+    check_choice,
+    check_generator,
+    check_integer,
+    check_number,
+    check_threshold,
+    short_repr,
+)
 from fairtransport.access.query_log import QueryLog, as_query_log
-from fairtransport.checks import choice, generator, number, shown, threshold, whole
-from fairtransport.errors import InputError
+from fairtransport.data.design import Clusters, Weights
+from fairtransport.data.twins import check_together
+from fairtransport.errors import InputError, param
 from fairtransport.inference.methods import METHODS, check_level
-from fairtransport.inference.paper.resampling import MOST_RESAMPLES
+from fairtransport.inference.resampling import MAX_RESAMPLES
 from fairtransport.losses import LOSSES, Loss, as_loss
-from fairtransport.memory import memory_size
 from fairtransport.similarity import SIMILARITIES, Similarity, as_similarity
-from fairtransport.similarity.twins import KINDS, Twins, as_twins
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from fairtransport.space.reader import TableLike
+    from fairtransport.data.sources import TableLike
 
 LossLike: TypeAlias = str | Loss | Callable[..., object]
 """A loss as a user gives it: its name, a `Loss`, or a function of labels and predictions."""
 SimilarityLike: TypeAlias = str | Similarity
-TwinsLike: TypeAlias = str | Twins | Mapping[str, object] | None
-"""Which twins are asked about: the kind, or all that is to be said of them."""
+TogetherLike: TypeAlias = (
+    Sequence[Sequence[str]] | Mapping[tuple[str, ...], Sequence[Sequence[object]] | None]
+)
+"""Sets of columns that change together, with their combinations where these are declared."""
 Rng: TypeAlias = int | np.random.Generator | None
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 Check: TypeAlias = Callable[[str, Any], Any]
-"""Takes a setting's name and value and returns what is kept of it, or says which rule it breaks."""
+"""Takes a setting's name and value; returns the checked value or raises `InputError`."""
 
 MISSING_VALUES = ("error", "level")
 JUDGED = ("statistic", "attributable")
-MOST_MOVES = 100_000
-"""A document with more moves than these would be a table."""
-DISAGREEMENTS = ("rates", "bias")
-MOST_DRAWS = 10_000
-"""The most answers to a question."""
+MAX_LISTED_MOVES = 100_000
+"""A document with more moves would be a table."""
+MAX_DRAWS = 10_000
+
+BASICS, SIMILAR, QUERYING, OUTPUT, ADVANCED = SECTIONS = (
+    "Basics", "Who is similar", "Asking the model", "Output", "Advanced",
+)  # fmt: skip
+"""The sections of flags in ``fairtransport audit --help``, in their order."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One thing that an audit is asked.
+    """Help text, default, rule and flag of one setting."""
 
-    Attributes
-    ----------
-    sentence
-        What it is: how its docstrings begin, and what its flag's help says.
-    default
-        What holds where nothing is said; ``dataclasses.MISSING`` where it has to be said.
-    check
-        Its rule, as far as it needs no data.
-    choices
-        The names it may have, most often those of a registry.
-    flag
-        What the command line and its TOML file call it, if not by its own name.
-    line
-        The flag's help, where a line is written otherwise than Python.
-    recorded
-        Where the JSON document has it, as in "provenance.seed".
-    """
-
-    sentence: str
+    help: str
     default: object = None
     check: Check | None = None
     choices: Collection[str] | None = None
-    flag: str | None = None
-    line: str | None = None
+    section: str = ADVANCED
+    kind: str = "text"
+    flag: str = ""
+    flag_help: str = ""
     recorded: str | None = None
 
-    @property
-    def help(self) -> str:
-        """What the flag's help says."""
-        return self.sentence if self.line is None else self.line
 
-    def called(self, sentence: str, line: str | None = None) -> Setting:
-        """Return the same setting, with the same rule, where it means something else."""
-        return replace(self, sentence=sentence, line=line)
+def _setting(text: str, default: object = None, **more: Any) -> Any:
+    """Return a field of a settings class."""
+    return field(default=default, metadata={"setting": Setting(text, default, **more)})
 
 
-def _asked(sentence: str, default: object = None, **more: Any) -> Any:
-    """Return a field of `AuditSettings`."""
-    setting = Setting(sentence, default, **more)
-    return field(default=default, metadata={"setting": setting})
+def _table(settings: Mapping[str, Setting]) -> dict[str, Setting]:
+    """Return settings with their flags and the flags' help texts filled in."""
+    return {
+        name: replace(
+            one,
+            flag=one.flag or name.rpartition(".")[2].replace("_", "-"),
+            flag_help=one.flag_help or one.help,
+        )
+        for name, one in settings.items()
+    }
 
 
-def _valid(make: Callable[[object], object]) -> Check:
-    """Return the check that something can be made of a value, which itself is kept.
+def _settings_of(kind: type, prefix: str = "") -> dict[str, Setting]:
+    """Return the settings of a class by name."""
+    return _table({prefix + one.name: one.metadata["setting"] for one in fields(kind)})
+
+
+def _check_fields(settings: Any, prefix: str = "") -> None:
+    """Replace the values of a settings object by the checked ones."""
+    for one in fields(settings):
+        check: Check | None = one.metadata["setting"].check
+        if check is not None:
+            value = check(prefix + one.name, getattr(settings, one.name))
+            object.__setattr__(settings, one.name, value)
+
+
+def _valid(build: Callable[[object], object]) -> Check:
+    """Return the check that something can be built from a value, which itself is kept.
 
     A name can be saved, sent to other processes and shown; what it stands for not always.
     """
 
     def check(_: str, value: object) -> object:
-        make(value)
+        build(value)
         return value
 
     return check
 
 
-def _some_columns(name: str, value: object) -> object:
+def _check_columns(name: str, value: object) -> object:
     if isinstance(value, list | tuple) and not value:
-        msg = f"`{name}` must name at least one column, got none"
+        msg = f"{param(name)} must name at least one column, got none"
         raise InputError(msg)
     return value
 
 
-def _seed(name: str, value: object) -> int:
+def _check_seed(name: str, value: object) -> int:
     """Return a seed that can be recorded: the number given, or one drawn."""
-    drawn = generator(name, value)
-    return int(value) if isinstance(value, int | np.integer) else int(drawn.integers(2**32))
+    generator = check_generator(name, value)
+    return int(value) if isinstance(value, int | np.integer) else int(generator.integers(2**32))
 
 
-def _log(name: str, value: object) -> QueryLog | None:
+def _check_log(name: str, value: object) -> QueryLog | None:
     return None if value is None else as_query_log(name, value)
 
 
-def _if_given(check: Check, name: str, value: object) -> object:
+def _optional(check: Check, name: str, value: object) -> object:
     return None if value is None else check(name, value)
 
 
-def _switch(name: str, value: object) -> bool:
+def _check_switch(name: str, value: object) -> bool:
     if isinstance(value, bool | np.bool_):
         return bool(value)
-    msg = f"`{name}` must be True or False, got {shown(value)}"
+    msg = f"{param(name)} must be True or False, got {short_repr(value)}"
     raise InputError(msg)
 
 
-def _mapping(name: str, value: object) -> Mapping[str, object]:
+def _check_reference(name: str, value: object) -> Mapping[str, object] | str:
     if value is None:
         return {}
+    if isinstance(value, str) and value == "highest":
+        return value
     if not isinstance(value, Mapping):
-        msg = f"`{name}` must map sensitive features to groups, got {shown(value)}"
+        msg = (
+            f"{param(name)} must map sensitive features to groups or be 'highest', got "
+            f"{short_repr(value)}"
+        )
         raise InputError(msg)
     return value
 
 
-def _text(name: str, value: object) -> str | None:
+def _check_text(name: str, value: object) -> str | None:
     if value is not None and (not isinstance(value, str) or not value.strip()):
-        msg = f"`{name}` must be text, got {shown(value)}"
+        msg = f"{param(name)} must be text, got {short_repr(value)}"
         raise InputError(msg)
     return value
 
 
-def _date(name: str, value: object) -> str | None:
+def _check_date(name: str, value: object) -> str | None:
     """Return a day as text: artefacts have no clock of their own."""
     if value is None:
         return None
     try:
         return date.fromisoformat(str(value)).isoformat()
     except ValueError:
-        msg = f"`{name}` must be a date such as 2026-03-31, got {shown(value)}"
+        msg = f"{param(name)} must be a date such as 2026-03-31, got {short_repr(value)}"
         raise InputError(msg) from None
+
+
+def _check_design(kind: type[Clusters | Weights], name: str, value: object) -> object:
+    """Return clusters or weights, from a column's name or from the parts of a flag."""
+    if value is None or isinstance(value, kind):
+        return value
+    if isinstance(value, Mapping):
+        allowed = [one.name for one in fields(kind)]
+        for key in value:
+            check_choice(name, key, allowed)
+        return kind(**value)
+    if isinstance(value, str):
+        return kind(value)
+    msg = f"{param(name)} must be a column's name or an ft.{kind.__name__}, got {short_repr(value)}"
+    raise InputError(msg)
+
+
+def _check_queries(name: str, value: object) -> Queries:
+    if value is None:
+        return Queries()
+    if not isinstance(value, Queries):
+        msg = f"{param(name)} must be an ft.Queries, got {short_repr(value)}"
+        raise InputError(msg)
+    return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Queries:
+    """How a model is queried.
+
+    Parameters
+    ----------
+    log
+        SQLite file that stores every answer, so that an interrupted audit continues without
+        asking anything twice. ``ft.access.load`` reads it, for an audit without the model. A
+        callable has to be named: ``ft.access.named``.
+    repeats
+        Number of questions to ask a second time, in another order and other batches, to see
+        whether the answers agree. Default: 20; none of a model that says that it answers at
+        random. If answers differ, there is no verdict without ``draws``.
+    draws
+        Answers per question, for a model that answers at random. With several the statistic is
+        about mean losses; choosing the worst twin and measuring it use different draws. One
+        answer is taken for good, unless the model says that it answers at random.
+    until_sure
+        Ask about people in random order until there is a verdict. The bounds hold at the moment
+        the asking stops.
+    limit
+        Maximum number of questions with ``until_sure``, repeated ones included, which take a third
+        of it at most.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> ft.Queries(repeats=20).repeats
+    20
+    >>> ft.Queries(limit=500)
+    Traceback (most recent call last):
+    fairtransport.errors.InputError: `queries.limit` must be given with `queries.until_sure`, got
+    it alone
+    """
+
+    log: str | Path | QueryLog | None = _setting(
+        "SQLite file that stores every answer, so that an interrupted audit continues without "
+        "asking anything twice.",
+        check=_check_log,
+        section=QUERYING,
+        kind="path",
+        flag="query-log",
+    )
+    repeats: int | None = _setting(
+        "Number of questions to ask a second time, in another order and other batches, to see "
+        "whether the answers agree. Default: 20.",
+        check=partial(_optional, partial(check_integer, at_least=0)),
+        section=QUERYING,
+        kind="integer",
+    )
+    draws: int = _setting(
+        "Answers per question, for a model that answers at random.",
+        1,
+        check=partial(check_integer, at_most=MAX_DRAWS),
+        section=QUERYING,
+        kind="integer",
+    )
+    until_sure: bool = _setting(
+        "Ask about people in random order until there is a verdict.",
+        default=False,
+        check=_check_switch,
+        section=QUERYING,
+        kind="switch",
+    )
+    limit: int | None = _setting(
+        "Maximum number of questions with ``until_sure``, repeated ones included.",
+        check=partial(_optional, check_integer),
+        section=QUERYING,
+        kind="integer",
+        flag="query-limit",
+        flag_help="Maximum number of questions with --until-sure, repeated ones included.",
+    )
+
+    def __post_init__(self) -> None:
+        _check_fields(self, "queries.")
+        draws, until_sure, limit = (
+            param(f"queries.{name}") for name in ("draws", "until_sure", "limit")
+        )
+        if self.until_sure and self.draws > 1:
+            msg = f"{draws} and {until_sure} must not be given together, got both"
+            raise InputError(msg)
+        if self.limit is not None and not self.until_sure:
+            msg = f"{limit} must be given with {until_sure}, got it alone"
+            raise InputError(msg)
+
+    def check_only(self, supported: Collection[str], reason: str) -> None:
+        """Refuse what ``audit`` alone can be asked."""
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if one.name not in supported and value != one.default:
+                msg = f"{param(f'queries.{one.name}')} is for `audit` alone: {reason}"
+                raise InputError(msg)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentOptions:
+    """What a report, a JSON document or a Markdown text is told beyond the result."""
+
+    title: str | None = _setting(
+        "Heading of the report.", check=_check_text, section=OUTPUT, recorded="provenance.title"
+    )
+    date: Any = _setting(
+        "Date of the report, such as 2026-03-31. Reports carry a date only if you set one.",
+        check=_check_date,
+        section=OUTPUT,
+        recorded="provenance.date",
+    )
+    auditor: str | None = _setting(
+        "Who audits.", check=_check_text, section=OUTPUT, recorded="provenance.auditor"
+    )
+    data_name: str | None = _setting(
+        "Name of the audit data in the report.",
+        check=_check_text,
+        section=OUTPUT,
+        recorded="provenance.data_name",
+    )
+    max_moves: int = _setting(
+        "Maximum number of moves in a document; those that add most come first.",
+        500,
+        check=partial(check_integer, at_most=MAX_LISTED_MOVES),
+        section=OUTPUT,
+        kind="integer",
+        flag_help="Maximum number of moves in report and JSON, those that add most; --moves writes "
+        "all.",
+    )
+    reference: Mapping[str, object] | str | None = _setting(
+        'Group that the others are compared with in the rates by group, as in ``{"race": '
+        '"Caucasian"}``; "highest" for the one with the highest rate. Default: the largest.',
+        check=_check_reference,
+        section=OUTPUT,
+        kind="literal by column",
+        flag="privileged",
+        flag_help="Group that the others are compared with in the rates by group, as in "
+        "--privileged.race Caucasian; highest for the one with the highest rate. Default: the "
+        "largest.",
+    )
+
+    def __post_init__(self) -> None:
+        _check_fields(self)
+
+    @property
+    def head(self) -> dict[str, Any]:
+        """What the head of a document says."""
+        names = ("title", "date", "auditor", "data_name")
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AuditSettings:
-    """Everything that an audit is asked, but for the people and the black box.
+    """The settings of an audit, but for the data and the black box.
 
-    There is none that breaks a rule: what can be found wrong without data is found when it is
-    made, before a model is read, fitted or asked. Attributes are as they were given, but for
-    numbers and the seed; what each means is in `SETTINGS`.
+    What is wrong without data being seen is refused here, before a model is read, fitted or
+    queried. Attributes are as they were given, but for numbers, queries and the seed.
     """
 
-    sensitive_features: object = _asked(
+    sensitive_features: object = _setting(
         "The sensitive columns.",
         MISSING,
-        check=_some_columns,
+        check=_check_columns,
+        section=BASICS,
+        kind="names",
         flag="sensitive",
-        line="The sensitive columns, separated by commas.",
+        flag_help="The sensitive columns, separated by commas.",
         recorded="provenance.sensitive",
     )
-    features: Sequence[str] | None = _asked(
-        "The columns that describe a case; default: those the model was fitted on, or all but "
-        "label, counts and predictions.",
+    favourable: object = _setting(
+        "The label that is good for a person, or all labels from worst to best.",
+        section=BASICS,
+        kind="literal",
+    )
+    features: Sequence[str] | None = _setting(
+        "Columns that describe a case. Default: those the model was fitted on, or all but label, "
+        "counts and predictions.",
+        section=BASICS,
+        kind="names",
         recorded="provenance.features",
     )
-    counts: str | None = _asked("A column of whole numbers: how many cases a row stands for.")
-    pos_label: object = _asked("The positive label.", flag="positive")
-    bins: Mapping[str, Sequence[float]] | None = _asked(
-        'Edges for a numeric column, as in ``{"age": [25, 45]}``.',
-        line="Edges for a numeric column, as in --bins.age 25,45.",
+    pos_label: object = _setting(
+        "The positive label.",
+        section=ADVANCED,
+        kind="literal",
+        flag="positive",
+        recorded="provenance.pos_label",
     )
-    missing: str = _asked(
-        '"error", or "level": a missing value is a level of its own.',
+    bins: Mapping[str, Sequence[float]] | None = _setting(
+        'Bin edges of numeric columns, as in ``{"age": [25, 45]}``.',
+        kind="numbers by column",
+        flag_help="Bin edges of a numeric column, as in --bins.age 25,45.",
+    )
+    missing: str = _setting(
+        'Missing values: "error" refuses them, "level" makes them a level of their own.',
         "error",
-        check=partial(choice, allowed=MISSING_VALUES),
+        check=partial(check_choice, allowed=MISSING_VALUES),
         choices=MISSING_VALUES,
     )
-    levels: Mapping[str, Sequence[object]] | None = _asked(
-        "All values a sensitive column can have; default: those that occur.",
-        line="All values a sensitive column can have, as in --levels.race a,b; default: those "
-        "that occur. Quotes keep a number text.",
+    levels: Mapping[str, Sequence[object]] | None = _setting(
+        "Values that people are compared at in a sensitive column. Default: those that occur.",
+        section=SIMILAR,
+        kind="values by column",
+        flag_help="Values that people are compared at in a sensitive column, as in --levels.race "
+        "a,b. Default: those that occur. Quotes keep a number text.",
     )
-    targets: TableLike | None = _asked(
-        "People with whom the cases are compared, instead of with each other; chosen without the "
-        "cases, or nothing is certified.",
-        line="A file of people with whom the cases are compared, instead of with each other; "
-        "chosen without the cases, or nothing is certified.",
+    together: TogetherLike | None = _setting(
+        'Columns that change together, as in ``[["sex", "relationship"]]``.',
+        check=check_together,
+        section=SIMILAR,
+        kind="sets of columns",
+        flag_help="Columns that change together, as in --together sex,relationship; once for each "
+        "set.",
     )
-    similarity: SimilarityLike = _asked(
-        "Who is comparable.",
+    counts: str | None = _setting("Column of whole numbers: how many cases a row stands for.")
+    clusters: str | Clusters | None = _setting(
+        "Column of the units whose rows belong together, such as households or templates, or an "
+        "`ft.Clusters`.",
+        check=partial(_check_design, Clusters),
+        kind="design",
+        flag_help="Column of the units whose rows belong together, such as households or "
+        "templates, as in --clusters household,largest=12,target=people.",
+    )
+    sample_weight: str | Weights | None = _setting(
+        "Column of survey weights, the inverse of each person's chance of being drawn, or an "
+        "`ft.Weights`.",
+        check=partial(_check_design, Weights),
+        kind="design",
+        flag_help="Column of survey weights, the inverse of each person's chance of being drawn, "
+        "as in --sample-weight weight,largest=8.",
+    )
+    targets: TableLike | None = _setting(
+        "People to compare the cases with, instead of with each other. Choose them without looking "
+        "at the cases, or nothing can be certified.",
+        section=SIMILAR,
+        kind="path",
+        flag_help="File of people to compare the cases with, instead of with each other. Choose "
+        "them without looking at the cases, or nothing can be certified.",
+    )
+    similarity: SimilarityLike = _setting(
+        "Who counts as similar.",
         "ignore-sensitive",
         check=_valid(as_similarity),
         choices=SIMILARITIES,
+        section=SIMILAR,
         recorded="provenance.similarity",
     )
-    twins: TwinsLike = _asked(
-        "Whom people are compared with under a learned or stated distance: people of the audit "
-        'data ("observed"), twins that are made up ("generate"), or made up where the model was '
-        'found to do worse ("search"); default: made up where that is possible.',
-        check=_valid(as_twins),
-        choices=KINDS,
-        line="Whom people are compared with under a learned or stated distance: observed people, "
-        "twins that are made up (generate), or made up where the model was found to do worse "
-        "(search); default: made up where that is possible.",
-    )
-    loss: LossLike = _asked(
-        "What an error costs.",
+    loss: LossLike = _setting(
+        "How errors are measured.",
         "zero-one",
         check=_valid(as_loss),
         choices=LOSSES,
+        section=BASICS,
         recorded="provenance.loss",
     )
-    loss_range: Sequence[float] | None = _asked(
-        "Lower and upper limit of a loss that has none of its own.",
-        flag="loss-range",
+    loss_range: Sequence[float] | None = _setting(
+        "Smallest and largest possible loss, for a loss without limits of its own.",
+        kind="range",
         recorded="provenance.loss_range",
     )
-    budget: float = _asked(
-        "How far people may be moved on average, as a squared distance.",
+    budget: float = _setting(
+        "How far people may be moved on average (ε), as a squared distance.",
         0.0,
-        check=partial(number, at_least=0),
+        check=partial(check_number, at_least=0),
+        section=SIMILAR,
+        kind="number",
         recorded="budget",
     )
-    delta: float | None = _asked(
-        "How much worse the model may do; there is a verdict only with it.",
-        line="How much worse the model may do; there is a verdict only with it. Of 1000 people, "
-        "0.02 are 20 who would be misclassified as a similar person.",
+    delta: float | None = _setting(
+        "Largest tolerated increase in the mean loss (δ). Required for a verdict.",
+        section=BASICS,
+        kind="number",
+        flag_help="Largest tolerated increase in the mean loss (δ). Required for a verdict. With "
+        "0.02, 2 in 100 people may be decided correctly, but wrongly as someone else.",
         recorded="delta",
     )
-    alpha: float = _asked(
-        "The level of bounds and tests.",
+    alpha: float = _setting(
+        "Significance level of the bounds and tests.",
         0.05,
         # from one half on, a lower bound could lie above an upper one
-        check=partial(number, above=0, below=0.5),
+        check=partial(check_number, above=0, below=0.5),
+        section=BASICS,
+        kind="number",
         recorded="alpha",
     )
-    judge: str = _asked(
-        'What the verdict that counts is on: "statistic", or "attributable", the part of it that '
-        "needs sensitive features to change.",
+    deterministic: bool = _setting(
+        "Declare that given predictions are a function of the audited columns.",
+        default=False,
+        check=_check_switch,
+        kind="switch",
+        flag_help="Declare that given predictions are a function of the audited columns: bounds "
+        "are then sharper, and two answers for one profile are an error.",
+    )
+    judge: str = _setting(
+        'Which verdict counts: on the "statistic", or on the "attributable" part of it, for which '
+        "sensitive features have to change.",
         "statistic",
-        check=partial(choice, allowed=JUDGED),
+        check=partial(check_choice, allowed=JUDGED),
         choices=JUDGED,
-        line="What exit codes follow: the verdict on the statistic, or on the attributable part of "
-        "it, which needs sensitive features to change.",
+        flag_help="Which verdict decides the exit code: on the statistic, or on the attributable "
+        "part of it, for which sensitive features have to change.",
         recorded="judge",
     )
-    disagreement: str = _asked(
-        'What different answers inside one profile are: "rates", something that the system knows '
-        'and the audit does not, so that groups\' mean losses are compared, or "bias".',
-        "rates",
-        check=partial(choice, allowed=DISAGREEMENTS),
-        choices=DISAGREEMENTS,
-        line="What different answers inside one profile are, with predictions only: rates, "
-        "something that the system knows and the audit does not, so that groups' mean losses are "
-        "compared; or bias.",
-        recorded="provenance.disagreement",
-    )
-    method: str = _asked(
-        "How bounds are made; those of finite-sample hold at every sample size.",
+    method: str = _setting(
+        "Method of the confidence bounds; those of finite-sample hold at every sample size.",
         "finite-sample",
-        check=partial(choice, allowed=METHODS),
+        check=partial(check_choice, allowed=METHODS),
         choices=METHODS,
         recorded="method",
     )
-    n_resamples: int = _asked(
-        "The number of draws of the resampling methods.",
+    n_resamples: int = _setting(
+        "Number of draws of the resampling methods.",
         2000,
-        check=partial(whole, at_most=MOST_RESAMPLES),
+        check=partial(check_integer, at_most=MAX_RESAMPLES),
+        kind="integer",
         flag="resamples",
         recorded="provenance.resamples",
     )
-    rng: Rng = _asked(
-        "The seed of everything random; default: drawn and recorded.",
-        check=_seed,
+    rng: Rng = _setting(
+        "Seed of everything random. Default: drawn and recorded.",
+        check=_check_seed,
+        kind="seed",
         flag="seed",
-        line="The seed of everything random; default: drawn and printed.",
+        flag_help="Seed of everything random. Default: drawn and printed.",
         recorded="provenance.seed",
     )
-    query_log: str | Path | QueryLog | None = _asked(
-        "A file (.sqlite) that keeps every answer of the model as it arrives, so that an audit "
-        "that was stopped goes on and asks nothing twice.",
-        check=_log,
-        flag="query-log",
-    )
-    repeats: int | None = _asked(
-        "How many questions are asked a second time, to see whether the answers are the same; "
-        "default: 20 of a model behind an endpoint or a prompt, else none.",
-        check=partial(_if_given, partial(whole, at_least=0)),
-    )
-    draws: int = _asked(
-        "How many answers to each question are asked for, where the model answers at random.",
-        1,
-        check=partial(whole, at_most=MOST_DRAWS),
-    )
-    ask_until_sure: bool = _asked(
-        "Whether people are asked about in random order until there is a verdict.",
-        default=False,
-        check=_switch,
-        flag="ask-until-sure",
-        line="Ask about people in random order until there is a verdict.",
-    )
-    budget_of_questions: int | None = _asked(
-        "The most questions that are asked until there is a verdict.",
-        check=partial(_if_given, whole),
-        flag="budget-of-questions",
-    )
-    proxies: bool = _asked(
-        "Whether it is also looked at which columns tell the sensitive features, and what goes "
-        "through each.",
-        default=False,
-        check=_switch,
-        line="Also look at which columns tell the sensitive features, and what goes through each.",
-    )
-    favourable: object = _asked("The favourable label, for the group metrics.")
-    privileged: Mapping[str, object] | None = _asked(
-        'The privileged group, as in ``{"race": "Caucasian"}``, for the group metrics.',
-        check=_mapping,
-        line="The privileged group, as in --privileged.race Caucasian, for the group metrics.",
-    )
-    time_limit: float | None = _asked(
-        "Seconds that the search for the statistic may take; it then has a lower and an upper "
-        "value. Default: none, and it is exact.",
-        check=partial(_if_given, partial(number, above=0)),
-        flag="time-limit",
-    )
-    search_rounds: int | None = _asked(
-        "Rounds of that search instead of seconds, as an earlier result tells them, to repeat it "
-        "exactly.",
-        check=partial(_if_given, whole),
-        flag="search-rounds",
-    )
-    memory: int | str | None = _asked(
-        'The memory that an audit may take, as in "2GB"; default: as much as it needs.',
-        check=partial(_if_given, memory_size),
-        line="The memory that an audit may take, as in 2GB; default: as much as it needs.",
-    )
-    moves_limit: int = _asked(
-        "How many moves a document lists, those that add most; a result's table has all.",
-        500,
-        check=partial(whole, at_most=MOST_MOVES),
-        flag="moves-limit",
-        line="How many moves report and JSON list, those that add most; --moves writes all.",
-    )
-    title: str | None = _asked("The report's heading.", check=_text, recorded="provenance.title")
-    date: Any = _asked(
-        "The date that the report bears, as in 2026-03-31; none is put in otherwise.",
-        check=_date,
-        recorded="provenance.date",
-    )
-    data_name: str | None = _asked(
-        "What the audit data are called in the report.",
-        check=_text,
-        flag="data-name",
-        recorded="provenance.data_name",
-    )
-    auditor: str | None = _asked(
-        "Who audits, for the report.", check=_text, recorded="provenance.auditor"
-    )
+    queries: Queries = _setting("How the model is queried: an `ft.Queries`.", check=_check_queries)
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            check: Check | None = one.metadata["setting"].check
-            if check is not None:
-                object.__setattr__(self, one.name, check(one.name, getattr(self, one.name)))
-        chosen = self.chosen_loss
+        _check_fields(self)
         if self.delta is not None:
-            object.__setattr__(self, "delta", threshold(self.delta, chosen.range))
+            object.__setattr__(self, "delta", check_threshold(self.delta, self.chosen_loss.range))
         check_level(self.method, self.alpha, self.n_resamples)
-        self._check_asking()
-        self._check_limits()
-        if bool(self.privileged) != (self.favourable is not None):
-            lacking = "privileged" if not self.privileged else "favourable"
-            msg = f"`favourable` and `privileged` must be given together, got no `{lacking}`"
+        self._check_units()
+        if self.queries.until_sure and self.delta is None:
+            msg = (
+                f"{param('delta')} must be given with {param('queries.until_sure')}: there is no "
+                "verdict without it"
+            )
             raise InputError(msg)
-
-    def _check_asking(self) -> None:
-        """Refuse ways of asking that contradict each other."""
-        if self.ask_until_sure and self.delta is None:
-            msg = "`delta` must be given with `ask_until_sure`: there is no verdict without it"
-            raise InputError(msg)
-        if self.ask_until_sure and self.draws > 1:
-            msg = "`draws` and `ask_until_sure` must not be given together, got both"
-            raise InputError(msg)
-        if self.budget_of_questions is not None and not self.ask_until_sure:
-            msg = "`budget_of_questions` must be given with `ask_until_sure`, got it alone"
-            raise InputError(msg)
-
-    def _check_limits(self) -> None:
-        """Refuse limits that contradict each other, or what bounds cannot be made with."""
-        limits = [name for name in ("time_limit", "search_rounds") if getattr(self, name)]
-        if len(limits) > 1:
-            msg = "`time_limit` and `search_rounds` must not be given together, got both"
-            raise InputError(msg)
-        for limit in limits:
-            if self.method != "finite-sample":
-                msg = (
-                    f"`method` must be 'finite-sample' with `{limit}`: the others need the exact "
-                    f"statistic, got {self.method!r}"
-                )
-                raise InputError(msg)
-            if self.draws > 1 or self.ask_until_sure:
-                other = "draws" if self.draws > 1 else "ask_until_sure"
-                msg = f"`{other}` and `{limit}` must not be given together, got both"
-                raise InputError(msg)
 
     @property
+    def design(self) -> tuple[Clusters | None, Weights | None]:
+        """How people were sampled, where they are not independent rows."""
+        return cast("Clusters | None", self.clusters), cast("Weights | None", self.sample_weight)
+
+    def _check_units(self) -> None:
+        """Refuse what is proved for independent people alone together with clusters or weights."""
+        for name in ("clusters", "sample_weight"):
+            if getattr(self, name) is None:
+                continue
+            rules = (
+                (self.counts is None, f"{param('counts')}: pass the rows themselves"),
+                (
+                    self.method == "finite-sample",
+                    f"the {param('method')} {self.method!r}: use 'finite-sample'",
+                ),
+                (
+                    not self.queries.until_sure and self.queries.draws == 1,
+                    f"{param('queries.until_sure')} or {param('queries.draws')}",
+                ),
+            )
+            for keeps, other in rules:
+                if not keeps:
+                    msg = f"{param(name)} must not be given with {other}"
+                    raise InputError(msg)
+
+    @property
+    def favourable_order(self) -> tuple[Any, ...]:
+        """The favourable label, or all labels from worst to best; empty if none was given."""
+        if isinstance(self.favourable, list | tuple):
+            return tuple(self.favourable)
+        return () if self.favourable is None else (self.favourable,)
+
+    @property
+    def best_label(self) -> object:
+        """The label that is best for a person; None if it was not given."""
+        return self.favourable_order[-1] if self.favourable_order else None
+
+    @cached_property
     def chosen_loss(self) -> Loss:
         """The loss that was named or given, with its range as far as it is known."""
         return as_loss(self.loss, self.loss_range)
 
-    @property
+    def without_truth(self, y: object, *, has_scores: bool, has_model: bool) -> AuditSettings:
+        """Return settings whose loss is the decision itself where there are no true labels.
+
+        A model is then audited by how many would get the favourable decision as someone else.
+        """
+        is_decision = self.loss == "outcome" or (self.loss == "zero-one" and y is None)
+        if has_scores or self.favourable is None or not is_decision:
+            return self
+        counts_best = has_model and self.pos_label is None
+        pos_label = self.best_label if counts_best else self.pos_label
+        return replace(self, loss="outcome", pos_label=pos_label)
+
+    @cached_property
     def chosen_similarity(self) -> Similarity:
         """The similarity that was named or given."""
         return as_similarity(self.similarity)
 
-    @property
-    def chosen_twins(self) -> Twins | None:
-        """The twins that were named or described; None where nothing was said of them."""
-        return as_twins(self.twins)
-
-    @property
-    def memory_limit(self) -> int | None:
-        """The bytes that an audit may take; None: as many as it needs."""
-        return cast("int | None", self.memory)  # its check leaves nothing else
+    def __getstate__(self) -> dict[str, Any]:
+        # the loss of a name holds a function that cannot be pickled; it is made again
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @property
     def seed(self) -> int:
@@ -451,65 +618,161 @@ class AuditSettings:
         return cast("int", self.rng)  # its check leaves nothing else
 
 
-PEOPLE: dict[str, Setting] = {
+def missing_truth(loss: str) -> str:
+    """Return the sentence on a loss that needs true labels where there are none."""
+    return (
+        f"{param('y')} must be given for the loss {loss!r}, got None; without "
+        f"true labels, name the {param('favourable')} decision"
+    )
+
+
+PEOPLE: dict[str, Setting] = _table({
     "X": Setting(
         "The audit data, one case a row.",
         MISSING,
         flag="data",
-        line="A CSV, Parquet or JSON-lines file, one case a row.",
+        flag_help="A CSV, Parquet or JSON-lines file, one case a row.",
     ),
     "y": Setting(
-        "The true labels.", flag="label", line="The column of true labels.",
+        "The true labels.", section=BASICS, flag="label",
+        flag_help="Column of the true labels. Without them, give --favourable.",
         recorded="provenance.label",
     ),
     "model": Setting(
         "The model, which is asked about every person.",
-        line="A model that is asked about every person: a .skops or .onnx file, an MLflow folder, "
-        "a pickle with --allow-pickle, or the address of an endpoint.",
+        section=BASICS,
+        kind="path",
+        flag_help="The model, which is asked about every person: a .skops or .onnx file, an MLflow "
+        "folder, a pickle with --allow-pickle, or the address of an endpoint.",
         recorded="provenance.model",
     ),
     "y_pred": Setting(
-        "Predicted labels or numbers.",
+        "Decisions or predictions: labels or numbers.",
+        section=BASICS,
         flag="prediction",
-        line="The column of predicted labels or numbers.",
+        flag_help="Column of decisions or predictions, instead of a model.",
     ),
     "y_score": Setting(
         "The positive label's scores, or one column a class.",
+        section=BASICS,
+        kind="names",
         flag="score",
-        line="The column of the positive label's scores, or one column a class.",
+        flag_help="Column of the positive label's scores, or one column a class.",
+    ),
+})  # fmt: skip
+"""The data and the black box."""
+
+PYTHON_ONLY: dict[str, Setting] = _table({
+    "feature_names": Setting("The names of the columns of X, where it is a two-dimensional array."),
+})  # fmt: skip
+"""What has no flag: files have column names."""
+SETTINGS: dict[str, Setting] = PEOPLE | PYTHON_ONLY | _settings_of(AuditSettings)
+"""The parameters of `audit`, by name."""
+QUERIES: dict[str, Setting] = _settings_of(Queries, "queries.")
+"""The fields of `Queries`, by name."""
+DOCUMENT: dict[str, Setting] = _settings_of(DocumentOptions)
+"""What a document is told, by the name of its parameter."""
+COMMAND_LINE: dict[str, Setting] = _table({
+    "similarity_settings": Setting(
+        "Settings of the similarity, as in --similarity-settings.fit history.csv; in a TOML file a "
+        "table of its own.",
+        section=SIMILAR,
+        kind="tables",
+    ),
+    "price_per_1000": Setting(
+        "Price of a thousand questions, for the progress line.", section=QUERYING, kind="number"
     ),
     "train": Setting(
-        "The model's training data: a note then says how many cases could be in it.",
-        line="A file with the model's training data: a note then says how many cases could be in "
-        "it.",
+        "Training data of the model.",
+        section=OUTPUT,
+        kind="path",
+        flag_help="Training data of the model; the report counts cases that overlap with it.",
     ),
-}  # fmt: skip
-"""The people and the black box."""
+    "proxies": Setting(
+        "Also report which columns predict the sensitive features.",
+        default=False,
+        check=_check_switch,
+        section=OUTPUT,
+        kind="switch",
+    ),
+})  # fmt: skip
+"""Flags that are no parameters in Python, which has objects and methods for them."""
 
-SETTINGS: dict[str, Setting] = PEOPLE | {
-    one.name: one.metadata["setting"] for one in fields(AuditSettings)
-}
-"""Everything that an audit is asked, by the name of its parameter."""
+
+DESIGN = ("clusters", "sample_weight")
+"""Settings that only audits of a whole sample take."""
+WEIGHTS = ("sample_weights", "weights", "weight")
+"""Other names by which packages take weights."""
+
+
+def unknown_setting_error(name: object, allowed: Collection[str], what: str) -> InputError:
+    """Return the error for a keyword that nothing takes, with the one to pass instead."""
+    if name in DESIGN:
+        hint = ", which is for independent people; `audit`, `compare` and `audit_many` take it"
+    elif name in WEIGHTS and "counts" in allowed:
+        hint = (
+            f". Pass survey weights as {param('sample_weight')}; where a row stands for several "
+            f"people, pass {param('counts')}, the column of their number"
+        )
+    else:
+        near = get_close_matches(str(name), allowed, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+    return InputError(f"{short_repr(name)} is no setting of {what}{hint}")
+
+
+def check_keywords(function: Callable[P, T]) -> Callable[P, T]:
+    """Make a function refuse unknown keywords in a sentence."""
+    allowed = tuple(signature(function).parameters)
+    caller = function.__qualname__.removesuffix(".__init__")
+
+    @wraps(function)
+    def call(*args: P.args, **keywords: P.kwargs) -> T:
+        for name in keywords:
+            if name not in allowed:
+                raise unknown_setting_error(name, allowed, f"`{caller}`")
+        epoch = os.environ.get("SOURCE_DATE_EPOCH", "0")
+        # parts of numpy read it when they are loaded, in the middle of an audit
+        if not epoch.strip().lstrip("-").isdecimal():
+            msg = f"the variable SOURCE_DATE_EPOCH must be a whole number, got {short_repr(epoch)}"
+            raise InputError(msg)
+        return function(*args, **keywords)
+
+    return call
 
 
 def checked(name: str, value: object) -> Any:
     """Return the value of one setting if it keeps its rule."""
-    check = SETTINGS[name].check
+    check = (SETTINGS | QUERIES | DOCUMENT | COMMAND_LINE)[name].check
     return value if check is None else check(name, value)
 
 
 MONITOR: dict[str, Setting] = SETTINGS | {
-    "X": SETTINGS["X"].called(
-        "Records, one case each.", "A CSV, TSV or JSON-lines file that only grows, one case a line."
+    "X": replace(
+        SETTINGS["X"],
+        help="Records, one case each.",
+        flag_help="A CSV, TSV or JSON-lines file that only grows, one case a line.",
     ),
     "delta": replace(
-        SETTINGS["delta"], sentence="How much worse the model may do.", default=MISSING, line=None
+        SETTINGS["delta"],
+        help="Largest tolerated increase in the mean loss (δ).",
+        flag_help="Largest tolerated increase in the mean loss (δ).",
+        default=MISSING,
     ),
-    "alpha": SETTINGS["alpha"].called("The error probability over all time."),
+    "alpha": replace(
+        SETTINGS["alpha"],
+        help="Error probability over all time.",
+        flag_help="Error probability over all time.",
+    ),
     # twins must not depend on the stream, so that there is no default
-    "levels": SETTINGS["levels"].called(
-        "All values a sensitive column can have.", SETTINGS["levels"].line
+    "levels": replace(SETTINGS["levels"], help="All values a sensitive column can have."),
+    **_table(
+        {
+            "labels": Setting(
+                "All labels that can occur, where scores are given.",
+                section=BASICS,
+                kind="literals",
+            )
+        }
     ),
-    "labels": Setting("All labels that can occur, where scores are given."),
 }
-"""What a monitor is asked: of a stream some settings mean something else."""
+"""The parameters of `Monitor`: of a stream some settings mean something else."""

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairtransport.audit import audit
-from fairtransport.checks import choice
+from fairtransport._core.validation import check_choice
+from fairtransport.audits import audit
+from fairtransport.documents.verdicts import FAIL_ON, exit_code
 
 if TYPE_CHECKING:
-    from fairtransport.audit import AuditResult
-    from fairtransport.space.reader import ColumnLike, TableLike
+    from fairtransport.audits import AuditResult
+    from fairtransport.data.sources import ColumnLike, TableLike
 
 __all__ = ["assert_delta_fair"]
-
-REQUIRED = ("certified", "not-rejected")
 
 
 def assert_delta_fair(
@@ -22,23 +21,25 @@ def assert_delta_fair(
     y: ColumnLike | None = None,
     *,
     delta: float,
-    require: str = "certified",
-    **asked: Any,
+    fail_on: str = "rejected",
+    **settings: Any,
 ) -> AuditResult:
-    """Fail unless an audit reaches the verdict that is required.
+    """Fail where ``fairtransport audit`` would, by the verdict of an audit.
 
     Parameters
     ----------
     model
-        The model, as `audit` takes it.
+        The model, as `audit` takes it; `fairtransport.access.load` reads one from a file.
     X, y
         The audit data and the true labels, as `audit` takes them.
     delta
         The threshold of δ-fairness.
-    require
-        "certified": with confidence 1 − α the statistic is at most δ. "not-rejected": it is not
-        shown to be more, which small samples never show; not finding is not fairness.
-    asked
+    fail_on
+        As ``--fail-on`` of the command line. "rejected": the statistic is shown to be more than δ,
+        which small samples never show; not finding is not fairness. "not-certified": it is not
+        shown to be at most δ with confidence 1 − α. "never": the audit is only made. With the
+        first two, an audit that is not applicable fails: it could not have found anything.
+    settings
         Everything else that `audit` takes; ``sensitive_features`` it needs.
 
     Returns
@@ -49,8 +50,7 @@ def assert_delta_fair(
     Raises
     ------
     AssertionError
-        With the verdict in words. An audit that is not applicable always fails: it could not
-        have found anything.
+        With the verdict in words.
 
     Examples
     --------
@@ -63,16 +63,17 @@ def assert_delta_fair(
     ...     return (points["points"] > 3 + (points["sex"] == "f")).astype(int)
     >>> assert_delta_fair(model, people, "good", delta=0.02, sensitive_features="sex", rng=0)
     Traceback (most recent call last):
-    AssertionError: δ-fairness rejected at level 5 %...
+    AssertionError: Over the limit; 300 people audited...
     """
-    choice("require", require, REQUIRED)
-    result = audit(X, y, model=model, delta=delta, **asked)
-    assert_verdict(result, require)
+    __tracebackhide__ = True
+    check_choice("fail_on", fail_on, FAIL_ON)
+    result = audit(X, y, model=model, delta=delta, **settings)
+    assert_verdict(result, fail_on)
     return result
 
 
-def assert_verdict(result: AuditResult, require: str) -> None:
-    """Fail unless an audit that was made reached the verdict that is required."""
-    passes = {"certified"} if require == "certified" else {"certified", "inconclusive"}
-    if result.judged not in passes:
+def assert_verdict(result: AuditResult, fail_on: str) -> None:
+    """Fail where a verdict would fail the command line."""
+    __tracebackhide__ = True
+    if exit_code(result.judged, fail_on):
         raise AssertionError(str(result))

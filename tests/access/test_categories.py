@@ -79,17 +79,3 @@ def test_a_regressor_under_a_classification_loss_says_which_loss_to_take():
     with pytest.raises(ft.ModelError, match=r"has no `predict_proba`.*: pass loss='zero-one'"):
         ft.audit(PEOPLE.assign(good=LABEL), "good", model=Regressor(), sensitive_features="sex",
                  loss="log", rng=0)  # fmt: skip
-
-
-def test_a_loss_without_a_range_gets_an_example_to_pass():
-    result = ft.audit(
-        PEOPLE.assign(good=LABEL), "good", model=lambda points: points["age"] / 100,
-        sensitive_features="sex", loss="squared", delta=0.1, rng=0,
-    )  # fmt: skip
-    most = float(result.problem.losses.max())
-
-    with pytest.raises(ft.InputError) as caught:
-        _ = result.verdict
-    assert f"to {most:.4g})" in str(caught.value)
-    assert "such as 0, 0.7 (the losses here are from" in str(caught.value)
-    assert "method='limit-law'" in str(caught.value)

@@ -12,12 +12,13 @@ import pytest
 import trustme
 from tests.access.faulty import Faulty
 from tests.access.models_of_people import FEATURES, people
+from tests.messages import raises
 
 import fairtransport as ft
 from fairtransport.access import connect, load
-from fairtransport.access.endpoints.address import as_address
-from fairtransport.access.endpoints.arriving import as_they_arrive
-from fairtransport.access.repeating import REPEATS, Repeats
+from fairtransport.access.endpoints import ask_in_parallel
+from fairtransport.access.http_client import as_address
+from fairtransport.access.oracle import DEFAULT_REPEATS, Repeats
 
 PEOPLE = people(120)
 QUICK = dict(retries=2, timeout=2.0)
@@ -55,13 +56,13 @@ def test_points_go_in_batches_so_many_at_a_time_and_each_once(path, batch, at_on
     assert server.requests == -(-len(frame) // batch)
     assert server.most_at_once <= at_once
     assert set(server.asked.values()) == set(server.answered.values()) == {1}
-    assert box.batches == batch * at_once
+    assert box.points_per_call == batch * at_once
 
 
 def test_an_audit_over_the_wire_is_the_audit_in_memory():
     with Faulty(judged) as server:
         box = load(f"{server.url}/invocations")
-        result = audited(box, delta=0.1, repeats=0)
+        result = audited(box, delta=0.1, queries=ft.Queries(repeats=0))
     same = audited(said_by, delta=0.1)
 
     for name in ("statistic", "interval", "lower_bound", "upper_bound", "pvalue", "verdict"):
@@ -76,9 +77,9 @@ def test_of_all_questions_twenty_are_asked_again_unless_told():
         result = audited(connect(server.url), delta=0.1)
 
     times = list(server.answered.values())
-    assert len(times) == result.queried > REPEATS
-    assert (times.count(1), times.count(2)) == (result.queried - REPEATS, REPEATS)
-    assert result.asked.repeats == Repeats(REPEATS, 0)
+    assert len(times) == result.queried > DEFAULT_REPEATS
+    assert (times.count(1), times.count(2)) == (result.queried - DEFAULT_REPEATS, DEFAULT_REPEATS)
+    assert result.query_record.repeats == Repeats(DEFAULT_REPEATS, 0)
 
 
 def test_scores_and_labels_are_not_mistaken_for_each_other():
@@ -112,7 +113,7 @@ def test_what_can_be_tried_again_is(fault):
     with Faulty(judged, [fault, None, fault]) as server:
         box = connect(server.url, batch_size=40, at_a_time=1, **QUICK)
         started = time.monotonic()
-        assert audited(box, repeats=0).statistic == audited(said_by).statistic
+        assert audited(box, queries=ft.Queries(repeats=0)).statistic == audited(said_by).statistic
         took = time.monotonic() - started
 
     assert server.most_often == 1
@@ -199,7 +200,7 @@ def test_answers_that_were_under_way_arrive_when_another_fails():
             time.sleep(0.2)
         return part * 10
 
-    arriving = as_they_arrive(ask, range(50), 2)
+    arriving = ask_in_parallel(ask, range(50), 2)
     assert next(arriving) == (1, 10)
     with pytest.raises(ValueError, match="no"):
         next(arriving)
@@ -207,7 +208,7 @@ def test_answers_that_were_under_way_arrive_when_another_fails():
 
 def test_all_parts_arrive_once():
     for at_a_time in (1, 2, 9):
-        assert sorted(as_they_arrive(lambda part: -part, range(30), at_a_time)) == [
+        assert sorted(ask_in_parallel(lambda part: -part, range(30), at_a_time)) == [
             (part, -part) for part in range(30)
         ]
 
@@ -377,5 +378,5 @@ def test_settings_that_are_refused(options, message):
 
 def test_the_extra_is_named_when_it_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "urllib3", None)
-    with pytest.raises(ft.ModelError, match=r"pip install 'fairtransport\[http\]'"):
+    with raises(ft.ModelError, "pip install 'fairtransport[http]'"):
         connect("http://127.0.0.1:1")

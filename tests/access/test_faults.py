@@ -25,10 +25,10 @@ def judged(rows):
     return [int(row["race"] == "a" or row["age"] > 50) for row in rows]
 
 
-def audited(box, **options):
+def audited(box, log=None, **options):
     return ft.audit(
         PEOPLE, "good", model=box, features=FEATURES, sensitive_features=["race"], rng=0,
-        delta=0.1, repeats=0, **options,
+        delta=0.1, queries=ft.Queries(log=log, repeats=0), **options,
     )  # fmt: skip
 
 
@@ -55,12 +55,12 @@ def test_after_any_fault_a_rerun_asks_for_the_rest_alone(fault, at_a_time, expec
         wait = TIMEOUT.get(fault, 60)
         box = connect(f"{proxy.url}/invocations", retries=0, timeout=wait, **options)
         with pytest.raises(ft.ModelError, match=r"answers are in the query log 'a.sqlite'"):
-            audited(box, query_log=log)
+            audited(box, log=log)
         failed = proxy.posts[3]
         # the rest of what was under way came, and was kept
         assert sum(proxy.answered.values()) == BATCH * (len(proxy.posts) - 1)
 
-        result = audited(box, query_log=log)
+        result = audited(box, log=log)
 
     assert is_the_same(result, expected)
     assert set(proxy.answered.values()) == {1}
@@ -74,7 +74,7 @@ def test_what_can_be_tried_again_needs_no_rerun(fault, expected, tmp_path):
     started = time.monotonic()
     with Faulty(judged) as server, Faulty(server.url, [None, fault]) as proxy:
         box = connect(f"{proxy.url}/invocations", retries=2, at_a_time=2, **options)
-        result = audited(box, query_log=tmp_path / "a.sqlite")
+        result = audited(box, log=tmp_path / "a.sqlite")
 
     assert is_the_same(result, expected)
     assert not proxy.faults
@@ -117,14 +117,14 @@ def test_a_request_that_fails_for_good_loses_none_of_its_neighbours(
         box = connect(f"{server.url}/invocations", batch_size=BATCH, at_a_time=4, retries=0)
         server.bad = json.dumps(min(PEOPLE.query("race == 'a'")[FEATURES].values.tolist())).encode()
         with pytest.raises(ft.ModelError, match=message) as caught:
-            audited(box, query_log=log)
+            audited(box, log=log)
         # its neighbours were answered after it, and all that was answered was kept
         failed = server.posts.pop(server.failed)
         assert len(server.posts) >= 3
         assert f"; {BATCH * len(server.posts)} of " in str(caught.value)
 
         server.bad = None
-        result = audited(box, query_log=log)
+        result = audited(box, log=log)
 
     assert is_the_same(result, expected)
     assert {question for question, times in server.asked.items() if times > 1} == set(failed)
@@ -136,7 +136,7 @@ def test_families_lose_nothing_either(tmp_path):
     def family(box):
         return ft.audit_many(
             PEOPLE, "good", audits=audits, model=box, features=FEATURES, rng=0,
-            sensitive_features=["race"], query_log=log, repeats=0,
+            sensitive_features=["race"], queries=ft.Queries(log=log, repeats=0),
         )  # fmt: skip
 
     with Faulty(judged, [None, None, None, "500"]) as server:

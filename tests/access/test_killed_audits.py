@@ -29,7 +29,7 @@ people = pd.read_csv("people.csv")
 def by_python(url, at_a_time, name):
     box = ft.access.connect(url, batch_size={batch}, at_a_time=at_a_time, retries=0)
     result = ft.audit(people, "good", model=box, sensitive_features="g", rng=0, delta=0.1,
-                      repeats=0, query_log=f"{{name}}.sqlite")
+                      queries=ft.Queries(log=f"{{name}}.sqlite", repeats=0))
     result.to_json(f"{{name}}.json")
     return 0
 

@@ -14,7 +14,7 @@ PEOPLE = pd.DataFrame({"g": ["a", "b"] * 4, "x": [1, 1, 2, 2] * 2, "good": [1, 0
 
 
 @dataclass(frozen=True)
-class Toy:
+class Toy(BlackBox):
     """A model behind an address: it says yes to one group."""
 
     address: str
@@ -59,10 +59,13 @@ def test_audits_and_monitors_ask_it(loss):
 def test_the_command_line_asks_it(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     PEOPLE.to_csv("cases.csv", index=False)
-    code = main(["audit", "cases.csv", "--label", "good", "--sensitive", "g", "--model", "toy:a"])
+    code = main(["audit", "cases.csv", "--label", "good", "--sensitive", "g", "--model", "toy:a",
+                 "--verbose"])  # fmt: skip
 
     assert code == 0
-    assert "Errors would go from 0 % to 100 %" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "8 of 8 people (100 %; 95 %: 63.0–100.0 %) would get another decision" in out
+    assert "Errors would go from 0 % to 100 %" in out
 
 
 def test_the_kinds_of_places_are_named_to_who_typed_another():

@@ -11,10 +11,10 @@ import pytest
 from onnx import TensorProto, helper
 from sklearn.ensemble import RandomForestClassifier
 from tests.access.models_of_people import FEATURES, as_onnx, fitted, people
+from tests.messages import raises
 
 import fairtransport as ft
 from fairtransport.access import load
-from fairtransport.access.boxes import identity_of
 from fairtransport.access.onnx_files import IN_SINGLE_PRECISION
 
 PEOPLE = people()
@@ -54,7 +54,7 @@ def test_an_audit_of_the_file_is_that_of_the_pipeline_and_tells_of_single_precis
     assert IN_SINGLE_PRECISION in from_file.warnings
     assert IN_SINGLE_PRECISION not in in_memory.warnings
     assert "very-secret" not in from_file.summary.provenance.model
-    assert identity_of(load(path)) == f"onnx {load(path).sha256}"
+    assert load(path).identity == f"onnx {load(path).sha256}"
 
 
 @pytest.mark.slow
@@ -105,7 +105,7 @@ def test_a_table_without_names_and_numbers_in_double_precision(tmp_path):
     assert box.features is None
     assert np.array_equal(box.answer(frame, "value"), [[3.0], [3.0]])
     assert box.notes_on(np.zeros(1), []) == ()
-    with pytest.raises(ft.ModelError, match=r"takes 2 columns, got 1: \['a'\]"):
+    with raises(ft.ModelError, "takes 2 columns, got 1: ['a']"):
         box.answer(frame[["a"]], "value")
     with pytest.raises(ft.ModelError, match="has no output that holds labels, got value"):
         box.answer(frame, "label")
@@ -272,7 +272,7 @@ def test_what_goes_in_are_columns(tmp_path):
 
 def test_the_extra_is_named_when_it_is_missing(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(ft.ModelError, match=r"pip install 'fairtransport\[onnx\]'"):
+    with raises(ft.ModelError, "pip install 'fairtransport[onnx]'"):
         load(written(b"", tmp_path / "m.onnx"))
 
 

@@ -5,22 +5,22 @@ import pandas as pd
 import pytest
 
 import fairtransport as ft
-from fairtransport.access.repeating import REPEATS, same_answer, to_repeat
-from fairtransport.inference.finite.clopper_pearson import share_at_most
+from fairtransport.access.oracle import DEFAULT_REPEATS, count_repeats, same_answer
+from fairtransport.inference.clopper_pearson import share_upper_bound
 
 PEOPLE = pd.DataFrame({"g": ["a", "b"] * 30, "x": np.arange(60) // 2, "good": [0, 1, 1] * 20})
 
 
-class Box:
+class Box(ft.access.BlackBox):
     """A box that gives another answer to every fifth question it hears a second time."""
 
     name, library, features, classes = "box", "pandas", None, [0, 1]
     identity = "box 1"
 
-    def __init__(self, *, moody=False, batches=None):
+    def __init__(self, *, moody=False, points_per_call=None):
         self.asked, self.moody = {}, moody
-        if batches:
-            self.batches = batches
+        if points_per_call:
+            self.points_per_call = points_per_call
 
     def answer(self, points, _):
         said = []
@@ -35,41 +35,91 @@ def audited(box, **more):
     return ft.audit(PEOPLE, "good", model=box, sensitive_features="g", delta=0.1, rng=0, **more)
 
 
-@pytest.mark.parametrize(("batches", "again"), [(None, 0), (7, REPEATS)])
-def test_only_models_elsewhere_are_asked_again_unless_told(batches, again):
-    box = Box(batches=batches)
+@pytest.mark.parametrize("points_per_call", [None, 7])
+def test_some_questions_are_asked_again_unless_told(points_per_call):
+    box = Box(points_per_call=points_per_call)
     result = audited(box)
 
-    assert sum(box.asked.values()) == 60 + again
-    assert max(box.asked.values()) == (2 if again else 1)
+    assert sum(box.asked.values()) == 60 + DEFAULT_REPEATS
+    assert max(box.asked.values()) == 2
     # a second answer is no further question
     assert result.queried == 60
-    assert result.asked.repeats.asked == again
-    assert result.document().questions.repeated == again
+    assert result.query_record.repeats.count == DEFAULT_REPEATS
+    assert result.document().questions.repeated == DEFAULT_REPEATS
+    # of a model in this process nobody expects anything else
+    is_told = any("asked a second time" in one for one in result.warnings)
+    assert is_told == (points_per_call is not None)
+
+
+def by_position(points):
+    return np.arange(len(points)) % 2
+
+
+def by_batch(points):
+    return (points["x"] >= points["x"].mean()).astype(int).to_numpy()
+
+
+def by_size(points):
+    return np.full(len(points), len(points) % 2)
+
+
+class Batched(ft.access.BlackBox):
+    """A model elsewhere, which receives seven points a call."""
+
+    points_per_call, classes = 7, (0, 1)
+
+    def __init__(self, function):
+        self.function = function
+
+    def answer(self, points, _):
+        return self.function(points)
+
+
+@pytest.mark.parametrize(
+    ("model", "size"),
+    [(by_position, 60), (by_position, 8), (by_position, 6), (by_batch, 60), (by_size, 60)],
+)
+@pytest.mark.parametrize("wrap", [ft.access.as_black_box, Batched])
+@pytest.mark.parametrize("seed", range(3))
+def test_answers_that_depend_on_the_other_rows_leave_no_verdict(model, size, wrap, seed):
+    result = ft.audit(
+        PEOPLE[:size], "good", model=wrap(model), sensitive_features="g", delta=0.1, rng=seed
+    )
+
+    assert result.verdict == "not-applicable"
+    assert "by the order or number of the rows" in result.applicability
+
+
+def test_a_model_that_answers_at_random_is_not_asked_again():
+    box = ft.access.Function(len, answers_at_random=True)
+    assert count_repeats(box, None) == count_repeats(box, 9) == count_repeats(None, 9) == 0
+    assert count_repeats(ft.access.as_black_box(len), None) == DEFAULT_REPEATS
+    assert count_repeats(ft.access.as_black_box(len), 30, limit=24) == 8
 
 
 def test_what_is_repeated_is_never_from_the_log(tmp_path):
     log = tmp_path / "a.sqlite"
-    audited(Box(), query_log=log)
+    audited(Box(), queries=ft.Queries(log=log))
     box = Box()
-    result = audited(box, query_log=log, repeats=12)
+    result = audited(box, queries=ft.Queries(log=log, repeats=12))
 
-    assert len(box.asked) == sum(box.asked.values()) == result.asked.repeats.asked == 12
+    assert len(box.asked) == sum(box.asked.values()) == result.query_record.repeats.count == 12
     # nobody is there to be asked again
-    assert audited(ft.access.load(log), repeats=12).asked.repeats.asked == 0
+    again = audited(ft.access.load(log), queries=ft.Queries(repeats=12))
+    assert again.query_record.repeats.count == 0
 
 
 def test_answers_that_differ_leave_no_verdict_and_are_told_with_their_limit():
-    result = audited(Box(moody=True), repeats=60)
+    result = audited(Box(moody=True), queries=ft.Queries(repeats=60))
     differed = 12
 
-    assert result.asked.repeats.differed == differed
+    assert result.query_record.repeats.differed == differed
     assert result.verdict == "not-applicable"
     assert "12 of 60 questions that were asked a second time got another" in result.applicability
-    assert "`draws`" in result.instead
+    assert "`draws`" in result.advice
     summary = result.document().questions
     assert summary.differed == differed
-    assert summary.differed_at_most == share_at_most(differed, 60, 0.05)
+    assert summary.differed_at_most == share_upper_bound(differed, 60, 0.05)
     assert any(
         "12 got another answer; of all questions at most 30" in one for one in result.warnings
     )
@@ -82,7 +132,7 @@ def test_the_limit_covers_the_share_of_unsteady_answers():
     seen = [
         int((rng.random(40) < chance[rng.permutation(1000)[:40]]).sum()) for _ in range(runs)
     ]  # fmt: skip
-    missed = sum(share_at_most(one, 40, 0.05) < chance.mean() for one in seen)
+    missed = sum(share_upper_bound(one, 40, 0.05) < chance.mean() for one in seen)
 
     # three standard errors above .05
     assert missed / runs <= 0.05 + 3 * (0.05 * 0.95 / runs) ** 0.5
@@ -102,26 +152,50 @@ def test_rounding_is_no_difference(before, now, same):
 @pytest.mark.parametrize("moody", [False, True])
 @pytest.mark.parametrize("repeats", [None, 60, 0])
 def test_the_audits_of_a_family_share_second_answers_too(moody, repeats):
-    box = Box(batches=7, moody=moody)
+    box = Box(points_per_call=7, moody=moody)
     found = ft.audit_many(
         PEOPLE, "good", audits={"a": {"delta": 0.1}, "b": {"delta": 0.2}}, model=box,
-        sensitive_features="g", rng=0, repeats=repeats,
+        sensitive_features="g", rng=0, queries=ft.Queries(repeats=repeats),
     )  # fmt: skip
-    again = REPEATS if repeats is None else repeats
-    alone = audited(Box(batches=7, moody=moody), repeats=repeats)
+    again = DEFAULT_REPEATS if repeats is None else repeats
+    alone = audited(Box(points_per_call=7, moody=moody), queries=ft.Queries(repeats=repeats))
 
     assert sum(box.asked.values()) == 60 + again
     assert found.queried == 60
-    assert {one.asked.repeats for one in found.values()} == {alone.asked.repeats}
+    assert {one.query_record.repeats for one in found.values()} == {alone.query_record.repeats}
     assert (found.verdicts["a"] == "not-applicable") == (moody and again > 0)
-    assert to_repeat(ft.access.as_black_box(len), None) == 0
 
 
 @pytest.mark.parametrize("moody", [False, True])
 def test_models_that_are_compared_are_asked_again(moody):
-    boxes = {"old": Box(batches=7), "new": Box(batches=7, moody=moody)}
+    boxes = {"old": Box(points_per_call=7), "new": Box(points_per_call=7, moody=moody)}
     found = ft.compare(PEOPLE, "good", models=boxes, sensitive_features="g", rng=0)
 
-    assert [sum(box.asked.values()) for box in boxes.values()] == [60 + REPEATS] * 2
+    assert [sum(box.asked.values()) for box in boxes.values()] == [60 + DEFAULT_REPEATS] * 2
     assert (found.verdict == "not-applicable") == moody
     assert set(found.obstacles) == ({"new"} if moody else set())
+
+
+class Contradicting:
+    """An estimator whose scores belong to the other label, above a threshold."""
+
+    classes_ = np.array([0, 1])
+
+    def __init__(self, threshold):
+        self.threshold = threshold
+
+    def predict(self, points):
+        return (points[:, 1].astype(float) > 15).astype(int)
+
+    def predict_proba(self, points):
+        score = np.where(points[:, 1].astype(float) > self.threshold, 0.9, 0.2)
+        return np.column_stack([1 - score, score])
+
+
+@pytest.mark.parametrize("loss", ["zero-one", "brier"])
+@pytest.mark.parametrize(("threshold", "is_told"), [(15, False), (25, True)])
+def test_labels_that_contradict_the_scores_are_told(loss, threshold, is_told):
+    result = audited(Contradicting(threshold), loss=loss)
+    told = [one for one in result.warnings if "contradict each other" in one]
+    assert len(told) == is_told
+    assert (result.query_record.repeats.contradictions > 0) == is_told

@@ -11,7 +11,7 @@ from tests.access.faulty import Faulty
 from tests.access.models_of_people import FEATURES, people
 
 import fairtransport as ft
-from fairtransport import progress
+from fairtransport._core import progress
 from fairtransport.access import connect, prompt
 from fairtransport.cli import main
 
@@ -63,7 +63,7 @@ def test_files_screens_logs_and_errors_of_the_command_line(
         server.status = status
         line = ["audit", "cases.csv", "--label", "good", "--sensitive", "race", "--features",
                 ",".join(FEATURES), "--model", f"{server.url}/invocations", "--retries", "1",
-                "--report", "report.html", "--json", "audit.json", "--delta", "0.9", "--seed", "1",
+                "--report", "report.html", "--json", "audit.json", "--delta", "0.65", "--seed", "1",
                 "--debug"]  # fmt: skip
         assert main(line) == (status != 200)
     out, err = capfd.readouterr()
@@ -103,7 +103,8 @@ def test_query_logs_and_what_is_made_of_them(says, labels, tmp_path, monkeypatch
     with Searching(says, tmp_path) as server:
         result = ft.audit(
             cases, "good", model=connect(server.url, batch_size=20, at_a_time=1),
-            features=FEATURES, sensitive_features=["race"], query_log="a.sqlite", rng=0,
+            features=FEATURES, sensitive_features=["race"], rng=0,
+            queries=ft.Queries(log="a.sqlite"),
         )  # fmt: skip
     # the log was open then, with its journal
     assert {"a.sqlite", "a.sqlite-wal", "a.sqlite-shm"} <= server.read.keys()

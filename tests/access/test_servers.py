@@ -24,7 +24,7 @@ FIGURES = ("statistic", "interval", "lower_bound", "upper_bound", "pvalue", "ver
 def figures(model, **options):
     result = ft.audit(
         PEOPLE, "good", model=model, features=FEATURES, sensitive_features=["race"], rng=0,
-        delta=0.1, repeats=0, **options,
+        delta=0.1, queries=ft.Queries(repeats=0), **options,
     )  # fmt: skip
     return {name: getattr(result, name) for name in FIGURES}
 

@@ -170,8 +170,8 @@ def loans(tmp_path_factory):
 
 
 LOANS = {
-    "role.0": "sensitive", "role.1": "case", "role.2": "label", "role.3": "prediction",
-    "role.4": "unused", "answers": "column", "similarity": "ignore-sensitive", "delta": "0.03",
+    "decision": "3", "good.3": "1", "group.0": "on", "role.1": "case", "role.2": "label",
+    "role.4": "unused", "answers": "column", "similarity": "ignore-sensitive", "limit": "3",
     "rng": "1",
 }  # fmt: skip
 """What is typed for an audit of the loans."""

@@ -20,6 +20,15 @@ def test_the_address_lets_in_and_leaves_a_cookie_that_no_script_reads(shared_app
     assert shared_app.token not in shared_app.get("/").text
 
 
+@pytest.mark.parametrize(
+    "path", ["//evil.com/", "///evil.com", "/\\evil.com", "/%5C/evil.com", "/x"]
+)
+def test_the_token_leads_to_the_first_page_alone(shared_app, path):
+    redirect = shared_app.request("GET", f"{path}?token={shared_app.token}")
+
+    assert (redirect.status, redirect.headers["location"]) == (303, "/")
+
+
 @pytest.mark.parametrize("path", ["/", "/?token=wrong", "/?token=", "/static/app.css", "/audits/x"])
 def test_without_the_token_nothing_is_answered(shared_app, path):
     refused = shared_app.request("GET", path)
@@ -75,7 +84,7 @@ def test_the_report_runs_in_a_sandbox_under_its_own_policy(app, audited):
 
     assert report.headers["content-security-policy"].startswith("sandbox allow-scripts;")
     assert "script-src &#39;sha256-" in report.text
-    assert 'sandbox="allow-scripts"' in app.get(audited).text
+    assert 'sandbox="allow-scripts"' in app.get(f"{audited}/full").text
 
 
 @pytest.mark.parametrize(

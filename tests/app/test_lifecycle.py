@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from fairtransport.app.form import Counted
 from tests.app.conftest import LOANS, PATIENCE, start_app
 
 SLOW_MODEL = """
@@ -172,8 +173,8 @@ def test_a_killed_server_takes_its_audits_and_files_with_it(slow_model, loans, t
 def test_two_audits_run_at_once_and_keep_apart(own_app, loans):
     table = own_app.table(loans)
     first = own_app.post(f"{table}/audits", LOANS).headers["location"]
-    second = own_app.post(f"{table}/audits", LOANS | {"role.3": "unused", "role.4": "prediction"})
-    second = second.headers["location"]
+    other = LOANS | {"decision": "4", "good.4": "1", "role.3": "unused"}
+    second = own_app.post(f"{table}/audits", other).headers["location"]
     both = [own_app.get(f"{one}/state").json["state"] for one in (first, second)]
     for one in (first, second):
         own_app.wait(one)
@@ -189,8 +190,7 @@ def test_two_audits_run_at_once_and_keep_apart(own_app, loans):
 def test_a_killed_audit_says_so(own_app, loans):
     audit = own_app.post(f"{own_app.table(loans)}/audits", LOANS).headers["location"]
     own_app.wait(audit)
-    page_of = own_app.get(audit).text
-    assert "iframe" in page_of
+    assert "iframe" in own_app.get(f"{audit}/full").text
     _watcher, worker = sorted(children(own_app.process.pid))
     os.kill(worker, signal.SIGKILL)
     wait_until(lambda: own_app.get(f"{audit}/state").json["state"] == "failed", "still done")
@@ -200,22 +200,110 @@ def test_a_killed_audit_says_so(own_app, loans):
 
 def test_there_is_room_for_so_many_audits(tmp_path):
     from fairtransport.app import jobs as module
-    from fairtransport.app.asked import Answering, Asked
+    from fairtransport.audits.from_text import AuditRequest, ModelSource
     from fairtransport.errors import InputError
 
-    asked = Asked(data=tmp_path / "none.csv", shown="x", label=None, answering=(Answering(),),
-                  settings={"sensitive_features": ["sex"]})  # fmt: skip
-    jobs = module.Jobs()
+    request = AuditRequest(
+        data=tmp_path / "none.csv", shown="x", label=None, sources=(ModelSource(),),
+        values={"sensitive_features": ["sex"]},
+    )  # fmt: skip
+    jobs, counted = module.Jobs(), Counted("zero-one")
     try:
         for _ in range(2):
-            jobs.start(asked, {}, "t").state = module.DONE
+            jobs.start(request, counted, {}, "t").state = module.DONE
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(module, "MOST", 2)
+            patch.setattr(module, "MAX_AUDITS", 2)
             with pytest.raises(InputError, match="there is room for 2 audits"):
-                jobs.start(asked, {}, "t")
+                jobs.start(request, counted, {}, "t")
     finally:
         jobs.end()
     assert list(jobs) == []
+
+
+@pytest.fixture
+def finished_job(loans):
+    """An audit of the loans, without a server."""
+    from fairtransport.app.form import Table, fill, find_counted
+    from fairtransport.app.jobs import Jobs
+
+    jobs, table = Jobs(), Table(loans, str(loans))
+    job = jobs.start(fill(table, LOANS, {}).request, find_counted(table, LOANS), LOANS, "t")
+    wait_until(lambda: job.state != "running", "still running")
+    yield job
+    jobs.end()
+
+
+@pytest.mark.slow
+def test_an_answer_that_comes_too_late_is_not_that_of_the_next_question(finished_job, monkeypatch):
+    from fairtransport.app import jobs
+    from fairtransport.errors import FairtransportError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(jobs, "PATIENCE", 0.0)
+        with pytest.raises(FairtransportError, match="takes longer than 120 seconds"):
+            finished_job.ask("file", name="report.md")
+    text = finished_job.ask("file", name="audit.json").decode()
+
+    assert text.startswith("{")
+    assert finished_job.ask("file", name="report.md").decode().startswith("#")
+
+
+@pytest.mark.slow
+def test_an_audit_that_ends_by_itself_leaves_no_process_and_no_pipe(tmp_path):
+    from fairtransport.app.jobs import Jobs
+    from fairtransport.audits.from_text import AuditRequest, ModelSource
+
+    request = AuditRequest(
+        data=tmp_path / "none.csv", shown="x", label=None, sources=(ModelSource(),),
+        values={"sensitive_features": ["sex"]},
+    )  # fmt: skip
+    jobs = Jobs()
+    handles = len(list(Path("/proc/self/fd").iterdir()))
+    job = jobs.start(request, Counted("zero-one"), {}, "t")
+    wait_until(lambda: job.state == "failed", "still running")
+    wait_until(lambda: not Path(f"/proc/{job.pid}").exists(), "the process is left")
+    wait_until(lambda: len(list(Path("/proc/self/fd").iterdir())) == handles, "a pipe is left")
+    jobs.end()
+
+
+def memory_and_threads(pid):
+    """Return the resident kilobytes and the threads of a process."""
+    status = Path(f"/proc/{pid}/status").read_text("utf-8")
+    return tuple(int(status.split(f"{name}:")[1].split()[0]) for name in ("VmRSS", "Threads"))
+
+
+@pytest.mark.slow
+def test_files_that_are_chosen_again_and_again_take_no_more_memory(own_app, loans):
+    def choose(times):
+        for _ in range(times):
+            own_app.get(own_app.table(loans))
+        return memory_and_threads(own_app.process.pid)
+
+    memory, threads = choose(10)
+    more_memory, more_threads = choose(60)
+
+    assert more_threads <= threads + 2
+    assert more_memory < memory + 30_000
+
+
+@pytest.mark.slow
+def test_audits_that_are_removed_take_no_more_memory(own_app, loans):
+    table = own_app.table(loans)
+
+    def audit(times):
+        for _ in range(times):
+            address = own_app.post(f"{table}/audits", LOANS).headers["location"]
+            own_app.wait(address)
+            own_app.get(f"{address}/files/audit.json")
+            own_app.post(f"{address}/remove")
+        return memory_and_threads(own_app.process.pid)
+
+    memory, threads = audit(2)
+    more_memory, more_threads = audit(4)
+
+    assert more_threads <= threads + 2
+    assert more_memory < memory + 10_000
+    assert len(children(own_app.process.pid)) == 1  # the one that removes the folder
 
 
 def test_without_the_extra_one_sentence_says_what_to_install():

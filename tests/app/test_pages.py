@@ -1,10 +1,15 @@
 """The pages as a browser without scripting gets them."""
 
 import json
+import re
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import fairtransport as ft
+from fairtransport.app.form import Table, fill, typed_similarity
+from fairtransport.app.pages import static_file
 from tests.app.conftest import LOANS
 
 
@@ -19,11 +24,11 @@ def test_a_file_is_read_where_it_lies(app, loans):
 @pytest.mark.parametrize(
     ("path", "sentence"),
     [
-        ("", "must be a file of type .csv, .tsv, .parquet"),
+        ("", "choose a file of type .csv, .tsv, .parquet"),
         ("/nowhere/people.csv", "must be an existing file, got &#39;/nowhere/people.csv&#39;"),
         ("people.xlsx", "must be a file of type"),
         ("~nobody-here/x.csv", "must be an existing file"),
-        ("a\0b.csv", "<code>X</code>"),
+        ("a\0b.csv", "The file"),
     ],
 )
 def test_a_path_that_is_none_is_said_beside_the_field(app, path, sentence):
@@ -56,24 +61,23 @@ def test_an_upload_is_audited_from_its_copy(app, loans):
 @pytest.mark.parametrize(
     ("typed", "field", "sentence"),
     [
-        ({"delta": "2"}, "delta", "<code>delta</code> must be below 1"),
-        ({"delta": "much"}, "delta", "<code>delta</code> must be a number, got &#39;much&#39;"),
-        ({"alpha": "0.7"}, "alpha", "<code>alpha</code> must be a"),
-        ({"rng": "1.5"}, "rng", "<code>rng</code> must be a whole number"),
-        ({"date": "soon"}, "date", "<code>date</code> must be a date such as 2026-03-31"),
-        ({"role.0": "case"}, "columns", "<code>sensitive_features</code> must name at least one"),
-        ({"role.2": "case"}, "columns", "<code>y</code> must be given for the loss"),
-        ({"role.3": "case"}, "answers", "exactly one of"),
-        ({"role.1": "label"}, "columns", "one column can be the true label"),
+        ({"limit": "200"}, "limit", "Your limit must be a number of people in 100, got"),
+        ({"limit": "much"}, "limit", "Your limit must be a number of people in 100, got"),
+        ({"alpha": "0.7"}, "alpha", "<code>Level α</code> must be a"),
+        ({"rng": "1.5"}, "rng", "<code>Seed</code> must be a whole number"),
+        ({"date": "soon"}, "date", "<code>Date</code> must be a date such as 2026-03-31"),
+        ({"group.0": ""}, "groups", "choose at least one column of groups"),
+        ({"good.3": "2"}, "good", "say which of"),
+        ({"decision": ""}, "decision", "choose the column with the decision"),
+        ({"role.1": "label"}, "columns", "one column can be the true outcome"),
         ({"bins.1": "3, x"}, "bins", "must be numbers separated by commas"),
-        ({"answers": "model"}, "model_path", "<code>model</code> must be a model file"),
+        ({"answers": "model"}, "model_path", "<code>The model file</code> must be a model file"),
         ({"similarity": "mixed-tabular", "scale.1": "-1"}, "similarity", "must be a finite number"),
-        ({"similarity": "magic"}, "similarity", "<code>similarity</code> must be one of"),
+        ({"similarity": "magic"}, "similarity", "<code>Who is alike</code> must be one of"),
         ({"compares": "on"}, "compares", "choose the column of the second model"),
-        ({"loss": "squared", "loss_range": "0"}, "loss_range", "<code>loss_range</code> must"),
+        ({"loss": "squared", "loss_range": "0"}, "loss_range", "<code>Range of what is counted"),
         ({"loss_range": "a, b"}, "loss_range", "must be numbers separated by commas"),
-        ({"favourable": "1"}, "favourable", "must be given together"),
-        ({"budget": "-1"}, "budget", "<code>budget</code> must be a finite number &gt;= 0"),
+        ({"budget": "-1"}, "budget", "<code>Budget ε</code> must be a finite number &gt;= 0"),
     ],
 )  # fmt: skip
 def test_a_wrong_field_is_said_beside_it_and_nothing_typed_is_lost(
@@ -89,13 +93,14 @@ def test_a_wrong_field_is_said_beside_it_and_nothing_typed_is_lost(
     assert sentence in place[1].split("</p>")[0]
     assert 'value="The &#34;title&#34; &lt;b&gt;"' in refused.text
     assert 'value="Ann"' in refused.text
-    assert f'value="{wanted["delta"]}"' in refused.text
-    assert f'<option value="{wanted["role.0"]}" selected>' in refused.text
+    assert f'value="{wanted["limit"]}"' in refused.text
+    is_checked = refused.text.split('name="group.0"')[1].startswith(" checked")
+    assert is_checked == (wanted["group.0"] == "on")
 
 
 def test_a_model_file_that_was_handed_over_is_kept_when_another_field_is_wrong(app, loans):
     table = app.table(loans)
-    typed = LOANS | {"answers": "model", "delta": "x"}
+    typed = LOANS | {"answers": "model", "limit": "x"}
 
     refused = app.post(f"{table}/audits", typed, [("model", "my model.skops", b"a model")])
 
@@ -103,11 +108,32 @@ def test_a_model_file_that_was_handed_over_is_kept_when_another_field_is_wrong(a
     assert 'name="kept_model"' in refused.text
 
 
+def test_files_of_refused_forms_do_not_pile_up(own_app, loans):
+    table = own_app.table(loans)
+    typed = LOANS | {"answers": "model", "limit": "no number"}
+    for at in range(3):
+        page = own_app.post(f"{table}/audits", typed, [("model", "m.onnx", b"x" * at)])
+        key = page.text.split('name="kept_model" value="')[1].split('"')[0]
+        typed |= {"kept_model": key}
+    own_app.post("/tables", {"way": "path", "path": "/none"}, [("file", "a.csv", b"a")])
+    own_app.post("/tables", {"way": "file"}, [("file", "a.csv", b"")])
+
+    assert len(list(own_app.folder.glob("*/*.*"))) == 1
+
+
+def test_pages_are_dark_where_a_reader_prefers_it():
+    style, _ = static_file("app.css")
+
+    assert "prefers-color-scheme: dark" in style
+    own = style.split("/* The app's pages")[1]
+    assert re.findall(r": #[0-9a-f]{3,6}\b", own) == []
+
+
 def test_an_audit_says_what_the_library_says(app, audited, loans):
     document = app.get(f"{audited}/files/audit.json").json
     result = ft.audit(
         loans, "repaid", y_pred="granted", sensitive_features=["sex"], delta=0.03, rng=1,
-        features=["sex", "income"],
+        features=["sex", "income"], favourable=1,
     )  # fmt: skip
 
     assert document == json.loads(result.summary.to_json())
@@ -155,9 +181,72 @@ def test_audits_are_listed_and_can_be_removed(own_app, loans):
 
 def test_words_that_are_typed_are_told_in_people(app, loans):
     table = app.table(loans)
+    fields = "decision=3&good.3=1&group.0=on&role.4=unused&similarity=mixed-tabular&scale.1=2"
 
-    told = app.get(f"{table}/means?delta=0.02&similarity=mixed-tabular&scale.1=2&budget=0.25").json
+    means = app.get(f"{table}/means?{fields}&limit=2&budget=0.25").json
 
-    assert told["delta"].endswith("Of the 600 cases here that is 12.")
-    assert told["budget"] == "On average, people may be moved by the equivalent of 1 of income."
-    assert app.get(f"{table}/means?delta=nan&budget=x").json == {"delta": "", "budget": ""}
+    assert means["unit"] == "more with granted = 0 in 100 people"
+    assert means["limit"] == "(12 of these 600)"
+    assert (
+        means["alike"]
+        == "People count as alike when they agree in income, repaid. Not used: later."
+    )
+    assert means["budget"].startswith("On average, people may be moved by the equivalent of 1 of ")
+    empty = app.get(f"{table}/means?limit=nan&budget=x").json
+    assert (empty["limit"], empty["budget"]) == ("", "")
+
+
+@pytest.fixture
+def lending(tmp_path):
+    """A file of decisions in words, without outcomes, that are harder on women."""
+    rng = np.random.default_rng(5)
+    people = pd.DataFrame({"id": range(800), "sex": rng.choice(["f", "m"], 800)})
+    people["band"] = rng.choice(list("abc"), 800)
+    chance = people["band"].map({"a": 0.9, "b": 0.6, "c": 0.4}) - 0.35 * (people["sex"] == "f")
+    people["decision"] = np.where(rng.random(800) < chance, "approved", "declined")
+    people.to_csv(tmp_path / "lending.csv", index=False)
+    return tmp_path / "lending.csv"
+
+
+def test_decisions_alone_work_at_once_in_the_words_of_the_file(app, lending):
+    guesses = Table(lending, lending.name).guess()
+    assert guesses == {
+        "answers": "column", "data_name": "lending.csv", "role.0": "unused", "group.1": "on",
+        "role.2": "case", "decision": "3", "good.3": "approved",
+    }  # fmt: skip
+    table = app.table(lending)
+    form = app.get(table).text
+    audit = app.post(f"{table}/audits", guesses | {"limit": "5", "rng": "1"}).headers["location"]
+    app.wait(audit)
+
+    page, person = app.get(audit).text, app.get(f"{audit}/case?row=1").text
+    document = app.get(f"{audit}/files/audit.json").json
+
+    assert "more declined in 100 people" in form
+    assert "Declined, among people alike in " in page
+    assert "Your limit: 5 more in 100 get “declined” if, among people alike, everyone" in page
+    assert "Gets approved" in page
+    assert "interval</" in page
+    assert "Over the limit" in page
+    for text in (form.split("more-settings")[0], page, person):
+        assert "loss" not in text
+        assert "mean prediction" not in text
+    lead = person.split('<p class="lead">')[1]
+    assert lead.startswith(pd.read_csv(lending)["decision"][0].capitalize())
+    assert "Alike, but sex " in person
+    assert (document["delta"], document["favourable"]) == (0.05, "approved")
+    assert document["rates"]["lower_bound"] > 0.05
+
+
+def test_an_advised_audit_is_filled_in_and_starts_by_a_button(app, audited, loans):
+    table = Table(loans, loans.name)
+    advised = {
+        "similarity": "mixed-tabular", "budget": 0.05,
+        "similarity_settings": {"scales": {"income": 2.25}},
+    }  # fmt: skip
+
+    request = fill(table, LOANS | typed_similarity(table, advised), {}).request
+
+    assert request.similarity_settings == advised["similarity_settings"]
+    assert (request.similarity, dict(request.values)["budget"]) == ("mixed-tabular", 0.05)
+    assert app.post(f"{audited}/follow").status == 404  # it advises nothing

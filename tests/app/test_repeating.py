@@ -10,10 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from fairtransport.app.asked import carry_out, read_models, resolve
-from fairtransport.app.form import fill
-from fairtransport.app.repeating import command_line, python_code
-from fairtransport.app.tables import Table
+from fairtransport.app.form import Table, fill
 from fairtransport.cli import main
 from tests.app.conftest import LOANS
 
@@ -23,25 +20,31 @@ FORMS = {
     "predictions": {},
     "everything": {
         "title": 'A "title", with commas', "auditor": "-dash", "date": "2026-03-31", "alpha": "0.1",
-        "favourable": "1", "privileged.0": "m", "bins.1": "3, 5", "method": "m-out-of-n",
-        "n_resamples": "300", "disagreement": "bias", "judge": "attributable", "missing": "level",
+        "privileged.0": "m", "bins.1": "3, 5", "method": "m-out-of-n",
+        "n_resamples": "300", "judge": "attributable", "missing": "level",
     },
     "stated distance": {"similarity": "mixed-tabular", "scale.1": "2", "budget": "0.1"},
     "nothing stated": {"similarity": "mixed-tabular", "budget": "0.1"},
-    "scores": {"role.3": "score", "loss": "brier", "pos_label": "1"},
-    "squared": {"loss": "squared", "loss_range": "0, 1"},
-    "no label": {"role.2": "unused", "loss": "outcome", "pos_label": "1"},
+    "scores": {
+        "role.3": "score", "good.3": "1", "limit": "0.03", "loss": "brier", "pos_label": "1",
+    },
+    "squared": {"loss": "squared", "limit": "0.03", "loss_range": "0, 1"},
+    "no label": {"role.2": "unused"},
+    "neither better": {"role.2": "unused", "good.3": ""},
     "two columns": {"compares": "on", "second_column": "4", "second_name": "new", "title": "x"},
 }  # fmt: skip
 MODELS = {
     "model": {"answers": "model", "model_path": "model.joblib", "allow_pickle": "on"},
+    "model without outcomes": {
+        "answers": "model", "model_path": "model.joblib", "allow_pickle": "on", "role.2": "unused",
+    },
     "learned": {
         "answers": "model", "model_path": "model.joblib", "allow_pickle": "on",
         "similarity": "sensitive-subspace", "budget": "0.5",
     },
     "two models": {
         "answers": "model", "model_path": "model.joblib", "allow_pickle": "on", "compares": "on",
-        "second_model_path": "second.joblib", "first_name": "old", "tolerance": "0.01", "delta": "",
+        "second_model_path": "second.joblib", "first_name": "old", "tolerance": "0.01", "limit": "",
     },
 }  # fmt: skip
 
@@ -61,26 +64,28 @@ def folder(tmp_path, monkeypatch, loans):
     return tmp_path
 
 
-def asked_by(form, file):
+def request_of(form, file):
     table = Table(file, file.name)
     filled = fill(table, LOANS | form, {})
     assert filled.errors == {}
-    return filled.asked
+    return filled.request
 
 
 @pytest.mark.parametrize("name", [*FORMS, *MODELS])
 def test_line_and_code_say_what_the_app_says(folder, name, capsys):
     file = folder / ("loans.csv" if name in FORMS else "coded.csv")
-    asked = asked_by((FORMS | MODELS)[name], file)
-    models = read_models(asked)
-    asked = resolve(asked, models)
-    wanted = json.loads(carry_out(asked, models).summary.to_json())
+    request = request_of((FORMS | MODELS)[name], file)
+    models = request.read_models()
+    request = request.resolve(models)
+    result = request.run(models)
+    document = result.summary if request.compares else result.document(**request.document)
+    wanted = json.loads(document.to_json())
 
-    line = shlex.split(command_line(asked).replace("\\\n", " "))
+    line = shlex.split(request.as_command().replace("\\\n", " "))
     code = main([*line[1:], "--fail-on", "never"])
     by_line = json.loads((folder / "audit.json").read_text("utf-8"))
     (folder / "audit.json").unlink()
-    program = python_code(asked)
+    program = request.as_python()
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )
@@ -96,11 +101,11 @@ def test_line_and_code_say_what_the_app_says(folder, name, capsys):
 def test_what_a_line_cannot_say_the_code_can(tmp_path, monkeypatch, loans, column):
     monkeypatch.chdir(tmp_path)
     pd.read_csv(loans).rename(columns={"sex": column}).to_csv("odd.csv", index=False)
-    asked = asked_by({"privileged.0": "m", "favourable": "1"}, tmp_path / "odd.csv")
+    request = request_of({"privileged.0": "m"}, tmp_path / "odd.csv")
 
     done = subprocess.run(
-        [sys.executable, "-c", python_code(asked)], capture_output=True, text=True, check=False
+        [sys.executable, "-c", request.as_python()], capture_output=True, text=True, check=False
     )
 
-    assert command_line(asked) is None
+    assert request.as_command() is None
     assert done.returncode == 0, done.stderr

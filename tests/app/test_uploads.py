@@ -1,9 +1,11 @@
 """Forms with files: nothing is held in memory, nothing too large is kept."""
 
 import asyncio
+import tempfile
 from pathlib import Path
 
 import pytest
+from starlette.datastructures import Headers
 
 from fairtransport.app import uploads
 from fairtransport.app.uploads import read_form
@@ -18,7 +20,8 @@ class Arriving:
 
     def __init__(self, body, size=7, announced=None, kind=FORM):
         self.body, self.size = body, size
-        self.headers = {"content-type": kind, "content-length": str(announced or len(body))}
+        length = str(announced or len(body))
+        self.headers = Headers({"content-type": kind, "content-length": length})
 
     async def stream(self):
         for at in range(0, len(self.body), self.size):
@@ -26,7 +29,7 @@ class Arriving:
 
 
 def read(request, folder):
-    return asyncio.run(read_form(request, folder))
+    return asyncio.run(read_form(request, folder, ["file", "f"]))
 
 
 @pytest.mark.parametrize("size", [1, 7, 100_000])
@@ -55,11 +58,15 @@ def test_a_file_stays_in_its_folder_whatever_it_is_called(tmp_path, shown):
 
 
 def test_a_file_that_grows_too_large_is_thrown_away(tmp_path, monkeypatch):
-    monkeypatch.setattr(uploads, "LARGEST", 1000)
+    monkeypatch.setattr(uploads, "MAX_UPLOAD_BYTES", 1000)
+    monkeypatch.setattr(uploads, "MAX_FIELD_BYTES", 100)
 
-    typed = read(Arriving(multipart({"a": "b"}, [("file", "x.csv", b"y" * 5000)])), tmp_path)
+    body = multipart({"a": "b"}, [("file", "x.csv", b"y" * 5000)])
+
+    typed = read(Arriving(body, announced=1), tmp_path)
 
     assert typed.too_large
+    assert typed.words == {"a": "b"}
     assert list(tmp_path.iterdir()) == []
 
 
@@ -79,9 +86,43 @@ def test_what_is_no_form_is_refused(tmp_path, monkeypatch):
         read(Arriving(b"a=b", kind="application/x-www-form-urlencoded"), tmp_path)
     with pytest.raises(InputError, match="could not be read"):
         read(Arriving(b"no form at all, whatever its heading says"), tmp_path)
-    monkeypatch.setattr(uploads, "MOST_WORDS", 10)
-    with pytest.raises(InputError, match="at most 10 bytes of words"):
-        read(Arriving(multipart({"a": "b" * 50})), tmp_path)
+    monkeypatch.setattr(uploads, "MAX_FIELD_BYTES", 1 << 10)
+    with pytest.raises(InputError, match="could not be read: Part exceeded maximum size of 1KB"):
+        read(Arriving(multipart({"a": "b" * 2000})), tmp_path)
+    monkeypatch.setattr(uploads, "MAX_FIELDS", 3)
+    with pytest.raises(InputError, match="could not be read: Too many fields"):
+        read(Arriving(multipart(dict.fromkeys("abcd", ""))), tmp_path)
+    monkeypatch.setattr(uploads, "MAX_FILES", 1)
+    with pytest.raises(InputError, match="could not be read: Too many files"):
+        read(Arriving(multipart({}, [("f", "x.csv", b"x"), ("g", "y.csv", b"y")])), tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.odd
+@pytest.mark.parametrize("boundary", ["b" * 257, "b" * 5000])
+def test_odd_boundaries_are_refused(tmp_path, boundary):
+    body = multipart({"a": "b"}).replace(BOUNDARY.encode(), boundary.encode("latin-1"))
+    request = Arriving(body, 1000, kind=f"multipart/form-data; boundary={boundary}")
+    with pytest.raises(InputError, match="could not be read"):
+        read(request, tmp_path)
+
+
+def test_many_parts_of_a_refused_form_leave_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    handles = len(list(Path("/proc/self/fd").iterdir()))
+    with pytest.raises(InputError, match="Too many files"):
+        read(Arriving(multipart({}, [("f", "x.csv", b"x")] * 20_000), 1 << 16), tmp_path)
+
+    assert list(tmp_path.iterdir()) == []
+    assert len(list(Path("/proc/self/fd").iterdir())) == handles
+
+
+def test_only_files_that_a_form_has_fields_for_are_stored_once(tmp_path):
+    files = [("f", "x.csv", b"first"), ("other", "y.csv", b"y"), ("f", "z.csv", b"last")]
+    typed = read(Arriving(multipart({}, files)), tmp_path)
+
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"last"]
+    assert {name: upload.shown for name, upload in typed.files.items()} == {"f": "z.csv"}
 
 
 def test_a_browser_that_goes_away_leaves_nothing(tmp_path):

@@ -432,7 +432,7 @@ LEVELS = [
         ("text for a list", {"race": "ab"}, r"^`levels\['race'\]` must list"),
         ("a number", {"race": 3}, r"^`levels\['race'\]` must list"),
         ("nothing", {"race": None}, r"^`levels\['race'\]` must list"),
-        ("a value lacking", {"race": ["a"]}, r"^`levels\['race'\]` must hold every observed"),
+        ("values of nobody", {"race": ["z"]}, r"^`levels\['race'\]` must hold at least one value"),
         ("NaN", {"race": ["a", "b", NAN]}, r"^`levels\['race'\]` must not hold NaN"),
         ("infinity", {"race": ["a", "b", INF]}, r"^`levels\['race'\]` must not hold"),
         ("lists", {"race": ["a", "b", ["c"]]}, r"^`levels\['race'\]` must (list|hold)"),
@@ -441,7 +441,7 @@ LEVELS = [
         ("a set", {"race": {"a", "b"}}, r"^`levels\['race'\]` must list"),
         ("masked", {"race": np.ma.array(["a", "b"], mask=[0, 1])},
          r"^`levels\['race'\]` must not have masked"),
-        ("none", {"race": []}, r"^`levels\['race'\]` must hold every observed"),
+        ("none", {"race": []}, r"^`levels\['race'\]` must hold at least one value"),
         ("two dimensions", {"race": [["a", "b"]]}, r"^`levels\['race'\]` must list"),
     )
 ] + [
@@ -461,8 +461,11 @@ LEVELS = [
 ]  # fmt: skip
 
 TARGETS = [
-    Kind(f"audit {name}", what, lambda n=name, v=value: audit(**{n: v}), f"^`{name}` must be a da")
-    for name in ("targets", "train")
+    Kind("audit targets", what, lambda v=value: audit(targets=v), "^`targets` must be a da")
+    for what, value in NO_FRAMES.items()
+    if what != "nothing"
+] + [
+    Kind("overlap", what, lambda v=value: audit().overlap(v), "^`train` must be a da")
     for what, value in NO_FRAMES.items()
     if what != "nothing"
 ] + [
@@ -480,8 +483,8 @@ TARGETS = [
         DataError),
     Kind("audit targets", "text for numbers", lambda: audit(
         targets=with_column("age", list("abcdefgh"))), "^the column 'age' must be", DataError),
-    Kind("audit train", "columns lacking", lambda: audit(train=POINTS[["race"]]), "^`train` must"),
-    Kind("audit train", "an absent file", lambda: audit(train="no.csv"), "^`train` must be an exi"),
+    Kind("overlap", "columns lacking", lambda: audit().overlap(POINTS[["race"]]), "^`train` must"),
+    Kind("overlap", "an absent file", lambda: audit().overlap("no.csv"), "^`train` must be an exi"),
     Kind("audit targets", "of another library", lambda: statistic(targets=pl.from_pandas(POINTS)),
          right=SWAPPED),
     Kind("audit targets", "with further columns", lambda: statistic(
@@ -500,5 +503,27 @@ MANY = [
         model=lambda x: np.zeros(len(x), int)), "^`sensitive_features` make"),
 ]  # fmt: skip
 
-KINDS = [*FRAMES, *NAMES, *FEATURE_VALUES, *CHOSEN, *LABELS, *GIVEN, *COUNTS, *BINS, *LEVELS,
+RARE = {
+    "string views": pa.array(list("abcdefgh")).cast(pa.string_view()),
+    "binary views": pa.array([b"a", b"b"] * 4).cast(pa.binary_view()),
+    "run ends": pa.RunEndEncodedArray.from_arrays([4, 8], [1, 2]),
+    "uuids": pa.ExtensionArray.from_storage(pa.uuid(), pa.array([b"0" * 16] * 8, pa.binary(16))),
+}
+RARE_TYPES = [
+    Kind("audit X", f"Arrow {what}", lambda v=value: audit(
+        pa.Table.from_pandas(POINTS, preserve_index=False).append_column("more", v)),
+        "must have types that pyarrow can group by", DataError)
+    for what, value in RARE.items()
+] + [
+    Kind("audit X", "integers of 128 bits", lambda: audit(
+        pl.from_pandas(POINTS).with_columns(more=pl.Series([1, 2**100] * 4, dtype=pl.Int128))),
+        "must have types that polars can group by", DataError),
+    Kind("audit X", "a signalling NaN", lambda: audit(
+        with_column("more", [Decimal("sNaN"), Decimal(1)] * 4)),
+        "must have types that pandas can group by", DataError),
+    Kind("audit bins", "a million edges", lambda: audit(
+        bins={"age": np.linspace(0, 100, 10**6)}), "must have at most 1,000 edges"),
+]  # fmt: skip
+
+KINDS = [*RARE_TYPES, *FRAMES, *NAMES, *FEATURE_VALUES, *CHOSEN, *LABELS, *GIVEN, *COUNTS, *BINS, *LEVELS,
          *TARGETS, *MANY]  # fmt: skip

@@ -66,8 +66,6 @@ VALUES = [
         "unsigned 64 bits": lambda: pa.array(AGES.astype(np.uint64) + np.uint64(2**63)),
         "dates": lambda: pa.array(AGES.astype("M8[D]")),
         "times": lambda: pa.array(AGES.astype("M8[ns]")),
-        "times with a zone": lambda: pa.array(
-            pd.to_datetime(AGES, unit="D", utc=True).tz_convert("Asia/Tokyo")),
         "times of day": lambda: pa.array(AGES, pa.int32()).cast(pa.time32("s")),
         "lengths of time": lambda: pa.array(AGES.astype("m8[s]")),
         "dictionaries of text": lambda: pa.array(AGES.astype(str)).dictionary_encode(),
@@ -82,6 +80,9 @@ VALUES = [
         ("infinity", lambda: pa.array([np.inf] * 8), "^the column 'age' must hold finite numbers"),
         ("NaN", lambda: pa.array([np.nan] * 8), "^the column 'age' must not have missing"),
         ("nothing", lambda: pa.nulls(8), "^the column 'age' must not have missing"),
+        ("times with a zone", lambda: pa.array(
+            pd.to_datetime(AGES, unit="D", utc=True).tz_convert("Asia/Tokyo")),
+         "^the column 'age' holds times with a time zone"),
         ("lists", lambda: pa.array([[1]] * 8), "^the column 'age' must hold single values"),
         ("structures", lambda: pa.array([{"a": 1}] * 8), "^the column 'age' must hold single"),
         ("mappings", lambda: pa.array([[("a", 1)]] * 8, pa.map_(pa.string(), pa.int64())),

@@ -9,7 +9,7 @@ import polars as pl
 from sklearn.tree import DecisionTreeClassifier
 
 from fairtransport import DataError, InputError, ModelError
-from fairtransport.access import Function, connect, load, prompt
+from fairtransport.access import BlackBox, Function, connect, load, prompt
 from tests.campaign.kinds import Kind
 from tests.campaign.people import POINTS, SWAPPED, audit, model, scores, statistic
 
@@ -34,7 +34,7 @@ class Estimator:
             setattr(self, name, value)
 
 
-class Box:
+class Box(BlackBox):
     """A black box that says anything of itself."""
 
     def __init__(self, **attributes):
@@ -133,7 +133,7 @@ LABELS = [
         "gives a tuple": tuple,
         "gives a column": lambda y: y[:, None],
         "gives a series": pd.Series,
-        "gives a shuffled index": lambda y: pd.Series(y, index=range(len(y))[::-1]),
+        "gives a shuffled series": lambda y: pd.Series(y)[::-1],
         "gives a series of polars": pl.Series,
         "gives objects": lambda y: y.astype(object),
         "gives a frame of one column": pd.DataFrame,
@@ -150,7 +150,7 @@ LABELS = [
          lambda: statistic(model=lambda x: model(x.assign(age=x.pop("age")))), right=SWAPPED),
     Kind("audit model", "answers only while it is asked once",
          lambda: statistic(model=lambda x, seen=[]: (seen.append(1), model(x))[len(seen) == 1]
-                           if len(seen) < 2 else None), right=SWAPPED),
+                           if len(seen) < 2 else None), "got shape", ModelError),
     Kind("audit model", "a method", lambda: statistic(model=Estimator().predict), right=SWAPPED),
 ]  # fmt: skip
 

@@ -1,5 +1,7 @@
 """Query logs that are none, and ways of asking that contradict each other."""
 
+from dataclasses import fields
+
 import numpy as np
 
 import fairtransport as ft
@@ -8,34 +10,42 @@ from tests.campaign.people import audit, model
 
 NAMED = ft.access.named(model, "box 1")
 
+
+def asked(**options):
+    """Audit with the options of `Queries` among those of `audit`."""
+    names = [one.name for one in fields(ft.Queries) if one.name in options]
+    queries = ft.Queries(**{name: options.pop(name) for name in names})
+    return audit(queries=queries, **options)
+
+
 LOGS = [
-    Kind("query log", what, lambda o=options: audit(**o), says)
+    Kind("query log", what, lambda o=options: asked(**o), says)
     for what, options, says in (
-        ("a number", {"query_log": 7, "model": NAMED}, "^`query_log` must be the path of a file"),
-        ("nothing but an ending", {"query_log": ".sqlite", "model": NAMED}, "^`query_log` must be"),
-        ("another ending", {"query_log": "a.db", "model": NAMED}, "^`query_log` must be the path"),
+        ("a number", {"log": 7, "model": NAMED}, "^`queries.log` must be the path of a file"),
+        ("nothing but an ending", {"log": ".sqlite", "model": NAMED}, "^`queries.log` must be"),
+        ("another ending", {"log": "a.db", "model": NAMED}, "^`queries.log` must be the path"),
         (
             "a folder",
-            {"query_log": "/proc/a.sqlite", "model": NAMED},
+            {"log": "/proc/a.sqlite", "model": NAMED},
             "could not be opened for wri",
         ),
-        ("a nameless callable", {"query_log": "/proc/a.sqlite"}, "^`query_log` needs a model with"),
+        ("a nameless callable", {"log": "/proc/a.sqlite"}, "^`queries.log` needs a model with"),
     )
 ]
 ASKING = [
-    Kind("asking", what, lambda o=options: audit(**o), says)
+    Kind("asking", what, lambda o=options: asked(**o), says)
     for what, options, says in (
-        ("no draws", {"draws": 0}, "^`draws` must be a whole number >= 1, got 0"),
-        ("endless draws", {"draws": 10**9}, "^`draws` must be a whole number >= 1 and <= 10,000"),
-        ("draws that are true", {"draws": True}, "^`draws` must be a whole number"),
-        ("NaN draws", {"draws": np.nan}, "^`draws` must be a whole number"),
-        ("draws with a budget", {"draws": 2, "budget": 1.0}, "^`draws` needs a `budget` of 0"),
-        ("fewer than no repeats", {"repeats": -1}, "^`repeats` must be a whole number >= 0"),
-        ("sure of nothing", {"ask_until_sure": True, "delta": None}, "^`delta` must be given with"),
-        ("sure in words", {"ask_until_sure": "yes"}, "^`ask_until_sure` must be True or False"),
-        ("a budget alone", {"budget_of_questions": 9}, "^`budget_of_questions` must be given with"),
-        ("half a question", {"ask_until_sure": True, "delta": 0.1, "budget_of_questions": 0.5},
-         "^`budget_of_questions` must be a whole number"),
+        ("no draws", {"draws": 0}, "^`queries.draws` must be a whole number >= 1, got 0"),
+        ("endless draws", {"draws": 10**9}, "^`queries.draws` must be a whole number >= 1 and <= 10,000"),
+        ("draws that are true", {"draws": True}, "^`queries.draws` must be a whole number"),
+        ("NaN draws", {"draws": np.nan}, "^`queries.draws` must be a whole number"),
+        ("draws with a budget", {"draws": 2, "budget": 1.0}, "^`queries.draws` needs a `budget` of 0"),
+        ("fewer than no repeats", {"repeats": -1}, "^`queries.repeats` must be a whole number >= 0"),
+        ("sure of nothing", {"until_sure": True, "delta": None}, "^`delta` must be given with"),
+        ("sure in words", {"until_sure": "yes"}, "^`queries.until_sure` must be True or False"),
+        ("a budget alone", {"limit": 9}, "^`queries.limit` must be given with"),
+        ("half a question", {"until_sure": True, "delta": 0.1, "limit": 0.5},
+         "^`queries.limit` must be a whole number"),
     )
 ] + [
     Kind("access.named", what, lambda n=name: ft.access.named(model, n), "^`identity` must be text")

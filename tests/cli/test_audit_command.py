@@ -1,5 +1,6 @@
 """fairtransport audit and demo: every flag does what its parameter does."""
 
+import json
 import sys
 
 import pandas as pd
@@ -31,6 +32,10 @@ def cases(tmp_path):
     return str(path)
 
 
+def statistic_in(folder):
+    return json.loads((folder / "audit.json").read_text("utf-8"))["statistic"]
+
+
 def run(*arguments):
     """Return the exit code, whichever way it comes."""
     try:
@@ -49,10 +54,10 @@ def audit(
 
 def test_the_demo_audits_a_logistic_regression_on_compas(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert run("demo", "--seed", 3) == 0
+    assert run("demo", "--seed", 3, "--verbose") == 0
     out = capsys.readouterr().out
 
-    assert "1584 people" in out
+    assert "1,584 people" in out
     assert "Questions asked  72" in out
     assert "Compared with    twins" in out
 
@@ -71,16 +76,16 @@ def test_help_and_version_exit_with_zero(capsys):
     [["--sensitive", "race,sex"], ["--sensitive", "race", "--sensitive", "sex"],
      ["--sensitive", "race, sex"], ["--sensitive=race,sex"]],
 )  # fmt: skip
-def test_comma_lists_and_repeated_flags_both_work(flags, cases, capsys):
+def test_comma_lists_and_repeated_flags_both_work(flags, cases, tmp_path):
     code = run("audit", cases, "--label", "good", "--prediction", "guess", *flags, "--features",
-               PROFILE)  # fmt: skip
+               PROFILE, "--json", tmp_path / "audit.json")  # fmt: skip
     expected = ft.audit(
         CASES, "good", y_pred="guess", sensitive_features=["race", "sex"],
         features=PROFILE.split(","),
     )  # fmt: skip
 
     assert code == 0
-    assert f"FaiTH statistic  {expected.statistic:.4f}" in capsys.readouterr().out
+    assert statistic_in(tmp_path) == expected.statistic
 
 
 @pytest.mark.parametrize(
@@ -106,19 +111,19 @@ def test_comma_lists_and_repeated_flags_both_work(flags, cases, capsys):
          {"y_score": "score", "loss": "log", "y": "fine", "pos_label": True}),
     ],
 )  # fmt: skip
-def test_every_flag_does_what_its_parameter_does(flags, options, cases, capsys):
+def test_every_flag_does_what_its_parameter_does(flags, options, cases, tmp_path, capsys):
     features = ["age", "gap"] if "missing" in options else PROFILE.split(",")
     defaults = {"y": "good", "features": features, "sensitive_features": ["race"]}
     expected = ft.audit(CASES, **(defaults | options))
     label = () if "--label" in flags else ("--label", "good")
 
     code = run("audit", cases, "--sensitive", "race", "--features", ",".join(features), *label,
-               *flags.split())  # fmt: skip
+               *flags.split(), "--json", tmp_path / "audit.json", "--verbose")  # fmt: skip
     out = capsys.readouterr().out
 
     assert code == 0
-    assert f"FaiTH statistic  {expected.statistic:.4f}" in out
-    assert f"{expected.n} cases" in out
+    assert statistic_in(tmp_path) == expected.statistic
+    assert f"cases.csv, {expected.n} people" in out
     assert f"{expected.points} distinct" in out
 
 
@@ -156,36 +161,38 @@ def biased(tmp_path_factory):
         (["--delta", "0.01", "--fail-on", "never"], 0, "δ-fairness rejected"),
         (["--delta", "0.2"], 0, "Inconclusive at level 5 %: δ = 0.2"),
         (["--delta", "0.2", "--fail-on", "not-certified"], 4, "no upper bound"),
-        ([], 0, "Errors would go from"),
+        ([], 0, "Errors, among people alike in skill and good"),
         (["--delta", "0.01", "--method", "limit-law", "--alpha", "0.1"], 3, "at level 10 %"),
     ],
 )
 def test_exit_codes_follow_the_verdict(biased, flags, code, words, capsys):
-    assert main(["audit", *biased, "--seed", "1", *flags]) == code
+    assert main(["audit", *biased, "--seed", "1", "--verbose", *flags]) == code
     assert words in capsys.readouterr().out
 
 
 def test_a_certificate_is_said_in_words(capsys):
     from dataclasses import replace
 
-    from fairtransport.audit import audit
-    from fairtransport.audit.summarise import summarise_headline
-    from fairtransport.report.screen import print_result
+    from fairtransport.audits import audit
+    from fairtransport.audits.summarise import summarise_headline
+    from fairtransport.report.terminal import print_result
 
     people = pd.DataFrame({"group": ["a", "b"] * 200, "good": [1, 1] * 198 + [0, 1] * 2})
+    people["last"] = [0] * 398 + [1] * 2
     result = audit(
-        people, "good", model=lambda x: [1] * len(x), features=["group"],
-        sensitive_features="group", delta=0.05, rng=0,
+        people, "good", model=lambda x: 1 - x["last"] * (x["group"] == "b"),
+        features=["group", "last"], sensitive_features="group", delta=0.05, rng=0,
     )  # fmt: skip
     assert result.verdict == "certified"
-    print_result(summarise_headline(result), "people")
+    print_result(summarise_headline(result), "people", verbose=True)
     assert "δ-fairness certified at level 5 %: δ = 0.05" in capsys.readouterr().out
     lower = replace(result, settings=replace(result.settings, delta=0.001))
     assert lower.verdict == "inconclusive"
 
 
-def test_overwhelming_evidence_is_shown_as_such(biased, capsys):
-    main(["audit", *biased, "--delta", "0", "--seed", "1", "--disagreement", "bias"])
+def test_overwhelming_evidence_is_shown_as_such(folder, capsys):
+    run("audit", folder / "people.csv", "--label", "good", "--sensitive", "race", "--delta", "0",
+        "--model", folder / "model.skops", "--seed", "1", "--verbose")  # fmt: skip
     assert "p<0.0001" in capsys.readouterr().out
 
 
@@ -216,3 +223,28 @@ def test_figures_can_be_made_without_a_word(tmp_path, capsys):
     assert run("reproduce", "figure2", "--output", tmp_path, "--quiet") == 0
     assert capsys.readouterr().out == ""
     assert (tmp_path / "figure2.png").is_file()
+
+
+PREDICTED = ("audit", "people.csv", "--label", "good", "--sensitive", "race", "--prediction",
+             "guess")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--fail-on", "rejected"], "Note: no --delta, so nothing can fail.\n"),
+        (["--fail-on", "rejected", "--delta", "0.5"], ""),
+        (["--fail-on", "never"], ""),
+        ([], ""),
+    ],
+)
+def test_a_forgotten_delta_is_said_even_where_nothing_else_is(more, message, run):
+    assert run(*PREDICTED, "--quiet", *more) == (0, "", message)
+
+
+def test_the_help_starts_with_a_complete_command(run):
+    words = run("audit", "--help").words
+    example = "fairtransport audit cases.csv --model model.skops --label good \\ --sensitive"
+
+    assert example in words
+    assert words.index(example) < words.index("--prediction")

@@ -91,7 +91,7 @@ def test_a_settings_file_has_a_table_for_it(run, models, tmp_path):
 
 WRONG = {
     "no model": ((), "exactly one of `--model`, `--prediction` and `--score` must be given"),
-    "one model": (("--model", "a=model.skops"), "`--model` must map at least two names to models"),
+    "one model": (("--model", "a=model.skops"), "`--model` must name at least two models, got 'a'"),
     "no name": (
         ("--model", "model.skops", "--model", "b=model.skops"),
         "`--model` must be a name, = and a value, as in --model old=…, got 'model.skops'",

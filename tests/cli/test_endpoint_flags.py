@@ -71,3 +71,27 @@ def test_models_behind_addresses_are_compared(tmp_path, monkeypatch):
     assert code == 0
     audits = json.loads((tmp_path / "c.json").read_text())["models"]
     assert [one["statistic"] > 0 for one in audits] == [True, False]
+
+
+def test_an_endpoint_that_is_down_points_to_a_complete_query_log(tmp_path, monkeypatch, capsys):
+    flags = ["--features", "group,sex,age", "--query-log", "log.sqlite", "--retries", "0"]
+    with Faulty(lambda rows: ["yes" if row["group"] == "a" else "no" for row in rows]) as server:
+        code, document = audited(tmp_path, monkeypatch, "--model", server.url, *flags)
+    line = ["audit", "cases.csv", "--label", "good", "--sensitive", "group", "--seed", "1",
+            "--quiet", *flags, "--model"]  # fmt: skip
+    hint = "the query log has every answer: --model log.sqlite repeats the audit without the"
+    capsys.readouterr()
+
+    for address in (server.url, f"{server.url}/invocations"):
+        assert main([*line, address]) == 1
+        assert hint in capsys.readouterr().err
+    PEOPLE.assign(age=PEOPLE["age"] + 1).to_csv("cases.csv", index=False)
+    assert main([*line, f"{server.url}/invocations"]) == 1
+    assert hint not in capsys.readouterr().err
+    assert main([*line, "http://127.0.0.1:9/invocations"]) == 1
+    assert hint not in capsys.readouterr().err
+
+    PEOPLE.to_csv("cases.csv", index=False)
+    replay = [word for word in line if word not in {"--query-log", "log.sqlite", "--retries", "0"}]
+    assert main([*replay, "log.sqlite", "--json", "again.json"]) == code
+    assert json.loads((tmp_path / "again.json").read_text())["statistic"] == document["statistic"]

@@ -1,6 +1,7 @@
 """[[audits]] in a settings file: a family of audits from one command."""
 
 import json
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -25,14 +26,13 @@ name = "everybody"
 [[audits]]
 name = "the young"
 where.age = [20, 21]
-delta = 0.9
+delta = 0.6
 
 [[audits]]
 name = "given"
 prediction = "guess"
 levels = {}
 features = ["race", "age"]
-disagreement = "bias"
 """
 
 
@@ -55,8 +55,8 @@ def expected(folder):
         folder / "people.csv", "good", model=model, **common,
         audits={
             "everybody": levels,
-            "the young": {"where": {"age": [20, 21]}, "delta": 0.9, **levels},
-            "given": {"y_pred": "guess", "features": ["race", "age"], "disagreement": "bias"},
+            "the young": {"where": {"age": [20, 21]}, "delta": 0.6, **levels},
+            "given": {"y_pred": "guess", "features": ["race", "age"]},
         },
     )  # fmt: skip
 
@@ -68,15 +68,15 @@ def test_a_family_is_one_table_one_report_and_one_document(run, config, expected
 
     assert done.code == 3
     assert expected.verdicts == {
-        "everybody": "rejected", "the young": "certified", "given": "rejected",
+        "everybody": "rejected", "the young": "certified", "given": "inconclusive",
     }  # fmt: skip
     assert "people.csv, 3 audits" in done.words
-    assert "δ-fairness rejected in 2 of 3 audits." in done.words
+    assert "Over the limit in 1 of 3 audits." in done.words
     for one in expected.members:
         assert one.name in done.words
         assert f"{one.statistic:.4f}" in done.words
     assert "Wrote" in done.out
-    sets = "sets data, label, sensitive, levels, model, delta, seed, audits."
+    sets = "sets data, label, model, sensitive, levels, delta, seed, audits."
     assert " ".join(done.err.split()) == f"Note: 'family.toml' {sets}"
     found = [{**one, "model": ""} for one in document["members"]]
     wanted = json.loads(expected.summary.to_json())
@@ -88,17 +88,50 @@ def test_a_family_is_one_table_one_report_and_one_document(run, config, expected
 
 
 @pytest.mark.parametrize(
+    ("fail_on", "failed"),
+    [
+        ("rejected", ["everybody"]),
+        ("not-certified", ["everybody", "given"]),
+        ("never", []),
+    ],
+)
+def test_each_audit_is_a_test_of_its_own(run, config, expected, tmp_path, fail_on, failed):
+    run("audit", "--config", config(), "--junit", tmp_path / "f.xml", "--fail-on", fail_on)
+    suites = ET.parse(tmp_path / "f.xml").getroot()
+
+    cases = {suite.find("testcase").get("name"): suite for suite in suites}
+    assert list(cases) == list(expected)
+    assert [name for name, one in cases.items() if one.find("testcase/failure") is not None] == (
+        failed
+    )
+    for name, suite in cases.items():
+        values = {one.get("name"): one.get("value") for one in suite.find("properties")}
+        assert values["fairtransport.verdict"] == expected.verdicts[name]
+        assert values["fairtransport.n"] == str(expected[name].n)
+        assert float(suite.get("time")) > 0
+
+
+@pytest.mark.parametrize(
     ("flags", "code"),
     [
         ([], 3),
         (["--fail-on", "never"], 0),
         (["--fail-on", "not-certified"], 3),
-        (["--delta", "0.9", "--fail-on", "not-certified"], 4),
-        (["--delta", "0.9"], 0),
+        (["--delta", "0.6", "--fail-on", "not-certified"], 4),
+        (["--delta", "0.6"], 0),
     ],
 )
 def test_exit_codes_are_those_of_the_worst_verdict(flags, code, run, config):
     assert run("audit", "--config", config(), "--quiet", *flags) == (code, "", "")
+
+
+def test_a_forgotten_delta_is_said_of_the_audits_it_lacks_in(run, config):
+    text = FAMILY.replace("delta = 0.001\n", "")
+    done = run("audit", "--config", config(text), "--fail-on", "rejected", "--quiet")
+
+    assert done.out == ""
+    assert done.err == "Note: no delta in everybody, given, so nothing can fail there.\n"
+    assert run("audit", "--config", config(text), "--quiet").err == ""
 
 
 def test_flags_override_every_table(run, config):
@@ -138,7 +171,7 @@ def test_other_commands_read_their_own_table(run, config):
 
 def test_a_family_needs_a_named_file(run, tmp_path, monkeypatch):
     (tmp_path / "fairtransport.toml").write_text(FAMILY)
-    monkeypatch.setattr("fairtransport.cli.configfile.USUAL", tmp_path / "fairtransport.toml")
+    monkeypatch.setattr("fairtransport.cli.config_file.USUAL", tmp_path / "fairtransport.toml")
     done = run("audit", "--delta", "0.5")
 
     assert (done.code, done.out) == (2, "")
@@ -159,6 +192,8 @@ WRONG = [
     ("where.age = 99", "audit 'y': `where['age']` must be values of that column"),
     ("where.town = 99", "audit 'y': `where` must name columns of the data"),
     ("model = 'absent.skops'", "audit 'y': `--model` must be an existing file"),
+    ("model = 'absent.skops'\nlabel = 'bad'", "audit 'y': `--label` must name columns of the data"),
+    ("model = 'absent.skops'\nwhere.town = 9", "audit 'y': `where` must name columns of the data"),
     ("positive = 'no'", "audit 'y': `--positive` must be one of the labels"),
 ]
 
@@ -182,18 +217,19 @@ def test_what_is_wrong_is_one_sentence(text, message, run, config):
 
 
 def test_a_table_may_hold_what_the_command_asks_and_no_outputs():
-    from fairtransport.cli.app import app
-    from fairtransport.cli.family_lines import KEYS
+    from fairtransport.cli.audit_command import KEYS
+    from fairtransport.cli.entry_point import app
 
     arguments = app["audit"].assemble_argument_collection()
     flags = {one.name.lstrip("-") for one in arguments if one.name.startswith("--")}
 
     assert set(KEYS) - {"name", "where"} <= flags
     assert flags - set(KEYS) == {
-        "data", "counts", "alpha", "judge", "fail-on", "report", "json", "moves", "share",
-        "share-at-least", "quiet", "config", "debug", "title", "date", "data-name", "auditor",
-        "ask-until-sure", "budget-of-questions", "draws", "price-per-1000", "junit",
-        "twins-settings", "proxies", "time-limit", "search-rounds", "memory",
+        "data", "counts", "clusters", "sample-weight", "alpha", "judge", "fail-on", "report",
+        "json", "moves", "share", "share-at-least", "quiet", "config", "debug", "title", "date",
+        "data-name", "auditor",
+        "until-sure", "query-limit", "draws", "price-per-1000", "junit",
+        "proxies", "privileged", "max-moves", "verbose",
     }  # fmt: skip
 
 
@@ -205,6 +241,13 @@ def test_several_audits_are_not_shared(run, config, tmp_path):
     assert not (tmp_path / "f.json").exists()
 
 
+def test_several_audits_have_no_statistics_of_one(run, config):
+    done = run("audit", "--config", config(), "--verbose")
+
+    assert (done.code, done.out) == (2, "")
+    assert "`--verbose` must not be given for several audits; --report has each" in done.err
+
+
 def test_several_audits_have_no_head_of_one(run, config):
     done = run("audit", "--config", config(), "--title", "Loans")
 
@@ -214,13 +257,13 @@ def test_several_audits_have_no_head_of_one(run, config):
 
 @pytest.mark.parametrize(
     ("flag", "value"),
-    [("--draws", "2"), ("--ask-until-sure", None), ("--budget-of-questions", "9")],
+    [("--draws", "2"), ("--until-sure", None)],
 )
 def test_several_audits_ask_once_about_everybody(flag, value, run, config):
     done = run("audit", "--config", config(), *[word for word in (flag, value) if word])
 
     assert (done.code, done.out) == (2, "")
-    assert f"`{flag}` must not be given for several audits, got {value or True}" in done.err
+    assert f"`{flag}` is for `audit` alone: a family asks once about everybody" in done.err
 
 
 def test_several_audits_have_one_price(run, config):

@@ -43,7 +43,7 @@ def test_export_writes_what_others_can_read(log, tmp_path, folder, ending, capsy
         rows = [json.loads(line) for line in target.read_text().splitlines()]
         assert {tuple(row["question"]) for row in rows} == {("age", "race")}
     else:
-        line = ["audit", str(folder / "people.csv"), *TOLD, "--quiet", "--json"]
+        line = ["audit", str(folder / "people.csv"), *TOLD, "--quiet", "--repeats", "0", "--json"]
         assert main([*line, str(tmp_path / "1.json"), "--model", str(folder / "model.skops")]) == 0
         assert main([*line, str(tmp_path / "2.json"), "--model", str(target)]) == 0
         assert (tmp_path / "1.json").read_bytes() == (tmp_path / "2.json").read_bytes()
@@ -85,9 +85,9 @@ def test_an_interrupted_audit_says_how_to_go_on(tmp_path, folder, capsys, monkey
 
 def test_ways_of_asking_are_flags(folder, capsys):
     line = ["audit", str(folder / "people.csv"), *TOLD, "--model", str(folder / "model.skops")]
-    more = ["--delta", "0.9", "--ask-until-sure", "--budget-of-questions", "4", "--repeats", "2"]
+    more = ["--delta", "0.9", "--until-sure", "--query-limit", "6", "--repeats", "2"]
     assert main([*line, *more, "--price-per-1000", "3"]) in {0, 5}
-    assert "4 questions, when `--budget-of-questions` was spent" in " ".join(
+    assert "4 questions, when the limit of questions was reached" in " ".join(
         capsys.readouterr().out.split()
     )
     assert main([*line, "--price-per-1000", "-3"]) == 2

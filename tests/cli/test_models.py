@@ -137,3 +137,15 @@ def test_what_a_model_complains_of_is_one_sentence(deed, model, run):
     assert (done.code, done.out) == (1, "")
     assert done.err.startswith("Error: the model Model failed on 20 points: ")
     assert len(done.err) < 300
+
+
+def test_a_wrong_column_is_refused_before_the_model_is_loaded(model, run, tmp_path):
+    marker = tmp_path / "loaded"
+    line = ["audit", "people.csv", *ASKED, "--model", model(f"os.mkdir({str(marker)!r})", "load")]
+    wrong = run(*["rce" if word == "race" else word for word in line])
+
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "`--sensitive` must name columns of the data" in wrong.err
+    assert not marker.exists()
+    assert run(*line).code == 0
+    assert marker.exists()

@@ -9,7 +9,7 @@ import pytest
 import fairtransport as ft
 from fairtransport.cli import main
 from fairtransport.inference import sample_size
-from fairtransport.report.numbers import percent
+from fairtransport.report.text import percent
 
 
 @pytest.fixture

@@ -4,12 +4,13 @@ import shlex
 
 import pytest
 
+from fairtransport.access.loading import PLACES
 from fairtransport.inference import METHODS
 from fairtransport.losses import LOSSES
 
 TOLD = "--label good --prediction guess --sensitive race --features race,age"
 COLUMNS = "(race, age, good, word, guess, score, gap)"
-KINDS = ".skops, .onnx, .pkl, .pickle, .joblib, .sqlite, http:, https:"
+KINDS = ", ".join(PLACES)
 ASK = "audit people.csv --label good --sensitive race --model"
 LIST_OF_METHODS = ", ".join(map(repr, METHODS))
 LIST_OF_LOSSES = ", ".join(map(repr, LOSSES))
@@ -33,7 +34,7 @@ DISJOINT = (
 LINES = [
     # commands and arguments
     ("frobnicate", 2, ("'frobnicate' is no command of `fairtransport`; there are demo, audit, app, "
-     "combine, compare, log, monitor, sample-size, reproduce, completion")),
+     "compare, log, monitor, sample-size, reproduce, completion")),
     ("adit cases.csv", 2, "'adit' is no command of `fairtransport`; did you mean audit?"),
     ("reproduce figure9", 2,
      "'figure9' is no command of `fairtransport reproduce`; did you mean figure4?"),
@@ -58,13 +59,14 @@ LINES = [
     ("audit cases.csv --label bad --prediction guess --sensitive race", 2,
      f"`--label` must name columns of the data {COLUMNS}, got 'bad'"),
     ("audit cases.csv --prediction guess --sensitive race", 2,
-     "`--label` must be given for the loss 'zero-one'"),
+     ("`--label` must be given for the loss 'zero-one', got None; without true labels, "
+      "name the `--favourable` decision")),
     ("audit cases.csv --label good --prediction guess --sensitive height", 2,
      f"`--sensitive` must name columns of the data {COLUMNS}, got 'height'"),
     ("audit cases.csv --label good --prediction guess", 2,
      "`--sensitive` must name at least one column, got none"),
     (f"audit cases.csv {TOLD} --features good", 2,
-     "`--features` must not hold label, counts or predictions, got 'good'"),
+     "`--features` must not hold label, counts, clusters, weights or predictions, got 'good'"),
     ("audit cases.csv --label good --prediction guess --sensitive race --features age,gap", 1,
      f"{GAP} its own"),
     ("audit cases.csv --label word --prediction guess --sensitive race --features age", 1,
@@ -107,9 +109,9 @@ LINES = [
     (f"audit cases.csv {TOLD} --loss absolute --loss-range 1,0", 2,
      "`--loss-range` must be two finite numbers, low < high, got [1.0, 0.0]"),
     (f"audit cases.csv {TOLD} --loss absolute", 2,
-     ("`--loss-range` must be given for the loss 'absolute' with the method 'finite-sample': "
-      "limits that no loss can pass, known without these data, such as 0, 1 (the losses here are "
-      "from 0 to 1); or take --method limit-law, which is asymptotic")),
+     ("`--loss-range` must be given for the loss 'absolute', whose bounds need it, got None: pass "
+      "the smallest and the largest loss that can occur, such as 0 and 10 where no prediction can "
+      "be off by more than 10; or pass --method limit-law, whose bounds are asymptotic")),
     (f"audit cases.csv {TOLD} --loss hinge", 2,
      f"`--loss` must be one of {LIST_OF_LOSSES}, got 'hinge'"),
     (f"audit cases.csv {TOLD} --method magic", 2,
@@ -201,8 +203,6 @@ LINES = [
       "the parts of a list have a comma between them: --sensitive race,age")),
     (f"audit cases.csv {TOLD} --loss-range 0", 2,
      "`--loss-range` must be two numbers, as in --loss-range 0,1, got '0'"),
-    (f"audit cases.csv {TOLD} --privileged.race a", 2,
-     "`--favourable` and `--privileged` must be given together, got no `--favourable`"),
     (f"audit empty.csv {TOLD}", 1, "the file 'empty.csv' is empty"),
     # before the damaged model is read
     ("audit no.csv --label good --sensitive race --model damaged.skops", 2,
@@ -216,6 +216,29 @@ LINES = [
     ("audit cases.csv --label good --sensitive race --model damaged.skops --prediction guess", 2,
      ("exactly one of `--model`, `--prediction` and `--score` must be given, got `--model` and "
       "`--prediction`")),
+    ("audit cases.csv --label bad --sensitive race --model damaged.skops", 2,
+     f"`--label` must name columns of the data {COLUMNS}, got 'bad'"),
+    ("audit cases.csv --label good --sensitive rce --model damaged.skops", 2,
+     f"`--sensitive` must name columns of the data {COLUMNS}, got 'rce'"),
+    ("audit cases.csv --label good --sensitive race --counts n --model damaged.skops", 2,
+     f"`--counts` must name columns of the data {COLUMNS}, got 'n'"),
+    ("audit cases.csv --label good --sensitive race --features agr --model damaged.skops", 2,
+     f"`--features` must name columns of the data {COLUMNS}, got 'agr'"),
+    ("audit cases.csv --label good --sensitive race --bins.agr 3 --model damaged.skops", 2,
+     "`--bins` must name columns of the points, got 'agr'"),
+    ("audit cases.csv --label good --sensitive race --train absent.csv --model damaged.skops", 2,
+     "`--train` must be an existing file, got 'absent.csv'"),
+    ("audit cases.csv --label good --sensitive race --targets absent.csv --model damaged.skops", 2,
+     "`--targets` must be an existing file, got 'absent.csv'"),
+    (("audit cases.csv --label good --sensitive race --similarity mixed-tabular "
+      "--similarity-settings.scales.age 0 --model damaged.skops"), 2,
+     "`--similarity-settings.scales.age` must be a finite number > 0, got 0"),
+    ("compare cases.csv --label good --sensitive rce --model a=damaged.skops --model b=c.skops", 2,
+     f"`--sensitive` must name columns of the data {COLUMNS}, got 'rce'"),
+    ("compare cases.csv --label good --sensitive race --prediction a=guess --prediction b=nothing",
+     2, f"`--prediction` must name columns of the data {COLUMNS}, got 'nothing'"),
+    ("sample-size cases.csv --label bad --sensitive race --model damaged.skops --delta 0.1", 2,
+     f"`--label` must name columns of the data {COLUMNS}, got 'bad'"),
     ("monitor no.csv --label good --sensitive race --model damaged.skops --state s --delta 0.1", 2,
      "`DATA` must be an existing file, got 'no.csv'"),
     (f"audit cases.csv {TOLD} --delta 5", 2,

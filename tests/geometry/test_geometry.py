@@ -61,7 +61,7 @@ def test_dense_and_sparse_matrices_mean_the_same(form):
     geometry = as_geometry(form(DENSE), 4)
 
     np.testing.assert_array_equal(all_costs(geometry), DENSE)
-    assert (geometry.cost.listed is not None) == (form is not np.array)
+    assert (geometry.cost.sparse_moves is not None) == (form is not np.array)
 
 
 def test_staying_put_is_free_where_a_sparse_diagonal_is_absent():

@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 from fairtransport import Embedding, Geometry
 from fairtransport.geometry import CostFunction, CostMatrix, WithinTolerance, ZeroCost
-from fairtransport.geometry.reach import are_all_alike, reaches_other
+from fairtransport.geometry.geometry import are_all_alike, reaches_other
 
 K = 12
 

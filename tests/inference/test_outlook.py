@@ -37,8 +37,11 @@ def test_an_exact_plan_is_told_where_there_is_one():
     assert result.outlook.goal == "reject"
     assert plan.n <= result.outlook.cases < 1.1 * plan.n + 10
     sentence = outlook_sentence(result.summary)
-    assert f"About {result.outlook.cases:,} cases in all" in sentence
-    assert f"{result.outlook.cases - 400:,} more, would probably reject" in sentence
+    assert f"About {result.outlook.cases:,} people in all" in sentence
+    assert (
+        f"{result.outlook.cases - 400:,} more, would probably show that the model is over the limit"
+        in sentence
+    )
     assert sentence in str(result)
 
 
@@ -50,12 +53,13 @@ def test_a_certificate_has_an_outlook_too():
 
 
 @pytest.mark.slow
-def test_so_many_cases_do_settle_it_in_about_as_many_samples_as_said():
+@pytest.mark.parametrize("levels", [{"sex": ["f", "m"]}, None])
+def test_so_many_cases_do_settle_it_in_about_as_many_samples_as_said(levels):
     # scores have no exact plan
     scores = ft.access.Function(
         lambda points: 0.5 + 0.1 * (points["sex"] == "m") - 0.001 * points["age"], classes=[0, 1]
     )
-    asked = {"model": scores, "loss": "brier", "delta": 0.045}
+    asked = {"model": scores, "loss": "brier", "delta": 0.045, "levels": levels}
     truth = audited(20_000, 3, **asked).statistic
     # a sample like the population, as the estimate assumes
     pilots = [audited(300, seed, **asked) for seed in range(30)]
@@ -77,7 +81,7 @@ def test_what_cannot_be_settled_is_told():
     assert given.statistic < 0.6
     assert given.outlook is None or not given.outlook.possible
     assert near.outlook.cases is None
-    assert "more than ten million cases" in outlook_sentence(near.summary)
+    assert "more than ten million people" in outlook_sentence(near.summary)
 
 
 def test_only_an_open_verdict_has_one_and_shared_documents_have_none():

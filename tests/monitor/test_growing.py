@@ -11,8 +11,8 @@ import pytest
      ["inf", "1.5"], ["-0", "5"], ["00.5", "5"], [" 7", "5"]],
 )  # fmt: skip
 def test_columns_hold_what_an_audit_of_the_file_reads(tmp_path, words):
-    from fairtransport.monitor.growing import GrowingFile
-    from fairtransport.space.file_source import FileSource
+    from fairtransport.data.files import FileSource
+    from fairtransport.monitor.growing_file import GrowingFile
 
     path = tmp_path / "one.csv"
     path.write_text("x,y\n" + "".join(f"{word},1\n" for word in words))

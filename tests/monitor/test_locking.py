@@ -1,5 +1,6 @@
 """One monitor at a time on a state, and nothing lost or left behind when one is killed."""
 
+import errno
 import signal
 import subprocess
 import sys
@@ -10,8 +11,8 @@ import pytest
 import fairtransport as ft
 from fairtransport.cli import main
 from fairtransport.errors import DataError
-from fairtransport.monitor import locking
-from fairtransport.monitor.locking import StateLock
+from fairtransport.monitor import state
+from fairtransport.monitor.state import lock_state
 
 FLAGS = ["--label", "good", "--prediction", "guess", "--sensitive", "group", "--delta", "0.05"]
 
@@ -22,74 +23,93 @@ def rows(count, rng):
     return "".join(f"{'ab'[group]},{x},{good},{(group + x // 7) % 2}\n" for group, x, good in drawn)
 
 
-def written(path, text="old"):
-    return lambda: path.write_text(text)
-
-
-def replaced(path, text="new"):
-    """Replaces a file as a state is: by another one."""
-
-    def write():
-        draft = path.with_name("draft")
-        draft.write_text(text)
-        draft.replace(path)
-
-    return write
-
-
 def test_a_state_in_use_is_refused_until_it_is_free(tmp_path):
     path = tmp_path / "s"
-    with StateLock(path) as first:
-        assert first.acquire(written(path))
+    with lock_state(path):
         for _ in range(3):
-            with StateLock(path) as second, pytest.raises(DataError, match="in use by another mon"):
-                second.acquire(written(path, "other"))
-            first.replace(replaced(path))
-    with StateLock(path) as second:
-        assert not second.acquire(written(path, "other"))
+            with pytest.raises(DataError, match="in use by another mon"), lock_state(path):
+                pytest.fail("there are two of them")
+            # a save replaces the state by another file, under the same lock
+            (tmp_path / "draft").write_text("new")
+            (tmp_path / "draft").replace(path)
+    with lock_state(path):
+        pass
 
-    assert path.read_text() == "new"
     assert [entry.name for entry in tmp_path.iterdir()] == ["s"]
 
 
-def test_who_lost_the_file_writes_no_more(tmp_path):
-    path = tmp_path / "s"
-    with StateLock(path) as first:
-        first.acquire(written(path))
-        replaced(path, "somebody else's")()
-        with pytest.raises(DataError, match="run one at a time"):
-            first.replace(written(path))
-        first.remove()
+def test_a_name_that_leads_to_the_state_is_locked_too(tmp_path):
+    (tmp_path / "s").touch()
+    (tmp_path / "folder").mkdir()
+    link = tmp_path / "folder" / "link"
+    link.symlink_to(tmp_path / "s")
+    with (
+        lock_state(tmp_path / "s"),
+        pytest.raises(DataError, match="in use by another mon"),
+        lock_state(link),
+    ):
+        pytest.fail("there are two of them")
 
-    assert path.read_text() == "somebody else's"
+
+def test_a_lock_file_that_was_left_behind_is_no_lock(tmp_path):
+    (tmp_path / ".s.lock").touch()
+    with lock_state(tmp_path / "s"):
+        pass
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lock_whose_file_was_removed_meanwhile_is_taken_anew(tmp_path, monkeypatch):
+    flock, calls = state.fcntl.flock, []
+
+    def slow(*arguments):
+        if not calls:  # another monitor ends between opening and locking
+            (tmp_path / ".s.lock").unlink()
+        calls.append(arguments)
+        flock(*arguments)
+
+    monkeypatch.setattr(state.fcntl, "flock", slow)
+    with lock_state(tmp_path / "s"):
+        with pytest.raises(DataError, match="in use"), lock_state(tmp_path / "s"):
+            pytest.fail("there are two of them")
+        assert len(calls) == 3
+
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_where_nothing_can_be_locked_a_warning_says_so(tmp_path, monkeypatch):
     def cannot(*_):
-        raise OSError(locking.errno.ENOLCK, "No locks available")
+        raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr(locking.fcntl, "flock", cannot)
+    monkeypatch.setattr(state.fcntl, "flock", cannot)
     with (
-        StateLock(tmp_path / "s") as lock,
         pytest.warns(UserWarning, match=r"cannot be locked here \(No locks available\)"),
+        lock_state(tmp_path / "s"),
     ):
-        assert lock.acquire(written(tmp_path / "s"))
+        pass
+
+
+def test_a_folder_without_room_for_a_lock_is_named(tmp_path):
+    with (
+        pytest.raises(DataError, match=r"`path` could not be locked, .*: No such file"),
+        lock_state(tmp_path / "none" / "s"),
+    ):
+        pytest.fail("it was locked")
 
 
 def test_the_command_refuses_a_state_in_use(tmp_path, capsys):
-    cases, state = tmp_path / "c.csv", tmp_path / "s"
+    cases, path = tmp_path / "c.csv", tmp_path / "s"
     cases.write_text("group,x,good,guess\n" + rows(20, np.random.default_rng(0)))
-    line = ["monitor", str(cases), "--state", str(state), *FLAGS]
+    line = ["monitor", str(cases), "--state", str(path), *FLAGS]
     assert main(line) in {0, 3}
-    before = state.read_bytes()
-    with StateLock(state) as lock:
-        lock.acquire(written(state))
+    before = path.read_bytes()
+    with lock_state(path):
         capsys.readouterr()
         assert main(line) == 1
     error = " ".join(capsys.readouterr().err.split())
 
     assert error.startswith("Error: `--state` is in use by another monitor, ")
-    assert state.read_bytes() == before
+    assert path.read_bytes() == before
     assert main(line) in {0, 3}
 
 
@@ -109,10 +129,10 @@ SERVER = """
 import os, select, signal, sys
 import fairtransport as ft
 from fairtransport.cli import main
-import fairtransport.monitor.stream_screen, fairtransport.report.charts
-from fairtransport.monitor import following, growing
-growing.PIECE = 3000
-following.SPACING = 0.0
+import fairtransport.monitor.follow, fairtransport.report.charts
+from fairtransport.monitor import follow, growing_file
+growing_file.PIECE = 3000
+follow.SPACING = 0.0
 cases = [{"group": group, "good": 1, "guess": guess} for group, guess in (("a", 0), ("b", 1))]
 ft.Monitor(y="good", y_pred="guess", sensitive_features="group", delta=0.05).update(cases)
 for line in sys.stdin:

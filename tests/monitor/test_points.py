@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from tests.messages import raises
 from tests.monitor.people import asking, people, told, with_guess
 
 import fairtransport as ft
@@ -33,7 +34,7 @@ def test_bins_tell_their_levels():
 
     assert state.statistic == 1
     assert monitor.queried == 3
-    with pytest.raises(ft.DataError, match=r"`bins\['age'\]` needs a numeric column, got 'old'"):
+    with raises(ft.DataError, "`bins['age']` needs a numeric column, got 'old'"):
         monitor.update({"age": "old", "good": 0})
 
 

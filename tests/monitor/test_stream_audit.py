@@ -77,7 +77,7 @@ def test_the_picture_shows_the_statistic_and_the_bounds_at_each_look():
 
 
 def test_text_and_picture_agree_on_when_the_bound_crossed(capsys):
-    from fairtransport.monitor.stream_screen import print_evidence
+    from fairtransport.monitor.follow import print_evidence
 
     monitor = asking()
     state = monitor.update(people(500))
@@ -114,7 +114,7 @@ def by_x(points):
 @pytest.mark.parametrize("features", [["x"], None])
 def test_what_is_0_by_construction_is_not_certified(features, capsys):
     """A model without the group cannot tell twins apart, as an audit says too."""
-    from fairtransport.monitor.stream_screen import print_evidence
+    from fairtransport.monitor.follow import print_evidence
 
     frame = people(400)
     monitor = asking(model=by_x, features=features)
@@ -126,7 +126,9 @@ def test_what_is_0_by_construction_is_not_certified(features, capsys):
     screen = " ".join(capsys.readouterr().out.replace("│", " ").split())
 
     if features is None:  # then it receives the group and does not use it
-        assert state.verdict == found.verdict == "certified"
+        # early records rarely differ: a stream goes by columns alone, an audit by answers too
+        assert state.verdict == found.bounds_verdict == "certified"
+        assert found.verdict == "not-applicable"
         assert "Evidence of at most δ" in screen
         return
     assert (state.verdict, found.verdict) == ("not-applicable", "not-applicable")
@@ -136,7 +138,7 @@ def test_what_is_0_by_construction_is_not_certified(features, capsys):
 
 
 def test_a_certificate_that_the_bounds_do_not_show_yet_is_explained(capsys):
-    from fairtransport.monitor.stream_screen import print_evidence
+    from fairtransport.monitor.follow import print_evidence
 
     seen = 0
     for seed in range(10):

@@ -56,11 +56,11 @@ def test_a_model_and_costs_move_to_observed_points_and_their_twins():
 @pytest.mark.parametrize("budget", [0.0, 0.001])
 def test_a_reference_frame_allows_certificates_and_survives_a_file(tmp_path, budget):
     frame = people(600).assign(group="a", guess=lambda f: f["good"])
-    frame.loc[(frame["x"] == 4) & (frame.index % 3 == 0), "guess"] = 0
+    frame.loc[frame["x"] == 4, "guess"] = 0
     reference = pd.DataFrame({"group": "a", "x": [0, 1, 2, 3, 4] * 2, "good": [0] * 5 + [1] * 5,
                               "guess": [0] * 5 + [1] * 4 + [0]})  # fmt: skip
     options = dict(y="good", y_pred="guess", sensitive_features="group", similarity=line(),
-                   budget=budget, delta=0.6, targets=reference, disagreement="bias")  # fmt: skip
+                   budget=budget, delta=0.6, targets=reference)  # fmt: skip
     whole = ft.Monitor(**options)
     whole.update(frame.iloc[:250])
     whole.save(tmp_path / "state")

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import fairtransport as ft
-from fairtransport.report import render_comparison_html, render_family_html, render_html
+from fairtransport.report import render
 from tests.report import samples
 
 SAMPLES = ("sample", "with_budget", "hostile", "own_names")
@@ -21,11 +21,11 @@ def reports(tmp_path_factory):
     # many moves, and a threshold far from all that was found
     budgeted = summaries["with_budget"]
     summaries["long"] = replace(budgeted, moves=budgeted.moves * 30, delta=0.4)
-    pages = {name: render_html(summary) for name, summary in summaries.items()}
+    pages = {name: render(summary, "html") for name, summary in summaries.items()}
     for name in ("family", "hostile_family"):
-        pages[name] = render_family_html(getattr(samples, name)())
+        pages[name] = render(getattr(samples, name)(), "html")
     for name in ("comparison", "hostile_comparison"):
-        pages[name] = render_comparison_html(getattr(samples, name)())
+        pages[name] = render(getattr(samples, name)(), "html")
     for name, page in pages.items():
         paths[name] = folder / f"{name}.html"
         paths[name].write_text(page, encoding="utf-8")
@@ -47,7 +47,7 @@ def visit(browser, reports):
     """Return a function that opens a sample's report and waits until it is drawn."""
     contexts = []
 
-    def open_report(name="sample", *, width=1280, ready=True, **settings):
+    def open_report(name="sample", *, width=1280, ready=True, folded=False, **settings):
         settings = {"viewport": {"width": width, "height": 900}, **settings}
         context = browser.new_context(**settings)
         contexts.append(context)
@@ -64,6 +64,10 @@ def visit(browser, reports):
         page.goto(seen.url)
         if ready:
             page.wait_for_selector("html[data-ready]", timeout=60_000)
+        if ready and not folded:
+            page.evaluate(
+                "for (const part of document.querySelectorAll('[data-fold]')) part.open = true"
+            )
         return seen
 
     yield open_report

@@ -4,7 +4,23 @@ from dataclasses import replace
 from itertools import product
 from math import exp
 
-from fairtransport.comparison_summary import (
+from fairtransport.documents.audit import (
+    SCHEMA,
+    AttributablePart,
+    AuditSummary,
+    CostRule,
+    CurvePoint,
+    FeatureRole,
+    GroupComparison,
+    GroupRate,
+    Law,
+    LawBin,
+    Limits,
+    MethodLimits,
+    Provenance,
+    RateTable,
+)
+from fairtransport.documents.comparison import (
     COMPARISON_SCHEMA,
     ComparedModel,
     ComparisonSummary,
@@ -12,29 +28,19 @@ from fairtransport.comparison_summary import (
     TreatedGroup,
     TreatedProfile,
 )
-from fairtransport.family import FAMILY_SCHEMA, FamilySummary, Member, Multiplied
-from fairtransport.summary import (
-    SCHEMA,
-    Affected,
-    AttributablePart,
-    AuditSummary,
-    CostRule,
-    CurvePoint,
-    Direction,
-    FeatureRole,
-    Flow,
-    FlowTable,
-    GroupComparison,
-    GroupFlow,
-    Law,
-    LawBin,
-    Limits,
-    MethodLimits,
-    Move,
-    Provenance,
-    Suppression,
-    WorstPair,
+from fairtransport.documents.family import FAMILY_SCHEMA, FamilySummary, Member
+from fairtransport.explain.decisions import (
+    DecisionCase,
+    DecisionChange,
+    DecisionCounts,
+    Decisions,
+    FeatureDecisions,
+    LabelDecisions,
+    ShareOfPeople,
 )
+from fairtransport.explain.disclosure import Suppression
+from fairtransport.explain.flows import Flow, FlowTable, GroupFlow
+from fairtransport.explain.moves import Move, WorstPair
 
 RACES, SEXES = ("African-American", "Caucasian"), ("Female", "Male")
 LEVELS = {
@@ -51,6 +57,35 @@ SWAPS = (
     ("Less than 25", "1 to 3", "M", 0, (1, 0), (0, 1), 7, True),
     ("Greater than 45", "More than 3", "M", 1, (0, 0), (1, 0), 4, True),
 )
+
+
+def rate_tables():
+    """Two rates by race: one with a group that nobody is in, and one without an upper end."""
+    black, white = {"race": "African-American"}, {"race": "Caucasian"}
+    return (
+        RateTable(
+            kind="selection", label=0, reference=white, confidence=0.95,
+            groups=(
+                GroupRate(
+                    group=black, people=964, rate=0.495, lower=0.457, upper=0.533,
+                    difference=-0.253, difference_lower=-0.311, difference_upper=-0.195,
+                    ratio=0.662, ratio_lower=0.595, ratio_upper=0.732,
+                ),
+                GroupRate(group=white, people=620, rate=0.748, lower=0.706, upper=0.788),
+            ),
+        ),
+        RateTable(
+            kind="error-of-label", label=1, reference=white, confidence=0.95,
+            groups=(
+                GroupRate(
+                    group=black, people=9, rate=0.2, lower=0.01, upper=0.6, difference=0.2,
+                    difference_lower=-0.3, difference_upper=0.6, ratio=None, ratio_lower=0.1,
+                ),
+                GroupRate(group=white, people=3, rate=0.0, lower=0.0, upper=0.7),
+                GroupRate(group={"race": None}, people=0, rate=None),
+            ),
+        ),
+    )  # fmt: skip
 
 
 def _profile(age, priors, charge, group):
@@ -104,6 +139,84 @@ def _flows(feature, moves):
     return FlowTable(feature, "simultaneous intervals", tuple(cells))
 
 
+def _share(people, lower, upper):
+    return ShareOfPeople(
+        people=people, share=people / 1584, lower=lower, upper=upper, level=0.95,
+        scope="levels seen",
+    )  # fmt: skip
+
+
+def _counts(people, worse, better=0, **group):
+    return DecisionCounts(
+        group=group, people=people, changed=worse + better, worse_off=worse, better_off=better
+    )
+
+
+def _case(swap, people, effect, labels, *, is_observed=True):
+    age, priors, charge, decision, source, target = swap
+    before, after = (_profile(age, priors, charge, group) for group in (source, target))
+    return DecisionCase(
+        profile=before, people=people, labels=labels, decision=decision, alternative=1 - decision,
+        changes={name: after[name] for name in ("race", "sex") if before[name] != after[name]},
+        effect=effect, is_observed=is_observed,
+    )  # fmt: skip
+
+
+def _decisions():
+    black, white, female, male = (
+        {"race": RACES[0]}, {"race": RACES[1]}, {"sex": SEXES[0]}, {"sex": SEXES[1]}
+    )  # fmt: skip
+    return Decisions(
+        favourable=(0,),
+        n=1584,
+        alternatives=3,
+        random_share=0.0391,
+        changed=_share(143, 0.0766, 0.1055),
+        worse_off=_share(134, 0.0713, 0.0994),
+        better_off=_share(9, 0.0026, 0.0108),
+        changes=(
+            DecisionChange(decision=1, alternative=0, count=_share(134, 0.0713, 0.0994)),
+            DecisionChange(decision=0, alternative=1, count=_share(9, 0.0026, 0.0108)),
+        ),
+        by_feature=(
+            FeatureDecisions(
+                feature="race", total=_counts(1584, 5, 2),
+                groups=(_counts(964, 5, 0, **black), _counts(620, 0, 2, **white)),
+            ),
+            FeatureDecisions(
+                feature="sex", total=_counts(1584, 60, 7),
+                groups=(_counts(315, 0, 7, **female), _counts(1269, 60, 0, **male)),
+            ),
+        ),
+        only_together=_counts(1584, 69),
+        by_group=(
+            _counts(964, 95, 2, **black), _counts(620, 39, 7, **white),
+            _counts(315, 0, 9, **female), _counts(1269, 134, 0, **male),
+            _counts(806, 95, 0, **black, **male), _counts(463, 39, 0, **white, **male),
+        ),
+        by_label=(
+            LabelDecisions(
+                label=0, total=_counts(834, 55, 5),
+                groups=(_counts(463, 40, 1, **black), _counts(635, 53, 0, **male)),
+            ),
+            LabelDecisions(
+                label=1, total=_counts(750, 79, 4),
+                groups=(_counts(501, 55, 1, **black), _counts(634, 79, 0, **male)),
+            ),
+        ),
+        cases=(
+            _case(("Greater than 45", "More than 3", "F", 1, (0, 1), (1, 0)), 46, "worse off",
+                  {"0": 23, "1": 23}),
+            _case(("Greater than 45", "More than 3", "F", 1, (1, 1), (1, 0)), 24, "worse off",
+                  {"0": 8, "1": 16}),
+            _case(("Less than 25", "1 to 3", "M", 1, (0, 1), (1, 0)), 23, "worse off",
+                  {"0": 4, "1": 19}, is_observed=False),
+            _case(("Less than 25", "1 to 3", "M", 0, (1, 0), (1, 1)), 9, "better off",
+                  {"0": 5, "1": 4}),
+        ),
+    )  # fmt: skip
+
+
 def _law(centre):
     width = 0.002
     bins = []
@@ -125,7 +238,7 @@ def sample(**changes):
         statistic=statistic,
         baseline_risk=0.334,
         worst_case_risk=0.334 + statistic,
-        n=n,
+        n=n, units=None,
         points=142,
         observed_points=131,
         queried=72,
@@ -143,10 +256,12 @@ def sample(**changes):
         pvalue=3.2e-6,
         verdict="rejected",
         applicability=None,
-        instead=None,
-        ready=(),
+        advice=None,
+        next_audit=None,
         judge="statistic",
-        favourable=None,
+        favourable=0,
+        decisions=_decisions(),
+        decisions_missing=None,
         attributable=AttributablePart(
             value=statistic, same_group=0.0, interval=Limits(0.0491, 0.0735), lower_bound=0.0508,
             upper_bound=0.0711, pvalue=3.2e-6, verdict="rejected",
@@ -168,20 +283,7 @@ def sample(**changes):
         moved=moved,
         moves_found=len(moves),
         moves=moves,
-        directions=(
-            Direction("race", "Caucasian", "African-American", 54.0, 54 / n, per_person=0.09,
-                      back_at_most=12 / n),
-            Direction("sex", "Male", "Female", 42.0, 42 / n, per_person=0.03, back_at_most=0.0),
-            Direction("race", "African-American", "Caucasian", 12.0, 12 / n, per_person=0.01,
-                      back_at_most=54 / n),
-        ),
         flows=tuple(_flows(feature, moves) for feature in LEVELS),
-        most_affected=tuple(
-            Affected(
-                move.to_profile, move.label, move.people + 3, move.people, 1.0, move.people / n
-            )
-            for move in moves[:4]
-        ),
         groups=tuple(
             GroupFlow({"race": race, "sex": sex}, 396.0, out, into, into - out, out / n, 0.3, 0.4)
             for (race, sex), out, into in zip(
@@ -190,12 +292,13 @@ def sample(**changes):
         ),
         group_metrics=(
             GroupComparison(
-                "race", 0, "Caucasian", 0.666, {"African-American": 0.651, "Caucasian": 0.688},
-                -0.26, -0.19, -0.23, None, None,
+                ("race",), 0, {"race": "Caucasian"}, 0.666,
+                {"African-American": 0.651, "Caucasian": 0.688},
+                -0.26, -0.19, -0.23, None, None, rate_tables(),
             ),
             GroupComparison(
-                "sex", None, None, 0.666, {"Female": 0.7, "Male": None},
-                None, None, None, 0.21, 0.18,
+                ("sex",), None, None, 0.666, {"Female": 0.7, "Male": None},
+                None, None, None, 0.21, 0.18, (),
             ),
         ),
         worst_pair=None,
@@ -219,6 +322,7 @@ def sample(**changes):
             ),
             similarity_record={"name": "ignore-sensitive", "settings": {"exact": []}},
             loss="zero-one",
+            pos_label=None,
             loss_range=(0.0, 1.0),
             loss_is_error=True,
             model="LogisticRegression(C=1.0)",
@@ -244,6 +348,8 @@ def with_budget():
     return replace(
         whole,
         verdict="inconclusive",
+        decisions=None,
+        decisions_missing="The answers are random: one answer does not tell what a person gets.",
         lower_bound=0.0312,
         upper_bound=None,
         interval=Limits(0.0291, None),
@@ -328,6 +434,35 @@ def hostile():
             prediction=HOSTILE[0], prediction_after=HOSTILE[next(turn) % len(HOSTILE)],
         )  # fmt: skip
 
+    def grouped(rows):
+        return tuple(replace(row, group=attacked(row.group)) for row in rows)
+
+    def decided(decisions):
+        return replace(
+            decisions, favourable=(attack("label 0"),),
+            changes=tuple(
+                replace(one, decision=attack("label 1"), alternative=attack("label 0"))
+                for one in decisions.changes
+            ),
+            by_feature=tuple(
+                replace(one, feature=attack(one.feature), groups=grouped(one.groups))
+                for one in decisions.by_feature
+            ),
+            by_group=grouped(decisions.by_group),
+            by_label=tuple(
+                replace(one, label=attack(f"label {one.label}"), groups=grouped(one.groups))
+                for one in decisions.by_label
+            ),
+            cases=tuple(
+                replace(
+                    one, profile=attacked(one.profile), changes=attacked(one.changes),
+                    labels={attack(f"label {name}"): count for name, count in one.labels.items()},
+                    decision=HOSTILE[0], alternative=HOSTILE[next(turn) % len(HOSTILE)],
+                )
+                for one in decisions.cases
+            ),
+        )  # fmt: skip
+
     def flowed(table):
         cells = tuple(
             replace(
@@ -340,17 +475,24 @@ def hostile():
 
     return replace(
         whole,
+        decisions=decided(whole.decisions),
         moves=tuple(map(swapped, whole.moves)),
         flows=tuple(map(flowed, whole.flows)),
-        most_affected=tuple(
-            replace(one, profile=attacked(one.profile), label=attack("label 1"))
-            for one in whole.most_affected
-        ),
         groups=tuple(replace(one, group=attacked(one.group)) for one in whole.groups),
         group_metrics=tuple(
             replace(
-                one, feature=attack(one.feature), privileged=attack("Caucasian"),
+                one, features=tuple(map(attack, one.features)),
+                reference={"race": attack("Caucasian")},
                 accuracy_by_group={attack(name): 0.5 for name in one.accuracy_by_group},
+                rates=tuple(
+                    replace(
+                        table, label=attack("label 1"), reference=attacked(table.reference),
+                        groups=tuple(
+                            replace(row, group=attacked(row.group)) for row in table.groups
+                        ),
+                    )
+                    for table in one.rates
+                ),
             )
             for one in whole.group_metrics
         ),
@@ -374,7 +516,8 @@ def hostile():
 def family(**changes):
     """Return three audits together, each verdict once, and one without a threshold."""
     whole = sample(flows=(), law=None)
-    known = {"model": "LogisticRegression(C=1.0)", "n": 1584, "guarantee": "finite-sample"}
+    known = {"model": "LogisticRegression(C=1.0)", "n": 1584, "guarantee": "finite-sample",
+             "changed": _decisions().changed}  # fmt: skip
     members = (
         Member(
             name="everybody", statistic=0.0606, lower=0.0452, upper=0.0791, delta=0.0365,
@@ -394,7 +537,7 @@ def family(**changes):
         ),
     )  # fmt: skip
     summary = FamilySummary(
-        schema=FAMILY_SCHEMA, alpha=0.05, intervals_miss=0.05, certificate_level=0.00625,
+        schema=FAMILY_SCHEMA, alpha=0.05, certificate_level=0.00625,
         members=members, queried=72, warnings=("scores: nothing can be certified from it.",),
         version="0.1.0", audits=(whole,) * len(members),
     )  # fmt: skip
@@ -402,11 +545,10 @@ def family(**changes):
 
 
 def hostile_family():
-    """Return a family in which every string is an attack, evidence multiplied."""
+    """Return a family in which every string is an attack."""
     one = family().members[0]
     return family(
-        members=tuple(replace(one, name=text, model=text, evalue=3.0) for text in HOSTILE),
-        multiplied=Multiplied(hypothesis=HOSTILE[0], evalue=1e9, pvalue=1e-9, rejected=True),
+        members=tuple(replace(one, name=text, model=text) for text in HOSTILE),
         warnings=HOSTILE,
         version=HOSTILE[1],
         audits=(hostile(),) * len(HOSTILE),
@@ -415,7 +557,8 @@ def hostile_family():
 
 def comparison(**changes):
     """Return three models compared, each verdict once."""
-    risks = {"baseline_risk": 0.335, "queried": 72, "model": "LogisticRegression"}
+    risks = {"baseline_risk": 0.335, "queried": 72, "model": "LogisticRegression",
+             "decisions": replace(_decisions(), cases=())}  # fmt: skip
     models = tuple(
         ComparedModel(
             name=name,
@@ -434,7 +577,7 @@ def comparison(**changes):
     )
     group = {"race": "African-American", "sex": "Male"}
     summary = ComparisonSummary(
-        schema=COMPARISON_SCHEMA, n=1584, points=144, target_scope="twins", budget=0.0,
+        schema=COMPARISON_SCHEMA, n=1584, units=None, points=144, target_scope="twins", budget=0.0,
         tolerance=0.005, alpha=0.05, verdict="better", applicability=None, not_worse=True,
         models=models,
         differences=differences, groups=(TreatedGroup(group, 720, 0.06, 0.02),),

@@ -18,8 +18,8 @@ from fairtransport.report.charts import (
     methods_chart,
     save_chart,
 )
-from fairtransport.report.charts.heatmaps import wrapped
-from fairtransport.report.pictures import chart_specs
+from fairtransport.report.charts.flows import wrap_label
+from fairtransport.report.charts.specs import chart_specs
 from tests.report.samples import OWN_NAMES, hostile, own_names, sample, with_budget
 
 LOOKS = [
@@ -143,7 +143,7 @@ def test_tables_may_be_frames():
 
 @given(st.text(st.characters(exclude_characters="\n")))
 def test_a_wrapped_name_is_still_the_name(name):
-    lines = wrapped(name).split("\n")
+    lines = wrap_label(name).split("\n")
     assert "".join(lines) == name
     assert len(lines) <= 3
 

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from fairtransport.report.numbers import signed
+from fairtransport.report.text import signed
 from tests.report.samples import HOSTILE, OWN_NAMES, own_names, sample
 
 pytestmark = pytest.mark.slow
@@ -142,11 +142,12 @@ def test_tables_are_sorted_by_mouse_and_keyboard(visit):
 
 def test_what_has_no_number_is_sorted_last(visit):
     page = visit().page
-    button = page.locator("#table-metrics th button", has_text="Value")
+    page.locator("summary", has_text="Wrong decisions").click()
+    button = page.locator("#table-rates-1-2 th button", has_text="Wrong, of those")
 
-    for _ in range(2):
+    for rates in (["20\xa0%", "0\xa0%"], ["0\xa0%", "20\xa0%"]):
         button.click()
-        assert column(page, "metrics", 3)[-1] == "not told"
+        assert column(page, "rates-1-2", 3) == [*rates, "–"]
 
 
 def test_tables_are_filtered_and_counted(visit):
@@ -294,13 +295,54 @@ def test_the_first_printed_page_stands_alone(visit):
     # A4 less the margins, at 96 dots an inch
     page.set_viewport_size({"width": 688, "height": 1001})
     page.emulate_media(media="print")
-    last = page.evaluate("document.querySelector('.brief').getBoundingClientRect().bottom")
-    follows = page.evaluate("getComputedStyle(document.querySelector('.brief')).breakAfter")
+    last = page.evaluate("document.querySelector('.page1').getBoundingClientRect().bottom")
+    follows = page.evaluate("getComputedStyle(document.querySelector('.page1')).breakAfter")
 
     assert 300 < last + page.evaluate("window.scrollY") < 1001
     assert follows == "page"
+    assert page.locator(".page1 .facts").is_visible()
     page.emulate_media(media="screen")
-    assert not page.locator(".brief").is_visible()
+    assert not page.locator(".page1 .facts").is_visible()
+
+
+def test_parts_are_folded_until_they_are_asked_for(visit):
+    page = visit("sample", folded=True).page
+    parts = page.locator("details[data-fold]")
+    assert parts.count() == 5
+    assert page.locator("details[data-fold][open]").count() == 0
+
+    page.locator("nav.next a", has_text="How sure").click()
+    page.wait_for_selector("details[data-fold][open]")
+    assert page.locator("#sure").is_visible()
+    assert page.locator("[data-chart=law] svg").is_visible()
+    # paper has no folds, and what was folded is folded again
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details[data-fold][open]").count() == 5
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details[data-fold][open]").count() == 1
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_dark_page_is_dark_and_accessible(visit, width):
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = visit("sample", width=width, color_scheme="dark", bypass_csp=True).page
+    colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+    assert colour == "rgb(22, 24, 27)"
+    checked = Axe().run(page)
+    assert checked.violations_count == 0, checked.generate_report()
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
+def test_a_phone_shows_three_groups_of_people_first(visit):
+    one = visit("sample", width=390).page
+    rows = one.locator("#table-people tbody tr:visible")
+
+    assert rows.count() == 3
+    one.locator("[data-table]:has(#table-people) .more").click()
+    assert rows.count() == len(sample().decisions.cases)
 
 
 def test_a_picture_that_goes_on_sideways_says_so(visit):

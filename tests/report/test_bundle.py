@@ -14,8 +14,8 @@ def made(tmp_path, monkeypatch):
         calls.append(1)
         return "let é = 1;\n"
 
-    monkeypatch.setattr(bundle, "users_cache", lambda owner: tmp_path / owner)
-    monkeypatch.setattr(bundle, "made_bundle", make)
+    monkeypatch.setattr(bundle, "user_cache_folder", lambda owner: tmp_path / owner)
+    monkeypatch.setattr(bundle, "build_bundle", make)
     bundle.javascript_bundle.cache_clear()
     yield calls
     bundle.javascript_bundle.cache_clear()
@@ -58,14 +58,14 @@ def test_it_cannot_end_a_script_element(monkeypatch):
     import vl_convert
 
     monkeypatch.setattr(vl_convert, "javascript_bundle", lambda _: "a</script><!--b\r\n")
-    assert bundle.made_bundle().endswith("*/\na<\\/script><\\!--b\n")
+    assert bundle.build_bundle().endswith("*/\na<\\/script><\\!--b\n")
 
 
 def test_licences_go_with_the_script_and_end_with_it(monkeypatch):
     import vl_convert
 
     monkeypatch.setattr(vl_convert, "javascript_bundle", lambda _: "script()")
-    notice, _, script = bundle.made_bundle().partition("*/")
+    notice, _, script = bundle.build_bundle().partition("*/")
 
     assert notice.startswith("/*!\nVega")
     assert "University of Washington Interactive Data Lab" in notice

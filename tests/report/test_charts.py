@@ -6,6 +6,7 @@ import pytest
 from fairtransport.errors import FairtransportError, InputError
 from fairtransport.inference import sample_size
 from fairtransport.report import power_chart, power_table, save_chart
+from tests.messages import raises
 
 SIMULATED = pd.DataFrame({
     "n": [100, 200, 400], "power": [0.3, 0.7, 0.9], "low": [0.2, 0.6, 0.85],
@@ -28,7 +29,7 @@ def test_a_plan_becomes_a_table_and_a_chart_that_describes_itself():
     plan = sample_size(value=0.06, delta=0.0365)
     table = power_table(plan)
 
-    chart = power_chart(table, wanted=plan.power, chosen=plan.n).to_dict()
+    chart = power_chart(table, target_power=plan.power, sample_size=plan.n).to_dict()
 
     assert list(table.columns) == ["n", "power", "low", "high", "goal"]
     assert titles(chart) == {"Number of cases, n", "Probability to reject"}
@@ -38,9 +39,9 @@ def test_a_plan_becomes_a_table_and_a_chart_that_describes_itself():
 
 
 def test_a_simulated_power_shows_its_points_and_two_goals_a_legend():
-    one = power_chart(SIMULATED, wanted=0.8, chosen=300).to_dict()
+    one = power_chart(SIMULATED, target_power=0.8, sample_size=300).to_dict()
     both = pd.concat([SIMULATED, power_table(sample_size(value=0.06, delta=0.0365))])
-    two = power_chart(both, wanted=0.8, chosen=555).to_dict()
+    two = power_chart(both, target_power=0.8, sample_size=555).to_dict()
 
     assert one["layer"][-1]["mark"]["type"] == "point"
     assert one["layer"][0]["encoding"]["color"]["legend"] is None
@@ -50,7 +51,7 @@ def test_a_simulated_power_shows_its_points_and_two_goals_a_legend():
 
 @pytest.mark.parametrize(("name", "start"), [("a.png", b"\x89PNG"), ("a.SVG", b"<svg")])
 def test_a_chart_is_written_whole(tmp_path, name, start):
-    chart = power_chart(SIMULATED, wanted=0.8, chosen=300)
+    chart = power_chart(SIMULATED, target_power=0.8, sample_size=300)
 
     path = save_chart(chart, tmp_path / name)
 
@@ -59,9 +60,9 @@ def test_a_chart_is_written_whole(tmp_path, name, start):
 
 
 def test_a_chart_that_cannot_be_written_is_an_error(tmp_path):
-    chart = power_chart(SIMULATED, wanted=0.8, chosen=300)
+    chart = power_chart(SIMULATED, target_power=0.8, sample_size=300)
 
-    with pytest.raises(InputError, match=r"`plot` must end in \.png or \.svg, got 'a\.pdf'"):
+    with raises(InputError, "`plot` must end in .png or .svg, got 'a.pdf'"):
         save_chart(chart, tmp_path / "a.pdf")
     with pytest.raises(FairtransportError, match="could not be written"):
         save_chart(chart, tmp_path / "nowhere" / "a.png")
@@ -77,4 +78,4 @@ def test_a_chart_that_cannot_be_written_is_an_error(tmp_path):
 )
 def test_a_table_that_is_no_power_curve_is_refused(table, message):
     with pytest.raises(InputError, match=message):
-        power_chart(table, wanted=0.8, chosen=300)
+        power_chart(table, target_power=0.8, sample_size=300)

@@ -4,7 +4,7 @@ import html
 import re
 from dataclasses import replace
 
-from fairtransport.report import render_markdown
+from fairtransport.report import render
 from fairtransport.report.markdown import escape, prose
 from tests.report.samples import HOSTILE, hostile, sample
 
@@ -24,15 +24,15 @@ def columns(line):
 
 def test_tables_keep_their_columns_whatever_the_data():
     for summary in (sample(), hostile()):
-        found = tables(render_markdown(summary))
-        assert len(found) == 6
+        found = tables(render(summary, "markdown"))
+        assert len(found) == 8
         for lines in found:
             assert len({columns(line) for line in lines}) == 1
 
 
 def test_no_html_and_no_line_comes_from_the_data():
-    text = render_markdown(hostile())
-    wanted = render_markdown(sample())
+    text = render(hostile(), "markdown")
+    wanted = render(sample(), "markdown")
 
     assert "<" not in text.replace("p < 0.0001", "")
     assert not set(text) & set("\u202e\u2028\u0000\u001b")
@@ -46,11 +46,12 @@ def test_escaped_text_has_no_bare_mark():
 
 
 def test_moves_that_are_not_shown_are_counted():
-    text = render_markdown(sample(), most_moves=2, title="A | model")
+    text = render(sample(), "markdown", max_moves=2, title="A | model")
 
     assert text.startswith("# A \\| model\n")
     assert "2 of 6 moves are shown" in text
-    assert len(tables(text)[1]) == 2 + 2
+    people, moves = (tables(text)[at] for at in (1, 4))
+    assert len(people) == len(moves) == 2 + 2
 
 
 def test_code_stays_code_and_only_if_it_is_plain():
@@ -88,7 +89,7 @@ def test_nothing_from_the_data_becomes_a_link_a_picture_or_a_mark():
     moves = tuple(replace(one.moves[0], from_profile=profile) for profile in profiles)
     warned = sample(moves=moves, warnings=tuple(LIVE))
     warned = replace(warned, provenance=replace(one.provenance, model="me@evil.example"))
-    page = shown(render_markdown(warned, most_moves=len(LIVE)))
+    page = shown(render(warned, "markdown", max_moves=len(LIVE)))
     words = html.unescape(re.sub(r"<[^>]*>", "", page))
 
     assert not re.search("<(a|img|del|input|sup)[ >]", page)

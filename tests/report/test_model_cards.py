@@ -4,7 +4,7 @@ import pytest
 from huggingface_hub import ModelCard
 
 from fairtransport.errors import InputError
-from fairtransport.report.model_cards import BEGIN, END
+from fairtransport.report.exports import BEGIN, END
 
 CARD = "---\nlicense: mit\ntags:\n- tabular\n---\n\n# Loans\n\nA model.\n"
 

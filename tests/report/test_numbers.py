@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairtransport.report import numbers, strings
+from fairtransport.report import text as numbers
+from fairtransport.report import text as strings
 
 
 @given(st.text())
@@ -48,7 +49,7 @@ def test_long_text_ends_in_an_ellipsis():
         (numbers.decimal(float("inf")), "none"),
         (strings.group_text({}), "everybody"),
         (numbers.pvalue(0.0001), "p = 0.0001"),
-        (numbers.told_apart(0.1, 0.1), ("0.1000", "0.1000")),
+        (numbers.distinct_decimals(0.1, 0.1), ("0.1000", "0.1000")),
         (numbers.bound(0.1 + 0.2, numbers.UP), "0.3000"),
         (numbers.bound(-0.00001, numbers.DOWN), "−0.0001"),
         (numbers.bound(float("inf"), numbers.UP), "no upper bound"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import fairtransport as ft
-from fairtransport.report.pictures import picture
+from fairtransport.report.charts.specs import picture
 from tests.report.samples import hostile, sample
 
 CELL = """

@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from fairtransport.report import audit_schema
+from fairtransport.documents.audit import audit_schema
 from tests.report.samples import hostile, sample, with_budget
 
 ROOT = Path(__file__).parents[2]
@@ -42,6 +42,9 @@ def objects(schema, value, path=()):
             ("to_profile",),
             ("profile",),
             ("group",),
+            ("reference",),
+            ("labels",),
+            ("changes",),
             ("first",),
             ("second",),
             ("libraries",),

@@ -4,15 +4,18 @@ from dataclasses import replace
 
 import pytest
 
-from fairtransport.report.sections import depends, finding, notes, sure, who
-from fairtransport.report.sections.glossary import GLOSSARY
-from fairtransport.report.sections.how import facts
-from fairtransport.summary import CurvePoint
+from fairtransport.documents.audit import CurvePoint
+from fairtransport.report import text as disclosure
+from fairtransport.report.sections import certainty as depends
+from fairtransport.report.sections import certainty as sure
+from fairtransport.report.sections import finding, who
+from fairtransport.report.sections import finding as notes
+from fairtransport.report.sections.appendix import GLOSSARY, facts
 from tests.report.samples import sample, with_budget
 
 
 def test_a_rejection():
-    assert finding.verdict_title(sample()) == "δ-fairness rejected"
+    assert finding.verdict_title(sample()) == "Over the limit"
     assert finding.verdict_sentence(sample()) == (
         "δ-fairness rejected at level 5 %: with 95 % confidence the population's statistic is "
         "at least 0.0508, more than δ = 0.0365; p < 0.0001."
@@ -109,7 +112,7 @@ def test_what_is_left_out_is_said_once():
     assert "Numbers of people are multiples of 5" in notes.notes(shared)[0]
     assert "bounds are multiples of 0.01 (or δ)" in notes.notes(shared)[0]
     assert notes.notes(sample()) == sample().warnings
-    assert notes.suppression_sentence(sample()) is None
+    assert disclosure.suppression_sentence(sample()) is None
 
 
 def test_nothing_calls_a_model_fair():
@@ -147,7 +150,7 @@ def test_an_approximate_level_is_called_so():
 def test_nothing_found_claims_no_more_than_the_budget():
     none = sample(statistic=0.0, moved=0.0, moves=())
     assert who.moved_sentence(none) == (
-        "No move that this budget allows makes the model do worse for any of the 1,584 people."
+        "No move that this budget allows leads to a higher loss for any of the 1,584 people."
     )
 
 
@@ -173,7 +176,7 @@ def test_a_higher_prediction_is_not_called_worse():
         who.flows_meaning(outcome),
     ]
     assert said[0].startswith("The mean prediction would rise from 0.3340 to 0.3946")
-    assert "who gets a higher prediction" in said[2]
+    assert "who has a higher prediction" in said[2]
     assert not [sentence for sentence in said if "worse" in sentence or "better" in sentence]
     titles = [column.title for column in who.moves_table(outcome).columns]
     assert "Loss" not in titles
@@ -184,8 +187,8 @@ def test_what_a_shared_document_does_not_tell_is_not_claimed():
     assert depends.budget_sentence(shared).endswith(
         "How the statistic depends on the budget is not told here."
     )
-    assert who.hidden_sentence(shared) == "Moves of about 10 people are not shown."
-    assert who.hidden_sentence(sample()) is None
+    assert disclosure.hidden_moves_sentence(shared) == "Moves of about 10 people are not shown."
+    assert disclosure.hidden_moves_sentence(sample()) is None
     assert "when the moves shown are made" in who.flows_meaning(shared)
     assert who.groups_table(shared).caption == "Groups, of the moves shown"
     cells = [cell.text for row in who.groups_table(shared).rows for cell in row]
@@ -211,7 +214,7 @@ def test_a_bound_that_was_rounded_to_delta_says_what_the_verdict_says():
     assert finding.verdict_sentence(shared).endswith("statistic is more than δ = 0.0300; p ≤ 0.01.")
     assert depends.delta_sentences(shared)[0] == "For every δ up to 0.0300: δ-fairness rejected."
     assert depends.delta_sentences(shared)[-1].startswith("For δ above 0.0300")
-    assert finding.pvalue_words(replace(shared, pvalue=1.0)) == "p > 0.05"
+    assert disclosure.pvalue_text(shared, 1.0) == "p > 0.05"
 
 
 def test_disagreement_stands_beside_the_verdict_only_where_it_is_much():

@@ -7,8 +7,11 @@ import pandas as pd
 import pytest
 
 from fairtransport.datasets.compas import FEATURES, LABEL, all_profiles, load_compas, split_compas
-from fairtransport.reproduce.adversarial import AdversarialDebiasing, AdversarialSettings
-from fairtransport.reproduce.baselines import (
+from fairtransport.reproduce.compas import FULL_CODING, SELECTABLE, encode_people, evaluate
+from fairtransport.reproduce.fair_path import find_details, path_claims, race_coefficient_claims
+from fairtransport.reproduce.methods import (
+    AdversarialDebiasing,
+    AdversarialSettings,
     RepresentationSettings,
     adb,
     lfr,
@@ -16,9 +19,6 @@ from fairtransport.reproduce.baselines import (
     reweighing_weights,
     rwt,
 )
-from fairtransport.reproduce.claims import details_of, path_claims, race_coefficient_claims
-from fairtransport.reproduce.coding import FULL_CODING, SELECTABLE, coded
-from fairtransport.reproduce.evaluation import evaluate
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def split():
 
 
 def test_the_coding_has_one_level_of_each_feature():
-    codes = coded(all_profiles())
+    codes = encode_people(all_profiles())
     assert len(codes) == 72
     assert len(codes.drop_duplicates()) == 72
     for stem in ("age", "priors"):
@@ -38,7 +38,7 @@ def test_the_coding_has_one_level_of_each_feature():
 
 
 def test_the_selectable_columns_tell_all_profiles_apart():
-    assert len(coded(all_profiles(), SELECTABLE).drop_duplicates()) == 72
+    assert len(encode_people(all_profiles(), SELECTABLE).drop_duplicates()) == 72
 
 
 @pytest.mark.reproduce
@@ -59,7 +59,7 @@ def test_reweighing_makes_race_and_label_independent(split):
 
 @pytest.mark.reproduce
 def test_reweighing_has_a_race_coefficient_of_its_own(split):
-    plain, reweighed = (details_of(fit(split.training, 0)) for fit in (lr, rwt))
+    plain, reweighed = (find_details(fit(split.training, 0)) for fit in (lr, rwt))
     found = race_coefficient_claims([plain], [reweighed])
     assert found["plain_mean"] < 0 < found["reweighed_mean"]
     assert found["variables"] == 7
@@ -166,7 +166,7 @@ def test_the_classifiers_step_gives_nothing_to_the_adversary(split):
     model = AdversarialDebiasing(AdversarialSettings(dropout=0.0))
     torch.manual_seed(0)
     classifier, adversary = model._networks(len(FULL_CODING))
-    features = torch.tensor(coded(split.training).to_numpy()[:128], dtype=torch.float32)
+    features = torch.tensor(encode_people(split.training).to_numpy()[:128], dtype=torch.float32)
     labels = torch.tensor(split.training[LABEL].to_numpy()[:128, None], dtype=torch.float32)
     races = features[:, [1]]
     model._set_gradients(classifier, adversary, features, labels, races)

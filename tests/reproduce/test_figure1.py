@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from fairtransport.cli import main
-from fairtransport.reproduce.figure1 import figure1_data
+from fairtransport.reproduce.figures import figure1_data
 
 
 @pytest.fixture(scope="module")

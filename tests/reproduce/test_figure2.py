@@ -3,9 +3,8 @@
 import pandas as pd
 import pytest
 
-from fairtransport.reproduce.compas_study import audit_of_split
-from fairtransport.reproduce.figure2 import SHOWN, figure2_chart, figure2_data
-from fairtransport.reproduce.figure_files import write_figure
+from fairtransport.reproduce.compas import audit_of_split
+from fairtransport.reproduce.figures import SHOWN, figure2_chart, figure2_data, write_figure
 
 
 def test_each_feature_tells_of_the_same_moves():

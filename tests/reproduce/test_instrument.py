@@ -14,9 +14,9 @@ from fairtransport.datasets.compas import (
     logistic_regression,
     split_compas,
 )
-from fairtransport.reproduce.compas_study import audit_of_split
-from fairtransport.reproduce.instrument import (
+from fairtransport.reproduce.compas import (
     audit_instrument,
+    audit_of_split,
     audit_rates,
     errors_as,
     privilege,

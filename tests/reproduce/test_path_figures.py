@@ -6,11 +6,14 @@ import pytest
 
 from fairtransport.cli import main
 from fairtransport.datasets.compas import DELTA, LABEL, split_compas
-from fairtransport.reproduce.coding import SELECTABLE, coded
-from fairtransport.reproduce.compas_study import audit_model
+from fairtransport.reproduce.compas import SELECTABLE, audit_model, encode_people
 from fairtransport.reproduce.fair_path import STRENGTHS, FairPath, PathModel, fair_path
-from fairtransport.reproduce.figure3 import figure3_chart, path_table
-from fairtransport.reproduce.figure4 import coefficient_table, figure4_chart
+from fairtransport.reproduce.figures import (
+    coefficient_table,
+    figure3_chart,
+    figure4_chart,
+    path_table,
+)
 
 SEED = 0
 
@@ -43,7 +46,7 @@ def test_the_path_is_audited_on_people_it_was_not_fitted_on(path, training):
 def test_models_are_optimal_for_the_penalised_loss(path, training):
     """Subgradient conditions of |w| + |b| + C Σ loss, which is what liblinear minimises."""
     fitted = training.iloc[: round(5 / 7 * len(training))]
-    features = np.column_stack([coded(fitted, SELECTABLE), np.ones(len(fitted))])
+    features = np.column_stack([encode_people(fitted, SELECTABLE), np.ones(len(fitted))])
     labels = fitted[LABEL].to_numpy()
     for place in (10, 40, 99):
         model = path.models[place]

@@ -13,20 +13,26 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from tests.messages import raises
 
 from fairtransport.cli import main
 from fairtransport.errors import FairtransportError, InputError
-from fairtransport.reproduce import extras, runs
-from fairtransport.reproduce.baselines import BASELINES, RepresentationSettings
-from fairtransport.reproduce.claims import path_claims, race_coefficient_claims
-from fairtransport.reproduce.evaluation import COLUMNS
-from fairtransport.reproduce.keeping import Kept
-from fairtransport.reproduce.table1 import PAPER_MEANS, PAPER_SDS, Table1, summarise, table1
-from fairtransport.reproduce.table1_files import (
-    as_markdown,
-    lines,
-    notes,
+from fairtransport.reproduce import common as extras
+from fairtransport.reproduce import table1 as runs
+from fairtransport.reproduce.common import SplitCache
+from fairtransport.reproduce.compas import COLUMNS
+from fairtransport.reproduce.fair_path import path_claims, race_coefficient_claims
+from fairtransport.reproduce.methods import BASELINES, RepresentationSettings
+from fairtransport.reproduce.table1 import (
+    PAPER_MEANS,
+    PAPER_SDS,
+    Table1,
+    build_lines,
+    build_notes,
+    format_markdown,
     print_table1,
+    summarise,
+    table1,
     write_table1,
 )
 
@@ -35,7 +41,7 @@ PINNED = ("LR", "RWT", "RLR")
 
 
 def pinned_splits(folder):
-    return [runs.finish_split(seed, PINNED, Kept(folder)) for seed in range(5)]
+    return [runs.complete_split(seed, PINNED, SplitCache(folder)) for seed in range(5)]
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +56,7 @@ def cache(tmp_path_factory):
 def test_five_splits_of_lr_rwt_and_rlr_are_as_pinned(cache):
     golden = json.loads(GOLDEN.read_text("utf-8"))
     for seed, wanted in enumerate(golden):
-        found = runs.finish_split(seed, PINNED, Kept(cache))
+        found = runs.complete_split(seed, PINNED, SplitCache(cache))
         for method in PINNED:
             # statistics are counts over n, so only the last bits may differ
             assert found[method]["figures"] == pytest.approx(
@@ -63,7 +69,7 @@ def test_five_splits_of_lr_rwt_and_rlr_are_as_pinned(cache):
 
 @pytest.mark.reproduce
 def test_a_kept_split_is_not_computed_again_and_a_lacking_method_is(cache, monkeypatch):
-    kept = runs.finish_split(1, PINNED, Kept(cache))
+    kept = runs.complete_split(1, PINNED, SplitCache(cache))
 
     def forbidden(*_):
         pytest.fail("a kept method was computed again")
@@ -71,22 +77,22 @@ def test_a_kept_split_is_not_computed_again_and_a_lacking_method_is(cache, monke
     monkeypatch.setattr(
         runs, "BASELINES", dict.fromkeys(PINNED, forbidden) | {"new": BASELINES["LR"]}
     )
-    more = runs.finish_split(1, (*PINNED, "new"), Kept(cache))
+    more = runs.complete_split(1, (*PINNED, "new"), SplitCache(cache))
     assert {name: more[name] for name in PINNED} == {name: kept[name] for name in PINNED}
     assert more["new"] == kept["LR"]
 
 
 def test_a_spoilt_file_of_the_cache_is_named(tmp_path):
     (tmp_path / "split-0003.json").write_text("{", "utf-8")
-    with pytest.raises(FairtransportError, match=r"split-0003\.json' cannot be read; delete it"):
-        runs.finish_split(3, ["LR"], Kept(tmp_path))
+    with raises(FairtransportError, "split-0003.json' cannot be read; delete it"):
+        runs.complete_split(3, ["LR"], SplitCache(tmp_path))
 
 
 def test_other_settings_have_another_cache(monkeypatch, tmp_path):
-    before = Kept.under(tmp_path, runs.settings())
-    assert Kept.under(tmp_path, runs.settings()) == before
+    before = SplitCache.under(tmp_path, runs.build_run_settings())
+    assert SplitCache.under(tmp_path, runs.build_run_settings()) == before
     monkeypatch.setattr(runs, "RepresentationSettings", lambda: RepresentationSettings(parity=1))
-    assert Kept.under(tmp_path, runs.settings()) != before
+    assert SplitCache.under(tmp_path, runs.build_run_settings()) != before
 
 
 def made(values, method="LR"):
@@ -124,20 +130,20 @@ def test_undefined_figures_are_left_out_and_told_of():
     table = made([0.05, None, 0.07])
     assert table.cell("LR", "eod")["undefined"] == 1
     assert table.cell("LR", "eod")["mean"] == pytest.approx(0.06)
-    assert "eod of LR is undefined in 1 splits, which its mean leaves out." in notes(table)
+    assert "eod of LR is undefined in 1 splits, which its mean leaves out." in build_notes(table)
 
 
 def test_lines_show_paper_and_ours_and_mark_what_differs(tmp_path):
     table = made([0.06] * 50)
-    paper, ours = lines(table)
+    paper, ours = build_lines(table)
     assert paper[:3] == ("LR", "paper", ".06 ± .02")
     assert paper[7] == "−.23 ± .04"
     assert ours[1:4] == ("ours", ".060 ± .000", ".060 ± .000")
     assert ours[6] == ".060 ± .000 ✗"
     assert ours[-1] == "4 of 8"
-    assert "| LR | paper | .06 ± .02 |" in as_markdown(table)
-    assert not any("So few splits" in note for note in notes(table))
-    assert any("So few splits" in note for note in notes(made([0.06] * 5)))
+    assert "| LR | paper | .06 ± .02 |" in format_markdown(table)
+    assert not any("So few splits" in note for note in build_notes(table))
+    assert any("So few splits" in note for note in build_notes(made([0.06] * 5)))
     paths = write_table1(table, tmp_path / "new")
     assert sorted(path.name for path in paths) == ["table1.csv", "table1.json", "table1.md"]
     assert json.loads(paths[2].read_text("utf-8"))["summary"][0]["agrees"] is True
@@ -148,7 +154,9 @@ def test_lines_show_paper_and_ours_and_mark_what_differs(tmp_path):
 
 
 def test_a_representation_that_misses_is_said_not_to_be_reproduced():
-    assert any(note.startswith("LFR is not reproduced") for note in notes(made([0.5] * 50, "LFR")))
+    assert any(
+        note.startswith("LFR is not reproduced") for note in build_notes(made([0.5] * 50, "LFR"))
+    )
 
 
 def test_the_papers_table_is_complete():
@@ -195,7 +203,7 @@ def test_a_broken_extra_is_not_called_missing(monkeypatch):
     monkeypatch.setattr(extras, "import_module", broken)
     monkeypatch.delitem(sys.modules, "aif360.datasets", raising=False)
     with pytest.raises(ModuleNotFoundError):
-        extras.needed("aif360.datasets")
+        extras.import_extra("aif360.datasets")
 
 
 def test_the_published_table_is_that_of_its_splits():
@@ -206,7 +214,7 @@ def test_the_published_table_is_that_of_its_splits():
         tuple(found), methods, summarise(found, methods), document["claims"], document["settings"]
     )
     assert len(found) == 50
-    assert as_markdown(table) == (folder / "table1.md").read_text("utf-8")
+    assert format_markdown(table) == (folder / "table1.md").read_text("utf-8")
     details = {name: [one[name]["details"] for one in found] for name in methods}
     assert document["claims"] == {
         "l1_path": path_claims(details["RLR"]),
@@ -230,7 +238,7 @@ def test_the_command_runs_in_parallel_and_takes_up_where_it_was(tmp_path, capsys
     assert main(command) == 0
     assert {path.name: path.read_bytes() for path in tmp_path.glob("table1.*")} == written
     # alone or side by side, a split comes out the same
-    alone = runs.finish_split(1, tuple(BASELINES), Kept(tmp_path))
+    alone = runs.complete_split(1, tuple(BASELINES), SplitCache(tmp_path))
     together = json.loads(written["table1.json"])["splits"][1]
     assert {name: together[name] for name in BASELINES} == alone
 

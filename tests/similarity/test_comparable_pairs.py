@@ -7,15 +7,15 @@ from scipy.optimize import check_grad, minimize_scalar
 from sklearn.metrics import roc_auc_score
 
 import fairtransport as ft
+from fairtransport.data import build_space
 from fairtransport.similarity import ComparablePairs
 from fairtransport.similarity.comparable_pairs import (
+    fit_sigma,
     log_likelihood,
-    most_likely_sigma,
     objective,
     slope,
     square_root,
 )
-from fairtransport.space import build_space
 
 
 def judged(rng, n, sigma):
@@ -32,7 +32,7 @@ def test_one_kind_of_pair_has_a_closed_form():
     # all pairs differ by 1, a share p is comparable: 2 / (1 + e^s) = p
     for share in (0.1, 0.5, 0.9):
         comparable = (np.arange(20) < 20 * share).astype(float)
-        sigma = most_likely_sigma(np.ones((20, 1)), comparable, 0.0)
+        sigma = fit_sigma(np.ones((20, 1)), comparable, 0.0)
         assert sigma[0, 0] == pytest.approx(np.log(2 / share - 1), rel=1e-5)
 
 
@@ -46,7 +46,7 @@ def test_one_dimension_agrees_with_a_search_over_numbers():
         return -np.mean(np.log(np.where(comparable > 0, p, 1 - p))) + 0.01 * s
 
     wanted = minimize_scalar(negative, bounds=(0.01, 10), method="bounded", options={"xatol": 1e-9})
-    found = most_likely_sigma(differences, comparable, 0.01)
+    found = fit_sigma(differences, comparable, 0.01)
     assert found[0, 0] == pytest.approx(wanted.x, rel=1e-4)
 
 
@@ -56,7 +56,7 @@ def test_several_dimensions_meet_the_conditions_of_a_maximum_over_the_cone():
     truth = np.diag([2.0, 0.3, 0.0, 0.0])
     squared = np.einsum("ij,jk,ik->i", differences, truth, differences)
     comparable = (rng.random(400) < 2 / (1 + np.exp(squared))).astype(float)
-    sigma = most_likely_sigma(differences, comparable, 0.002)
+    sigma = fit_sigma(differences, comparable, 0.002)
 
     # the likelihood is concave in Σ: Σ is optimal when G is positive semidefinite and GΣ = 0
     squared = np.einsum("ij,jk,ik->i", differences, sigma, differences)

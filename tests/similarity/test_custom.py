@@ -5,11 +5,12 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy.sparse import csr_array, save_npz
+from tests.messages import raises
 
 import fairtransport as ft
+from fairtransport.data import build_space
 from fairtransport.similarity import Custom, Precomputed, custom, load_precomputed
-from fairtransport.similarity.precomputed import over_points
-from fairtransport.space import build_space
+from fairtransport.similarity.precomputed import expand_to_points
 
 FRAME = pd.DataFrame({"g": ["a", "b", "a"], "x": [1.0, 1.0, 2.5], "good": [1, 1, 1]})
 
@@ -31,7 +32,7 @@ def by_rows(first, second):
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
 @pytest.mark.parametrize("most", [1, 4, 500_000])
 def test_functions_of_frames_and_of_rows_agree_with_the_formula(make, most, monkeypatch):
-    monkeypatch.setattr(custom, "MOST_PAIRS", most)
+    monkeypatch.setattr(custom, "MAX_CHUNK_PAIRS", most)
     data = make(FRAME.to_dict("list"))
     space = build_space(data, "good", sensitive_features="g")
     g, x = np.array(space.columns["g"].to_list()), space.values("x")
@@ -53,22 +54,22 @@ def test_people_of_another_label_stay_apart_and_equal_profiles_are_free():
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (lambda a, b: -1, r"`costs\(rows, cols\)` must be >= 0"),
+        (lambda a, b: -1, "`costs(rows, cols)` must be >= 0"),
         (lambda a, b: float("nan"), "must be >= 0"),
-        (lambda a, b: "far", r"`function\(first, second\)` must be numeric"),
+        (lambda a, b: "far", "`function(first, second)` must be numeric"),
     ],
 )
 def test_costs_that_are_none_are_refused(function, message):
     space = build_space(FRAME, "good", sensitive_features="g")
 
-    with pytest.raises(ft.InputError, match=message):
+    with raises(ft.InputError, message):
         costs_of(Custom(function, takes="rows"), space)
 
 
 def test_a_function_of_frames_answers_for_every_pair():
     space = build_space(FRAME, "good", sensitive_features="g")
 
-    with pytest.raises(ft.InputError, match=r"`function\(first, second\)` must have shape \(9\)"):
+    with raises(ft.InputError, "`function(first, second)` must have shape (9)"):
         costs_of(Custom(lambda a, b: [1.0]), space)
 
 
@@ -125,7 +126,7 @@ def test_a_file_holds_the_costs_that_were_written(write, tmp_path):
     path, points = write(tmp_path)
     space = build_space(FRAME, "good", sensitive_features="g")
 
-    for loaded in (load_precomputed(path, points), Precomputed.from_file(str(path), points)):
+    for loaded in (load_precomputed(path, points), load_precomputed(str(path), points)):
         np.testing.assert_array_equal(
             costs_of(loaded, space), costs_of(Precomputed(MATRIX, POINTS), space)
         )
@@ -154,7 +155,7 @@ def test_sparse_and_dense_matrices_give_one_statistic():
 
 def test_a_sparse_matrix_spreads_over_the_points_of_its_profiles():
     row_of = np.array([2, 0, 0, 2])
-    spread = over_points(sparse(MATRIX), row_of)
+    spread = expand_to_points(sparse(MATRIX), row_of)
     dense = np.full((4, 4), np.inf)
     entries = spread.tocoo()
     dense[entries.row, entries.col] = entries.data
@@ -185,7 +186,7 @@ def test_files_that_do_not_fit_are_refused(write, error, message, tmp_path):
 def test_broken_archives_are_refused(tmp_path):
     path = tmp_path / "costs.npz"
     path.write_bytes(b"not an archive")
-    with pytest.raises(ft.DataError, match=r"'costs\.npz' could not be read"):
+    with raises(ft.DataError, "'costs.npz' could not be read"):
         load_precomputed(path)
     np.savez(path, g=[1, 2])
     with pytest.raises(ft.DataError, match="must hold the array 'matrix', got g"):
@@ -216,7 +217,7 @@ def test_the_provenance_knows_a_matrix_by_its_digest():
 
 
 def test_a_file_of_costs_cannot_fill_the_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr("fairtransport.archives.MOST", 1000)
+    monkeypatch.setattr("fairtransport._core.files.MAX_UNPACKED_BYTES", 1000)
     np.savez(tmp_path / "stored.npz", matrix=np.zeros((300, 300)), x=np.arange(300))
     np.savez_compressed(tmp_path / "packed.npz", matrix=np.zeros((300, 300)), x=np.arange(300))
 

@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from tests.messages import raises
 
 import fairtransport as ft
+from fairtransport.data.sources import encode_columns, read_table
 from fairtransport.similarity.encoding import fingerprint, fit_encoding
-from fairtransport.space.reader import coded_columns, read_table
 
 PEOPLE = pd.DataFrame({
     "age": [20, 30, 40, 30], "job": ["b", "a", None, "b"], "ok": [True, False, True, True]
@@ -14,7 +15,7 @@ PEOPLE = pd.DataFrame({
 
 
 def columns_of(frame):
-    return coded_columns(read_table(frame, "X"), list(frame.columns), "X")
+    return encode_columns(read_table(frame, "X"), list(frame.columns), "X")
 
 
 def test_numbers_are_standardised_and_levels_are_one_hot():
@@ -61,10 +62,10 @@ def test_points_that_the_encoding_does_not_know_are_refused_where_distances_are_
     change, message
 ):
     encoding = fit_encoding(columns_of(PEOPLE))
-    encoding.refuse_unknown(columns_of(PEOPLE))
+    encoding.check_known_levels(columns_of(PEOPLE))
 
     with pytest.raises(ft.DataError, match=message):
-        encoding.refuse_unknown(columns_of(PEOPLE.assign(**change)))
+        encoding.check_known_levels(columns_of(PEOPLE.assign(**change)))
 
 
 def test_numbers_stay_numbers():
@@ -93,7 +94,7 @@ def test_a_missing_number_is_fitted_where_it_was_allowed_alone():
 
 def test_a_missing_number_is_told_by_a_coordinate_of_its_own():
     people = columns_of(pd.DataFrame({"age": [20.0, 40.0, None]}))
-    encoding = fit_encoding(people, may_miss=True)
+    encoding = fit_encoding(people, allow_missing=True)
 
     half = np.sqrt(0.5)
     assert encoding.names == ["age", "age=None"]
@@ -130,7 +131,7 @@ def test_the_same_people_have_one_fingerprint_in_any_order():
 def test_tables_are_read_in_order_from_frames_and_files(tmp_path):
     PEOPLE[["age", "job"]].to_csv(tmp_path / "people.csv", index=False)
     frame = read_table(tmp_path / "people.csv", "X")
-    columns = coded_columns(frame, ["age", "job"], "X")
+    columns = encode_columns(frame, ["age", "job"], "X")
 
     assert columns["age"].to_list() == [20, 30, 40, 30]
     assert columns["job"].to_list() == ["b", "a", None, "b"]
@@ -142,9 +143,9 @@ def test_tables_that_cannot_be_read_are_refused(tmp_path):
     with pytest.raises(ft.InputError, match="`X` must be an existing file"):
         read_table("nowhere.csv", "X")
     (tmp_path / "broken.parquet").write_bytes(b"PAR1")
-    with pytest.raises(ft.DataError, match=r"'broken\.parquet' could not be read"):
+    with raises(ft.DataError, "'broken.parquet' could not be read"):
         read_table(tmp_path / "broken.parquet", "X")
     with pytest.raises(ft.InputError, match="`X` must have the column 'height', got age, job, ok"):
-        coded_columns(read_table(PEOPLE, "X"), ["height"], "X")
+        encode_columns(read_table(PEOPLE, "X"), ["height"], "X")
     with pytest.raises(ft.DataError, match="`X` must have at least one row, got none"):
-        coded_columns(read_table(PEOPLE[:0], "X"), ["age"], "X")
+        encode_columns(read_table(PEOPLE[:0], "X"), ["age"], "X")

@@ -3,11 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from tests.messages import raises
 
 import fairtransport as ft
+from fairtransport.data import build_space
 from fairtransport.geometry import WithinTolerance
 from fairtransport.similarity import IgnoreSensitive
-from fairtransport.space import build_space
 
 PEOPLE = pd.DataFrame(
     {
@@ -118,13 +119,13 @@ def test_a_reference_limits_moves_within_a_tolerance():
     [
         ({"exact": 3}, "`exact` must be distinct column names, got 3"),
         ({"exact": ["sex", "sex"]}, "`exact` must be distinct column names"),
-        ({"tolerance": ["age"]}, r"`tolerance` must map columns to numbers, got \['age'\]"),
-        ({"tolerance": {"age": -1}}, r"`tolerance\['age'\]` must be a finite number >= 0, got -1"),
+        ({"tolerance": ["age"]}, "`tolerance` must map columns to numbers, got ['age']"),
+        ({"tolerance": {"age": -1}}, "`tolerance['age']` must be a finite number >= 0, got -1"),
         ({"exact": ["age"], "tolerance": {"age": 1}}, "must not name columns of `exact`"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(options, message):
-    with pytest.raises(ft.InputError, match=message):
+    with raises(ft.InputError, message):
         IgnoreSensitive(**options)
 
 

@@ -7,9 +7,9 @@ from scipy.linalg import subspace_angles
 from scipy.optimize import minimize
 
 import fairtransport as ft
+from fairtransport.data import build_space
 from fairtransport.similarity import SensitiveSubspace
-from fairtransport.similarity.learned import complement
-from fairtransport.space import build_space
+from fairtransport.similarity.learned import orthogonal_bases
 
 
 def people(n=400, seed=0):
@@ -161,11 +161,11 @@ def test_nothing_left_is_free_everywhere():
 
 
 def test_directions_without_length_are_none():
-    taken, left = complement(np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]), 2)
+    taken, left = orthogonal_bases(np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]), 2)
 
     assert (taken.shape, left.shape) == ((2, 1), (2, 1))
     np.testing.assert_allclose(np.c_[taken, left].T @ np.c_[taken, left], np.eye(2), atol=1e-12)
-    assert complement(np.zeros((1, 3)), 3)[0].shape == (3, 0)
+    assert orthogonal_bases(np.zeros((1, 3)), 3)[0].shape == (3, 0)
 
 
 @pytest.mark.parametrize(

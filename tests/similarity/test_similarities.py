@@ -8,8 +8,8 @@ import pytest
 from scipy.sparse import csr_array
 
 import fairtransport as ft
+from fairtransport.data import build_space
 from fairtransport.similarity import IgnoreSensitive, Precomputed, Similarity, as_similarity
-from fairtransport.space import build_space
 
 FRAME = pd.DataFrame({"g": ["a", "b", "a"], "x": [1, 1, 2], "good": [1, 1, 0]})
 

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.conftest import problems
+from tests.messages import raises
 
 from fairtransport import InputError
 
@@ -58,7 +59,7 @@ def test_an_empty_cell_can_bend_inside_the_interval_of_prices():
 
 def test_directions_that_leave_the_cone_are_refused(corner):
     problem, f = corner
-    with pytest.raises(InputError, match=r"`direction` must be >= 0 .* got -1 at \[4\]"):
+    with raises(InputError, "`direction` must be >= 0 ", " got -1 at [4]"):
         problem.directional_derivative(f, [0, 0, 0, 0, -1, 0])
     with pytest.raises(InputError, match="`direction` must be finite"):
         problem.directional_derivative(f, [np.nan] * 6)

@@ -4,18 +4,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.transport.reference import reference_value
 
 from fairtransport import AuditProblem, Embedding, Geometry
-from fairtransport.transport import (
-    embedded,
-    forest,
-    forest_search,
-    frontier_search,
-    hull,
-    kernels,
-)
+from fairtransport.transport import forest, kernels
+from fairtransport.transport import forest_kernels as forest_search
+from fairtransport.transport import frontiers as embedded
+from fairtransport.transport import kernels as hull
+from fairtransport.transport import nearest_kernels as frontier_search
 from fairtransport.transport.frontiers import build_frontiers
-from fairtransport.transport.reference import reference_value
 
 MODULES = (forest, forest_search, frontier_search, hull, kernels)
 
@@ -75,7 +72,7 @@ def test_continuous_features_of_any_size(seed, dimensions, power, kind):
 
 def test_nodes_of_nodes_are_searched():
     """More targets in a stratum than a node of leaves holds."""
-    size = 3 * forest.LEAF * forest.CHILDREN
+    size = 3 * forest.LEAF_SIZE * forest.MAX_CHILDREN
     rng = np.random.default_rng(1)
     place, losses = rng.normal(size=(size, 2)), rng.random(size) < 0.5
     geometry = Geometry(np.zeros(size), Embedding(place))
@@ -92,7 +89,7 @@ def test_nodes_of_nodes_are_searched():
 
 def test_frontiers_longer_than_there_is_room_for(monkeypatch):
     """Losses that rise along a line: every point beyond is a corner; taken by loss alone."""
-    monkeypatch.setattr(embedded, "CORNERS_AT_A_TIME", 1)
+    monkeypatch.setattr(embedded, "MAX_CORNERS_PER_PASS", 1)
     place = np.sort(np.random.default_rng(2).random(700))
     geometry = Geometry(np.zeros(700), Embedding(place[:, None]))
     assert len(build_frontiers(place, geometry).row) == 700 * 699 // 2
@@ -101,7 +98,7 @@ def test_frontiers_longer_than_there_is_room_for(monkeypatch):
 
 @pytest.mark.parametrize("flat", [False, True])
 def test_both_ways_to_plant_give_the_same(flat, monkeypatch):
-    monkeypatch.setattr(embedded, "LONG", 0 if flat else np.inf)
+    monkeypatch.setattr(embedded, "MAX_TREE_CORNERS", 0 if flat else np.inf)
     rng = np.random.default_rng(3)
     assert_as_by_costs(rng.random(900), points_on_a_grid(rng, 900, dimensions=5))
 
@@ -156,11 +153,10 @@ def test_best_targets_at_a_price_are_those_of_the_costs(seed, size, price):
     geometry, losses = points_on_a_grid(rng, size), rng.integers(0, 5, size) / 4
     found = AuditProblem(losses, geometry)
     expected = AuditProblem(losses, by_costs(geometry))
-    wanted = rng.random(size) < 0.8
-    rows = np.flatnonzero(wanted)
+    rows = np.flatnonzero(rng.random(size) < 0.8)
 
-    best = found.net_gains_by_search(price, wanted)
-    assert best == pytest.approx(expected.net_gains_by_search(price, wanted), abs=1e-12)
+    best = found.best_by_search(price, rows)
+    assert best == pytest.approx(expected.best_by_search(price, rows), abs=1e-12)
     assert found.count_best_targets(price, rows).tolist() == (
         expected.count_best_targets(price, rows).tolist()
     )
@@ -179,7 +175,7 @@ def test_the_search_is_asked_about_one_kind_of_array(monkeypatch):
     search = frontier_search.frontiers_of_forest
     monkeypatch.setattr(frontier_search, "frontiers_of_forest", asked)
     rng = np.random.default_rng(0)
-    size = 40 * embedded.PROBES
+    size = 40 * embedded.PROBE_POINTS
     geometry = Geometry(np.zeros(size, np.int64), Embedding(rng.normal(size=(size, 2))))
     build_frontiers(rng.random(size), geometry)
 

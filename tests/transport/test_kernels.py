@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from tests.transport.reference import reference_value
 
 from fairtransport import AuditProblem, Embedding, Geometry
 from fairtransport.transport import kernels
-from fairtransport.transport.reference import reference_value
 
 NAMES = [name for name, value in vars(kernels).items() if hasattr(value, "py_func")]
 

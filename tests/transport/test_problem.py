@@ -4,10 +4,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import coo_array, csr_array
 from tests.conftest import problems
+from tests.messages import raises
+from tests.transport.reference import reference_value
 
 from fairtransport import AuditProblem, Embedding, Geometry, InputError
 from fairtransport.geometry import CostFunction
-from fairtransport.transport.reference import reference_value
 
 
 def brute_force(problem, frequencies):
@@ -97,9 +98,8 @@ def test_every_price_of_the_interval_is_optimal_and_none_outside(case):
 @settings(max_examples=100)
 def test_net_gains_from_frontiers_are_those_of_a_search(case):
     problem, _ = case
-    everyone = np.ones(problem.size, bool)
     for price in (0.0, 0.3, 2.0, np.inf):
-        searched = problem.net_gains_by_search(price, everyone)
+        searched = problem.best_by_search(price, np.arange(problem.size)) - problem.losses
         assert np.abs(problem.frontiers.net_gains(price) - searched).max() <= 1e-12
 
 
@@ -268,16 +268,16 @@ def test_bad_problems_are_refused(arguments, message):
 @pytest.mark.parametrize(
     ("frequencies", "message"),
     [
-        ([0.5, -0.5], r"`frequencies` must be finite and >= 0, got -0.5 at \[1\]"),
+        ([0.5, -0.5], "`frequencies` must be finite and >= 0, got -0.5 at [1]"),
         ([np.nan, 0.5], "got nan at"),
         ([np.inf, 0.5], "got inf at"),
-        ([1.0], r"`frequencies` must have shape \(2\), got \(1,\)"),
+        ([1.0], "`frequencies` must have shape (2), got (1,)"),
     ],
 )
 def test_bad_frequencies_are_refused(frequencies, message):
     problem = AuditProblem([0.0, 1.0], np.zeros((2, 2)))
     for call in (problem.value, problem.solve, problem.budget_curve):
-        with pytest.raises(InputError, match=message):
+        with raises(InputError, message):
             call(frequencies)
 
 
@@ -294,9 +294,9 @@ def test_bad_frequency_matrices_are_refused():
 
 
 def test_a_bad_answer_of_a_cost_callable_is_refused():
-    with pytest.raises(InputError, match=r"`costs\(rows, cols\)` must have shape"):
+    with raises(InputError, "`costs(rows, cols)` must have shape"):
         AuditProblem([0.0, 1.0], lambda rows, cols: np.zeros(3)).value([1, 0])
-    with pytest.raises(InputError, match=r"`costs\(rows, cols\)` must be >= 0"):
+    with raises(InputError, "`costs(rows, cols)` must be >= 0"):
         AuditProblem([0.0, 1.0], lambda r, c: np.full((len(r), len(c)), -1.0)).value([1, 0])
 
 

@@ -9,12 +9,12 @@ from tests.conftest import problems
 
 import fairtransport as ft
 from fairtransport.geometry import CostFunction, CostMatrix, Embedding, Geometry
-from fairtransport.transport import sensitivity
-from fairtransport.transport.sensitivity import (
+from fairtransport.transport import robustness as sensitivity
+from fairtransport.transport.robustness import (
     largest_cost,
     lipschitz_constant,
     metric_sensitivity,
-    perturbed,
+    perturb_geometry,
 )
 
 TOLERANCE = 1e-9
@@ -99,7 +99,9 @@ def test_perturbed_costs_are_as_close_as_said_and_not_closer(kind):
     problem, _ = random_problem(4, kind, size=40)
     everyone = np.arange(40)
     before = problem.geometry.costs(everyone, everyone)
-    after = perturbed(problem.geometry, 0.3, np.random.default_rng(0)).costs(everyone, everyone)
+    after = perturb_geometry(problem.geometry, 0.3, np.random.default_rng(0)).costs(
+        everyone, everyone
+    )
 
     np.testing.assert_array_equal(np.isinf(before), np.isinf(after))
     moves = np.isfinite(before) & (before > 0)
@@ -163,7 +165,7 @@ def test_free_moves_have_no_diameter():
 def test_a_large_embedding_has_a_bound_instead_of_a_search(monkeypatch):
     problem, _ = random_problem(5, "embedding")
     exact = largest_cost(problem.geometry)
-    monkeypatch.setattr(sensitivity, "MOST_PAIRS", 0)
+    monkeypatch.setattr(sensitivity, "MAX_SEARCHED_PAIRS", 0)
 
     assert exact <= largest_cost(problem.geometry) <= 3 * exact
 

@@ -111,12 +111,11 @@ def test_free_moves_need_no_search_and_give_the_same(monkeypatch):
     rng = np.random.default_rng(0)
     losses, blocks = rng.integers(0, 3, 60) / 2, rng.integers(0, 9, 60)
     problem = AuditProblem(losses, Geometry(blocks))
-    wanted = rng.random(60) < 0.7
-    rows = np.flatnonzero(wanted)
-    quick = problem.net_gains_by_search(0.0, wanted), problem.count_best_targets(0.0, rows)
+    rows = np.flatnonzero(rng.random(60) < 0.7)
+    quick = problem.best_by_search(0.0, rows), problem.count_best_targets(0.0, rows)
     monkeypatch.setattr(AuditProblem, "_all_alike", False)
 
-    assert np.array_equal(quick[0], problem.net_gains_by_search(0.0, wanted))
+    assert np.array_equal(quick[0], problem.best_by_search(0.0, rows))
     assert np.array_equal(quick[1], problem.count_best_targets(0.0, rows))
 
 
@@ -126,7 +125,7 @@ def test_a_thinned_curve_shows_what_the_whole_one_shows(end):
     points = rng.normal(size=(80, 2))
     costs = np.square(points[:, None] - points[None]).sum(axis=2)
     curve = AuditProblem(rng.random(80), costs).budget_curve(np.full(80, 1 / 80))
-    thin, below = curve.thinned(40, end)
+    thin, below = curve.thin(40, end)
     budgets = np.linspace(0, 1.2 * curve.budgets[-1], 500)
     gaps = [curve(budget) - thin(budget) for budget in budgets]
 
@@ -136,4 +135,4 @@ def test_a_thinned_curve_shows_what_the_whole_one_shows(end):
     assert below < 0.01 * curve.values[-1]
     assert thin(0.0) == curve(0.0)
     assert thin.budgets[-1] == curve.budgets[-1]
-    assert curve.thinned(10_000, end) == (curve, 0.0)
+    assert curve.thin(10_000, end) == (curve, 0.0)

@@ -67,7 +67,8 @@ def rejections(name, draws, delta, runs, n=200, seed=0):
         found = ft.audit(
             people(n, rng, FEW), "y",
             model=ft.access.Function(RandomBox(errs, rng), [0, 1], answers_at_random=True),
-            sensitive_features="g", levels={"g": [0, 1]}, delta=delta, draws=draws, rng=run,
+            sensitive_features="g", levels={"g": [0, 1]}, delta=delta, rng=run,
+            queries=ft.Queries(draws=draws),
         )  # fmt: skip
         rejected += found.verdict == "rejected"
     return rejected
@@ -93,7 +94,8 @@ def until_sure(share, delta, runs, n=1000, seed=0, cells=CELLS):
         rng = np.random.default_rng([seed, run])
         found = ft.audit(
             people(n, rng, cells), "y", model=ft.access.Function(FixedBox(share, cells), [0, 1]),
-            sensitive_features="g", levels={"g": [0, 1]}, delta=delta, ask_until_sure=True, rng=run,
+            sensitive_features="g", levels={"g": [0, 1]}, delta=delta, rng=run,
+            queries=ft.Queries(until_sure=True),
         )  # fmt: skip
         verdicts.append(found.verdict)
         questions.append((found.n, found.queried))

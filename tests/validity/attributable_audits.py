@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 import fairtransport as ft
-from fairtransport.audit.attributable import held_fixed
+from fairtransport.audits.sensitivity import hold_fixed
 from fairtransport.inference import sampling_law
 from tests.validity.rates import ALPHA, DOCS
 
@@ -92,7 +92,7 @@ class Found:
 def measure(case: Case, samples: int = SAMPLES, seed: int = 0) -> Found:
     """Audit samples as a user would, and compare what is said of the part with the truth."""
     everybody = population(case)
-    truth = everybody.statistic - held_fixed(everybody).value(everybody.space.frequencies)
+    truth = everybody.statistic - hold_fixed(everybody).value(everybody.space.frequencies)
     rows, ratios = [], []
     for at in range(samples):
         rng = np.random.default_rng([seed, at])
@@ -112,7 +112,7 @@ def width_apart(result: ft.AuditResult) -> float:
     """Return the width of the difference of two separate intervals that hold together."""
     whole = result.law.interval(ALPHA / 2)
     held = sampling_law(
-        held_fixed(result), result.space.counts, rng=result.seed, loss_range=result.loss.range,
+        hold_fixed(result), result.space.counts, rng=result.seed, loss_range=result.loss.range,
         binary_losses=result.loss.binary, most_gain=result.most_gain, alpha=ALPHA,
     ).interval(ALPHA / 2)  # fmt: skip
     return (whole.upper - held.lower) - (whole.lower - held.upper)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtransport import AuditProblem, Embedding, Geometry
-from fairtransport.reproduce.populations import Population, regular
+from fairtransport.reproduce.figures import Population, regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,14 +15,13 @@ from scipy.stats import binomtest
 
 from fairtransport import AuditProblem, Embedding, Geometry
 from fairtransport.inference import difference_law, sampling_law
-from fairtransport.inference.finite.ladder import Ladder
-from fairtransport.inference.finite.rejection import Rejection
+from fairtransport.inference.finite.bets import Rejection
+from fairtransport.inference.finite.evidence import Ladder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fairtransport.inference.finite.difference import DifferenceLaw
-    from fairtransport.inference.finite.paired_evidence import PairedEvidence
+    from fairtransport.inference.finite.difference import DifferenceLaw, PairedEvidence
 
 DOCS = Path(__file__).parents[2] / "docs"
 ALPHA, RANGE = 0.05, (0.0, 1.0)
@@ -131,12 +130,12 @@ def passes(evidence: PairedEvidence, truth: float) -> bool:
 
     The head start of the climb, which has a fiftieth of α, is not looked at.
     """
-    if not evidence.least < truth < evidence.most:
+    if not evidence.min_value < truth < evidence.max_value:
         return False
-    rung = evidence.ladder.below(truth)
+    rung = evidence.ladder.rung_below(truth)
     rejection = Rejection(evidence)
-    plan = rejection._plan(evidence.ladder.threshold(rung + 1), Ladder.main_level(ALPHA))
-    return rejection._least(plan, truth, plan.target).value >= plan.target
+    plan = rejection._build_plan(evidence.ladder.threshold(rung + 1), Ladder.main_level(ALPHA))
+    return rejection._find_least_wealth(plan, truth, plan.target).value >= plan.target
 
 
 def apart(pair: Pair, counts: np.ndarray, rng: object) -> tuple[float, float]:
@@ -190,7 +189,7 @@ def measure_power(shift: float, n: int, repetitions: int) -> Power:
     for _ in range(repetitions):
         counts = rng.multinomial(n, pair.frequencies)
         law = difference_law(
-            pair.first, pair.second, counts, rng=rng, loss_range=RANGE, declared=(0.0, 0.0),
+            pair.first, pair.second, counts, rng=rng, loss_range=RANGE,
             alpha=ALPHA / 2,
         )  # fmt: skip
         ups, downs = int(counts[gains > 0].sum()), int(counts[gains < 0].sum())

@@ -99,10 +99,10 @@ def measure(case: Families, repetitions: int, seed: int = 0, *, intervals: int =
         counts = rng.multinomial(case.n, chances)
         laws = [
             sampling_law(
-                problem, counts, rng=at, alpha=ALPHA, delta=delta, loss_range=(0.0, 1.0),
+                problem, counts, rng=at, alpha=ALPHA, loss_range=(0.0, 1.0),
                 binary_losses=case.binary,
             )
-            for problem, delta in zip(problems, deltas, strict=True)
+            for problem in problems
         ]  # fmt: skip
         pairs = list(zip(laws, deltas, strict=True))
         # what a p-value above α is does not matter here, and takes most of the time

@@ -39,8 +39,9 @@ def population(name: str, at: int, n: int):
 
 def all_jobs() -> list[Job]:
     """Return everything that the tables show, in their order."""
+    from fairtransport.inference import METHODS
     from tests.validity.cases import CASES, FURTHER
-    from tests.validity.simulation import METHODS, applies
+    from tests.validity.simulation import applies
 
     jobs: list[Job] = [
         ("cases", at, n, method)

@@ -11,20 +11,11 @@ from fairtransport.inference import sampling_law
 
 if TYPE_CHECKING:
     from fairtransport.inference import SamplingLaw
-    from fairtransport.reproduce.populations import Population
+    from fairtransport.reproduce.figures import Population
 
 ALPHA = 0.05
 ROUNDING = 1e-12
 LARGEST_FOR_NUMERICAL = 20
-METHODS = (
-    "finite-sample",
-    "m-out-of-n",
-    "numerical",
-    "subsampling",
-    "efron",
-    "plug-in",
-    "limit-law",
-)
 
 
 @dataclass(frozen=True)
@@ -117,21 +108,20 @@ def bounds_cover(law: SamplingLaw, truth: float) -> tuple[bool, bool]:
     rejects it, or if the head start, which has a fiftieth of α, leads beyond. The test alone is
     a small part of the work. The head start is not looked at.
     """
-    from fairtransport.inference.finite.certificate import Certificate
-    from fairtransport.inference.finite.finite_sample import FiniteSampleLaw
-    from fairtransport.inference.finite.ladder import Ladder
-    from fairtransport.inference.finite.rejection import Rejection
+    from fairtransport.inference.finite.bets import Certificate, Rejection
+    from fairtransport.inference.finite.evidence import Ladder
+    from fairtransport.inference.finite.law import FiniteSampleLaw
 
     bets = isinstance(law, FiniteSampleLaw) and not law.limits.two_valued
     if not (bets and 0 < truth < law.most_gain):
         lower, upper = law.lower_bound(ALPHA), law.upper_bound(ALPHA)
         return lower <= truth + ROUNDING, truth - ROUNDING <= upper
     evidence, level = law._evidence, Ladder.main_level(ALPHA)
-    rung = evidence.ladder.below(truth)
+    rung = evidence.ladder.rung_below(truth)
     bottom, top = (evidence.ladder.threshold(at) for at in (rung, rung + 1))
     rejection, certificate = Rejection(evidence), Certificate(evidence)
-    plan = rejection._plan(top, level)
-    rejected = rejection._least(plan, truth, plan.target).value >= plan.target
+    plan = rejection._build_plan(top, level)
+    rejected = rejection._find_least_wealth(plan, truth, plan.target).value >= plan.target
     rows, _ = certificate._run(bottom, np.array([truth]), level)
     return not rejected, not evidence.average(rows[0]) >= plan.target
 

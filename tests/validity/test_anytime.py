@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from fairtransport import Monitor
-from fairtransport.inference.anytime.eprices import CostlyMoves
-from fairtransport.inference.anytime.eprocess import FreeMoves
-from fairtransport.reproduce.populations import regular
+from fairtransport.inference.sequential import CostlyMoves, FreeMoves
+from fairtransport.reproduce.figures import regular
 from tests.validity.cases import continuous, exact_corner, near_corner, rare_bias, twins
 
 pytestmark = pytest.mark.slow
@@ -25,7 +24,7 @@ def gains_of(case):
 def continuous_for_free():
     """Continuous gains in (0, 1) with a budget of 0: pairs of points swap for free."""
     from fairtransport import AuditProblem, Geometry
-    from fairtransport.reproduce.populations import Population
+    from fairtransport.reproduce.figures import Population
 
     case = continuous()
     geometry = Geometry(np.repeat(np.arange(150), 2))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fairtransport.inference import limit_at, sampling_law
-from fairtransport.reproduce.populations import regular, skewed_corner
+from fairtransport.reproduce.figures import regular, skewed_corner
 from tests.validity import cases
 
 pytestmark = pytest.mark.slow

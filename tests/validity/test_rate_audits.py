@@ -45,14 +45,5 @@ def test_what_is_measured_is_what_the_docs_say(row, case):
         assert min(law.cdf(few), law.sf(few - 1)) > SURPRISE, side
 
 
-def test_differences_are_found_and_as_bias_everything_is():
+def test_differences_are_found():
     assert min(row["rejected"] for row in ROWS if row["effect"] > 0) > 0.6
-    assert sum(row["as_bias"] == 1 for row in ROWS if row["effect"] == 0) > 4
-
-
-def test_a_rule_that_waits_for_different_answers_would_reject_blind_systems():
-    """Few people share a value of 60: nothing differs inside a profile, and ψ is rejected."""
-    (row,) = [row for row in ROWS if row["groups"] == 60]
-    assert row["differ"] < 0.2
-    assert row["as_bias"] > 0.4
-    assert row["rejected_at_0"] <= ALPHA

@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeAlias
 
-from fairtransport.access.boxes import BlackBox
+from fairtransport._core.validation import short_repr
+from fairtransport.access.black_box import BlackBox
 from fairtransport.access.endpoints import open_address
-from fairtransport.access.logged import read_answers
 from fairtransport.access.mlflow_folders import is_mlflow_folder, read_mlflow_folder
-from fairtransport.access.model_files import read_pickle, read_skops
+from fairtransport.access.model_files import Permissions, read_pickle, read_skops
 from fairtransport.access.onnx_files import read_onnx
-from fairtransport.access.opening import Permissions
-from fairtransport.checks import shown
-from fairtransport.errors import InputError
+from fairtransport.access.query_log import read_query_log
+from fairtransport.errors import InputError, param
 
 Open: TypeAlias = Callable[[str, Permissions], BlackBox]
 """Makes a black box of a place, as it was typed, with what its user allows."""
@@ -25,7 +24,7 @@ PLACES: dict[str, Open] = {
     ".pkl": read_pickle,
     ".pickle": read_pickle,
     ".joblib": read_pickle,
-    ".sqlite": read_answers,
+    ".sqlite": read_query_log,
     "http:": open_address,
     "https:": open_address,
 }
@@ -79,37 +78,32 @@ def load(
     >>> box.name, len(box.sha256)
     ('LogisticRegression', 64)
     """
-    opened = _place(path)
+    open_model = _place(path)
     names = [trusted] if isinstance(trusted, str) else list(trusted)
     for name in names:
         if not isinstance(name, str) or "." not in name:
-            msg = f"`trusted` must hold full names of types like 'package.Class', got {shown(name)}"
+            msg = (
+                f"{param('trusted')} must hold full names of types like 'package.Class', got "
+                f"{short_repr(name)}"
+            )
             raise InputError(msg)
-    return opened(str(path), Permissions(allow_pickle, tuple(names), max_unpacked))
+    return open_model(str(path), Permissions(allow_pickle, tuple(names), max_unpacked))
 
 
 def _place(path: object) -> Open:
-    """Return how this kind of place is opened.
-
-    Parameters
-    ----------
-    path
-        What the user typed: its ending, its beginning, or what lies in the folder decides.
-
-    Raises
-    ------
-    InputError
-        If it is of no known kind.
-    """
+    """Return how this kind of place is opened."""
     if not isinstance(path, str | Path):
-        msg = f"`path` must be the path of a model file, got {shown(path)}"
+        msg = f"{param('path')} must be the path of a model file, got {short_repr(path)}"
         raise InputError(msg)
     ending, word = Path(path).suffix.lower(), str(path).lower()
-    for place, opened in PLACES.items():
+    for place, open_model in PLACES.items():
         if word.startswith(place) if place.endswith(":") else ending == place:
-            return opened
+            return open_model
     if is_mlflow_folder(path):
         return read_mlflow_folder
     kinds = ", ".join(PLACES)
-    msg = f"`path` must be an MLflow folder or one of {kinds}, got {shown(Path(path).name)}"
+    msg = (
+        f"{param('path')} must be an MLflow folder or one of {kinds}, got "
+        f"{short_repr(Path(path).name)}"
+    )
     raise InputError(msg)

@@ -1,21 +1,91 @@
-"""Models from files: skops files, and pickles where the user vouches for them."""
+"""Models from skops files and pickles; reading, hashing and casting that all model files share."""
 
 from __future__ import annotations
 
 import json
+import math
+from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING
 from zipfile import ZipFile
 
-from fairtransport.access.boxes import Estimator
-from fairtransport.access.opening import Permissions, bytes_of, existing_file, hash_of, reading
-from fairtransport.archives import TooLargeError, in_words, most_unpacked, unpacked_sizes
-from fairtransport.checks import whole
-from fairtransport.errors import InputError, ModelError
+import numpy as np
+
+from fairtransport._core.files import (
+    TooLargeError,
+    describe_unpacked_limit,
+    is_file,
+    max_unpacked_bytes,
+    unpacked_sizes,
+)
+from fairtransport._core.validation import check_integer, describe_error, short_repr
+from fairtransport.access.black_box import Estimator
+from fairtransport.errors import InputError, ModelError, param
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator, Sequence
+
+    import pandas as pd
+
+    from fairtransport._core.validation import Values
+    from fairtransport.data.columns import Value
+
+
+PIECE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Permissions:
+    """What a user allows when a model is opened; see `load`."""
+
+    allow_pickle: bool = False
+    trusted: tuple[str, ...] = ()
+    max_unpacked: int | None = None
+
+
+def existing_file(path: str) -> Path:
+    """Return the path of an existing file."""
+    if not is_file(Path(path)):
+        msg = f"{param('path')} must be an existing file, got {short_repr(path)}"
+        raise InputError(msg)
+    return Path(path)
+
+
+@contextmanager
+def reading(file: Path) -> Iterator[None]:
+    """Raise a `ModelError` for whatever the reader of a file raises."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        msg = f"the model in {file.name!r} needs the package {error.name!r}, which is not installed"
+        raise ModelError(msg) from error
+    except (ModelError, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # a pickle can raise even what ends a program
+        msg = f"{file.name!r} could not be read as a model: {describe_error(error)}"
+        raise ModelError(msg) from error
+
+
+def bytes_of(file: Path) -> bytes:
+    """Return the content of a file."""
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        msg = f"{file.name!r} could not be read: {error.strerror or error}"
+        raise ModelError(msg) from error
+
+
+def hash_of(file: Path) -> str:
+    """Return the SHA-256 of a file, read a piece at a time."""
+    digest = sha256()
+    with file.open("rb") as stream:
+        while piece := stream.read(PIECE):
+            digest.update(piece)
+    return digest.hexdigest()
+
 
 REVIEWED = frozenset(
     {
@@ -78,69 +148,29 @@ class FileModel(Estimator):
 
     @property
     def description(self) -> str:
-        """The model's class and the file's hash.
-
-        Returns
-        -------
-        str
-
-        Examples
-        --------
-        >>> box.description == f"LogisticRegression; file with SHA-256 {box.sha256}"
-        True
-        """
+        """The model's class and the file's hash."""
         return f"{super().description}; file with SHA-256 {self.sha256}"
 
     @property
     def identity(self) -> str:
-        """What tells this model from others.
-
-        Returns
-        -------
-        str
-
-        Examples
-        --------
-        >>> box.identity == f"file {box.sha256}"
-        True
-        """
+        """What tells this model from others."""
         return f"file {self.sha256}"
 
 
 def read_skops(path: str, allowed: Permissions) -> FileModel:
-    """Return the model in a skops file.
-
-    Parameters
-    ----------
-    path
-        The file.
-    allowed
-        Which types beyond the reviewed ones are trusted, and how much may be unpacked.
-    """
+    """Return the model in a skops file."""
     file = existing_file(path)
     return _as_model(_from_skops(file, allowed), file)
 
 
 def read_pickle(path: str, allowed: Permissions) -> FileModel:
-    """Return the model in a pickle, where pickles are allowed.
-
-    Parameters
-    ----------
-    path
-        The file.
-    allowed
-        Whether its author is trusted to run code here.
-
-    Raises
-    ------
-    InputError
-        If pickles are not allowed; the file is not opened then.
-    """
+    """Return the model in a pickle, where pickles are allowed."""
     file = existing_file(path)
     if not allowed.allow_pickle:
         msg = (
-            f"`allow_pickle` must be set to read {file.name!r}: a pickle runs any code that its "
-            "author put in, so allow it only for files you trust, or save the model with skops"
+            f"{param('allow_pickle')} must be set to read {file.name!r}: a pickle runs any code "
+            "that its author put in, so allow it only for files you trust, or save the model with "
+            "skops"
         )
         raise InputError(msg)
     import joblib
@@ -151,90 +181,132 @@ def read_pickle(path: str, allowed: Permissions) -> FileModel:
 
 
 def _as_model(model: object, file: Path) -> FileModel:
-    """Return what a file held as a box, if it can predict."""
+    """Return the content of a file as a box, if it can predict."""
     if isinstance(model, type) or not hasattr(model, "predict"):
         msg = f"the model in {file.name!r} must have `predict`, got {_kind(model)}"
         raise ModelError(msg)
     return FileModel(model, sha256=hash_of(file))
 
 
+MAX_SKOPS_MEMBERS = 20_000
+"""Limit on the files in a skops file; a forest of a thousand trees has some thousands."""
+
+
 def _from_skops(file: Path, allowed: Permissions) -> object:
-    """Return what a skops file holds: first its size is looked at, then its types, then it is made.
-
-    Parameters
-    ----------
-    file, allowed
-        As in `read_skops`.
-
-    Raises
-    ------
-    ModelError
-        If it is too large, holds types nobody vouched for, or cannot be read.
-    """
+    """Return the object in a skops file, after checking its size and its types."""
     try:
         from skops import io
     except ImportError as error:
         msg = "skops files need the package skops: pip install 'fairtransport[skops]'"
         raise ModelError(msg) from error
     data = bytes_of(file)
-    most = most_unpacked(len(data))
+    limit = max_unpacked_bytes(len(data))
     if allowed.max_unpacked is not None:
-        most = whole("max_unpacked", allowed.max_unpacked)
+        limit = check_integer("max_unpacked", allowed.max_unpacked)
     with reading(file):
-        if not _fits(data, most):
-            msg = f"{file.name!r} {in_words(most)}"
+        with ZipFile(BytesIO(data)) as archive:
+            count = len(archive.infolist())
+        if count > MAX_SKOPS_MEMBERS:
+            msg = f"{file.name!r} must have at most {MAX_SKOPS_MEMBERS:,} parts, got {count:,}"
             raise ModelError(msg)
-        found = io.get_untrusted_types(data=data)
-    unknown = sorted(set(found).difference(REVIEWED, allowed.trusted))
+        if not _fits(data, limit):
+            msg = f"{file.name!r} {describe_unpacked_limit(limit)}"
+            raise ModelError(msg)
+        types = io.get_untrusted_types(data=data)
+    unknown = sorted(set(types).difference(REVIEWED, allowed.trusted))
     if unknown:
         msg = (
             f"{file.name!r} holds types that nobody has vouched for: {', '.join(unknown)}; name "
-            "them in `trusted` if you know what they do"
+            f"them in {param('trusted')} if you know what they do"
         )
         raise ModelError(msg)
     with reading(file):
-        return io.loads(data, trusted=found)
+        return io.loads(data, trusted=types)
 
 
-def _fits(data: bytes, most: int) -> bool:
-    """Say whether a skops file stays within a limit: also a small array can be named often.
-
-    Parameters
-    ----------
-    data
-        The file's bytes.
-    most
-        How many bytes the model may have.
+def _fits(data: bytes, limit: int) -> bool:
+    """Return whether a skops file unpacks within a limit.
 
     Notes
     -----
     The schema is walked as the loader will walk it: each mention of a file counts with its size.
     """
     try:
-        sizes = unpacked_sizes(BytesIO(data), most)
+        sizes = unpacked_sizes(BytesIO(data), limit)
     except TooLargeError:
         return False
     with ZipFile(BytesIO(data)) as archive:
         parts = [json.loads(archive.read("schema.json"))]
     total = sum(sizes.values())
-    while parts and total <= most:
+    while parts and total <= limit:
         part = parts.pop()
         if isinstance(part, dict):
-            named = part.get("file")
-            total += sizes.get(named, 0) if isinstance(named, str) else 0
+            name = part.get("file")
+            total += sizes.get(name, 0) if isinstance(name, str) else 0
             parts += part.values()
         elif isinstance(part, list):
             parts += part
-    return total <= most
+    return total <= limit
 
 
 def _kind(model: object) -> str:
-    """Return what something is, in words.
-
-    Examples
-    --------
-    >>> _kind(3), _kind(int)
-    ('an object of type int', 'the class int')
-    """
+    """Return the type of an object in words."""
     what = model if isinstance(model, type) else type(model)
     return f"{'the class' if isinstance(model, type) else 'an object of type'} {what.__name__}"
+
+
+VALUE_WORDS = {"O": "text", "b": "truth values", "i": "whole numbers", "u": "whole numbers",
+          "f": "numbers"}  # fmt: skip
+"""What the values of a type are called, by its kind in numpy."""
+
+
+def plain_column(points: pd.DataFrame, name: str) -> list[Value]:
+    """Return the values of a column of a pandas frame as plain Python objects, missing as None."""
+    values = points[name].tolist()
+    return [None if _is_missing(value) else value for value in values]
+
+
+def cast(values: Sequence[object], dtype: np.dtype[np.generic], who: str, name: str) -> Values:
+    """Return values in a type; raise for those that it cannot hold exactly.
+
+    Notes
+    -----
+    Truth values are the numbers 0 and 1 and the other way round. A missing value is NaN among
+    floats and an error elsewhere. Numbers are rounded to the precision of the type.
+    """
+    result = np.empty(len(values), object if dtype.kind == "O" else dtype)
+    for row, value in enumerate(values):
+        if not _fits_dtype(value, dtype):
+            msg = (
+                f"{who} takes {VALUE_WORDS[dtype.kind]} in the column {name!r}, got "
+                f"{short_repr(value)}"
+            )
+            raise ModelError(msg)
+        result[row] = math.nan if value is None else value
+    return result
+
+
+def _fits_dtype(value: object, dtype: np.dtype[np.generic]) -> bool:
+    """Return whether a type can hold a value."""
+    if dtype.kind == "O":
+        return isinstance(value, str)
+    if value is None:
+        return dtype.kind == "f"
+    if not isinstance(value, int | float):
+        return False
+    if dtype.kind == "b":
+        return value in {0, 1}
+    if dtype.kind == "f":
+        return True
+    limits = np.iinfo(dtype.str)
+    return math.isfinite(value) and value == int(value) and limits.min <= value <= limits.max
+
+
+def _is_missing(value: object) -> bool:
+    """Return whether a value is None, NaN, NaT or pandas' NA."""
+    if value is None:
+        return True
+    try:
+        return bool(value != value)  # noqa: PLR0124 - NaN and NaT differ from themselves
+    except (TypeError, ValueError):  # as pandas.NA does
+        return True

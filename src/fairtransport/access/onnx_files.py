@@ -1,32 +1,50 @@
-"""Models in ONNX files, run by onnxruntime."""
+"""Models in ONNX files, run by onnxruntime once their contents are checked.
+
+The file is a Protocol Buffers message. Its few fields that matter here are read as they stand;
+nothing is allocated that the file merely claims.
+"""
 
 from __future__ import annotations
 
+import math
+import struct
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
-from fairtransport.access.casting import cast, plain_column
-from fairtransport.access.onnx_contents import Contents, contents_of
-from fairtransport.access.opening import Permissions, bytes_of, existing_file, reading
-from fairtransport.archives import MOST
-from fairtransport.checks import shown, whole
+from fairtransport._core.files import (
+    MAX_UNPACKED_BYTES,
+    describe_unpacked_limit,
+    max_unpacked_bytes,
+)
+from fairtransport._core.validation import check_integer, short_repr
+from fairtransport.access.black_box import BlackBox
+from fairtransport.access.model_files import (
+    Permissions,
+    bytes_of,
+    cast,
+    existing_file,
+    plain_column,
+    reading,
+)
 from fairtransport.errors import ModelError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
     from numpy.typing import NDArray
     from onnxruntime import RunOptions, SessionOptions
 
+    from fairtransport._core.validation import Values
+    from fairtransport.data.columns import Value
     from fairtransport.losses import Answer
-    from fairtransport.space.columns import Value, Values
+
 
 TYPES = {
     "tensor(float16)": "f2", "tensor(float)": "f4", "tensor(double)": "f8", "tensor(bool)": "?",
@@ -53,7 +71,7 @@ class End(Protocol):
 
 
 class Session(Protocol):
-    """What onnxruntime's sessions do, as far as it is needed."""
+    """The part of onnxruntime's session that is used."""
 
     def get_inputs(self) -> Sequence[End]:
         """Return what goes in."""
@@ -66,35 +84,13 @@ class Session(Protocol):
     def run(
         self, names: Sequence[str], inputs: Mapping[str, Values], how: RunOptions
     ) -> Sequence[Values | list[Values | dict[Value, float]]]:
-        """Return the outputs of these names.
-
-        Parameters
-        ----------
-        names
-            Of the outputs.
-        inputs
-            Arrays by the inputs' names.
-        how
-            The run's options.
-        """
+        """Return the outputs of these names."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
-class OnnxModel:
-    """A model in an ONNX file; where the file lay is not remembered.
-
-    Attributes
-    ----------
-    session
-        Runs it.
-    contents
-        What is known of it without running it.
-    sha256
-        The hash of the file's bytes and those of its data beside it, in hexadecimal digits.
-    columns
-        Names of the columns of a model that takes them all as one table.
-    """
+class OnnxModel(BlackBox):
+    """A model in an ONNX file, whose path is not stored."""
 
     session: Session
     contents: Contents
@@ -123,7 +119,7 @@ class OnnxModel:
         """The names of its inputs; None where it takes a table whose columns have no names."""
         if self._takes_a_table:
             return self.columns
-        return tuple(one.name for one in self.session.get_inputs())
+        return tuple(end.name for end in self.session.get_inputs())
 
     @property
     def classes(self) -> Sequence[Value] | None:
@@ -131,97 +127,62 @@ class OnnxModel:
         return self.contents.classes or None
 
     def answer(self, points: pd.DataFrame, kind: Answer) -> object:
-        """Return labels, class scores or numbers, one a row.
-
-        Parameters
-        ----------
-        points, kind
-            As in `BlackBox.answer`.
-        """
+        """Return labels, class scores or numbers, one a row."""
         output = self._output(kind)
         from onnxruntime import RunOptions
 
-        quiet = RunOptions()
-        quiet.log_severity_level = SILENT
-        (said,) = self.session.run([output.name], self._inputs(points), quiet)
-        if isinstance(said, list):
-            maps = [one for one in said if isinstance(one, dict)]
-            return self._from_maps(maps) if maps else said
-        return said
+        options = RunOptions()
+        options.log_severity_level = SILENT
+        (result,) = self.session.run([output.name], self._inputs(points), options)
+        if isinstance(result, list):
+            maps = [row for row in result if isinstance(row, dict)]
+            return self._from_maps(maps) if maps else result
+        return result
 
     def _inputs(self, points: pd.DataFrame) -> dict[str, Values]:
-        """Return the session's inputs: one table, or one array a column, in the declared types.
-
-        Raises
-        ------
-        ModelError
-            If the number of columns is wrong, or a value does not fit its type.
-        """
+        """Return the session's inputs: one table, or one array a column, in the declared types."""
         inputs = self.session.get_inputs()
         names = list(points.columns)
         who = f"the model {self.name}"
         if self._takes_a_table:
-            wanted = _type(inputs[0])
+            dtype = _type(inputs[0])
             width = inputs[0].shape[1]
             if isinstance(width, int) and width != len(names):
-                msg = f"{who} takes {width} columns, got {len(names)}: {shown(names)}"
+                msg = f"{who} takes {width} columns, got {len(names)}: {short_repr(names)}"
                 raise ModelError(msg)
-            table = [cast(plain_column(points, name), wanted, who, name) for name in names]
+            table = [cast(plain_column(points, name), dtype, who, name) for name in names]
             return {inputs[0].name: np.column_stack(table)}
-        made = {}
-        for one in inputs:
-            column = cast(plain_column(points, one.name), _type(one), who, one.name)
-            made[one.name] = column if len(one.shape) == 1 else column[:, None]
-        return made
+        arrays = {}
+        for end in inputs:
+            column = cast(plain_column(points, end.name), _type(end), who, end.name)
+            arrays[end.name] = column if len(end.shape) == 1 else column[:, None]
+        return arrays
 
     def _output(self, kind: Answer) -> End:
-        """Return the output that holds what is asked for.
-
-        Parameters
-        ----------
-        kind
-            Scores are in maps or fractions, labels in whole numbers or text; a regressor's only
-            output, fractions, holds values.
-
-        Raises
-        ------
-        ModelError
-            If there is none, naming those that there are.
-        """
+        """Return the output that holds the requested kind of answer."""
         outputs = self.session.get_outputs()
-        maps = [one for one in outputs if one.type.startswith("seq(map(")]
-        fractions = [one for one in outputs if one.type in FRACTIONS]
-        labels = [one for one in outputs if one.type in TYPES and one not in fractions]
+        maps = [end for end in outputs if end.type.startswith("seq(map(")]
+        fractions = [end for end in outputs if end.type in FRACTIONS]
+        labels = [end for end in outputs if end.type in TYPES and end not in fractions]
         scores = maps or (fractions if labels or kind == "score" else [])
-        wanted = scores if kind == "score" else labels or fractions
+        candidates = scores if kind == "score" else labels or fractions
         if kind == "label" and not labels:
-            wanted = []
-        if not wanted:
-            got = ", ".join(f"{one.name} ({one.type})" for one in outputs)
+            candidates = []
+        if not candidates:
+            got = ", ".join(f"{end.name} ({end.type})" for end in outputs)
             msg = f"the model {self.name} has no output that holds {kind}s, got {got}"
             raise ModelError(msg)
         # of several outputs of fractions some are raw margins, which are no scores
-        likely = [one for one in wanted if "prob" in one.name.lower()]
-        return (likely or wanted)[0] if kind == "score" else wanted[0]
+        likely = [end for end in candidates if "prob" in end.name.lower()]
+        return (likely or candidates)[0] if kind == "score" else candidates[0]
 
-    def _from_maps(self, said: Sequence[Mapping[Any, float]]) -> NDArray[np.float64]:
-        """Return scores in the order of classes from one map of scores a point.
-
-        Parameters
-        ----------
-        said
-            A score by label, point by point, as converters of scikit-learn write them.
-
-        Raises
-        ------
-        ModelError
-            If a label is missing.
-        """
-        classes = list(self.classes or sorted(said[0]))
-        if any(set(one) != set(classes) for one in said):
-            msg = f"the model {self.name} must give a score to each of {shown(classes)}"
+    def _from_maps(self, maps: Sequence[Mapping[Any, float]]) -> NDArray[np.float64]:
+        """Return scores in the order of classes from one map of scores a point."""
+        classes = list(self.classes or sorted(maps[0]))
+        if any(set(scores) != set(classes) for scores in maps):
+            msg = f"the model {self.name} must give a score to each of {short_repr(classes)}"
             raise ModelError(msg)
-        return np.array([[one[label] for label in classes] for one in said])
+        return np.array([[scores[label] for label in classes] for scores in maps])
 
     @property
     def _takes_a_table(self) -> bool:
@@ -231,52 +192,33 @@ class OnnxModel:
 
     @property
     def _is_single(self) -> bool:
-        """Whether something in it is computed in single or half precision."""
+        """Whether anything is computed in single or half precision."""
         ends = [*self.session.get_inputs(), *self.session.get_outputs()]
-        return self.contents.single or any("float" in one.type for one in ends)
+        return self.contents.single or any("float" in end.type for end in ends)
 
 
 def read_onnx(path: str, allowed: Permissions) -> OnnxModel:
-    """Return the model in an ONNX file.
-
-    Parameters
-    ----------
-    path
-        The file.
-    allowed
-        How much may be unpacked.
-    """
+    """Return the model in an ONNX file."""
     return open_onnx(existing_file(path), allowed)
 
 
 def open_onnx(
     file: Path, allowed: Permissions, columns: tuple[str, ...] | None = None
 ) -> OnnxModel:
-    """Return the model in an ONNX file, whose columns may be named elsewhere.
-
-    Parameters
-    ----------
-    file
-        The file; data beside it is found in its folder.
-    allowed
-        How much may be unpacked.
-    columns
-        Names for the columns of a model that takes one table.
-
-    Raises
-    ------
-    ModelError
-        If onnxruntime is missing, or the file is damaged, too large or no model of columns.
-    """
+    """Return the model in an ONNX file, with column names from elsewhere if it has none."""
     try:
         import onnxruntime
     except ImportError as error:
         msg = "ONNX files need the package onnxruntime: pip install 'fairtransport[onnx]'"
         raise ModelError(msg) from error
-    most = None if allowed.max_unpacked is None else whole("max_unpacked", allowed.max_unpacked)
+    limit = (
+        None
+        if allowed.max_unpacked is None
+        else check_integer("max_unpacked", allowed.max_unpacked)
+    )
     data = bytes_of(file)
     with reading(file):
-        contents = contents_of(data, file, most)
+        contents = contents_of(data, file, limit)
         _limit_memory()
         session = onnxruntime.InferenceSession(
             data, _options(file), providers=["CPUExecutionProvider"]
@@ -290,13 +232,7 @@ def open_onnx(
 
 
 def _options(file: Path) -> SessionOptions:
-    """Return a session's options: quiet, one thread, data from the model's own folder.
-
-    Parameters
-    ----------
-    file
-        The model. Weights that lie beside it are looked for in its folder, not in the current one.
-    """
+    """Return a session's options: quiet, one thread, data from the model's own folder."""
     from onnxruntime import SessionOptions
 
     options = SessionOptions()
@@ -313,45 +249,229 @@ def _options(file: Path) -> SessionOptions:
 
 @cache
 def _limit_memory() -> None:
-    """Let onnxruntime fill no more than so much memory: a small file can ask for any amount."""
+    """Limit onnxruntime's memory: a small file can ask for any amount."""
     import onnxruntime as ort
 
     place = ort.OrtMemoryInfo(
         "Cpu", ort.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, ort.OrtMemType.DEFAULT
     )
     with suppress(Exception):  # the program around us has set a limit of its own
-        ort.create_and_register_allocator(place, ort.OrtArenaCfg({"max_mem": 4 * MOST}))
+        ort.create_and_register_allocator(
+            place, ort.OrtArenaCfg({"max_mem": 4 * MAX_UNPACKED_BYTES})
+        )
 
 
 def _check_ends(session: Session, file: Path) -> None:
-    """Refuse a model whose inputs are no columns.
-
-    Parameters
-    ----------
-    session
-        The model.
-    file
-        Its file, for messages.
-
-    Raises
-    ------
-    ModelError
-        Naming the first input that is none, or if there are several tables.
-    """
-    for one in session.get_inputs():
-        if one.type not in TYPES or len(one.shape) not in {1, 2}:
+    """Check that a model's inputs are columns."""
+    for end in session.get_inputs():
+        if end.type not in TYPES or len(end.shape) not in {1, 2}:
             msg = (
                 f"{file.name!r} must take columns of text, numbers or truth values, got the input "
-                f"{one.name!r} of type {one.type} and shape {one.shape}"
+                f"{end.name!r} of type {end.type} and shape {end.shape}"
             )
             raise ModelError(msg)
     if len(session.get_inputs()) > 1 and any(
-        len(one.shape) > 1 and one.shape[1] not in {1, None} for one in session.get_inputs()
+        len(end.shape) > 1 and end.shape[1] not in {1, None} for end in session.get_inputs()
     ):
         msg = f"{file.name!r} must take one table or one input a column, got several tables"
         raise ModelError(msg)
 
 
-def _type(one: End) -> np.dtype[np.generic]:
-    """Return an input's type in NumPy's words."""
-    return np.dtype(TYPES[one.type])
+def _type(end: End) -> np.dtype[np.generic]:
+    """Return an input's type as a NumPy dtype."""
+    return np.dtype(TYPES[end.type])
+
+
+Field: TypeAlias = tuple[int, int | memoryview]
+"""A field of a message: its number, and a whole number or the bytes it holds."""
+
+
+PARTS = {
+    "model": {7: "graph", 20: "training", 25: "function"},
+    "training": {1: "graph", 2: "graph"},
+    "graph": {1: "node", 5: "tensor", 15: "sparse"},
+    "function": {7: "node", 11: "attribute"},
+    "node": {5: "attribute"},
+    "attribute": {
+        5: "tensor", 6: "graph", 10: "tensor", 11: "graph", 22: "sparse", 23: "sparse",
+    },
+}  # fmt: skip
+"""Which fields of which messages lead to tensors, by their numbers in onnx.proto."""
+
+
+SINGLE = frozenset({1, 10, 16})
+"""The types of single and half precision."""
+LABELS = ("classlabels_ints", "classlabels_int64s", "classlabels_strings")
+"""Attributes that name the classes in the order of scores."""
+MAX_NUMBERS_PER_BYTE = 4
+"""Numbers of the smallest type that share a byte."""
+MAX_NUMBER_BYTES = 16
+"""Bytes of the largest number."""
+VARINT, EIGHT_BYTES, BYTES, FOUR_BYTES = 0, 1, 2, 5
+
+
+@dataclass
+class Contents:
+    """What an ONNX file holds."""
+
+    outside: dict[str, Path] = field(default_factory=dict)
+    classes: list[int | str] = field(default_factory=list)
+    single: bool = False
+
+
+def contents_of(data: bytes, file: Path, max_bytes: int | None = None) -> Contents:
+    """Return the contents of a model; raise if tensors exceed the file or leave its folder."""
+    contents = Contents()
+    limit = max_unpacked_bytes(len(data)) if max_bytes is None else max_bytes
+    # a list instead of calls within calls: a file may nest deeper than Python's stack
+    messages: list[tuple[str, memoryview]] = [("model", memoryview(data))]
+    while messages:
+        kind, message = messages.pop()
+        if kind == "tensor":
+            _check_tensor(contents, message, file)
+        elif kind == "sparse":
+            messages += _sparse_parts(message, file, limit)
+        else:
+            if kind == "attribute":
+                _read_attribute(contents, message)
+            parts = PARTS[kind]
+            messages += [
+                (parts[number], value)
+                for number, value in fields(message)
+                if number in parts and isinstance(value, memoryview)
+            ]
+    return contents
+
+
+def fields(message: memoryview) -> Iterator[Field]:
+    """Yield the fields of a message; raise if it breaks off."""
+    position = 0
+    while position < len(message):
+        key, position = _varint(message, position)
+        number, kind = key >> 3, key & 7
+        if kind == VARINT:
+            value, position = _varint(message, position)
+            yield number, value
+            continue
+        if kind == BYTES:
+            size, position = _varint(message, position)
+        else:
+            size = {EIGHT_BYTES: 8, FOUR_BYTES: 4}.get(kind, -1)
+        if size < 0 or position + size > len(message):
+            msg = "it is no ONNX model, or not all of one"
+            raise ValueError(msg)
+        yield number, message[position : position + size]
+        position += size
+
+
+def _varint(message: memoryview, position: int) -> tuple[int, int]:
+    """Return a variable-length integer, and the position after it."""
+    value = 0
+    # 64 bits take ten bytes; more of them would be a number without an end
+    for shift in range(0, 70, 7):
+        if position >= len(message):
+            break
+        byte = message[position]
+        value |= (byte & 0x7F) << shift
+        position += 1
+        if byte < 0x80:  # noqa: PLR2004
+            return value, position
+    msg = "it is no ONNX model, or not all of one"
+    raise ValueError(msg)
+
+
+def whole_numbers(value: int | memoryview) -> Iterator[int]:
+    """Yield integers, of which there is one or many packed together."""
+    if isinstance(value, int):
+        yield value
+        return
+    position = 0
+    while position < len(value):
+        number, position = _varint(value, position)
+        yield number
+
+
+def _check_tensor(contents: Contents, message: memoryview, file: Path) -> None:
+    """Check that a tensor claims no more numbers than its bytes hold."""
+    size, is_outside = 1, False
+    outside: dict[str, str] = {}
+    for number, value in fields(message):
+        if number == 1:
+            size *= math.prod(whole_numbers(value))
+        elif number == 2:  # noqa: PLR2004
+            contents.single |= value in SINGLE
+        elif number == 13 and isinstance(value, memoryview):  # noqa: PLR2004
+            outside.update([_entry(value)])
+        elif number == 14:  # noqa: PLR2004
+            is_outside = value == 1
+    if is_outside or outside:
+        _check_outside(contents, outside, file)
+    # a tensor that is told and not there would be filled by whoever allocates it: a few bytes could
+    # ask for all memory
+    elif size > MAX_NUMBERS_PER_BYTE * len(message):
+        msg = f"{file.name!r} must hold its tensors, got one of {size:,} numbers that it does not"
+        raise ModelError(msg)
+
+
+def _sparse_parts(
+    message: memoryview, file: Path, limit: int
+) -> Iterator[tuple[str, memoryview]]:  # fmt: skip
+    """Yield the parts of a sparse tensor, which must not exceed a limit."""
+    size = 1
+    for number, value in fields(message):
+        if number == 3:  # noqa: PLR2004
+            size *= math.prod(whole_numbers(value))
+        elif isinstance(value, memoryview):
+            yield "tensor", value
+    if size * MAX_NUMBER_BYTES > limit:
+        msg = f"{file.name!r} {describe_unpacked_limit(limit)}"
+        raise ModelError(msg)
+
+
+def _check_outside(contents: Contents, entries: dict[str, str], file: Path) -> None:
+    """Check that data outside the file lies in its folder and is long enough."""
+    location = entries.get("location", "")
+    folder = file.parent.resolve()
+    try:
+        # resolved first, so that neither ".." nor a link leads out of the folder
+        beside = (folder / location).resolve()
+        is_inside = location != "" and beside.is_relative_to(folder) and beside.is_file()
+        end = int(entries.get("offset", "0")) + int(entries.get("length", "0"))
+        fits = is_inside and 0 <= end <= beside.stat().st_size
+    except (OSError, ValueError):
+        fits = False
+    if not fits:
+        msg = (
+            f"{file.name!r} must keep its data in files of its own folder, got {location[:60]!r}, "
+            "which is outside, absent or too short"
+        )
+        raise ModelError(msg)
+    contents.outside[location] = beside
+
+
+def _entry(message: memoryview) -> tuple[str, str]:
+    """Return key and value of a message."""
+    values = {number: value for number, value in fields(message) if isinstance(value, memoryview)}
+    key, value = (bytes(values.get(number, b"")).decode(errors="replace") for number in (1, 2))
+    return key, value
+
+
+def _read_attribute(contents: Contents, message: memoryview) -> None:
+    """Store class labels and single precision if an attribute has them."""
+    name, numbers, texts = "", [], []
+    for number, value in fields(message):
+        if number == 1 and isinstance(value, memoryview):
+            name = bytes(value).decode(errors="replace")
+        elif number == 7:  # noqa: PLR2004
+            contents.single = True
+        elif number == 8:  # noqa: PLR2004
+            numbers += [_signed(label) for label in whole_numbers(value)]
+        elif number == 9 and isinstance(value, memoryview):  # noqa: PLR2004
+            texts.append(bytes(value).decode(errors="replace"))
+    if name in LABELS and (numbers or texts):
+        contents.classes = [*numbers, *texts]
+
+
+def _signed(value: int) -> int:
+    """Return 64 unsigned bits as a signed integer."""
+    return int(struct.unpack("<q", struct.pack("<Q", value & (2**64 - 1)))[0])

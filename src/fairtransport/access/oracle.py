@@ -1,66 +1,70 @@
-"""The oracle: what the model says at points and the losses there, each question asked once."""
+"""The oracle: the model's answers and the losses at points, each question asked once.
+
+Answers come from the query log where it has them; a sample of questions is asked a second time.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from fairtransport.access.asking import (
+from fairtransport._core.progress import track_questions
+from fairtransport._core.validation import (
+    FloatArray,
+    IntArray,
+    Values,
+    check_integer,
+    is_among,
+    short_repr,
+)
+from fairtransport.access.answers import (
+    all_classes,
     as_array,
     as_list,
     ask_in_parts,
-    check_kept,
+    check_logged,
+    check_no_fractions,
+    check_overlap,
     check_scores,
     check_values,
-)
-from fairtransport.access.batches import Asked, ask_all, parts_of
-from fairtransport.access.identity import known_by
-from fairtransport.access.labels import (
-    all_classes,
+    labels_in,
+    outcome_range,
     positive_label,
-    refuse_disjoint,
-    refuse_fractions,
     tells_labels,
+    truth_at,
 )
-from fairtransport.access.logged import about
-from fairtransport.access.query_log import System
-from fairtransport.access.questions import Question, asked_columns, distinct, questions_at
-from fairtransport.access.repeating import Repeats, same_answer, to_ask_again
-from fairtransport.access.truth import labels_in, outcome_range, truth_at
-from fairtransport.access.wrapping import layers
-from fairtransport.checks import FloatArray, IntArray, is_among, shown
-from fairtransport.errors import InputError
+from fairtransport.access.black_box import Estimator, check_box, find_identity, layers
+from fairtransport.access.cache import CachedModel
+from fairtransport.access.query_log import (
+    Recorded,
+    System,
+    describe_box,
+    find_log,
+    is_recorded,
+    write_question,
+)
+from fairtransport.data.columns import Value, sort_levels
+from fairtransport.errors import InputError, ModelError, param
 from fairtransport.losses import Answer, Loss, evaluate
-from fairtransport.space.columns import Value, Values, sorted_levels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence, Sized
 
-    from fairtransport.access.boxes import Access, BlackBox
-    from fairtransport.space import SampleSpace
+    from narwhals.typing import IntoDataFrame
+
+    from fairtransport.access.black_box import Access, BlackBox
+    from fairtransport.access.query_log import QueryLog, QuestionKey, Store
+    from fairtransport.data import SampleSpace
 
 
 @dataclass(frozen=True, eq=False)
 class AnsweredPoints:
-    """The model's answer and the loss at every point.
-
-    Attributes
-    ----------
-    loss
-        The loss, with its range as far as it is known without the data.
-    losses
-        (K,) the loss at each point.
-    predictions
-        (K,) labels or numbers, or (K, classes) scores.
-    queried
-        How many distinct questions the model was asked.
-    notes
-        What the model says that readers of its answers should know.
-    classes
-        The labels that the columns of scores belong to; empty where there are no scores.
-    """
+    """The model's answer and the loss at every point; labels, where answers are decisions."""
 
     loss: Loss
     losses: FloatArray
@@ -68,351 +72,233 @@ class AnsweredPoints:
     queried: int
     notes: tuple[str, ...] = ()
     classes: tuple[Value, ...] = ()
+    labels: Values | None = None
 
 
 class Oracle:
-    """Knows what the model says at points: asks it, each question once, or reads what is given.
-
-    Every audit has one, whatever the box behind it. Answers are checked before they are
-    remembered.
-
-    Parameters
-    ----------
-    access
-        Where predictions come from.
-    loss
-        What they are judged by.
-    pos_label
-        The positive label, as in `audit`.
-    partial
-        Whether the model may want fewer columns than a space has, as where it is compared with
-        others.
-
-    Attributes
-    ----------
-    said
-        What the model said so far, by question.
-    later
-        The same for the second and later draws, where several answers a question were asked for.
-    from_log
-        How many of the answers were in its query log.
-    """
+    """Answers and losses at points: asks the model each question once, or reads predictions."""
 
     def __init__(
-        self, access: Access, loss: Loss, pos_label: Value = None, *, partial: bool = False
-    ) -> None:
+        self, access: Access, loss: Loss, pos_label: Value = None, favourable: object = None, *,
+        partial: bool = False,
+    ) -> None:  # fmt: skip
         self.access, self.loss, self.pos_label, self.partial = access, loss, pos_label, partial
-        self.said: dict[Question, object] = {}
-        self.later: list[dict[Question, object]] = []
-        self.from_log = 0
+        self.favourable = favourable
+        self.answers: dict[Question, object] = {}
+        self.later_answers: list[dict[Question, object]] = []
+        self.answers_from_log = 0
         self._order: list[Value] = []
 
     @property
     def queried(self) -> int:
         """How many distinct questions the model was asked."""
-        return len(self.said)
+        return len(self.answers)
+
+    @property
+    def counts_unfavourable(self) -> bool:
+        """Whether the outcome is any given decision but the favourable one."""
+        is_decision = self.access.parameter == "y_pred" and self.pos_label is None
+        return is_decision and self.favourable is not None and not self.loss.uses_truth
 
     @property
     def kind(self) -> Answer:
-        """What a model is asked for: labels also where the positive one is the outcome."""
+        """The kind of answer: labels also where the positive one is the outcome."""
         is_rate = not self.loss.uses_truth and self.pos_label is not None
         return "label" if is_rate else self.loss.needs
 
     def answer(self, space: SampleSpace, draw: int = 0) -> AnsweredPoints:
-        """Return the model's answers and the losses at all points of a space.
-
-        ``draw`` is which of several answers to each question is wanted.
-
-        Parameters
-        ----------
-        space
-            The points.
-        draw
-            0 for the first answers, which every audit has.
-        """
+        """Return answers and losses at all points; ``draw`` counts repeated answers from 0."""
         classes = self.classes(space)
         positive = self.positive(space, classes)
+        truth = truth_at(space, self.loss, classes)
+        if self.access.classes is not None and not self.loss.uses_truth:
+            self.check_positive(np.empty(0))  # the model's classes tell before it is asked
         if self.access.box is None:
-            predictions = self._given(space, classes, positive)
+            predictions = self._check_given(space, classes, positive)
         else:
-            predictions = self._asked(space, self.access.box, classes, positive, draw)
+            predictions = self._ask_model(space, self.access.box, classes, positive, draw)
         loss, notes = self.loss, self.access.notes_on(predictions, classes)
+        labels = self._decisions(predictions)
         if not loss.uses_truth:
             self.check_positive(predictions)
             loss, predictions = self._as_outcome(predictions)
-        losses = evaluate(loss, truth_at(space, loss, classes), predictions)
-        told = tuple(classes) if predictions.ndim > 1 else ()
-        return AnsweredPoints(loss, losses, predictions, self.queried, notes, told)
+        losses = evaluate(loss, truth, predictions)
+        columns = tuple(classes) if predictions.ndim > 1 else ()
+        return AnsweredPoints(loss, losses, predictions, self.queried, notes, columns, labels)
 
     def notes(self) -> tuple[str, ...]:
         """Return what readers of all answers so far should know."""
-        *_, inner = layers(self.access.box)
-        if not hasattr(inner, "notes_on"):
-            return ()
-        return self.access.notes_on(as_array(list(self.said.values())), self._order)
+        return self.access.notes_on(as_array(list(self.answers.values())), self._order)
 
     def known_loss(self) -> Loss:
-        """Return the loss, with its range as far as it is known before anything is asked."""
+        """Return the loss, with its range as far as it is known before any answer."""
         if self.loss.uses_truth:
             return self.loss
+        is_one_label = self.pos_label is not None and self.access.parameter != "y_score"
+        if is_one_label or self.counts_unfavourable:
+            return replace(self.loss, range=(0.0, 1.0), binary=True)
         return replace(self.loss, range=outcome_range(self.loss, self.access, self.pos_label))
 
     def classes(self, space: SampleSpace) -> list[Value]:
-        """Return all labels that can occur.
-
-        Parameters
-        ----------
-        space
-            Whose true labels are among them.
-        """
+        """Return all labels that can occur."""
         return all_classes(labels_in(space), self.access, self.loss)
 
     def positive(self, space: SampleSpace, classes: Sequence[Value]) -> Value:
-        """Return the label that a single score belongs to.
-
-        Parameters
-        ----------
-        space
-            Whose true labels are known.
-        classes
-            All labels that can occur.
-        """
+        """Return the label that a single score belongs to."""
         return positive_label(classes, self.pos_label, labels_in(space))
 
     def expected(self, classes: list[Value]) -> list[Value] | None:
-        """Return what the model may answer; None: whatever could be a label.
-
-        Parameters
-        ----------
-        classes
-            All labels that are known.
-        """
+        """Return the labels that the model may answer; None: any label."""
         if self.kind != "label" or (self.loss.uses_truth and tells_labels(self.access, classes)):
             return classes
         return None
 
     def check_labels(self, predictions: Values, classes: list[Value]) -> None:
-        """Refuse predictions that cannot be labels.
-
-        Parameters
-        ----------
-        predictions
-            One a point.
-        classes
-            All labels that can occur.
-        """
+        """Check that predictions can be labels."""
         if self.access.box is None:
-            refuse_fractions(self.access.who, predictions, classes)
-        refuse_disjoint(classes, predictions)
+            check_no_fractions(self.access.who, predictions, classes)
+        check_overlap(classes, predictions)
 
     def check_positive(self, predictions: Values) -> None:
-        """Refuse a positive label that is never predicted, where it is the outcome.
-
-        Parameters
-        ----------
-        predictions
-            One a point. Every outcome would be 0, and nothing would ever be found.
-        """
+        """Check that the positive label is predicted, where it is the outcome."""
         if self.pos_label is None or self.access.parameter == "y_score":
             return
         own = self.access.classes
-        known = sorted_levels(predictions.tolist()).tolist() if own is None else own
-        if not is_among(self.pos_label, known):
-            msg = f"`pos_label` must be a prediction ({shown(known)}), got {shown(self.pos_label)}"
+        labels = sort_levels(predictions.tolist()).tolist() if own is None else own
+        if not is_among(self.pos_label, labels):
+            msg = (
+                f"{param('pos_label')} must be a prediction ({short_repr(labels)}), got "
+                f"{short_repr(self.pos_label)}"
+            )
             raise InputError(msg)
 
     def prepare(self, space: SampleSpace, box: BlackBox) -> None:
-        """Do what has to be done before the model is asked.
+        """Prepare for new questions; for subclasses."""
 
-        Parameters
-        ----------
-        space, box
-            The points, and who will be asked. A stream's oracle notes here whom it has seen.
-        """
-
-    def _asked(
+    def _ask_model(
         self, space: SampleSpace, box: BlackBox, classes: list[Value], positive: Value, draw: int
     ) -> Values:
-        """Return the model's answers at all points, asking about questions that are new.
-
-        Parameters
-        ----------
-        space
-            The points.
-        box
-            The model.
-        classes, positive
-            All labels that can occur, and that of a single score.
-        draw
-            Which answers.
-        """
+        """Return the model's answers at all points, asking only new questions."""
+        space = space.encoded
         if self.kind == "score" and classes != self._order:
             # what was said has a column a class, in the order of other classes
-            self.said.clear()
-            self.later.clear()
+            self.answers.clear()
+            self.later_answers.clear()
             self._order = classes
         first, group, questions = self.questions(space)
-        known = self._known(draw)
-        new = [at for at, one in enumerate(questions) if one not in known]
-        if new:
+        answers = self._answers_in_draw(draw)
+        rows, new_questions = first, questions
+        if answers:
+            new = [index for index, question in enumerate(questions) if question not in answers]
+            rows, new_questions = first[np.array(new, np.int64)], [questions[at] for at in new]
+        if new_questions:
             self.prepare(space, box)
-            rows = first[np.array(new, np.int64)]
-            asked = [questions[at] for at in new]
-            said = self._new(space, box, rows, asked, classes, positive, draw)
+            new_answers = self._ask_new(space, box, rows, new_questions, classes, positive, draw)
             if self.loss.needs == "label":
                 # before they are kept: what is refused must not be found as an answer later
-                self.check_labels(as_array(said) if isinstance(said, list) else said, classes)
-            known.update(zip(asked, as_list(said), strict=True))
-            if len(new) == len(questions) and not isinstance(said, list):
-                return np.asarray(said[group])  # as the model gave them
-        return as_array([known[one] for one in questions])[group]
+                self.check_labels(
+                    as_array(new_answers) if isinstance(new_answers, list) else new_answers, classes
+                )
+            answers.update(zip(new_questions, as_list(new_answers), strict=True))
+            if len(rows) == len(first) and not isinstance(new_answers, list):
+                return np.asarray(new_answers[group])  # as the model gave them
+        return as_array([answers[question] for question in questions])[group]
 
     def questions(self, space: SampleSpace) -> tuple[IntArray, IntArray, list[Question]]:
-        """Return the points that are questions of their own, which each point asks, and them.
-
-        Parameters
-        ----------
-        space
-            The points.
-
-        Returns
-        -------
-        first, group, questions
-            A point of each question; by point which question it is; the questions.
-        """
+        """Return the points of distinct questions, each point's question, and the questions."""
         assert self.access.box is not None  # noqa: S101
-        names = asked_columns(self.access.box, space, partial=self.partial)
-        asked = [name for name in space.features if name in names]
-        first, group = distinct(space, asked)
-        return first, group, questions_at(space, first, asked)
+        space = space.encoded
+        names = input_columns(self.access.box, space, partial=self.partial)
+        columns = [name for name in space.features if name in names]
+        first, group = find_distinct(space, columns)
+        return first, group, questions_at(space, first, columns)
 
-    def ask_again(self, space: SampleSpace, many: int, rng: np.random.Generator) -> Repeats:
-        """Ask some questions a second time, chosen at random, and count what differs.
-
-        Parameters
-        ----------
-        space
-            The points, asked about before.
-        many
-            How many questions, or all if there are fewer.
-        rng
-            Chooses.
+    def ask_again(self, space: SampleSpace, count: int, rng: np.random.Generator) -> Repeats:
+        """Ask random questions a second time, and count the answers that differ.
 
         Notes
         -----
-        The log is passed by: it would give the first answer again. What may be concluded from the
-        count is in ``docs/theory.md``, "Asked a second time".
+        The log is not used: it would give the first answer again. The order and the batches are
+        others than before, so that answers by position or by batch differ too. What may be
+        concluded from the count is in ``docs/theory.md``, "Asked a second time".
         """
-        if self.access.box is None or many == 0:
+        if self.access.box is None or count == 0:
             return Repeats()
-        box = to_ask_again(self.access.box)
+        box, space = second_box(self.access.box), space.encoded
         first, _, questions = self.questions(space)
         # without replacement, each question alike: Hoeffding's limit of how many would differ needs
         # that
-        chosen = np.sort(rng.permutation(len(questions))[:many])
+        sample = rng.permutation(len(questions))[:count]
+        if np.all(np.diff(sample) > 0):
+            sample = sample[::-1]
         classes = self.classes(space)
-        asked = self._asker(space, box, first[chosen], classes, self.positive(space, classes))
+        ask_part = self._build_asker(
+            space, box, first[sample], classes, self.positive(space, classes)
+        )
         differed = 0
-        for part in parts_of(box, list(range(len(chosen)))):
-            for places, now in asked(part):
-                before = [self.said[questions[chosen[at]]] for at in places]
+        for part in split_repeats(box, list(range(len(sample)))):
+            for places, now in ask_part(part):
+                before = [self.answers[questions[sample[index]]] for index in places]
                 pairs = zip(before, as_list(now), strict=True)
                 differed += sum(not same_answer(*pair) for pair in pairs)
-        return Repeats(len(chosen), differed)
+        names = input_columns(box, space, partial=self.partial)
+        points = space.frame(names, first[sample], box.library or space.library)
+        return Repeats(len(sample), differed, count_contradictions(box, points))
 
-    def _known(self, draw: int) -> dict[Question, object]:
-        """Return what was said so far in a draw.
-
-        Parameters
-        ----------
-        draw
-            0 for the first answers.
-        """
+    def _answers_in_draw(self, draw: int) -> dict[Question, object]:
+        """Return the answers of a draw so far."""
         if draw == 0:
-            return self.said
-        while len(self.later) < draw:
-            self.later.append({})
-        return self.later[draw - 1]
+            return self.answers
+        while len(self.later_answers) < draw:
+            self.later_answers.append({})
+        return self.later_answers[draw - 1]
 
-    def _new(
+    def _ask_new(
         self, space: SampleSpace, box: BlackBox, rows: IntArray, questions: list[Question],
         classes: list[Value], positive: Value, draw: int,
     ) -> Values | list[object]:  # fmt: skip
-        """Return the answers to new questions, from a log or from the model.
-
-        Parameters
-        ----------
-        space, box
-            The points and the model.
-        rows, questions
-            Points that stand for the questions, and these.
-        classes, positive, draw
-            As in `_asked`.
-        """
-        names = asked_columns(box, space, partial=self.partial)
-        asked = self._asker(space, box, rows, classes, positive)
+        """Return the answers to new questions, from a log or from the model."""
+        names = input_columns(box, space, partial=self.partial)
+        ask_part = self._build_asker(space, box, rows, classes, positive)
         expected = self.expected(classes)
 
         def check(who: str, answers: list[object]) -> None:
-            """Refuse answers of a log that the model could not have given."""
-            check_kept(who, answers, self.kind, expected, positive)
+            """Check that the model could have given the answers of a log."""
+            check_logged(who, answers, self.kind, expected, positive)
 
         def system() -> System:
             """Return who answers what, under which a log keeps answers."""
             is_score = self.kind == "score"
             columns = tuple(name for name in space.features if name in names)
             return System(
-                known_by(box), columns, self.kind, tuple(classes) if is_score else (),
-                positive if is_score else None, about(box),
+                find_identity(box), columns, self.kind, tuple(classes) if is_score else (),
+                positive if is_score else None, describe_box(box),
             )  # fmt: skip
 
-        said, known = ask_all(box, questions, asked, check, system, draw)
-        self.from_log += known
-        return said
+        answers, count = ask_all(box, questions, ask_part, check, system, draw)
+        self.answers_from_log += count
+        return answers
 
-    def _asker(
+    def _build_asker(
         self, space: SampleSpace, box: BlackBox, rows: IntArray, classes: list[Value],
         positive: Value,
-    ) -> Asked:  # fmt: skip
-        """Return how the model is asked about some of the rows, by their places.
-
-        Parameters
-        ----------
-        space, box
-            The points and the model.
-        rows
-            Points that stand for questions.
-        classes, positive
-            As in `_asked`.
-        """
-        names = asked_columns(box, space, partial=self.partial)
+    ) -> AskPart:  # fmt: skip
+        """Return a function that asks the model about some of the rows."""
+        names = input_columns(box, space, partial=self.partial)
         bins = {name: edges for name, edges in space.bins.items() if name in names}
 
-        def asked(places: list[int]) -> Iterator[tuple[list[int], Values]]:
+        def ask_part(places: list[int]) -> Iterator[tuple[list[int], Values]]:
             """Yield places and answers, in the model's columns and library."""
             points = space.frame(names, rows[places], box.library or space.library)
             kind, expected = self.kind, self.expected(classes)
-            came = ask_in_parts(box, points, len(places), kind, expected, positive, bins)
-            for part, said in came:
-                yield [places[at] for at in part], said
+            stream = ask_in_parts(box, points, len(places), kind, expected, positive, bins)
+            for part, answers in stream:
+                yield [places[index] for index in part], answers
 
-        return asked
+        return ask_part
 
-    def _given(self, space: SampleSpace, classes: list[Value], positive: Value) -> Values:
-        """Return given predictions, checked for the loss.
-
-        Parameters
-        ----------
-        space
-            The points; predictions are among their columns.
-        classes, positive
-            All labels that can occur, and that of a single score.
-
-        Raises
-        ------
-        InputError
-            If there are several columns where the loss takes one.
-        """
+    def _check_given(self, space: SampleSpace, classes: list[Value], positive: Value) -> Values:
+        """Return given predictions, checked for the loss."""
         columns = [space.values(name) for name in space.predictions]
         who, loss = self.access.who, self.loss
         if loss.needs == "score":
@@ -426,16 +312,253 @@ class Oracle:
         is_number = loss.needs == "value" and (loss.uses_truth or columns[0].dtype != object)
         return check_values(who, columns[0]) if is_number else columns[0]
 
-    def _as_outcome(self, predictions: Values) -> tuple[Loss, FloatArray]:
-        """Return predictions as outcomes, and the loss with the range that follows.
+    def _decisions(self, predictions: Values) -> Values | None:
+        """Return predictions that are labels, or 0 and 1 where the loss takes anything; else None.
 
-        Parameters
-        ----------
-        predictions
-            Labels, of which the positive one is 1 and others 0, or numbers as they are.
+        The true label of a loss on numbers is a number: 0 and 1 are no decisions there.
         """
+        is_score = self.access.parameter == "y_score"
+        if self.kind == "label" and not (is_score and not self.loss.uses_truth):
+            return predictions
+        is_open = not self.loss.uses_truth or self.loss.needs == "any"
+        if not is_open or is_score or predictions.ndim > 1:
+            return None
+        if predictions.dtype.kind in "OU":
+            return predictions
+        return predictions.astype(np.int64) if np.isin(predictions, (0, 1)).all() else None
+
+    def _as_outcome(self, predictions: Values) -> tuple[Loss, FloatArray]:
+        """Return predictions as outcomes, and the loss with the range that follows."""
         if self.pos_label is not None and self.access.parameter != "y_score":
             outcome = np.asarray(predictions == self.pos_label, dtype=np.float64)
-            return replace(self.loss, range=(0.0, 1.0)), outcome
-        outcome = check_values(f"`{self.access.parameter}`", predictions)
+            return self.known_loss(), outcome
+        if self.counts_unfavourable:
+            return self.known_loss(), np.asarray(predictions != self.favourable, dtype=np.float64)
+        outcome = check_values(f"{param(self.access.parameter)}", predictions)
         return self.known_loss(), outcome
+
+
+Question: TypeAlias = tuple[Value, ...]
+"""What a model is asked about: the values of the features, in their order."""
+
+
+def input_columns(box: BlackBox, space: SampleSpace, *, partial: bool = False) -> tuple[str, ...]:
+    """Return the columns that a model receives, in its order."""
+    names = space.features if box.features is None else box.features
+    if not set(names) <= set(space.features) or not (partial or len(names) == len(space.features)):
+        msg = (
+            f"{param('features')} must be the columns that the model was fitted on "
+            f"({', '.join(names)}), got {', '.join(space.features)}"
+        )
+        raise InputError(msg)
+    return tuple(names)
+
+
+def input_frame(box: BlackBox, space: SampleSpace) -> IntoDataFrame:
+    """Return all points as a model receives them: its columns in its order, in its library."""
+    return space.frame(input_columns(box, space), None, box.library or space.library)
+
+
+def find_distinct(space: SampleSpace, columns: Sequence[str]) -> tuple[IntArray, IntArray]:
+    """Return the points of distinct questions, and the question of each point."""
+    _, first, group = np.unique(space.groups(columns), return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    return first[order], np.argsort(order)[group.reshape(-1)]
+
+
+def questions_at(space: SampleSpace, rows: IntArray, names: Sequence[str]) -> list[Question]:
+    """Return the questions at some points."""
+    columns = [space.columns[name].take(rows).to_list() for name in names]
+    return list(zip(*columns, strict=True))
+
+
+AskPart: TypeAlias = Callable[[list[int]], Iterator[tuple[list[int], Values]]]
+"""Asks about questions by their places, and yields some places and answers after the other."""
+MAX_POINTS_PER_CALL = 1_000_000
+"""Points that a model in this process receives at once, so that its frame stays small."""
+LOGGED_BATCH_SIZE = 64
+"""Questions in a batch where a log is kept, unless the box says how many it takes at once.
+
+A batch is written down when it is there: whoever is killed loses the one that is under way.
+"""
+
+
+def split_questions(box: BlackBox, places: list[int]) -> list[list[int]]:
+    """Return batches of questions for a box; one batch if it streams or takes all."""
+    size = box.points_per_call
+    if size is not None:
+        size = check_integer(f"points_per_call of the model {box.name}", size)
+    elif find_log(box) is not None:
+        size = LOGGED_BATCH_SIZE
+    if size is None or box.is_streaming:
+        return [places] if places else []
+    return [places[start : start + size] for start in range(0, len(places), size)]
+
+
+def split_repeats(box: BlackBox, places: list[int]) -> list[list[int]]:
+    """Return batches of questions that are asked again, of 2 to 4 questions.
+
+    In a small batch an answer that depends on the rest of its batch is most likely to differ. A
+    single question is no batch: some models answer one row in another shape.
+    """
+    if box.points_per_call == 1:
+        return split_questions(box, places)
+    starts = range(0, max(1, len(places) - 1), 3)
+    ends = [*starts[1:], len(places)]
+    batches = [places[start:end] for start, end in zip(starts, ends, strict=True)]
+    return [part for batch in batches for part in split_questions(box, batch)]
+
+
+def ask_all(
+    box: BlackBox, questions: Sequence[tuple[object, ...]], ask_part: AskPart,
+    check: Callable[[str, list[object]], None], system: Callable[[], System], draw: int = 0,
+) -> tuple[Values | list[object], int]:  # fmt: skip
+    """Return the answers to questions, and how many of them were in the log."""
+    log, count = find_log(box), len(questions)
+    if log is not None:
+        with log.open(read_only=is_recorded(box)) as store:
+            return _from_log(box, log, store, questions, ask_part, check, system(), draw)
+    if box.points_per_call is None:
+        blocks = [
+            list(range(start, min(start + MAX_POINTS_PER_CALL, count)))
+            for start in range(0, count, MAX_POINTS_PER_CALL)
+        ]
+        parts = [part for block in blocks for _, part in ask_part(block)]
+        is_one_kind = len({part.dtype for part in parts}) == 1
+        return np.concatenate(parts) if is_one_kind else [*chain(*map(as_list, parts))], 0
+    everything = list(range(count))
+    answers: dict[int, object] = {}
+    for places, part in _stream_parts(box, everything, ask_part, 0):
+        answers.update(zip(places, part.tolist(), strict=True))
+    return [answers[place] for place in everything], 0
+
+
+def _from_log(
+    box: BlackBox, log: QueryLog, store: Store, questions: Sequence[tuple[object, ...]],
+    ask_part: AskPart, check: Callable[[str, list[object]], None], system: System, draw: int,
+) -> tuple[list[object], int]:  # fmt: skip
+    """Return answers of a log, asking for missing ones and storing each batch as it arrives."""
+    keys: list[QuestionKey] = [(write_question(question), draw) for question in questions]
+    # answers under the same question, draw and system: nothing is asked that was paid for
+    logged = store.answers(system, keys)
+    answers = {key: logged[key] for key in keys if key in logged}
+    known_count = len(answers)
+    # a log is a file that others can write to: what is in it is checked as a model's answers are
+    check(log.name, list(answers.values()))
+    missing = [index for index, key in enumerate(keys) if key not in answers]
+    if missing and is_recorded(box):
+        msg = (
+            f"{log.name} has no answer of this kind to {len(missing)} of {len(keys)} questions, "
+            f"such as {short_repr(questions[missing[0]])}, and the model is not here to be asked"
+        )
+        raise ModelError(msg)
+    with _report_progress(log, answers, len(keys)):
+        for places, part in _stream_parts(box, missing, ask_part, known_count):
+            pairs = zip([keys[index] for index in places], part.tolist(), strict=True)
+            # what the store kept, not what came: another process may have been first, and its
+            # answer counts
+            answers.update(store.add(system, pairs))
+    return [answers[key] for key in keys], known_count
+
+
+def _stream_parts(
+    box: BlackBox, places: list[int], ask_part: AskPart, known_count: int
+) -> Iterator[tuple[list[int], Values]]:
+    """Yield answers as they arrive, and show progress."""
+    stream = (item for part in split_questions(box, places) for item in ask_part(part))
+    return track_questions(stream, len(places) + known_count, known_count)
+
+
+@contextmanager
+def _report_progress(log: QueryLog, answers: Sized, total: int) -> Iterator[None]:
+    """Add to an error or interrupt where the answers so far are."""
+    try:
+        yield
+    except ModelError as error:
+        msg = f"{error}; {_where(log, answers, total)}"
+        raise ModelError(msg) from error
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_where(log, answers, total)) from None
+
+
+def _where(log: QueryLog, answers: Sized, total: int) -> str:
+    """Return where the answers so far are, as the end of a sentence."""
+    return f"{len(answers)} of {total} answers are in {log.name}: run the same audit again to go on"
+
+
+DEFAULT_REPEATS = 20
+"""Questions that a model is asked a second time, unless told."""
+TOLERANCE = 1e-6
+"""How far a score may be from what it was: sums depend on how many points are asked at once."""
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """Questions that were asked a second time, and how many of them got another answer.
+
+    A model in this process is asked again as a check of how it is called: that all answers
+    agree is what everybody expects there, and not ``worth_telling``.
+    """
+
+    count: int = 0
+    differed: int = 0
+    contradictions: int = 0
+    worth_telling: bool = True
+
+
+def count_contradictions(box: BlackBox, points: IntoDataFrame) -> int:
+    """Count the points whose label an estimator does not give the largest score."""
+    model = next((layer for layer in layers(box) if isinstance(layer, Estimator)), None)
+    if model is None or not all(
+        hasattr(model.model, name) for name in ("predict", "predict_proba")
+    ):
+        return 0
+    try:
+        labels, scores = (np.asarray(model.answer(points, kind)) for kind in ("label", "score"))
+    except Exception:  # noqa: BLE001 - the audit needs one of the two alone
+        return 0
+    classes = list(model.classes or ())
+    if scores.shape != (len(labels), len(classes)) or not set(labels.tolist()) <= set(classes):
+        return 0
+    own = scores[np.arange(len(labels)), [classes.index(label) for label in labels.tolist()]]
+    return int(np.sum(own < scores.max(axis=1) - TOLERANCE))
+
+
+def count_repeats(box: BlackBox | None, repeats: int | None, limit: int | None = None) -> int:
+    """Return how many questions to ask again: at most a third of the limit on questions.
+
+    Notes
+    -----
+    A log alone cannot be asked again, and a model that answers at random need not be.
+    """
+    if box is None or box.answers_at_random:
+        return 0
+    if any(isinstance(layer, Recorded) for layer in layers(box)):
+        return 0
+    count = DEFAULT_REPEATS if repeats is None else repeats
+    return count if limit is None else min(count, limit // 3)
+
+
+def check_not_random(name: str, box: BlackBox | None) -> None:
+    """Check that a model does not declare that it answers at random."""
+    if box is not None and box.answers_at_random:
+        msg = (
+            f"{param(name)} must not answer at random, and a model says that it does; `audit` "
+            "takes it"
+        )
+        raise InputError(msg)
+
+
+def second_box(box: BlackBox) -> BlackBox:
+    """Return the box to ask again: a cached model has a second cache."""
+    cached = next((layer for layer in layers(box) if isinstance(layer, CachedModel)), None)
+    return box if cached is None else check_box(cached.second)
+
+
+def same_answer(before: object, now: object) -> bool:
+    """Return whether two answers are the same up to rounding."""
+    if isinstance(before, float | list) and isinstance(now, float | list):
+        return np.shape(before) == np.shape(now) and np.allclose(
+            before, now, rtol=TOLERANCE, atol=TOLERANCE
+        )
+    return bool(before == now)

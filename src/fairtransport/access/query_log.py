@@ -1,35 +1,53 @@
-"""The query log: an SQLite file that keeps every answer as it arrives, whoever asks next."""
+"""The query log: an SQLite file that keeps every answer as it arrives.
+
+Black boxes that use one (`logged`, `recorded`), and exports of what a log holds.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import sqlite3
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b, sha256
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, NotRequired, TypeAlias, TypedDict
 
-from fairtransport.checks import shown
-from fairtransport.errors import InputError, ModelError
+from fairtransport._core.files import escape_formula, write_bytes, write_text
+from fairtransport._core.validation import short_repr
+from fairtransport.access.black_box import (
+    BlackBox,
+    Wrapper,
+    as_black_box,
+    check_box,
+    find_identity,
+    layers,
+)
+from fairtransport.errors import InputError, ModelError, param
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sized
 
-    from fairtransport.space.columns import Value
+    from fairtransport.access.model_files import Permissions
+    from fairtransport.data.columns import Value
+    from fairtransport.losses import Answer
 
-ENDING = ".sqlite"
+
+SUFFIX = ".sqlite"
 APPLICATION = 0x66745131
 """What SQLite's header says of a file that is a query log: "ftQ1" in its application_id."""
 SCHEMA = 1
 """The version of the tables; a log of a later one is refused."""
-FEW = 32
+MAX_SINGLE_LOOKUPS = 32
 """Questions that are looked up one by one; of more the whole log is read."""
-PATIENCE = 30.0
+MAX_LOCK_SECONDS = 30.0
 """Seconds to wait for another process that writes to the same log."""
-PAUSE = 0.01
+PAUSE_SECONDS = 0.01
 """Seconds until one that SQLite turned away comes again."""
+
 
 TABLES = """
 CREATE TABLE systems (
@@ -40,35 +58,24 @@ CREATE TABLE answers (
     PRIMARY KEY (system, question, draw)) WITHOUT ROWID;
 """
 
-OF_SYSTEM = (
+
+SELECT_ANSWERS = (
     "SELECT question, draw, answer, digest FROM answers WHERE system = "
     "(SELECT id FROM systems WHERE key = ?) "
 )
-ALL, ONE = OF_SYSTEM + "ORDER BY question, draw", OF_SYSTEM + "AND question = ? AND draw = ?"
+SELECT_ALL, SELECT_ONE = (
+    SELECT_ANSWERS + "ORDER BY question, draw",
+    SELECT_ANSWERS + "AND question = ? AND draw = ?",
+)
 
-Asked: TypeAlias = tuple[str, int]
+
+QuestionKey: TypeAlias = tuple[str, int]
 """A question as the log writes it, and which of its draws this is; 0 is the first."""
 
 
 @dataclass(frozen=True)
 class System:
-    """Who answers what: answers are reused where all of it is the same, and else never.
-
-    Attributes
-    ----------
-    identity
-        What the model, its version, its prompt and its settings are known by.
-    columns
-        The columns that make up a question, in their order.
-    kind
-        What is asked for: "label", "score", "value" or "any".
-    classes, positive
-        For scores: the labels in the order of the columns of an answer, and the label that a
-        single score belongs to; else empty.
-    about
-        What else a reader of the log wants to know, for the record: the model's name,
-        description, library, columns and classes.
-    """
+    """The source of answers: a log reuses answers only where all fields but ``about`` agree."""
 
     identity: str
     columns: tuple[str, ...]
@@ -79,28 +86,20 @@ class System:
 
     @property
     def key(self) -> str:
-        """The hash of all that tells answers apart; ``about`` is no part of it."""
+        """The hash of everything that tells answers apart; ``about`` is no part of it."""
         parts = [self.identity, self.columns, self.kind, self.classes, self.positive]
-        return sha256(encoded(parts).encode()).hexdigest()
+        return sha256(to_sorted_json(parts).encode()).hexdigest()
 
     def to_json(self) -> str:
-        """Return it as the log keeps it."""
-        return encoded({
+        """Return the system as the log stores it."""
+        return to_sorted_json({
             "columns": self.columns, "kind": self.kind, "classes": self.classes,
             "positive": self.positive, **dict(self.about),
         })  # fmt: skip
 
     @classmethod
     def from_json(cls, identity: str, text: str) -> System:
-        """Return what the log kept.
-
-        Parameters
-        ----------
-        identity
-            As the log has it.
-        text
-            What `to_json` returned.
-        """
+        """Return a stored system."""
         about = json.loads(text)
         own = {name: about.pop(name) for name in ("columns", "kind", "classes", "positive")}
         return cls(
@@ -111,13 +110,7 @@ class System:
 
 @dataclass(frozen=True)
 class QueryLog:
-    """The log at a path; each use opens it, so that a killed process leaves nothing locked.
-
-    Attributes
-    ----------
-    path
-        Of an SQLite file. Nothing but this is kept between uses.
-    """
+    """The log at a path; each use opens it, so that a killed process leaves no lock."""
 
     path: Path
 
@@ -127,82 +120,52 @@ class QueryLog:
         return f"the query log {self.path.name!r}"
 
     @contextmanager
-    def opened(self, *, reading: bool = False) -> Iterator[Store]:
-        """Open the file for one audit; it is made if it is not there and answers will come.
-
-        Parameters
-        ----------
-        reading
-            Whether nothing will be written: the file must be there, and may lie where nothing can
-            be written.
-
-        Raises
-        ------
-        InputError
-            With one sentence for whatever SQLite could not do.
-        """
-        with self._saying():
-            connection = self._connected(reading=reading)
+    def open(self, *, read_only: bool = False) -> Iterator[Store]:
+        """Open the file, which is created if needed and not ``read_only``."""
+        with self._explain_errors():
+            connection = self._connect(read_only=read_only)
         try:
-            with self._saying():
+            with self._explain_errors():
                 yield Store(connection, self)
         finally:
             with suppress(sqlite3.Error):
                 connection.close()
 
-    def _connected(self, *, reading: bool) -> sqlite3.Connection:
-        """Return a connection to the file, which is a query log of a version that can be read.
-
-        Parameters
-        ----------
-        reading
-            Whether nothing is to be written: then the file must be there, and stays as it is.
+    def _connect(self, *, read_only: bool) -> sqlite3.Connection:
+        """Return a connection to the file, checked.
 
         Notes
         -----
-        Others may write to the log at the same time; a connection waits ``PATIENCE`` seconds for
-        them.
+        Others may write to the log at the same time; a connection waits for them up to
+        ``MAX_LOCK_SECONDS``.
         """
-        if reading and not self.path.is_file():
+        if read_only and not self.path.is_file():
             msg = f"{self.name} must be an existing file"
             raise InputError(msg)
-        connection = self._open_file(reading=reading)
+        connection = self._open_file(read_only=read_only)
         try:
-            connection.execute(f"PRAGMA busy_timeout = {int(1000 * PATIENCE)}")
-            self._check(connection, reading=reading)
+            connection.execute(f"PRAGMA busy_timeout = {int(1000 * MAX_LOCK_SECONDS)}")
+            self._check(connection, read_only=read_only)
         except BaseException:
             connection.close()
             raise
         return connection
 
-    def _open_file(self, *, reading: bool) -> sqlite3.Connection:
-        """Return a connection to the file, whatever it is."""
-        address = f"{self.path.absolute().as_uri()}?mode={'ro' if reading else 'rwc'}"
+    def _open_file(self, *, read_only: bool) -> sqlite3.Connection:
+        """Return a connection to the file, unchecked."""
+        address = f"{self.path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
         # a log that nobody writes may lie where even a lock cannot be put beside it
-        if reading and not self.path.with_name(f"{self.path.name}-wal").exists():
+        if read_only and not self.path.with_name(f"{self.path.name}-wal").exists():
             address += "&immutable=1"
-        return sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None)
+        return sqlite3.connect(address, uri=True, timeout=MAX_LOCK_SECONDS, isolation_level=None)
 
-    def _check(self, connection: sqlite3.Connection, *, reading: bool) -> None:
-        """Refuse what is no query log; make an empty file one.
-
-        Parameters
-        ----------
-        connection
-            To the file.
-        reading
-            Whether it may not be changed.
-
-        Raises
-        ------
-        InputError
-            If it is another program's, or of a later version.
-        """
-        if not reading:
-            _let_many_in(connection)
+    def _check(self, connection: sqlite3.Connection, *, read_only: bool) -> None:
+        """Check that the file is a query log; make an empty file one."""
+        if not read_only:
+            _share_file(connection)
             # an answer that was paid for survives a power failure too
             connection.execute("PRAGMA synchronous = FULL")
-            _made(connection)
+            _create_if_empty(connection)
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if application != APPLICATION:
@@ -216,15 +179,8 @@ class QueryLog:
             raise InputError(msg)
 
     @contextmanager
-    def _saying(self) -> Iterator[None]:
-        """Say in one sentence what SQLite could not do.
-
-        Raises
-        ------
-        InputError
-            In place of every error of SQLite inside, which it is made from: damaged, not writable,
-            held by another process, or what SQLite says.
-        """
+    def _explain_errors(self) -> Iterator[None]:
+        """Raise an `InputError` in one sentence for errors of SQLite."""
         try:
             yield
         except sqlite3.Error as error:
@@ -240,54 +196,35 @@ class QueryLog:
             raise InputError(msg) from error
 
 
-def create(connection: sqlite3.Connection) -> None:
-    """Make an empty log of an empty file.
-
-    Parameters
-    ----------
-    connection
-        To the file.
-    """
+def create_tables(connection: sqlite3.Connection) -> None:
+    """Create the tables of an empty log."""
     for statement in TABLES.split(";"):
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
     connection.execute(f"PRAGMA user_version = {SCHEMA}")
 
 
-def _let_many_in(connection: sqlite3.Connection) -> None:
-    """Let others read and write beside this connection, which the file remembers.
-
-    Parameters
-    ----------
-    connection
-        To the file. SQLite waits for nobody here: it reads the mode before it writes it, and of two
-        that have read it neither could go on, so that one is turned away at once and comes again.
-    """
-    until = monotonic() + PATIENCE
+def _share_file(connection: sqlite3.Connection) -> None:
+    """Let others read and write at the same time; the file stores this mode."""
+    until = monotonic() + MAX_LOCK_SECONDS
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or monotonic() > until:
                 raise
-            sleep(PAUSE)
+            sleep(PAUSE_SECONDS)
         else:
             return
 
 
-def _made(connection: sqlite3.Connection) -> None:
-    """Make the tables in a file that is new; two processes may come at the same time.
-
-    Parameters
-    ----------
-    connection
-        To the file; the transaction lets one of them in.
-    """
+def _create_if_empty(connection: sqlite3.Connection) -> None:
+    """Create the tables in a new file; two processes may try at the same time."""
     connection.execute("BEGIN IMMEDIATE")
     try:
-        (things,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
-        if things == 0:
-            create(connection)
+        (count,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+        if count == 0:
+            create_tables(connection)
     except BaseException:
         connection.execute("ROLLBACK")
         raise
@@ -296,28 +233,14 @@ def _made(connection: sqlite3.Connection) -> None:
 
 @dataclass(frozen=True)
 class Store:
-    """A log that is open.
-
-    Attributes
-    ----------
-    connection
-        To its file.
-    log
-        Whose it is, for messages.
-    """
+    """An open log."""
 
     connection: sqlite3.Connection
     log: QueryLog
 
     def systems(self) -> list[tuple[int, System]]:
-        """Return all who answered, with their numbers, each checked against its key.
-
-        Raises
-        ------
-        ModelError
-            If an entry was changed by hand.
-        """
-        found = []
+        """Return all systems with their numbers, each checked against its key."""
+        result = []
         for number, key, identity, text in self.connection.execute(
             "SELECT id, key, identity, about FROM systems ORDER BY id"
         ):
@@ -325,46 +248,31 @@ class Store:
             if system is None or system.key != key:
                 msg = f"{self.log.name} was changed: entry {number} is not what was written"
                 raise ModelError(msg)
-            found.append((number, system))
-        return found
+            result.append((number, system))
+        return result
 
-    def answers(self, system: System, among: Collection[Asked]) -> dict[Asked, object]:
-        """Return what a system said to some questions, by question and draw.
+    def answers(
+        self, system: System, questions: Collection[QuestionKey]
+    ) -> dict[QuestionKey, object]:
+        """Return a system's answers to questions, by question and draw.
 
-        A few are looked up, so that streams do not read the whole log at every record.
-
-        Parameters
-        ----------
-        system
-            Who answers what.
-        among
-            The questions that are of interest; more may be returned.
+        Notes
+        -----
+        Few questions are looked up singly, so that streams do not read the whole log each time.
         """
-        if len(among) > FEW:
+        if len(questions) > MAX_SINGLE_LOOKUPS:
             return dict(self.entries(system))
-        found = [self._checked(system, ONE, *asked) for asked in among]
-        return dict(pair for pairs in found for pair in pairs)
+        results = [self._read_checked(system, SELECT_ONE, *question) for question in questions]
+        return dict(pair for pairs in results for pair in pairs)
 
-    def entries(self, system: System) -> Iterator[tuple[Asked, object]]:
-        """Yield questions, draws and answers, each checked against what was written.
+    def entries(self, system: System) -> Iterator[tuple[QuestionKey, object]]:
+        """Yield questions, draws and answers, each checked by its digest."""
+        return self._read_checked(system, SELECT_ALL)
 
-        Parameters
-        ----------
-        system
-            Whose.
-        """
-        return self._checked(system, ALL)
-
-    def _checked(
+    def _read_checked(
         self, system: System, statement: str, *values: object
-    ) -> Iterator[tuple[Asked, object]]:
-        """Yield what a statement finds, each entry checked by its digest.
-
-        Raises
-        ------
-        ModelError
-            If an answer was changed after it was written.
-        """
+    ) -> Iterator[tuple[QuestionKey, object]]:
+        """Yield the entries that a statement selects, each checked by its digest."""
         rows = self.connection.execute(statement, (system.key, *values))
         for question, draw, answer, digest in rows:
             if digest != _digest(system.key, question, draw, answer):
@@ -372,30 +280,17 @@ class Store:
                 raise ModelError(msg)
             yield (question, draw), json.loads(answer)
 
-    def keep(self, system: System, said: Iterable[tuple[Asked, object]]) -> dict[Asked, object]:
-        """Write answers down, all of them or none, and return those that count.
+    def add(
+        self, system: System, answers: Iterable[tuple[QuestionKey, object]]
+    ) -> dict[QuestionKey, object]:
+        """Write answers, all of them or none, and return the stored ones.
 
-        Where another process was faster its answer is the one that is kept.
-
-        Parameters
-        ----------
-        system
-            Who answered.
-        said
-            Questions with draws, and answers.
-
-        Returns
-        -------
-        dict
-            What the log now has, which an audit must use: whoever repeats it will read that.
-
-        Raises
-        ------
-        InputError
-            If an answer is none that JSON can hold.
+        Notes
+        -----
+        Where another process was faster, its answer stays.
         """
         key, connection = system.key, self.connection
-        given = {asked: _kept(answer) for asked, answer in said}
+        texts = {question: _to_exact_json(answer) for question, answer in answers}
         connection.execute("BEGIN IMMEDIATE")
         try:
             connection.execute(
@@ -405,12 +300,12 @@ class Store:
             (number,) = connection.execute(
                 "SELECT id FROM systems WHERE key = ?", (key,)
             ).fetchone()
-            rows = [(number, *asked, text) for asked, text in given.items()]
+            rows = [(number, *question, text) for question, text in texts.items()]
             connection.executemany(
                 "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)",
                 [(*row, _digest(key, *row[1:])) for row in rows],
             )
-            kept = [
+            stored = [
                 connection.execute(
                     "SELECT answer FROM answers WHERE system = ? AND question = ? AND draw = ?",
                     row[:3],
@@ -421,121 +316,58 @@ class Store:
             connection.execute("ROLLBACK")
             raise
         connection.execute("COMMIT")
-        return {asked: json.loads(text) for asked, text in zip(given, kept, strict=True)}
+        return {question: json.loads(text) for question, text in zip(texts, stored, strict=True)}
 
     def count(self, number: int) -> tuple[int, int]:
-        """Return how many questions and answers there are of a system, by its number.
-
-        Parameters
-        ----------
-        number
-            From `systems`.
-        """
-        found = self.connection.execute(
+        """Return the numbers of questions and answers of a system, by its number."""
+        counts = self.connection.execute(
             "SELECT COUNT(DISTINCT question), COUNT(*) FROM answers WHERE system = ?", (number,)
         ).fetchone()
-        return int(found[0]), int(found[1])
+        return int(counts[0]), int(counts[1])
 
 
 def as_query_log(name: str, value: object) -> QueryLog:
-    """Return the log that a user names.
-
-    Parameters
-    ----------
-    name
-        The parameter, for the message.
-    value
-        A path, or a log.
-
-    Raises
-    ------
-    InputError
-        If it does not end as a log does.
-    """
+    """Return the log that a user names."""
     if isinstance(value, QueryLog):
         return value
-    if not isinstance(value, str | Path) or Path(value).suffix.lower() != ENDING:
-        msg = f"`{name}` must be the path of a file that ends in {ENDING}, got {shown(value)}"
+    if not isinstance(value, str | Path) or Path(value).suffix.lower() != SUFFIX:
+        msg = (
+            f"{param(name)} must be the path of a file that ends in {SUFFIX}, got "
+            f"{short_repr(value)}"
+        )
         raise InputError(msg)
     return QueryLog(Path(value))
 
 
-def written(question: Collection[object]) -> str:
-    """Return a question as the log writes it: 1, 1.0 and true stay apart.
-
-    Parameters
-    ----------
-    question
-        Values in the order of the columns.
-
-    Examples
-    --------
-    >>> written((1, 1.0, True, None))
-    '[1, 1.0, true, null]'
-    """
-    return encoded(list(question))
+def write_question(question: Collection[object]) -> str:
+    """Return a question as the log writes it: 1, 1.0 and true stay apart."""
+    return to_sorted_json(list(question))
 
 
-def encoded(value: object) -> str:
-    """Return JSON that is the same for the same value.
-
-    Parameters
-    ----------
-    value
-        Keys are sorted; dates and the like are written with their type.
-
-    Examples
-    --------
-    >>> encoded({"b": 1, "a": "ü"})
-    '{"a": "ü", "b": 1}'
-    """
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=_of_another_type)
+def to_sorted_json(value: object) -> str:
+    """Return JSON that is the same for the same value."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=_describe_value)
 
 
-def _kept(answer: object) -> str:
-    """Return an answer as JSON from which the same answer can be read.
-
-    Parameters
-    ----------
-    answer
-        A label, a number or a list of scores.
-
-    Raises
-    ------
-    InputError
-        If it is something else, or not finite.
-
-    Examples
-    --------
-    >>> _kept([0.25, 0.75])
-    '[0.25, 0.75]'
-    """
+def _to_exact_json(answer: object) -> str:
+    """Return an answer as JSON from which the same answer can be read."""
     try:
         return json.dumps(answer, allow_nan=False)
     except (TypeError, ValueError):
-        msg = f"`query_log` keeps text, numbers and truth values, got the answer {shown(answer)}"
+        msg = (
+            f"{param('queries.log')} keeps text, numbers and truth values, got the answer "
+            f"{short_repr(answer)}"
+        )
         raise InputError(msg) from None
 
 
-def _of_another_type(value: object) -> str:
-    """Return what stands for a date and the like.
-
-    Parameters
-    ----------
-    value
-        Its type is part of the text: a date is not the word that it is written as.
-
-    Examples
-    --------
-    >>> from datetime import date
-    >>> _of_another_type(date(2024, 2, 29))
-    'datetime.date: 2024-02-29'
-    """
+def _describe_value(value: object) -> str:
+    """Return text for a value that JSON lacks, such as a date."""
     return f"{type(value).__module__}.{type(value).__qualname__}: {value}"
 
 
 def _read_system(identity: str, text: str) -> System | None:
-    """Return a system as the log has it, None if that cannot be read."""
+    """Return a stored system; None if it cannot be read."""
     try:
         return System.from_json(identity, text)
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -543,5 +375,327 @@ def _read_system(identity: str, text: str) -> System | None:
 
 
 def _digest(key: str, question: str, draw: int, answer: str) -> bytes:
-    """Return what a changed answer no longer has: a hash of all that stands beside it."""
-    return blake2b(encoded([key, question, draw, answer]).encode(), digest_size=16).digest()
+    """Return a hash of an answer with its question and system, to detect changes."""
+    return blake2b(to_sorted_json([key, question, draw, answer]).encode(), digest_size=16).digest()
+
+
+MAX_SYSTEMS_LISTED = 5
+"""Systems that a message lists."""
+
+
+@dataclass(frozen=True, eq=False)
+class Logged(Wrapper):
+    """A black box with a query log: the oracle asks it what the log lacks."""
+
+    identity: str
+    log: QueryLog
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded(BlackBox):
+    """A system of which there is only what it said: an audit is repeated without it.
+
+    Attributes
+    ----------
+    identity, name, description
+        What the system is known by and how a report names it.
+    log
+        The query log.
+    library, features, classes
+        What its black box said of itself.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 9, "good": [0, 1, 1, 1, 1, 0] * 3})
+    >>> model = ft.access.named(lambda points: (points["sex"] == "m").astype(int), "version 1")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     log = f"{folder}/answers.sqlite"
+    ...     result = ft.audit(people, "good", model=model, queries=ft.Queries(log=log),
+    ...                       sensitive_features="sex", rng=0)
+    ...     box = ft.access.recorded(log)
+    >>> print(box.description)
+    <lambda>, known as 'version 1'
+    """
+
+    identity: str
+    log: QueryLog
+    name: str
+    description: str
+    library: str | None
+    features: tuple[str, ...] | None
+    classes: list[Value] | None
+
+    def answer(self, points: Sized, kind: Answer) -> NoReturn:
+        """Refuse: there is nobody to be asked.
+
+        Parameters
+        ----------
+        points
+            People whom the log does not know.
+        kind
+            What a loss needs.
+
+        Raises
+        ------
+        ModelError
+            Always.
+
+        Examples
+        --------
+        >>> box.answer(people[:1], "label")
+        Traceback (most recent call last):
+        fairtransport.errors.ModelError: the query log 'answers.sqlite' has no label for 1 points,
+        and the model is not here
+        """
+        msg = f"{self.log.name} has no {kind} for {len(points)} points, and the model is not here"
+        raise ModelError(msg)
+
+
+def logged(model: object, query_log: str | Path | QueryLog) -> Logged:
+    """Keep a model's answers in a query log, and ask it what that does not know.
+
+    Parameters
+    ----------
+    model
+        A model as `audit` takes it. It needs an identity, which a callable gets by `named`.
+    query_log
+        The path of the log, which ends in .sqlite; it is made where there is none.
+
+    Returns
+    -------
+    Logged
+        The same model, asked once about everything but what `Queries.repeats` asks again.
+
+    Raises
+    ------
+    InputError
+        If the path ends otherwise, or the model has no identity.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 9, "good": [0, 1, 1, 1, 1, 0] * 3})
+    >>> questions = []
+    >>> def says(points):
+    ...     questions.extend(points["sex"])
+    ...     return (points["sex"] == "m").astype(int)
+    >>> model = ft.access.named(says, "version 1")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     box = ft.access.logged(model, f"{folder}/answers.sqlite")
+    ...     asked = dict(model=box, sensitive_features="sex", rng=0, queries=ft.Queries(repeats=0))
+    ...     first = ft.audit(people, "good", **asked)
+    ...     again = ft.audit(people, "good", **asked)
+    >>> first.statistic == again.statistic, questions
+    (True, ['f', 'm'])
+    """
+    box = check_box(as_black_box(model))
+    if (other := find_log(box)) is not None:
+        msg = (
+            f"{param('queries.log')} must be given once, and the model's answers are in "
+            f"{other.name} "
+            "already"
+        )
+        raise InputError(msg)
+    return Logged(box, find_identity(box), as_query_log("queries.log", query_log))
+
+
+def with_log(model: object, query_log: str | Path | QueryLog | None) -> object:
+    """Return a model with a query log, if there is one."""
+    if query_log is None:
+        return model
+    if model is None:
+        msg = (
+            f"{param('queries.log')} must be given with a {param('model')}, as nobody is asked "
+            "about "
+            "predictions"
+        )
+        raise InputError(msg)
+    return logged(model, query_log)
+
+
+def read_query_log(path: str, _: Permissions) -> Recorded:
+    """Return the only system in a query log, for `load`."""
+    return recorded(path)
+
+
+def recorded(path: str | Path, identity: str | None = None) -> Recorded:
+    """Return a model that says what a query log has, for an audit without the system.
+
+    Parameters
+    ----------
+    path
+        The query log.
+    identity
+        Which of the systems in it; not needed where there is one.
+
+    Returns
+    -------
+    Recorded
+        What `audit` takes as its ``model``.
+
+    Raises
+    ------
+    InputError
+        If there is no such log, or it has the answers of several systems and none is named.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 9, "good": [0, 1, 1, 1, 1, 0] * 3})
+    >>> model = ft.access.named(lambda points: (points["sex"] == "m").astype(int), "version 1")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     log = f"{folder}/answers.sqlite"
+    ...     result = ft.audit(people, "good", model=model, queries=ft.Queries(log=log),
+    ...                       sensitive_features="sex", rng=0)
+    ...     box = ft.access.recorded(log)
+    ...     again = ft.audit(people, "good", model=box, sensitive_features="sex", rng=0)
+    >>> box.identity, again.statistic == result.statistic
+    ('named: version 1', True)
+    """
+    log = as_query_log("path", path)
+    with log.open(read_only=True) as store:
+        systems = [system for _, system in store.systems()]
+    identities = list(dict.fromkeys(system.identity for system in systems))
+    name = identities[0] if identity is None and len(identities) == 1 else identity
+    if name not in identities:
+        words = (
+            ", ".join(short_repr(item) for item in identities[:MAX_SYSTEMS_LISTED])
+            or "no system at all"
+        )
+        if identity is not None:
+            msg = (
+                f"{param('identity')} must be one of those in {log.name} ({words}), got "
+                f"{short_repr(identity)}"
+            )
+        else:
+            msg = (
+                f"{param('path')} must be a query log with the answers of one system, and "
+                f"{log.name} has those of {words}; `fairtransport log export` makes a log of one"
+            )
+        raise InputError(msg)
+    return _recorded(log, next(item for item in systems if item.identity == name))
+
+
+def _recorded(log: QueryLog, system: System) -> Recorded:
+    """Return the box of a system in a log."""
+    about = dict(system.about)
+    features = about.get("features")
+    return Recorded(
+        system.identity, log, str(about.get("name")), str(about.get("description")),
+        about.get("library"), None if features is None else tuple(features), about.get("own"),
+    )  # fmt: skip
+
+
+def describe_box(box: BlackBox) -> tuple[tuple[str, object], ...]:
+    """Return what a log stores about a black box, so that `recorded` can replace it."""
+    return (
+        ("description", str(box.description)),
+        ("features", box.features),
+        ("library", box.library),
+        ("name", box.name),
+        ("own", box.classes),
+    )
+
+
+def find_log(box: BlackBox) -> QueryLog | None:
+    """Return the log of a black box, whatever it is wrapped in."""
+    return next((layer.log for layer in layers(box) if isinstance(layer, Logged | Recorded)), None)
+
+
+def is_recorded(box: BlackBox) -> bool:
+    """Return whether there is only a log, and no model to ask."""
+    return any(isinstance(layer, Recorded) for layer in layers(box))
+
+
+EXPORT_SUFFIXES = (".csv", ".jsonl", ".sqlite")
+
+
+def contents(path: str | Path) -> list[tuple[System, int, int]]:
+    """Return the systems of a log, with their numbers of questions and answers."""
+    with as_query_log("FILE", path).open(read_only=True) as store:
+        return [(system, *store.count(number)) for number, system in store.systems()]
+
+
+class Row(TypedDict):
+    """An answer in an export, with the order of its scores if it has any."""
+
+    identity: str
+    kind: str
+    question: dict[str, object]
+    draw: int
+    answer: object
+    classes: NotRequired[list[Value]]
+
+
+def export(path: str | Path, output: str | Path, identity: str | None = None) -> Path:
+    """Write the content of a log to a CSV, JSON Lines or SQLite file."""
+    target, log = Path(output), as_query_log("FILE", path)
+    if target.suffix.lower() not in EXPORT_SUFFIXES:
+        msg = f"`OUTPUT` must end in {', '.join(EXPORT_SUFFIXES)}, got {target.name!r}"
+        raise InputError(msg)
+    with log.open(read_only=True) as store:
+        systems = [
+            system
+            for _, system in store.systems()
+            if identity is None or system.identity == identity
+        ]
+        if not systems:
+            got = "an empty log" if identity is None else short_repr(identity)
+            msg = f"{param('identity')} must be one that {log.name} has answers of, got {got}"
+            raise InputError(msg)
+        if target.suffix.lower() == ".sqlite":
+            return write_bytes(target, _copy(log, store, systems), "OUTPUT")
+        rows = [row for system in systems for row in _rows(store, system)]
+    text = _lines(rows) if target.suffix.lower() == ".jsonl" else _table(rows)
+    return write_text(target, text, "OUTPUT")
+
+
+def _rows(store: Store, system: System) -> Iterator[Row]:
+    """Yield the answers of one system, each with its question's columns by name."""
+    for (question, draw), answer in store.entries(system):
+        values = dict(zip(system.columns, json.loads(question), strict=True))
+        row: Row = {
+            "identity": system.identity, "kind": system.kind, "question": values, "draw": draw,
+            "answer": answer,
+        }  # fmt: skip
+        if system.classes:
+            row["classes"] = list(system.classes)
+        yield row
+
+
+def _lines(rows: list[Row]) -> str:
+    """Return one JSON object a line."""
+    return "".join(f"{to_sorted_json(row)}\n" for row in rows)
+
+
+def _table(rows: list[Row]) -> str:
+    """Return a CSV table with a column "question.NAME" for each feature."""
+    columns = list(dict.fromkeys(name for row in rows for name in row["question"]))
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(
+        ["identity", "kind", *(f"question.{name}" for name in columns), "draw", "answer"]
+    )
+    for row in rows:
+        values = [row["question"].get(name) for name in columns]
+        answer = to_sorted_json(row["answer"]) if isinstance(row["answer"], list) else row["answer"]
+        cells = [row["identity"], row["kind"], *values, row["draw"], answer]
+        writer.writerow(map(escape_formula, cells))
+    return text.getvalue()
+
+
+def _copy(log: QueryLog, store: Store, systems: list[System]) -> bytes:
+    """Return the bytes of a query log with some of the systems."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        create_tables(connection)
+        copy = Store(connection, log)
+        for system in systems:
+            copy.add(system, store.entries(system))
+        return connection.serialize()

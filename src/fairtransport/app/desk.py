@@ -1,83 +1,337 @@
-"""What can be asked of a finished audit, inside the process that holds it.
-
-Everything comes from the result and the report's own words and tables; nothing is computed here.
-"""
+"""What can be asked of a finished audit, in the words of its file, in the process that holds it."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairtransport.app.repeating import DOCUMENT, REPORT, command_line, python_code
-from fairtransport.audit import AuditResult
-from fairtransport.audit.afterwards import look_at
-from fairtransport.audit.cases import find_case, point_of
-from fairtransport.localise.moves import moves_columns
-from fairtransport.localise.moves_file import moves_bytes
-from fairtransport.localise.profiles import Profiles
-from fairtransport.report import render_comparison_html, render_html
-from fairtransport.report.comparison_sections.comparison_finding import (
-    LIKE,
-    comparison_title,
-    difference_sentence,
+import numpy as np
+
+from fairtransport.app.form import FIELD_NAMES, PER_CENT, decision_name
+from fairtransport.audits import AuditResult
+from fairtransport.audits.from_text import JSON_FILE, REPORT_FILE
+from fairtransport.audits.inspect import find_case, look_at, point_of
+from fairtransport.data.files import FileSource
+from fairtransport.data.preview import fetch_row, preview_file
+from fairtransport.documents.verdicts import comparison_row
+from fairtransport.explain.groups import SELECTION
+from fairtransport.explain.moves import Profiles, build_moves_columns, encode_moves
+from fairtransport.report import render
+from fairtransport.report.sections.comparison import comparison_title, difference_sentence
+from fairtransport.report.sections.decisions import (
+    alternatives_sentence,
+    direction_rows,
+    headline,
+    interval_of,
+    label_sentence,
+    label_text,
+    limit_lines,
+    score_sentences,
 )
-from fairtransport.report.numbers import DOWN, UP, bound
-from fairtransport.report.sections.finding import meaning, verdict_sentence, verdict_title
+from fairtransport.report.sections.finding import meaning, verdict_title
+from fairtransport.report.sections.groups import rate_table
+from fairtransport.report.sections.rates import decision_lines as rate_lines
 from fairtransport.report.sections.who import moved_sentence, moves_table
-from fairtransport.report.strings import profile_text
-from fairtransport.space.file_source import FileSource
-from fairtransport.space.overview import overview_of, row_of
+from fairtransport.report.tables import (
+    Cell,
+    Table,
+    changes_cell,
+    columns_of,
+    people_cell,
+    profile_cell,
+)
+from fairtransport.report.text import (
+    DOWN,
+    ERROR,
+    OUTCOME,
+    UP,
+    bound,
+    level,
+    people,
+    prediction_text,
+    profile_text,
+    pvalue_text,
+    value_text,
+    visible,
+)
 
 if TYPE_CHECKING:
-    from fairtransport.app.asked import Asked
-    from fairtransport.audit import Comparison
-    from fairtransport.audit.cases import Case
-    from fairtransport.report.cells import Table
+    from collections.abc import Iterator
 
-SHORT, MOVES, LINE, CODE = "report.md", "moves.csv", "audit.sh", "audit.py"
-MOST_MOVES = 20
-"""So many moves are listed beside a budget that is moved."""
-MOST_CASES = 12
-"""So many of those whom the plan moves are offered to be looked up."""
-FURTHEST = 4.0
+    from fairtransport.app.form import Counted
+    from fairtransport.audits import Comparison
+    from fairtransport.audits.from_text import AuditRequest
+    from fairtransport.audits.inspect import Case, Twin
+    from fairtransport.documents.audit import AuditSummary
+    from fairtransport.explain.moves import Prediction
+
+
+NOBODY = (
+    "Nobody in the file is alike, so that the audit says nothing about this person: that is no "
+    "sign of equal treatment."
+)
+WRONG = "more wrong decisions in 100 people"
+MAX_MOVES = 20
+"""Moves that are listed beside a budget that is moved."""
+MAX_CASES = 12
+"""People who are offered to be looked up."""
+MAX_BUDGET_FACTOR = 4.0
 """A slider of budgets ends at so many times the budget, or where the curve does."""
 
 
 @dataclass(frozen=True)
-class Finding:
-    """What was found, in short, and what the pages around it have to know.
+class DecisionWords:
+    """Answers of an audit in the words of its file."""
 
-    Attributes
-    ----------
-    title, sentence
-        The verdict, in two words and in one sentence.
-    verdict
-        Its name, by which it is coloured.
-    n
-        How many people there are.
-    delta, budget, alpha
-        What was asked.
-    most_budget
-        Where a slider of budgets ends; None where the budget changes nothing.
-    most_delta
-        Where a slider of thresholds ends.
-    loss
-        The name of the loss.
-    """
+    counted: Counted
+
+    def text(self, prediction: Prediction) -> str:
+        """Return an answer: a decision of the file, or numbers as they are."""
+        counted = self.counted
+        if counted.loss == OUTCOME and counted.decision is not None:
+            return self.name(counted.decision) if prediction == 1 else self.other
+        if isinstance(prediction, float | dict):
+            return prediction_text(prediction)
+        return self.name(value_text(prediction, write=str))
+
+    def name(self, text: str) -> str:
+        """Return a decision; a number with its column."""
+        return visible(decision_name(text, self.counted.column))
+
+    @property
+    def other(self) -> str:
+        """The decision that is not counted."""
+        counted = self.counted
+        if counted.other is not None:
+            return self.name(counted.other)
+        return f"not {self.name(counted.decision or '')}"
+
+    def row_text(self, label: str) -> str:
+        """Return a decision that the report has a text of."""
+        decision = self.counted.decision
+        if self.counted.loss != OUTCOME or decision is None:
+            return self.name(label)
+        return self.name(decision) if label == label_text(decision) else self.other
+
+
+def _capital(text: str) -> str:
+    """Return a text as a sentence begins; the name of a column stays as it is."""
+    return text if " = " in text else text[:1].upper() + text[1:]
+
+
+@dataclass(frozen=True)
+class CaseView:
+    """One person: who they are, the decision, and what it would be as someone else."""
+
+    profile: Cell
+    label: str | None
+    decision: str
+    lead: str
+    sentences: tuple[str, ...]
+    others: Table | None
+    listed: int
+    comparable: int
+    people: int
+
+
+def view_case(case: Case, words: DecisionWords, sensitive: tuple[str, ...]) -> CaseView:
+    """Return a case in words."""
+    own = words.text(case.prediction)
+    twins = sorted(
+        case.twins, key=lambda one: (words.text(one.prediction) == own, one.cost, len(one.changed))
+    )
+    label = None if case.label is None else value_text(case.label)
+    return CaseView(
+        profile=profile_cell(case.profile), label=label, decision=own,
+        lead=_lead(case, twins, words, sensitive),
+        sentences=tuple(_alternatives(case, twins, words, sensitive)),
+        others=_others_table(case, twins, words) if twins else None,
+        listed=len(twins), comparable=case.comparable, people=case.people,
+    )  # fmt: skip
+
+
+def _lead(
+    case: Case, twins: list[Twin], words: DecisionWords, sensitive: tuple[str, ...]
+) -> str:  # fmt: skip
+    """Return the decision, and what it would be as the nearest person who gets another one."""
+    own, groups = words.text(case.prediction), " or ".join(map(visible, sensitive))
+    if not twins:
+        return f"{_capital(own)}. {NOBODY}"
+    twin, by_model = twins[0], words.counted.by_model
+    if words.text(twin.prediction) == own:
+        if by_model:
+            return f"{_capital(own)}, whatever the recorded {groups}."
+        return f"{_capital(own)}, as all others in the file who are alike but for {groups}."
+    if not by_model:
+        return f"{_capital(own)}. Others in the file who are alike are decided otherwise."
+    return f"{_capital(own)}. It would be {words.text(twin.prediction)} with {_changes(twin)}."
+
+
+def _alternatives(
+    case: Case, twins: list[Twin], words: DecisionWords, sensitive: tuple[str, ...]
+) -> list[str]:  # fmt: skip
+    """Return what each sensitive feature alone does to the decision, or how those alike fare."""
+    own, sentences = words.text(case.prediction), []
+    for name in sensitive:
+        alone = [one for one in twins if one.changed == (name,)]
+        if not words.counted.by_model:
+            sentences += _rates_alike(alone, words)
+            continue
+        others = [
+            f"{words.text(one.prediction)} with {_changes(one)}"
+            for one in alone
+            if words.text(one.prediction) != own
+        ]
+        if alone:
+            same = f"{own}, whatever it is"
+            sentences.append(f"By {visible(name)} alone: {'; '.join(others) or same}.")
+    return sentences
+
+
+def _rates_alike(twins: list[Twin], words: DecisionWords) -> list[str]:
+    """Return how often people who are alike, but for one column, get each decision."""
+    sentences = []
+    for group in dict.fromkeys(map(_changes, twins)):
+        members = [one for one in twins if _changes(one) == group]
+        total = sum(one.people for one in members)
+        parts = [f"{people(one.people)} {words.text(one.prediction)}" for one in members]
+        sentences.append(f"Alike, but {group}: {people(total)} people, {', '.join(parts)}.")
+    return sentences
+
+
+def _changes(twin: Twin) -> str:
+    return ", ".join(f"{visible(name)} {value_text(twin.profile[name])}" for name in twin.changed)
+
+
+def _others_table(case: Case, twins: list[Twin], words: DecisionWords) -> Table:
+    """Return those with whom a case is compared, other decisions first."""
+    is_far = any(one.cost > 0 for one in twins)
+    titles = ["Instead", "Decision", *(["Distance²"] if is_far else []), "Like that in the file"]
+    rows = tuple(
+        (
+            changes_cell(case.profile, one.profile, one.changed)
+            if one.changed
+            else Cell("the same in every column"),
+            Cell(words.text(one.prediction)),
+            *([Cell(value_text(one.cost), one.cost)] if is_far else []),
+            people_cell(float(one.people)),
+        )
+        for one in twins
+    )
+    numeric = ["Distance²", "Like that in the file"]
+    return Table("twins", "Compared with", columns_of(titles, numeric), rows)
+
+
+SHORT, MOVES, LINE, CODE = "report.md", "moves.csv", "audit.sh", "audit.py"
+
+
+@dataclass(frozen=True)
+class FindingRow:
+    """People who get one decision and would get another."""
+
+    decision: str
+    alternative: str
+    people: str
+    interval: str
+    effect: str
+    details: str
+    width: float
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found, in the words of the file, and what the pages around it have to know."""
 
     title: str
-    sentence: str
     verdict: str | None
     n: int
+    lead: str = ""
+    rows: tuple[FindingRow, ...] = ()
+    lines: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
+    rates: tuple[Table, ...] = ()
+    advice: str | None = None
+    next_settings: dict[str, Any] | None = None
+    other_columns: tuple[str, ...] = ()
     delta: float | None = None
     budget: float = 0.0
     alpha: float = 0.05
-    most_budget: float | None = None
-    most_delta: float = 1.0
-    loss: str = ""
+    max_budget: float | None = None
+    max_delta: float = 1.0
+    unit: int = 1
+    limit_words: str = ""
+
+
+def _rows(summary: AuditSummary, words: DecisionWords) -> tuple[FindingRow, ...]:
+    """Return who gets another decision as someone else, worse off first."""
+    if summary.decisions is None or summary.decisions.scores is not None:
+        return ()
+    rows = direction_rows(summary.decisions)
+    most = max((row.count.people for row in rows), default=1.0) or 1.0
+    return tuple(
+        FindingRow(
+            words.row_text(row.decision), words.row_text(row.alternative), people(row.count.people),
+            interval_of(row.count), row.effect, row.details, PER_CENT * row.count.people / most,
+        )
+        for row in rows
+    )  # fmt: skip
+
+
+def _lines(summary: AuditSummary) -> tuple[str, ...]:
+    """Return what else is said of the decisions."""
+    decisions = summary.decisions
+    if decisions is None or summary.applicability is not None:
+        return ()
+    sentences = (
+        *score_sentences(decisions), label_sentence(decisions), alternatives_sentence(decisions)
+    )  # fmt: skip
+    return tuple(one for one in sentences if one)
+
+
+def _limits(summary: AuditSummary, counted: Counted) -> tuple[str, ...]:
+    """Return the limit and what was found beside it."""
+    if summary.applicability is not None:
+        return ()
+    has_lines = counted.loss == ERROR and summary.budget == 0
+    if summary.rates is not None:
+        return tuple(rate_lines(summary)[1:])
+    if has_lines or not counted.is_people:
+        return tuple(limit_lines(summary))
+    unit = WRONG if counted.loss == ERROR else counted.words
+    sure = f"with {level(1 - summary.alpha)} confidence"
+    lines = []
+    if summary.delta is not None:
+        count = f"{summary.delta * summary.n:.0f} of these {summary.n:,}"
+        lines.append(f"Your limit: {PER_CENT * summary.delta:.3g} {unit} ({count}).")
+    number = people(round(summary.statistic * summary.n, 6))
+    least = bound(PER_CENT * (summary.lower_bound or 0.0), DOWN, 1)
+    upper = summary.upper_bound
+    most = "" if upper is None else f", at most {bound(PER_CENT * upper, UP, 1)}"
+    tail = "" if summary.pvalue is None else f"; {pvalue_text(summary, summary.pvalue)}"
+    share = f"{PER_CENT * summary.statistic:.3g} in 100 ({number} people)"
+    return (*lines, f"Found {share}; at least {least}{most}, each {sure}{tail}.")
+
+
+def _rate_tables(summary: AuditSummary, words: DecisionWords) -> Iterator[Table]:
+    """Yield how often the groups of each sensitive feature get the decision, without ratios."""
+    for at, comparison in enumerate(summary.group_metrics):
+        for rate in comparison.rates if len(comparison.features) == 1 else ():
+            if rate.kind == SELECTION:
+                label = words.row_text(label_text(rate.label))
+                by = visible(comparison.features[0])
+                table = rate_table(replace(rate, label=label), f"rates-{at}", by)
+                rows = tuple(row[:-1] for row in table.rows)
+                yield replace(table, columns=table.columns[:-1], rows=rows)
+
+
+def _say_fields(advice: str | None) -> str | None:
+    """Return advice that names fields of the form instead of parameters."""
+    for name, field in FIELD_NAMES.items():
+        advice = None if advice is None else advice.replace(f"`{name}`", f"“{field}”")
+    return advice
 
 
 @dataclass(frozen=True)
@@ -96,8 +350,8 @@ class Look:
         Where δ lies against the bounds.
     tested
         The verdict that the audit reached, where budget and δ are as they were asked.
-    in_people, in_words
-        What the statistic means, and the budget.
+    in_words
+        What the budget means.
     moved
         Who is moved, in a sentence.
     moves
@@ -117,7 +371,6 @@ class Look:
     place: str | None
     tested: str | None
     applicability: str | None
-    in_people: str | None
     in_words: str
     moved: str
     moves: Table
@@ -126,8 +379,10 @@ class Look:
 class Desk:
     """Answers questions about one result."""
 
-    def __init__(self, result: AuditResult | Comparison, asked: Asked) -> None:
-        self.result, self.asked = result, asked
+    def __init__(
+        self, result: AuditResult | Comparison, request: AuditRequest, counted: Counted
+    ) -> None:
+        self.result, self.request, self.words = result, request, DecisionWords(counted)
 
     @property
     def _audit(self) -> AuditResult:
@@ -137,72 +392,125 @@ class Desk:
     def finding(self) -> Finding:
         """Return what was found, in short."""
         if not isinstance(self.result, AuditResult):
-            summary = self.result.summary
+            comparison = self.result.summary
             return Finding(
-                title=comparison_title(summary),
-                sentence=difference_sentence(summary),
-                verdict=LIKE[summary.verdict],
-                n=summary.n,
+                title=comparison_title(comparison),
+                verdict=comparison_row(comparison.verdict).value,
+                n=comparison.n,
+                lead=difference_sentence(comparison),
             )
-        found, headline = self.result, self.result.headline
-        ends = float(found.budget_curve.budgets[-1])
+        result, summary = self.result, self.result.document(**self.request.document)
+        counted, last = self.words.counted, float(result.budget_curve.budgets[-1])
+        if summary.applicability is not None:
+            lead = str(summary.applicability)
+        elif summary.rates is not None:
+            lead = rate_lines(summary)[0]
+        else:
+            lead = headline(summary) or meaning(summary)
+        is_known = summary.applicability is None
         return Finding(
-            title=verdict_title(headline),
-            sentence=verdict_sentence(headline),
-            verdict=headline.verdict,
-            n=found.n,
-            delta=found.delta,
-            budget=found.problem.budget,
-            alpha=found.alpha,
-            most_budget=_slider_end(ends, found.problem.budget) if ends > 0 else None,
-            most_delta=_slider_of_thresholds(found),
-            loss=found.loss.name,
+            title=verdict_title(summary),
+            verdict=summary.verdict,
+            n=result.n,
+            lead=lead,
+            rows=_rows(summary, self.words) if is_known else (),
+            lines=_lines(summary),
+            limits=_limits(summary, counted),
+            rates=tuple(_rate_tables(summary, self.words)),
+            advice=_say_fields(result.advice),
+            next_settings=result.next_settings,
+            other_columns=tuple(
+                name for name in result.space.features if name not in result.space.sensitive
+            ),
+            delta=result.delta,
+            budget=result.problem.budget,
+            alpha=result.alpha,
+            max_budget=_slider_end(last, result.problem.budget) if last > 0 else None,
+            max_delta=_slider_of_thresholds(result),
+            unit=PER_CENT if counted.is_people else 1,
+            limit_words=visible(counted.words),
         )
 
     def look(self, budget: float | None, delta: float | None) -> Look:
         """Return the audit at another budget, with another threshold beside it."""
-        seen = look_at(self._audit, budget=budget, delta=delta)
-        found = seen.result
-        headline = found.headline
-        upper = found.upper_bound
+        view = look_at(self._audit, budget=budget, delta=delta)
+        result = view.result
+        summary = result.headline
+        upper = result.upper_bound
         return Look(
-            statistic=found.statistic,
-            lower=found.lower_bound,
-            lower_text=bound(headline.lower_bound, DOWN),
-            upper_text=bound(headline.upper_bound, UP),
+            statistic=result.statistic,
+            lower=result.lower_bound,
+            lower_text=self._bound(summary.lower_bound, DOWN),
+            upper_text=self._bound(summary.upper_bound, UP),
             upper=None if upper == float("inf") else upper,
-            of_rates=found.rates is not None,
-            budget=found.problem.budget,
-            delta=seen.delta,
-            same_budget=seen.same_budget,
-            same_delta=seen.same_delta,
-            place=seen.place,
-            tested=verdict_sentence(headline) if seen.same_budget and seen.same_delta else None,
-            applicability=found.applicability,
-            in_people=meaning(headline),
-            in_words=headline.budget_in_words,
-            moved=moved_sentence(headline),
-            moves=moves_table(headline, MOST_MOVES),
+            of_rates=result.rates is not None,
+            budget=result.problem.budget,
+            delta=view.delta,
+            same_budget=view.same_budget,
+            same_delta=view.same_delta,
+            place=view.place,
+            tested=verdict_title(summary) if view.same_budget and view.same_delta else None,
+            applicability=result.applicability,
+            in_words=summary.budget_in_words,
+            moved=moved_sentence(summary),
+            moves=moves_table(summary, MAX_MOVES),
         )
+
+    def _bound(self, number: float | None, rounding: str) -> str:
+        """Return a bound, of people in 100, as the limit is."""
+        if number is None or not self.words.counted.is_people:
+            return bound(number, rounding)
+        return bound(PER_CENT * number, rounding, 2)
 
     @cached_property
     def _source(self) -> tuple[FileSource, int]:
-        source = FileSource(self.asked.data)
-        return source, overview_of(source).rows
+        source = FileSource(self.request.data)
+        return source, preview_file(source).rows
 
-    def case(self, row: int | None = None, point: int = 0) -> Case:
-        """Return the case of a row of the file, or of a point."""
+    def case(self, row: int | None = None, point: int = 0) -> CaseView:
+        """Return the person of a row of the file, or people of a point."""
         if row is not None:
             source, rows = self._source
-            point = point_of(self._audit.space, row_of(source, row, rows))
-        return find_case(self._audit, point)
+            point = point_of(self._audit.space, fetch_row(source, row, rows))
+        case = find_case(self._audit, point)
+        return view_case(case, self.words, tuple(self._audit.space.sensitive))
 
     def affected(self) -> list[tuple[int, float, str]]:
-        """Return whom the plan moves, those who add most first: point, people, who they are."""
-        moved = self._audit.moved.take(slice(MOST_CASES))
-        profiles = Profiles(self._audit.space)
-        points = zip(moved.sources.tolist(), moved.people.tolist(), strict=True)
-        return [(point, many, profile_text(profiles.profile(point))) for point, many in points]
+        """Return people whose decision would change, or whom the plan moves: point, people, who."""
+        space = self._audit.space
+        profiles = Profiles(space)
+        points = self._changed_points()
+        if points is None:
+            moves = self._audit.moved.take(slice(MAX_CASES))
+            pairs = zip(moves.sources.tolist(), moves.people.tolist(), strict=True)
+        else:
+            pairs = zip(points, space.counts[points].tolist(), strict=True)
+        return [(point, count, profile_text(profiles.profile(point))) for point, count in pairs]
+
+    def _changed_points(self) -> list[int] | None:
+        """Return the points with most people of those decided otherwise as someone else."""
+        decisions, predictions = self._audit.decisions, self._audit.answers.predictions
+        if decisions is None or decisions.scores is not None:
+            return None
+        space, codes = self._audit.space, np.unique(predictions.astype(str), return_inverse=True)[1]
+        least = np.full(space.size, codes.max())
+        most = np.zeros(space.size, codes.dtype)
+        np.minimum.at(least, space.families, codes)
+        np.maximum.at(most, space.families, codes)
+        changed = np.flatnonzero(space.observed & (least != most)[space.families])
+        # those who are worse off first
+        order = np.lexsort((-space.counts[changed], self._is_good()[changed]))
+        return [int(point) for point in changed[order][:MAX_CASES]]
+
+    def _is_good(self) -> np.ndarray:
+        """Return of each point whether it gets the good decision; nowhere if none is good."""
+        predictions, favourable = self._audit.answers.predictions, self._audit.favourable
+        if favourable is None:
+            return np.zeros(len(predictions), bool)
+        if self.words.counted.loss == OUTCOME:
+            is_counted = self._audit.settings.pos_label == favourable
+            return np.asarray(predictions == (1 if is_counted else 0))
+        return np.asarray(predictions == favourable)
 
     def report(self) -> str:
         """Return the report as a page."""
@@ -211,8 +519,8 @@ class Desk:
     @cached_property
     def _report(self) -> str:
         if isinstance(self.result, AuditResult):
-            return render_html(self.result.summary)
-        return render_comparison_html(self.result.summary)
+            return render(self.result.document(**self.request.document), "html")
+        return render(self.result.summary, "html")
 
     def file(self, name: str) -> bytes:
         """Return one of the files that `files` names."""
@@ -221,24 +529,30 @@ class Desk:
 
     def document(self) -> str:
         """Return the JSON document."""
+        if isinstance(self.result, AuditResult):
+            return self.result.document(**self.request.document).to_json()
         return self.result.summary.to_json()
+
+    def markdown(self) -> str:
+        """Return the short report."""
+        return self.result.to_markdown(**self.request.document)
 
     def moves(self) -> bytes:
         """Return all moves as a table."""
-        found = self._audit
-        columns = moves_columns(
-            found.moved, found.space, found.answers.predictions, found.problem.losses
+        result = self._audit
+        columns = build_moves_columns(
+            result.moved, result.space, result.answers.predictions, result.problem.losses
         )
-        return moves_bytes(Path(MOVES), columns, found.answers.classes)
+        return encode_moves(Path(MOVES), columns, result.answers.classes)
 
 
 FILES: dict[str, Any] = {
-    REPORT: Desk.report,
-    SHORT: lambda desk: desk.result.to_markdown(),
-    DOCUMENT: Desk.document,
+    REPORT_FILE: Desk.report,
+    SHORT: Desk.markdown,
+    JSON_FILE: Desk.document,
     MOVES: Desk.moves,
-    LINE: lambda desk: f"{command_line(desk.asked)}\n",
-    CODE: lambda desk: python_code(desk.asked),
+    LINE: lambda desk: f"{desk.request.as_command()}\n",
+    CODE: lambda desk: desk.request.as_python(),
 }
 """The files that can be downloaded, and nothing else."""
 QUESTIONS = {name: name for name in ("affected", "look", "case", "report", "file")}
@@ -247,13 +561,15 @@ QUESTIONS = {name: name for name in ("affected", "look", "case", "report", "file
 
 def _slider_end(last: float, budget: float) -> float:
     """Return where a slider of budgets ends: where the curve does, if that is not far off."""
-    return last if budget == 0 else min(last, FURTHEST * budget)
+    return last if budget == 0 else min(last, MAX_BUDGET_FACTOR * budget)
 
 
-def _slider_of_thresholds(found: AuditResult) -> float:
+def _slider_of_thresholds(result: AuditResult) -> float:
     """Return a round number beyond what was found and asked, for a slider of δ."""
-    upper = found.upper_bound if math.isfinite(found.upper_bound) else 0.0
-    largest = max(found.statistic, found.delta or 0.0, upper)
+    upper = result.upper_bound if math.isfinite(result.upper_bound) else 0.0
+    largest = max(result.statistic, result.delta or 0.0, upper)
     step = 10.0 ** math.floor(math.log10(largest)) if largest > 0 else 0.1
     end = math.ceil(1.5 * largest / step) * step or step
-    return end if found.loss.range is None else min(end, found.loss.range[1] - found.loss.range[0])
+    return (
+        end if result.loss.range is None else min(end, result.loss.range[1] - result.loss.range[0])
+    )

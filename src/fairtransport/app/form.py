@@ -1,274 +1,471 @@
-"""The form of an audit: from what is typed to what is asked, with a sentence beside each field.
-
-Columns are named by their places, so that no name of a file gets into the names of fields.
-"""
+"""The form of an audit: from its fields to an AuditRequest, with messages beside fields."""
 
 from __future__ import annotations
 
-import re
+import math
 import secrets
 from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from functools import cached_property
 from inspect import signature
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from fairtransport.app.asked import Answering, Asked, check, resolve
-from fairtransport.audit import compare
-from fairtransport.audit.applicability import FIT_SHARE
-from fairtransport.errors import FairtransportError, InputError
-from fairtransport.literals import literal, numbers
+from fairtransport._core.validation import parse_literal, parse_numbers
+from fairtransport.app.roles import (
+    CASE,
+    COUNTS,
+    LABEL,
+    MAX_DECISIONS,
+    PREDICTION,
+    SCORE,
+    SENSITIVE,
+    UNUSED,
+    guess_good,
+    guess_roles,
+)
+from fairtransport.audits import compare
+from fairtransport.audits.from_text import AuditRequest, ModelSource
+from fairtransport.data.files import FileSource
+from fairtransport.data.preview import preview_file
+from fairtransport.errors import FairtransportError, InputError, entry, param, render_message
+from fairtransport.report.text import ERROR, OUTCOME, loss_name, people
 from fairtransport.settings import SETTINGS, AuditSettings, checked
+from fairtransport.similarity import SIMILARITIES, SensitiveSubspace, similarity_from_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from fairtransport.app.tables import Table
     from fairtransport.app.uploads import Upload
+    from fairtransport.data.preview import ColumnPreview, FilePreview
 
-CASE, LABEL, SENSITIVE, PREDICTION, SCORE, COUNTS, UNUSED = (
-    "case", "label", "sensitive", "prediction", "score", "counts", "unused",
-)  # fmt: skip
+
 ROLES = {
-    CASE: "describes a case",
-    LABEL: "true label",
-    SENSITIVE: "sensitive feature",
-    PREDICTION: "prediction",
-    SCORE: "score of the positive label",
-    COUNTS: "number of cases a row stands for",
-    UNUSED: "left out",
+    CASE: "describes a person",
+    LABEL: "true outcome: what really happened",
+    COUNTS: "number of people a row stands for",
+    SCORE: "score of the decision, not a label",
+    UNUSED: "not used",
 }
-"""What a column can be."""
-SIMILARITIES = {
-    "ignore-sensitive": "People who differ in nothing but sensitive features are similar; nobody "
-    "else is.",
-    "mixed-tabular": "People are the more similar, the less they differ: I say below how much a "
-    "difference in each column counts.",
-    "sensitive-subspace": "People are similar who differ in what tells sensitive features from "
-    "the other columns: learned from a part of the people, who are set aside.",
-}
-"""What can be chosen without a further file, in words."""
-NUMBERS = ("delta", "budget", "alpha", "rng", "n_resamples")
+"""What a column can be, besides the decision and the groups."""
+CHOICES = {name: kind.choice for name, kind in SIMILARITIES.items() if kind.choice}
+"""The similarities that need no further file, in words."""
+AMBIGUOUS = frozenset({"yes", "no", "y", "n", "t", "f"})
+"""Decisions that say nothing without the name of their column."""
+PER_CENT = 100
+HOLD_OUT = 0.3
+"""The share of the people on whom 'sensitive-subspace' is fitted."""
+NUMBERS = ("budget", "alpha", "rng", "n_resamples")
 WHOLE = ("rng", "n_resamples")
-WORDS = ("loss", "method", "missing", "judge", "disagreement", "title", "date", "data_name",
-         "auditor")  # fmt: skip
+WORDS = ("method", "missing", "judge")
+HEAD = ("title", "date", "data_name", "auditor")
 VALUES = ("pos_label", "favourable")
 FIELDS = {
-    "y": "columns", "sensitive_features": "columns", "counts": "columns", "features": "columns",
-    "y_pred": "answers", "y_score": "answers", "model": "answers", "models": "answers",
-    "path": "model_path", "allow_pickle": "model_path", "X": "columns",
+    "y": "columns", "sensitive_features": "groups", "counts": "columns", "features": "columns",
+    "y_pred": "decision", "y_score": "decision", "model": "answers", "models": "answers",
+    "path": "model_path", "allow_pickle": "model_path", "X": "columns", "delta": "limit",
     "scales": "similarity", "mismatch": "similarity", "exact": "similarity",
-    "fit": "similarity", "fit_share": "similarity", "privileged": "favourable",
+    "fit": "similarity", "hold_out": "similarity", "reference": "favourable",
 }  # fmt: skip
 """The field beside which a sentence about a parameter stands, if not the one of its name."""
-_NAMED = re.compile(r"`(\w+)")
+FIELD_NAMES = {
+    "X": "The file", "y": "What really happened", "y_pred": "The column with the decision",
+    "y_score": "The column with the score", "sensitive_features": "The groups to compare",
+    "features": "The columns that describe a person", "counts": "Number of people a row stands for",
+    "model": "The model file", "models": "The model files", "path": "The path",
+    "allow_pickle": "It may be a pickle", "delta": "Your limit", "budget": "Budget ε",
+    "alpha": "Level α", "rng": "Seed", "n_resamples": "Resamples", "loss": "What is counted",
+    "loss_range": "Range of what is counted", "method": "Method", "missing": "Missing values",
+    "judge": "Judged", "bins": "Numbers into groups", "similarity": "Who is alike",
+    "scales": "Difference that counts 1", "mismatch": "Cost of another value",
+    "exact": "Same value", "pos_label": "Decision that is counted",
+    "favourable": "Good for the person", "reference": "Reference group", "title": "Title",
+    "auditor": "Auditor", "date": "Date", "data_name": "Name of the data",
+    "tolerance": "Tolerance", "row": "Row of the file", "targets": "targets",
+}  # fmt: skip
+"""Parameters as the form names them."""
 
 
 @dataclass
-class Filled:
+class AuditForm:
     """What was typed into a form, what it asks for, and what is wrong with it, by field."""
 
     typed: Mapping[str, str]
-    asked: Asked | None = None
+    request: AuditRequest | None = None
     errors: dict[str, str] = field(default_factory=dict)
 
-    def refuse(self, sentence: str, place: str | None = None) -> None:
-        """Put a sentence beside its field; the first one there stays."""
-        self.errors.setdefault(place or field_of(sentence), sentence)
+    def refuse(self, message: str, place: str | None = None) -> None:
+        """Put a message beside its field; the first one there stays."""
+        error = InputError(message)
+        sentence = render_message(message, FIELD_NAMES)
+        self.errors.setdefault(place or field_of(error.parameter), sentence)
 
 
-def field_of(sentence: str) -> str:
-    """Return the field that a sentence is about; "form" where it names none.
-
-    Examples
-    --------
-    >>> field_of("`y_pred` must be a column"), field_of("`alpha` must be …"), field_of("no memory")
-    ('answers', 'alpha', 'form')
-    """
-    found = _NAMED.search(sentence)
-    name = "form" if found is None else found[1]
-    known = name in FIELDS or name in (
+def field_of(parameter: str | None) -> str:
+    """Return the field of a parameter; "form" where it has none."""
+    name = parameter or "form"
+    is_field = name in FIELDS or name in (
         *NUMBERS,
         *WORDS,
         *VALUES,
+        *HEAD,
+        "loss",
         "similarity",
         "bins",
         "tolerance",
         "loss_range",
     )
-    return FIELDS.get(name, name) if known else "form"
+    return FIELDS.get(name, name) if is_field else "form"
 
 
-def fill(table: Table, typed: Mapping[str, str], models: Mapping[str, Upload]) -> Filled:
-    """Read a form.
-
-    Parameters
-    ----------
-    table
-        The file it is about.
-    typed
-        Its words, by field.
-    models
-        Model files that were handed over, "model" and "second_model".
-    """
-    found = Filled(typed)
+def fill(table: Table, typed: Mapping[str, str], models: Mapping[str, Upload]) -> AuditForm:
+    """Read a form."""
+    form = AuditForm(typed)
     roles = roles_of(table, typed)
-    settings = _settings(table, found, roles)
-    answering = _answering(table, found, roles, models)
+    sources = _sources(table, form, roles, models)
+    settings = _settings(table, form, roles)
+    document = _document(table, form)
     similarity = typed.get("similarity") or str(AuditSettings.similarity)
-    like = similarity_settings(table, found, similarity)
-    tolerance = _number(found, "tolerance") or 0.0
-    if found.errors:
-        return found
-    if len(answering) > 1:
-        taken = signature(compare).parameters
-        settings = {name: value for name, value in settings.items() if name in taken}
+    like = similarity_settings(table, form, similarity)
+    tolerance = _number(form, "tolerance") or 0.0
+    if form.errors:
+        return form
+    if len(sources) > 1:
+        names = signature(compare).parameters
+        settings = {name: value for name, value in settings.items() if name in names}
     described = [name for name, role in roles.items() if role in {CASE, SENSITIVE}]
-    asked = Asked(
+    # a model is not to be asked about decisions that the file has
+    left_out = {UNUSED, PREDICTION, SCORE} if asks_model(typed) else {UNUSED}
+    uses_truth = find_counted(table, typed).loss != OUTCOME
+    if not uses_truth:
+        left_out.add(LABEL)
+    request = AuditRequest(
         data=table.path,
         shown=table.shown,
-        label=_only(found, roles, LABEL),
-        answering=answering,
-        described=tuple(described) if UNUSED in roles.values() else None,
+        label=_only(form, roles, LABEL) if uses_truth else None,
+        sources=sources,
+        described=tuple(described) if left_out & {*roles.values()} else None,
         similarity=similarity,
         similarity_settings=like,
         tolerance=tolerance,
-        settings=settings,
+        values=settings,
+        document={} if len(sources) > 1 else document,
     )
-    if found.errors:
-        return found
+    if form.errors:
+        return form
     try:
-        check(_with_features(asked))
+        # a model may tell other columns that describe a case
+        complete = request.resolve([]) if request.first.model is None else request
+        complete.settings()
     except FairtransportError as error:
-        found.refuse(str(error))
-        return found
-    found.asked = _with_features(asked)
-    return found
+        form.refuse(error.message)
+        return form
+    form.request = complete
+    return form
 
 
-def _with_features(asked: Asked) -> Asked:
-    """Name the columns that describe a case, where no model could tell others."""
-    if asked.described is None or asked.first.model is not None:
-        return asked
-    return resolve(asked, [])
+def asks_model(typed: Mapping[str, str]) -> bool:
+    """Say whether a model is asked, instead of the decisions of the file."""
+    return typed.get("answers") == "model"
+
+
+def decision_of(table: Table, typed: Mapping[str, str]) -> int | None:
+    """Return the place of the column with the decision; None if none was chosen."""
+    text = typed.get("decision", "")
+    return int(text) if text.isdecimal() and int(text) < len(table.columns) else None
 
 
 def roles_of(table: Table, typed: Mapping[str, str]) -> dict[str, str]:
     """Return what each column is."""
-    return {
-        column.name: role if (role := typed.get(f"role.{at}", CASE)) in ROLES else CASE
-        for at, column in enumerate(table.columns)
-    }
+    roles = {}
+    for at, column in enumerate(table.columns):
+        role = typed.get(f"role.{at}", CASE)
+        role = role if role in ROLES else CASE
+        if at == decision_of(table, typed):
+            role = SCORE if role == SCORE else PREDICTION
+        elif typed.get(f"group.{at}") == "on":
+            role = SENSITIVE
+        roles[column.name] = role
+    return roles
 
 
-def _only(found: Filled, roles: Mapping[str, str], role: str) -> str | None:
+@dataclass(frozen=True)
+class Counted:
+    """What an audit counts: wrong decisions, one decision, or something of a unit of its own."""
+
+    loss: str
+    decision: str | None = None
+    other: str | None = None
+    column: str = ""
+    by_model: bool = False
+
+    @property
+    def is_people(self) -> bool:
+        """Whether the limit is a number of people in 100."""
+        return self.loss == ERROR or self.decision is not None
+
+    @property
+    def words(self) -> str:
+        """What the limit is about, as it stands behind the number."""
+        if self.loss == ERROR:
+            return "in 100 people decided correctly, but wrongly as someone else"
+        if self.decision is None:
+            return f"higher mean {'decision' if self.loss == OUTCOME else loss_name(self.loss)}"
+        decision = with_decision(self.decision, self.column)
+        if not self.by_model:
+            return f"more {decision} in 100 people"
+        other = f"not {decision}"
+        other = other if self.other is None else with_decision(self.other, self.column)
+        return f"in 100 people {other}, but {decision} as someone else"
+
+
+def decision_name(text: str, column: str) -> str:
+    """Return a decision in the file's own words; a number or a "yes" with its column."""
+    return text if _says_itself(text) else f"{column} = {text}"
+
+
+def with_decision(text: str, column: str) -> str:
+    """Return a decision as it stands behind the people who get it."""
+    return f"{'' if _says_itself(text) else 'with '}{decision_name(text, column)}"
+
+
+def _says_itself(text: str) -> bool:
+    is_number = isinstance(parse_literal(text), int | float)
+    return not is_number and text.strip().lower() not in AMBIGUOUS
+
+
+def good_column(table: Table, typed: Mapping[str, str]) -> int | None:
+    """Return the column that has the decisions as values: the decision's, or what happened."""
+    at = decision_of(table, typed)
+    if at is None and asks_model(typed):
+        roles = [*roles_of(table, typed).values()]
+        at = roles.index(LABEL) if LABEL in roles else None
+    return at if at is not None and is_decision_list(table.columns[at]) else None
+
+
+def is_decision_list(column: ColumnPreview) -> bool:
+    """Say whether a column has so few values that they can be listed as decisions."""
+    return 1 < column.distinct <= MAX_DECISIONS
+
+
+def find_counted(table: Table, typed: Mapping[str, str]) -> Counted:
+    """Return what is counted, as far as the form is filled in.
+
+    Notes
+    -----
+    With true outcomes in the words of the decisions, wrong decisions. Otherwise, in the file alone,
+    the bad one of two decisions; asked of a model, the good one, which people who are worse off
+    would get as someone else.
+    """
+    by_model, at = asks_model(typed), good_column(table, typed)
+    loss = typed.get("loss") or _default_loss(table, typed)
+    if loss != OUTCOME:
+        name = "the answer" if at is None else table.columns[at].name
+        return Counted(loss, column=name, by_model=by_model)
+    own_choice = typed.get("pos_label", "").strip() or None
+    if at is None and by_model:
+        own_choice = own_choice or typed.get("favourable", "").strip() or None
+    if at is None or own_choice is not None:
+        return Counted(loss, own_choice, column="the answer", by_model=by_model)
+    column = table.columns[at]
+    good = typed.get(f"good.{at}") or column.examples[-1]
+    others = [value for value in column.examples if value != good]
+    other = others[0] if len(others) == 1 else None
+    if other is not None and typed.get(f"good.{at}") and not by_model:
+        good, other = other, good
+    return Counted(loss, good, other, column.name, by_model)
+
+
+def _default_loss(table: Table, typed: Mapping[str, str]) -> str:
+    """Return the loss of the errors where what happened is told as decisions are."""
+    columns = dict(zip(roles_of(table, typed).values(), table.columns, strict=True))
+    label = columns.get(LABEL)
+    if label is None:
+        return OUTCOME
+    if asks_model(typed):
+        return ERROR
+    if SCORE in columns and PREDICTION not in columns:
+        return "brier"
+    decision = columns.get(PREDICTION)
+    same_words = decision is None or {*decision.examples} & {*label.examples}
+    return ERROR if same_words else OUTCOME
+
+
+def _only(form: AuditForm, roles: Mapping[str, str], role: str) -> str | None:
     """Return the one column that has a role."""
     names = [name for name, one in roles.items() if one == role]
     if len(names) > 1:
         listed = ", ".join(map(repr, names))
-        found.refuse(f"one column can be the {ROLES[role]}, got {listed}", "columns")
+        form.refuse(f"one column can be the {ROLES[role]}, got {listed}", "columns")
     return names[0] if names else None
 
 
-def _settings(table: Table, found: Filled, roles: Mapping[str, str]) -> dict[str, Any]:
+def _settings(table: Table, form: AuditForm, roles: Mapping[str, str]) -> dict[str, Any]:
     """Return what is said otherwise than by default; the seed always."""
     sensitive = [name for name, role in roles.items() if role == SENSITIVE]
-    said: dict[str, Any] = {"sensitive_features": sensitive}
-    counts = _only(found, roles, COUNTS)
-    bins = dict(_bins(table, found))
+    settings: dict[str, Any] = {"sensitive_features": sensitive}
+    if not sensitive:
+        form.refuse("choose at least one column of groups to compare", "groups")
+    counted = find_counted(table, form.typed)
     values: dict[str, Any] = {
-        "counts": counts,
-        "bins": bins or None,
-        "loss_range": _range(found),
-        **{name: _number(found, name) for name in NUMBERS},
-        **{name: _typed(found, name) for name in WORDS},
-        **{name: literal(_typed(found, name)) for name in VALUES},
-        "privileged": dict(_privileged(table, found)) or None,
+        "counts": _only(form, roles, COUNTS),
+        "bins": dict(_bins(table, form)) or None,
+        "loss_range": _range(form),
+        "delta": _limit(form, counted),
+        **{name: _number(form, name) for name in NUMBERS},
+        **{name: _typed(form, name) for name in WORDS},
+        **_decisions(table, form, counted),
     }
     if values["rng"] is None:  # recorded, so that the audit can be repeated
         values["rng"] = secrets.randbelow(2**32)
-    said |= {
+    settings |= {
         name: value
         for name, value in values.items()
         if value is not None and value != SETTINGS[name].default
     }
-    for name, value in said.items():
+    _check_values(form, settings)
+    return settings
+
+
+def _decisions(table: Table, form: AuditForm, counted: Counted) -> dict[str, Any]:
+    """Return which decision is good, and which one is counted."""
+    at = good_column(table, form.typed)
+    values: dict[str, Any] = {"loss": counted.loss}
+    if at is None:
+        values |= {name: parse_literal(_typed(form, name)) for name in VALUES}
+        if counted.loss == OUTCOME:
+            values["pos_label"] = parse_literal(counted.decision)
+        if asks_model(form.typed) and counted.loss == OUTCOME and not counted.decision:
+            form.refuse("say which answer of the model is good for the person", "favourable")
+        return values
+    column, good = table.columns[at], form.typed.get(f"good.{at}")
+    if good is None or (good and good not in column.examples):
+        listed = ", ".join(map(repr, column.examples))
+        form.refuse(f"say which of {listed} is good for the person, or that neither is", "good")
+        return values
+    values["favourable"] = table.literal(column, good) if good else None
+    if counted.loss == OUTCOME and counted.decision is not None:
+        values["pos_label"] = table.literal(column, counted.decision)
+    elif _typed(form, "pos_label") is not None:
+        values["pos_label"] = parse_literal(_typed(form, "pos_label"))
+    return values
+
+
+def _limit(form: AuditForm, counted: Counted) -> float | None:
+    """Return the limit as the audit takes it: of people in 100, their share."""
+    text = _typed(form, "limit")
+    if text is None:
+        return None
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        number = Decimal("nan")
+    if counted.is_people and not (number.is_finite() and 0 <= number < PER_CENT):
+        form.refuse(f"Your limit must be a number of people in 100, got {text!r}", "limit")
+        return None
+    if not number.is_finite():
+        form.refuse(f"Your limit must be a number, got {text!r}", "limit")
+        return None
+    return float(number / PER_CENT if counted.is_people else number)
+
+
+def _document(table: Table, form: AuditForm) -> dict[str, Any]:
+    """Return what documents are told, as far as it was typed."""
+    values: dict[str, Any] = {name: _typed(form, name) for name in HEAD}
+    values["reference"] = dict(_privileged(table, form)) or None
+    options = {name: value for name, value in values.items() if value is not None}
+    _check_values(form, options)
+    return options
+
+
+def _check_values(form: AuditForm, values: Mapping[str, Any]) -> None:
+    """Put a message beside each field whose value breaks its rule."""
+    for name, value in values.items():
         try:
             checked(name, value)
         except InputError as error:
-            found.refuse(str(error), FIELDS.get(name, name))
-    return said
+            form.refuse(error.message, FIELDS.get(name, name))
 
 
-def _typed(found: Filled, name: str) -> str | None:
-    return found.typed.get(name, "").strip() or None
+def _typed(form: AuditForm, name: str) -> str | None:
+    return form.typed.get(name, "").strip() or None
 
 
-def _number(found: Filled, name: str) -> float | None:
-    text = _typed(found, name)
+def _number(form: AuditForm, name: str) -> float | None:
+    text = _typed(form, name)
     if text is None:
         return None
     try:
         return int(text) if name in WHOLE else float(text)
     except ValueError:
         kind = "a whole number" if name in WHOLE else "a number"
-        found.refuse(f"`{name}` must be {kind}, got {text!r}", name)
+        form.refuse(f"{param(name)} must be {kind}, got {text!r}", name)
         return None
 
 
-def _range(found: Filled) -> list[float] | None:
-    text = _typed(found, "loss_range")
+def _range(form: AuditForm) -> list[float] | None:
+    text = _typed(form, "loss_range")
     if text is None:
         return None
     try:
-        return numbers("loss_range", text.split(","))
+        return parse_numbers("loss_range", text.split(","))
     except InputError as error:
-        found.refuse(str(error), "loss_range")
+        form.refuse(error.message, "loss_range")
         return None
 
 
-def _bins(table: Table, found: Filled) -> Iterator[tuple[str, list[float]]]:
+def _bins(table: Table, form: AuditForm) -> Iterator[tuple[str, list[float]]]:
     for at, column in enumerate(table.columns):
-        text = _typed(found, f"bins.{at}")
+        text = _typed(form, f"bins.{at}")
         if text is not None:
             try:
-                yield column.name, numbers(f"bins[{column.name!r}]", text.split(","))
+                yield column.name, parse_numbers(entry("bins", column.name), text.split(","))
             except InputError as error:
-                found.refuse(str(error), "bins")
+                form.refuse(error.message, "bins")
 
 
-def _privileged(table: Table, found: Filled) -> Iterator[tuple[str, object]]:
+def _privileged(table: Table, form: AuditForm) -> Iterator[tuple[str, object]]:
     for at, column in enumerate(table.columns):
-        text = _typed(found, f"privileged.{at}")
-        if text is not None and found.typed.get(f"role.{at}") == SENSITIVE:
-            yield column.name, literal(text)
+        text = _typed(form, f"privileged.{at}")
+        if text is not None and form.typed.get(f"group.{at}") == "on":
+            yield column.name, parse_literal(text)
 
 
-def similarity_settings(table: Table, found: Filled, name: str) -> dict[str, Any]:
+def similarity_settings(table: Table, form: AuditForm, name: str) -> dict[str, Any]:
     """Return what is said of a similarity: how much a difference counts, or the share to learn."""
-    if name not in SIMILARITIES:
-        listed = ", ".join(map(repr, SIMILARITIES))
-        found.refuse(f"`similarity` must be one of {listed}, got {name!r}", "similarity")
+    if name not in CHOICES:
+        listed = ", ".join(map(repr, CHOICES))
+        form.refuse(f"{param('similarity')} must be one of {listed}, got {name!r}", "similarity")
         return {}
     if name == "sensitive-subspace":
-        return {"fit": FIT_SHARE}
+        return {"hold_out": HOLD_OUT}
     if name != "mixed-tabular":
         return {}
-    said: dict[str, dict[str, float]] = {"scales": {}, "mismatch": {}}
-    exact = []
+    settings: dict[str, dict[str, float]] = {"scales": {}, "mismatch": {}}
+    exact, roles = [], roles_of(table, form.typed)
     for at, column in enumerate(table.columns):
-        if found.typed.get(f"role.{at}", CASE) == CASE:
-            value = _number(found, f"scale.{at}")
+        if roles[column.name] == CASE:
+            value = _number(form, f"scale.{at}")
             if value is None:
                 exact.append(column.name)
             else:
-                kind = (
-                    "scales" if is_scaled(found.typed, at, numeric=column.numeric) else "mismatch"
-                )
-                said[kind][column.name] = value
-    stated: dict[str, Any] = {kind: rules for kind, rules in said.items() if rules}
+                kind = "scales" if is_scaled(form.typed, at, numeric=column.numeric) else "mismatch"
+                settings[kind][column.name] = value
+    stated: dict[str, Any] = {kind: rules for kind, rules in settings.items() if rules}
     if exact:  # one alone as a line has it
         stated["exact"] = exact if len(exact) > 1 else exact[0]
     return stated
+
+
+def typed_similarity(table: Table, settings: Mapping[str, Any]) -> dict[str, str]:
+    """Return a similarity with its budget as the form has them."""
+    rules = settings["similarity_settings"]
+    costs = {**rules.get("scales", {}), **rules.get("mismatch", {})}
+    typed = {"similarity": settings["similarity"], "budget": f"{settings.get('budget', 0.0):g}"}
+    for at, column in enumerate(table.columns):
+        typed[f"scale.{at}"] = f"{costs[column.name]!r}" if column.name in costs else ""
+    return typed
 
 
 def is_scaled(typed: Mapping[str, str], at: int, *, numeric: bool) -> bool:
@@ -276,51 +473,137 @@ def is_scaled(typed: Mapping[str, str], at: int, *, numeric: bool) -> bool:
     return numeric and not typed.get(f"bins.{at}", "").strip()
 
 
-def _answering(
-    table: Table, found: Filled, roles: Mapping[str, str], models: Mapping[str, Upload]
-) -> tuple[Answering, ...]:
+def _sources(
+    table: Table, form: AuditForm, roles: Mapping[str, str], models: Mapping[str, Upload]
+) -> tuple[ModelSource, ...]:
     """Return where answers come from; of two models the first is the one to compare with."""
-    compares = found.typed.get("compares") == "on"
-    if found.typed.get("answers") == "model":
-        first = _model(table, found, "model", models)
-        second = _model(table, found, "second_model", models) if compares else None
+    compares = form.typed.get("compares") == "on"
+    if asks_model(form.typed):
+        first = _model(table, form, "model", models)
+        second = _model(table, form, "second_model", models) if compares else None
     else:
-        first = Answering(
-            y_pred=_only(found, roles, PREDICTION), y_score=_only(found, roles, SCORE)
+        first = ModelSource(
+            y_pred=_only(form, roles, PREDICTION), y_score=_only(form, roles, SCORE)
         )
-        second = _second_column(table, found, first) if compares else None
+        if first.y_pred is None and first.y_score is None:
+            form.refuse("choose the column with the decision", "decision")
+        second = _second_column(table, form, first) if compares else None
     if second is None:
         return (first,)
-    names = [found.typed.get(name, "").strip() for name in ("first_name", "second_name")]
+    names = [form.typed.get(name, "").strip() for name in ("first_name", "second_name")]
     names = [name or default for name, default in zip(names, ("first", "second"), strict=True)]
     if names[0] == names[1]:
-        found.refuse(
-            f"the two models must have different names, got {names[0]!r} twice", "compares"
-        )
+        form.refuse(f"the two models must have different names, got {names[0]!r} twice", "compares")
     return tuple(
-        Answering(**{**vars(one), "name": name})
+        ModelSource(**{**vars(one), "name": name})
         for one, name in zip((first, second), names, strict=True)
     )
 
 
-def _model(table: Table, found: Filled, name: str, models: Mapping[str, Upload]) -> Answering:
+def _model(table: Table, form: AuditForm, name: str, models: Mapping[str, Upload]) -> ModelSource:
     """Return a model file: one just handed over, one kept from before, or one at a path."""
-    kept = table.models.get(found.typed.get(f"kept_{name}", ""))
-    upload = models.get(name) or kept
-    path = _typed(found, f"{name}_path")
+    upload_kept = table.models.get(form.typed.get(f"kept_{name}", ""))
+    upload = models.get(name) or upload_kept
+    path = _typed(form, f"{name}_path")
     if upload is None and path is None:
-        found.refuse("`model` must be a model file: give its path, or hand it over", f"{name}_path")
+        form.refuse(
+            f"{param('model')} must be a model file: give its path, or hand it over", f"{name}_path"
+        )
     place = Path(path or "") if upload is None else upload.path
-    shown = str(place) if upload is None else upload.shown
-    allow = found.typed.get("allow_pickle") == "on"
-    return Answering(model=place, shown=shown, allow_pickle=allow)
+    display_name = str(place) if upload is None else upload.shown
+    allow = form.typed.get("allow_pickle") == "on"
+    return ModelSource(model=place, shown=display_name, allow_pickle=allow)
 
 
-def _second_column(table: Table, found: Filled, first: Answering) -> Answering | None:
-    text = found.typed.get("second_column", "")
+def _second_column(table: Table, form: AuditForm, first: ModelSource) -> ModelSource | None:
+    text = form.typed.get("second_column", "")
     names = [column.name for column in table.columns]
     if not text.isdecimal() or int(text) >= len(names):
-        found.refuse("choose the column of the second model's predictions", "compares")
+        form.refuse("choose the column of the second model's predictions", "compares")
         return None
     name = names[int(text)]
-    return Answering(y_pred=name) if first.y_score is None else Answering(y_score=name)
+    return ModelSource(y_pred=name) if first.y_score is None else ModelSource(y_score=name)
+
+
+LEARNED = "sensitive-subspace"
+
+
+def limit_means(table: Table, typed: Mapping[str, str], n: int) -> dict[str, str]:
+    """Return what a limit is about, and how many people of the file it is."""
+    counted = find_counted(table, typed)
+    number = _number_meaning(typed.get("limit", ""))
+    is_limit = number is not None and counted.is_people and 0 <= number < PER_CENT
+    count = f"({people(round((number or 0) * n / PER_CENT))} of these {n:,})" if is_limit else ""
+    return {"unit": counted.words, "limit": count}
+
+
+def budget_means(table: Table, typed: Mapping[str, str]) -> str:
+    """Return what a budget is under the similarity that is chosen; nothing where it is none."""
+    budget = _number_meaning(typed.get("budget", "") or "0")
+    name = typed.get("similarity") or str(AuditSettings.similarity)
+    if budget is None or budget < 0:
+        return ""
+    try:
+        if name == LEARNED:
+            return SensitiveSubspace([]).describe_budget(budget)
+        settings = similarity_settings(table, AuditForm(typed), name)
+        similarity = similarity_from_settings(name, settings)
+        return str(getattr(similarity, "describe_budget")(budget))  # noqa: B009
+    except FairtransportError:
+        return ""
+
+
+def _number_meaning(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+@dataclass(eq=False)
+class Table:
+    """A file of cases."""
+
+    path: Path
+    shown: str
+    is_ours: bool = False
+    typed: Mapping[str, str] = field(default_factory=dict)
+    models: dict[str, Upload] = field(default_factory=dict)
+    key: str = field(default_factory=lambda: token_hex(8))
+
+    @property
+    def name(self) -> str:
+        """Its name, without its folder."""
+        return Path(self.shown).name
+
+    @cached_property
+    def overview(self) -> FilePreview:
+        """Its columns and how many rows it has; the database that reads them is closed again."""
+        return preview_file(FileSource(self.path))
+
+    @property
+    def columns(self) -> tuple[ColumnPreview, ...]:
+        """Its columns."""
+        return self.overview.columns
+
+    def literal(self, column: ColumnPreview, text: str) -> object:
+        """Return the value that a text of the preview stands for."""
+        return parse_literal(text) if column.numeric or column.is_boolean else text
+
+    def guess(self) -> dict[str, str]:
+        """Return the fields of a form in which columns have the roles that they seem to have."""
+        typed = {"answers": "column", "data_name": self.name}
+        roles = guess_roles(self.columns, self.overview.rows)
+        for at, column in enumerate(self.columns):
+            role = roles[column.name]
+            if role == PREDICTION:
+                typed["decision"] = f"{at}"
+            elif role == SENSITIVE:
+                typed[f"group.{at}"] = "on"
+            else:
+                typed[f"role.{at}"] = role
+            good = guess_good(column) if is_decision_list(column) else None
+            if good is not None:
+                typed[f"good.{at}"] = good
+        return typed

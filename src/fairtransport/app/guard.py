@@ -47,9 +47,10 @@ class Guard:
             response = PlainTextResponse(refusal, 403)
             await response(scope, receive, _with_headers(send))
         elif "token" in request.query_params and request.method in READING:
-            entered = RedirectResponse(request.url.path, 303)
-            entered.set_cookie(self.cookie, self.token, httponly=True, samesite="strict")
-            await entered(scope, receive, _with_headers(send))
+            # never to the path of the request: //example.org is another host
+            redirect = RedirectResponse("/", 303)
+            redirect.set_cookie(self.cookie, self.token, httponly=True, samesite="strict")
+            await redirect(scope, receive, _with_headers(send))
         else:
             await self.app(scope, receive, _with_headers(send))
 
@@ -61,8 +62,8 @@ class Guard:
         own = f"http://{self.host}"
         if origin not in {None, own} or (origin is None and request.method not in READING):
             return "This request comes from another page."
-        given = request.query_params.get("token") or self._token_in(headers)
-        if not hmac.compare_digest(given.encode(), self.token.encode()):
+        token = request.query_params.get("token") or self._token_in(headers)
+        if not hmac.compare_digest(token.encode(), self.token.encode()):
             return "Open the address that `fairtransport app` has printed: its token lets you in."
         return None
 

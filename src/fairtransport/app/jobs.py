@@ -1,58 +1,61 @@
-"""The audits of one server: each in a process of its own, to be watched, asked and ended."""
+"""The audits of a server: each in a process of its own, to be watched, asked and ended."""
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import dataclass, field
+from itertools import count
 from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from pathlib import Path
 from queue import Empty, Queue
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from fairtransport.app.worker import PROGRAM, Answer, Done, Failed, Told
-from fairtransport.errors import FairtransportError, InputError
+from fairtransport.app.form import FIELD_NAMES
+from fairtransport.errors import FairtransportError, InputError, render_message
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from multiprocessing.connection import Connection
+    from collections.abc import Iterator, Mapping
 
-    from fairtransport.app.asked import Asked
+    from fairtransport.app.desk import Finding
+    from fairtransport.app.form import Counted
+    from fairtransport.audits.from_text import AuditRequest
 
-MOST = 8
-"""So many audits a server holds; each is a process."""
+
+MAX_AUDITS = 8
+"""Audits that a server holds; each is a process."""
 PATIENCE = 120.0
 """Seconds that an answer may take."""
 RUNNING, DONE, FAILED, CANCELLED = "running", "done", "failed", "cancelled"
+LATE = f"the answer takes longer than {PATIENCE:g} seconds: ask again later"
 GONE = "the audit's process has ended before its work was done, perhaps for want of memory"
 
 
 @dataclass(eq=False)
 class Job:
-    """One audit.
-
-    Attributes
-    ----------
-    asked
-        What was asked; when it is done, with the columns that the model left open.
-    typed, table
-        What was typed into which table's form, to begin anew from.
-    """
+    """One audit."""
 
     key: str
-    asked: Asked
+    request: AuditRequest
+    counted: Counted
     typed: Mapping[str, str]
     table: str
     state: str = RUNNING
-    told: Told = field(default_factory=lambda: Told("Starting"))
+    progress: Progress = field(default_factory=lambda: Progress("Starting"))
     done: Done | None = None
-    sentence: str = ""
+    message: str = ""
     _line: Connection = field(init=False)
     _process: subprocess.Popen[bytes] = field(init=False)
     _listener: threading.Thread = field(init=False)
     _asking: threading.Lock = field(default_factory=threading.Lock)
     _answers: Queue[Answer] = field(default_factory=Queue)
+    _numbers: Iterator[int] = field(default_factory=count)
 
     def start(self) -> None:
         """Start the process; without the working directory among what it may import."""
@@ -63,7 +66,7 @@ class Job:
             pass_fds=[theirs.fileno()],
         )
         theirs.close()
-        self._line.send(self.asked)
+        self._line.send((self.request, self.counted))
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
 
@@ -72,48 +75,70 @@ class Job:
             try:
                 message = self._line.recv()
             except (EOFError, OSError):
-                self._line.close()
-                self._hung_up()
+                self._hang_up()
                 return
-            if isinstance(message, Told):
-                self.told = message
+            if isinstance(message, Progress):
+                self.progress = message
             elif isinstance(message, Done):
-                self.done, self.asked, self.state = message, message.asked, DONE
+                self.done, self.request, self.state = message, message.request, DONE
             elif isinstance(message, Failed):
-                self.sentence, self.state = message.sentence, FAILED
+                self.message, self.state = message.sentence, FAILED
             else:
                 self._answers.put(message)
 
-    def _hung_up(self) -> None:
-        if self.state == RUNNING:
-            self.sentence, self.state = GONE, FAILED
-        elif self.state == DONE:
-            self.sentence, self.state = GONE, FAILED
-            self._answers.put(Answer(refused=GONE))
+    def _hang_up(self) -> None:
+        """Leave nothing of a process that has ended: neither lines nor its entry in the system."""
+        self._line.close()
+        if self.state in {RUNNING, DONE}:
+            self.message, self.state = GONE, FAILED
+        self._answers.put(Answer(None, refused=GONE))
+        self._process.wait()
+        assert self._process.stdin is not None  # noqa: S101 - it was asked for
+        self._process.stdin.close()
 
     def ask(self, question: str, **arguments: Any) -> Any:
         """Ask the process about its result; one question at a time."""
         with self._asking:
             if self.state != DONE:
-                raise FairtransportError(self.sentence or "the audit is not done")
+                raise FairtransportError(self.message or "the audit is not done")
             try:
-                self._line.send((question, arguments))
-                answer = self._answers.get(timeout=PATIENCE)
-            except (OSError, Empty):
+                number = next(self._numbers)
+                self._line.send((number, question, arguments))
+                answer = self._wait(number)
+            except OSError:
                 raise FairtransportError(GONE) from None
+            except Empty:
+                raise FairtransportError(LATE) from None
         if answer.refused is not None:
             raise InputError(answer.refused)
         return answer.value
+
+    def _wait(self, number: int) -> Answer:
+        """Return the answer to a question; late ones to questions before it are dropped."""
+        ends = time.monotonic() + PATIENCE
+        while True:
+            answer = self._answers.get(timeout=max(0.0, ends - time.monotonic()))
+            if answer.number in {number, None}:
+                return answer
 
     def cancel(self) -> None:
         """End the process, whatever it does."""
         if self.state == RUNNING:
             self.state = CANCELLED
         self._process.kill()
-        self._process.wait()
-        if self._process.stdin is not None:
-            self._process.stdin.close()
         self._listener.join()  # until it has heard that the process is gone
+
+    @property
+    def sentence(self) -> str:
+        """Why the audit failed, with fields and files as the form names them."""
+        sentence = render_message(self.message, FIELD_NAMES)
+        files = {self.request.data: self.request.name}
+        files |= {
+            Path(one.model): Path(one.shown).name for one in self.request.sources if one.model
+        }
+        for path, name in files.items():
+            sentence = sentence.replace(str(path), name).replace(path.name, name)
+        return sentence
 
     @property
     def pid(self) -> int:
@@ -134,13 +159,17 @@ class Jobs:
         """Return an audit; None if there is none of that key."""
         return self._jobs.get(key)
 
-    def start(self, asked: Asked, typed: Mapping[str, str], table: str) -> Job:
+    def start(
+        self, request: AuditRequest, counted: Counted, typed: Mapping[str, str], table: str
+    ) -> Job:
         """Start an audit, if there is room for its process."""
-        held = [job for job in self._jobs.values() if job.state in {RUNNING, DONE}]
-        if len(held) >= MOST:
-            msg = f"there is room for {MOST} audits, got one more: remove one on the first page"
+        active = [job for job in self._jobs.values() if job.state in {RUNNING, DONE}]
+        if len(active) >= MAX_AUDITS:
+            msg = (
+                f"there is room for {MAX_AUDITS} audits, got one more: remove one on the first page"
+            )
             raise InputError(msg)
-        job = Job(token_hex(8), asked, typed, table)
+        job = Job(token_hex(8), request, counted, typed, table)
         job.start()
         self._jobs[job.key] = job
         return job
@@ -155,3 +184,102 @@ class Jobs:
         """End all of them."""
         for key in list(self._jobs):
             self.remove(key)
+
+
+STDIN, STDOUT, STDERR = 0, 1, 2
+PROGRAM = "import sys; from fairtransport.app.jobs import begin; begin(int(sys.argv[1]))"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far the work is: in words, and of how much how much is done, where that is known."""
+
+    words: str
+    done: int = 0
+    total: int = 0
+
+
+@dataclass(frozen=True)
+class Failed:
+    """Why there is no result."""
+
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Done:
+    """That there is a result, what it says in short, and as what it can be repeated."""
+
+    finding: Finding
+    request: AuditRequest
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was asked of the result, or why it is not to be had; without a number it is for all."""
+
+    number: int | None
+    value: Any = None
+    refused: str | None = None
+
+
+def begin(handle: int) -> None:
+    """Carry out what comes over the line first, then answer numbered questions until it closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server ends it
+    threading.Thread(target=_end_with_server, daemon=True).start()
+    os.dup2(STDERR, STDOUT)  # models may print
+    line = Connection(handle)
+    request, counted = line.recv()
+    line.send(Progress("Reading"))
+    desk = _run(request, counted, line)
+    while desk is not None:
+        try:
+            question = line.recv()
+        except EOFError:
+            return
+        line.send(_answer(desk, *question))
+
+
+def _end_with_server() -> None:
+    """End when standard input does, which the server holds open as long as it lives."""
+    os.read(STDIN, 1)
+    os._exit(1)
+
+
+def _run(request: AuditRequest, counted: Counted, line: Connection) -> Any:
+    from fairtransport._core.progress import with_listener
+    from fairtransport.app.desk import Desk
+
+    try:
+        with with_listener(lambda words, done, total: line.send(Progress(words, done, total))):
+            models = request.read_models()
+            complete = request.resolve(models)
+            line.send(Progress("Counting people, asking about them and solving"))
+            result = complete.run(models)
+            line.send(Progress("Working out bounds and who is affected"))
+            desk = Desk(result, complete, counted)
+            finding = desk.finding()
+            line.send(Progress("Writing the report"))
+            desk.report()
+    except BaseException as error:  # noqa: BLE001 - the boundary of the process: one sentence
+        line.send(Failed(_sentence(error)))
+        return None
+    line.send(Done(finding, complete))
+    return desk
+
+
+def _answer(desk: Any, number: int, name: str, arguments: dict[str, Any]) -> Answer:
+    from fairtransport.app.desk import QUESTIONS
+
+    try:
+        return Answer(number, getattr(desk, QUESTIONS[name])(**arguments))
+    except BaseException as error:  # noqa: BLE001 - the same
+        return Answer(number, refused=_sentence(error))
+
+
+def _sentence(error: BaseException) -> str:
+    from fairtransport._core.validation import describe_error, error_sentence
+
+    if isinstance(error, FairtransportError):
+        return error.message
+    return error_sentence(error) or f"This is a defect of fairtransport ({describe_error(error)})"

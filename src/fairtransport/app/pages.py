@@ -1,31 +1,61 @@
-"""The first pages: choose a file, say what its columns mean and what is asked, start."""
+"""The pages: choose a file, say what is asked, follow an audit, read and use its result."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import FileResponse, JSONResponse, RedirectResponse
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from fairtransport.app.examples import EXAMPLES, example
-from fairtransport.app.form import ROLES, SIMILARITIES, Filled, fill, is_scaled, roles_of
-from fairtransport.app.jobs import Jobs
-from fairtransport.app.meaning import budget_means, delta_means
-from fairtransport.app.rendering import page
-from fairtransport.app.tables import Table
-from fairtransport.app.uploads import LARGEST, read_form, too_large_sentence
-from fairtransport.errors import FairtransportError, InputError
-from fairtransport.settings import SETTINGS
-from fairtransport.space.shards import KINDS
+from fairtransport.app.desk import FILES, LINE, MOVES
+from fairtransport.app.form import (
+    CHOICES,
+    FIELD_NAMES,
+    PER_CENT,
+    ROLES,
+    AuditForm,
+    Table,
+    budget_means,
+    fill,
+    find_counted,
+    good_column,
+    is_decision_list,
+    is_scaled,
+    limit_means,
+    roles_of,
+    typed_similarity,
+)
+from fairtransport.app.guard import REPORT_POLICY
+from fairtransport.app.jobs import DONE, Job, Jobs
+from fairtransport.app.roles import (
+    CASE,
+    COUNTS,
+    LABEL,
+    MAX_GROUPS,
+    SENSITIVE,
+    UNUSED,
+    is_group_name,
+)
+from fairtransport.app.uploads import MAX_UPLOAD_BYTES, Upload, read_form, too_large_sentence
+from fairtransport.data.files import FILE_KINDS
+from fairtransport.datasets import compas
+from fairtransport.errors import FairtransportError, InputError, param, render_message
+from fairtransport.report.html import dark_style_sheet, html_environment, style_sheet
+from fairtransport.report.text import visible
+from fairtransport.settings import DOCUMENT, SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from jinja2 import Environment
     from starlette.requests import Request
-    from starlette.responses import Response
+
+    from fairtransport.data.preview import ColumnPreview
+
 
 REFUSED, TOO_LARGE, ABSENT = 422, 413, 404
 
@@ -59,44 +89,44 @@ def _start_page(
     request: Request, typed: Mapping[str, str], errors: Mapping[str, str], status: int = 200
 ) -> Response:
     return page(
-        "start", status, typed=typed, errors=errors, examples=EXAMPLES, largest=LARGEST,
-        endings=", ".join(KINDS), jobs=list(desktop_of(request).jobs),
+        "start", status, typed=typed, errors=errors, examples=EXAMPLES, largest=MAX_UPLOAD_BYTES,
+        endings=", ".join(FILE_KINDS), jobs=list(desktop_of(request).jobs),
     )  # fmt: skip
 
 
 async def choose(request: Request) -> Response:
     """Take a file: an example, a path or one that is handed over."""
     desktop = desktop_of(request)
-    typed = await read_form(request, desktop.folder)
+    typed = await read_form(request, desktop.folder, ["file"])
     if typed.too_large:
-        announced = int(request.headers.get("content-length") or LARGEST + 1)
-        errors = {"file": too_large_sentence(max(announced, LARGEST + 1))}
+        announced = int(request.headers.get("content-length") or MAX_UPLOAD_BYTES + 1)
+        errors = {"file": too_large_sentence(max(announced, MAX_UPLOAD_BYTES + 1))}
         return _start_page(request, typed.words, errors, TOO_LARGE)
     way = typed.words.get("way", "")
+    upload = typed.files.get("file") if way == "file" else None
+    if upload is None:
+        typed.discard()
     try:
         if way in EXAMPLES:
             folder = desktop.folder / token_hex(4)
             folder.mkdir()
             table = await run_in_threadpool(example, way, folder)
-        elif way == "file" and "file" in typed.files:
-            upload = typed.files["file"]
+        elif upload is not None:
             table = Table(upload.path, upload.shown, is_ours=True)
         else:
             table = Table(_place(typed.words.get("path", "")), typed.words.get("path", "").strip())
         await run_in_threadpool(lambda: table.overview)
-    except FairtransportError as error:
-        sentence = str(error)
-        if way == "file" and "file" in typed.files:
-            upload = typed.files["file"]
+    except (FairtransportError, OSError, ValueError) as error:
+        typed.discard()
+        sentence = f"The file could not be read: {error}"
+        if isinstance(error, FairtransportError):
+            sentence = render_message(error.message, FIELD_NAMES)
+        if upload is not None:
             sentence = sentence.replace(str(upload.path), upload.shown)
             sentence = sentence.replace(upload.path.name, upload.shown)
-            upload.path.unlink(missing_ok=True)
         return _start_page(request, typed.words, {way or "path": sentence}, REFUSED)
-    except (OSError, ValueError) as error:
-        errors = {way or "path": f"`X` could not be read: {error}"}
-        return _start_page(request, typed.words, errors, REFUSED)
     if not table.typed:
-        table.typed = {"data_name": Path(table.shown).name, "answers": "column"}
+        table.typed = table.guess()
     desktop.tables[table.key] = table
     return RedirectResponse(f"/tables/{table.key}", 303)
 
@@ -104,7 +134,7 @@ async def choose(request: Request) -> Response:
 def _place(path: str) -> Path:
     """Return a path as it was typed; the sign for a home folder stands for it."""
     if not path.strip():
-        msg = f"`X` must be a file of type {', '.join(KINDS)}, or a folder of them, got nothing"
+        msg = f"choose a file of type {', '.join(FILE_KINDS)}, or a folder of them"
         raise InputError(msg)
     typed = Path(path.strip())
     try:
@@ -120,28 +150,59 @@ async def describe(request: Request) -> Response:
     if table is None:
         return absent("file")
     job = desktop.jobs.get(request.query_params.get("from", ""))
-    filled = Filled(table.typed if job is None else job.typed)
+    filled = AuditForm(table.typed if job is None else job.typed)
     if job is not None and job.state == "failed":
-        filled.refuse(job.sentence)
+        filled.refuse(job.message)
     return _form_page(table, filled)
 
 
-def _form_page(table: Table, filled: Filled, status: int = 200) -> Response:
+def _form_page(table: Table, filled: AuditForm, status: int = 200) -> Response:
     typed = filled.typed
     roles = roles_of(table, typed)
-    counts = next((name for name, role in roles.items() if role == "counts"), None)
-    n = table.people(counts)
-    loss = typed.get("loss") or "zero-one"
+    groups = [column for column in table.columns if _may_be_group(column)]
+    first = [one for one in groups if is_group_name(one.name) or roles[one.name] == SENSITIVE]
     return page(
         "table", status, table=table, typed=typed, errors=filled.errors, roles=ROLES,
-        role_of=roles, similarities=SIMILARITIES, settings=SETTINGS, people=n, largest=LARGEST,
-        is_scaled=is_scaled,
-        delta_means=delta_means(typed.get("delta", ""), n, loss),
-        budget_means=budget_means(table, typed),
+        role_of=roles, similarities=CHOICES, settings=SETTINGS | DOCUMENT,
+        people=_count_people(table, roles), largest=MAX_UPLOAD_BYTES, is_scaled=is_scaled,
+        is_decision_list=is_decision_list, good_at=good_column(table, typed), first_groups=first,
+        other_groups=[one for one in groups if one not in first],
+        label_name=next((name for name, role in roles.items() if role == LABEL), None),
+        means=_meanings(table, typed), alike=_alike_sentence(roles),
     )  # fmt: skip
 
 
-async def kept(request: Request) -> Response:
+def _may_be_group(column: ColumnPreview) -> bool:
+    return 1 < column.distinct <= MAX_GROUPS or is_group_name(column.name)
+
+
+def _count_people(table: Table, roles: Mapping[str, str]) -> int:
+    counts = next((name for name, role in roles.items() if role == COUNTS), None)
+    return table.overview.count_people(counts)
+
+
+def _meanings(table: Table, typed: Mapping[str, str]) -> dict[str, str]:
+    """Return what the limit and the budget mean, and in what people are alike."""
+    roles = roles_of(table, typed)
+    limit = limit_means(table, typed, _count_people(table, roles))
+    return {
+        **{name: visible(text) for name, text in limit.items()},
+        "budget": budget_means(table, typed),
+        "alike": _alike_sentence(roles),
+    }
+
+
+def _alike_sentence(roles: Mapping[str, str]) -> str:
+    """Return in which columns people agree who are alike, and which are not used."""
+    names = {
+        kind: ", ".join(visible(name) for name, role in roles.items() if role == kind)
+        for kind in (CASE, UNUSED)
+    }
+    alike = f"People count as alike when they agree in {names[CASE]}." if names[CASE] else ""
+    return f"{alike}{f' Not used: {names[UNUSED]}.' if names[UNUSED] else ''}".strip()
+
+
+async def download_copy(request: Request) -> Response:
     """Hand over a copy of a file of cases, or of a model, that is kept here."""
     table = desktop_of(request).tables.get(request.path_params["table"])
     which = request.path_params["which"]
@@ -156,18 +217,11 @@ async def kept(request: Request) -> Response:
 
 
 async def means(request: Request) -> Response:
-    """Say what a threshold and a budget mean, while they are typed."""
+    """Say what a limit and a budget mean, while they are typed."""
     table = desktop_of(request).tables.get(request.path_params["table"])
     if table is None:
         return JSONResponse({}, ABSENT)
-    typed = dict(request.query_params)
-    counts = next((name for name, role in roles_of(table, typed).items() if role == "counts"), None)
-    n = await run_in_threadpool(table.people, counts)
-    said = {
-        "delta": delta_means(typed.get("delta", ""), n, typed.get("loss") or "zero-one"),
-        "budget": budget_means(table, typed),
-    }
-    return JSONResponse(said)
+    return JSONResponse(await run_in_threadpool(_meanings, table, dict(request.query_params)))
 
 
 async def begin(request: Request) -> Response:
@@ -176,24 +230,320 @@ async def begin(request: Request) -> Response:
     table = desktop.tables.get(request.path_params["table"])
     if table is None:
         return absent("file")
-    form = await read_form(request, desktop.folder)
+    form = await read_form(request, desktop.folder, ["model", "second_model"])
     typed: dict[str, Any] = dict(form.words)
     if form.too_large:
-        announced = int(request.headers.get("content-length") or LARGEST + 1)
-        filled = Filled(typed)
-        filled.refuse(too_large_sentence(max(announced, LARGEST + 1)), "form")
+        announced = int(request.headers.get("content-length") or MAX_UPLOAD_BYTES + 1)
+        filled = AuditForm(typed)
+        filled.refuse(too_large_sentence(max(announced, MAX_UPLOAD_BYTES + 1)), "form")
         return await run_in_threadpool(_form_page, table, filled, TOO_LARGE)
     for name, upload in form.files.items():
         # a browser does not fill in a file again: it stays here, and the form says so
+        _remove_unused_model(desktop, table, typed.get(f"kept_{name}", ""))
         key = token_hex(8)
         table.models[key] = upload
         typed[f"kept_{name}"] = key
     filled = await run_in_threadpool(fill, table, typed, form.files)
-    if filled.asked is not None:
+    if filled.request is not None:
         try:
-            job = desktop.jobs.start(filled.asked, typed, table.key)
+            job = desktop.jobs.start(filled.request, find_counted(table, typed), typed, table.key)
         except FairtransportError as error:
-            filled.refuse(str(error), "form")
+            filled.refuse(error.message, "form")
         else:
             return RedirectResponse(f"/audits/{job.key}", 303)
     return await run_in_threadpool(_form_page, table, filled, REFUSED)
+
+
+def _remove_unused_model(desktop: Desktop, table: Table, key: str) -> None:
+    """Remove a model of a refused form that another one takes the place of."""
+    if key not in table.models or key in table.typed.values():
+        return
+    path = table.models[key].path
+    if all(one.model != path for job in desktop.jobs for one in job.request.sources):
+        del table.models[key]
+        path.unlink(missing_ok=True)
+
+
+MAX_DIGITS = 15
+TYPES = {
+    "html": "text/html", "md": "text/markdown", "json": "application/json", "csv": "text/csv",
+    "sh": "text/x-shellscript", "py": "text/x-python",
+}  # fmt: skip
+
+
+def _job(request: Request) -> Job | None:
+    return desktop_of(request).jobs.get(request.path_params["audit"])
+
+
+def _finished(request: Request) -> Job | None:
+    """Return an audit that has a result to show."""
+    job = _job(request)
+    return job if job is not None and job.state == DONE else None
+
+
+async def show(request: Request) -> Response:
+    """Show an audit: how far it is, why it failed, or its report."""
+    job = _job(request)
+    if job is None:
+        return absent("audit")
+    if job.state == DONE:
+        return _result_page("finding", job, "result")
+    return page("progress", job=job)
+
+
+def _result_page(template: str, job: Job, here: str, status: int = 200, **values: Any) -> Response:
+    """Return a page of a finished audit."""
+    assert job.done is not None  # noqa: S101
+    return page(template, status, job=job, here=here, found=job.done.finding, **values)
+
+
+async def full(request: Request) -> Response:
+    """Show the report in a frame."""
+    job = _finished(request)
+    return absent("report") if job is None else _result_page("framed", job, "report")
+
+
+async def follow(request: Request) -> Response:
+    """Start the audit that the result advises to make instead."""
+    job = _finished(request)
+    settings = None if job is None or job.done is None else job.done.finding.next_settings
+    table = None if job is None else desktop_of(request).tables.get(job.table)
+    if job is None or job.done is None or settings is None or table is None:
+        return absent("audit")
+    form = await read_form(request, desktop_of(request).folder, [])
+    rightly = [
+        name for at, name in enumerate(job.done.finding.other_columns)
+        if form.words.get(f"legitimate.{at}") == "on"
+    ]  # fmt: skip
+    rules = settings["similarity_settings"] | ({"legitimate": rightly} if rightly else {})
+    advised = replace(
+        job.request, similarity=settings["similarity"], similarity_settings=rules,
+        values={**job.request.values, "budget": settings.get("budget", 0.0)},
+    )  # fmt: skip
+    typed = {**job.typed, **typed_similarity(table, settings)}
+    started = desktop_of(request).jobs.start(advised, job.counted, typed, job.table)
+    return RedirectResponse(f"/audits/{started.key}", 303)
+
+
+async def state(request: Request) -> Response:
+    """Tell how far an audit is."""
+    job = _job(request)
+    if job is None:
+        return JSONResponse({"state": "absent"}, 404)
+    progress = job.progress
+    return JSONResponse(
+        {
+            "state": job.state,
+            "words": progress.words,
+            "done": progress.done,
+            "total": progress.total,
+        }
+    )
+
+
+async def cancel(request: Request) -> Response:
+    """End an audit that is not done."""
+    job = _job(request)
+    if job is None:
+        return absent("audit")
+    await run_in_threadpool(job.cancel)
+    return RedirectResponse(f"/audits/{job.key}", 303)
+
+
+async def remove(request: Request) -> Response:
+    """End an audit and forget it."""
+    await run_in_threadpool(desktop_of(request).jobs.remove, request.path_params["audit"])
+    return RedirectResponse("/", 303)
+
+
+async def report(request: Request) -> Response:
+    """Show the report alone, for the frame: it runs in a sandbox."""
+    job = _finished(request)
+    if job is None:
+        return absent("report")
+    text = await run_in_threadpool(job.ask, "report")
+    return HTMLResponse(text, headers={"content-security-policy": REPORT_POLICY})
+
+
+EXPLORED = {"budget": "The budget", "limit": "The limit"}
+
+
+async def explore(request: Request) -> Response:
+    """Show an audit at another budget, beside another threshold."""
+    job = _finished(request)
+    if job is None or job.done is None or job.request.compares:
+        return absent("audit")
+    typed = {name: request.query_params.get(name, "").strip() for name in ("budget", "limit")}
+    values: dict[str, Any] = {"typed": typed, "errors": {}}
+    numbers: dict[str, float | None] = {}
+    for name, text in typed.items():
+        try:
+            numbers[name] = float(text) if text else None
+        except ValueError:
+            values["errors"][name] = f"{EXPLORED[name]} must be a number, got {text!r}"
+    limit = numbers.pop("limit", None)
+    numbers["delta"] = None if limit is None else limit / job.done.finding.unit
+    look = None
+    if not values["errors"]:
+        try:
+            look = await run_in_threadpool(job.ask, "look", **numbers)
+        except FairtransportError as error:
+            name = "budget" if error.parameter == "budget" else "limit"
+            sentence = render_message(error.message, FIELD_NAMES)
+            if name == "limit" and job.done.finding.unit == PER_CENT:
+                sentence = f"The limit must be a number of people in 100, got {typed[name]}"
+            values["errors"][name] = sentence
+    part = "part" in request.query_params
+    status = REFUSED if values["errors"] else 200
+    template = "look" if part else "explore"
+    return _result_page(template, job, "explore", status, look=look, **values)
+
+
+async def case(request: Request) -> Response:
+    """Show one case beside those with whom it is compared."""
+    job = _finished(request)
+    if job is None or job.request.compares:
+        return absent("audit")
+    typed, point = (request.query_params.get(name, "").strip() for name in ("row", "point"))
+    values: dict[str, Any] = {
+        "affected": await run_in_threadpool(job.ask, "affected"),
+        "typed": typed, "error": "", "case": None,
+    }  # fmt: skip
+    which = "row" if typed else "point"
+    if typed or point:
+        try:
+            number = checked_whole(which, typed or point)
+            values["case"] = await run_in_threadpool(job.ask, "case", **{which: number})
+        except FairtransportError as error:
+            values["error"] = render_message(error.message, FIELD_NAMES)
+    return _result_page("case", job, "case", REFUSED if values["error"] else 200, **values)
+
+
+def checked_whole(name: str, text: str) -> int:
+    """Return the whole number that was typed."""
+    if not text.lstrip("-").isdecimal() or len(text) > MAX_DIGITS:
+        msg = f"{param(name)} must be a whole number, got {text!r}"
+        raise InputError(msg)
+    return int(text)
+
+
+NO_LINE = (
+    "A column is called so that a command line cannot name it, for a comma, a dot, a quote or a "
+    "blank in its name; the Python code can."
+)
+
+
+async def repeat(request: Request) -> Response:
+    """Show what can be taken along, and how the audit is repeated."""
+    job = _finished(request)
+    if job is None:
+        return absent("audit")
+    line = job.request.as_command()
+    table = desktop_of(request).tables.get(job.table)
+    model_paths = {one.model for one in job.request.sources}
+    kept = {} if table is None else table.models
+    models = {key: model for key, model in kept.items() if model.path in model_paths}
+    return _result_page(
+        "repeat", job, "repeat", files=_names(job), line=line, no_line=NO_LINE,
+        code=job.request.as_python(), table=table, models=models,
+    )  # fmt: skip
+
+
+def _names(job: Job) -> list[str]:
+    """Return the files that an audit has."""
+    absent_here = {MOVES} if job.request.compares else set()
+    if job.request.as_command() is None:
+        absent_here.add(LINE)
+    return [name for name in FILES if name not in absent_here]
+
+
+async def file(request: Request) -> Response:
+    """Hand over one of the files."""
+    job, name = _finished(request), request.path_params["name"]
+    if job is None or name not in _names(job):
+        return absent("file")
+    data = await run_in_threadpool(job.ask, "file", name=name)
+    kind = TYPES[name.rpartition(".")[2]]
+    headers = {
+        "content-disposition": f'attachment; filename="{name}"',
+        "content-security-policy": "sandbox; default-src 'none'",
+    }
+    return Response(data, media_type=kind, headers=headers)
+
+
+PLACE = Path(__file__).parent
+
+
+@cache
+def templates() -> Environment:
+    """Return the templates' environment: escaping always, unknown names an error."""
+    from jinja2 import ChoiceLoader, FileSystemLoader
+
+    theirs = html_environment()
+    assert theirs.loader is not None  # noqa: S101 - the report has templates
+    loader = ChoiceLoader([FileSystemLoader(PLACE / "templates"), theirs.loader])
+    environment = theirs.overlay(loader=loader)
+    environment.filters["visible_lines"] = _visible_lines
+    return environment
+
+
+def _visible_lines(text: str) -> str:
+    """Return code whose hidden characters are spelled out, line by line."""
+    return "\n".join(visible(line) for line in text.split("\n"))
+
+
+def page(template: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """Return a page."""
+    return HTMLResponse(templates().get_template(f"{template}.html.j2").render(**values), status)
+
+
+def static_file(name: str) -> tuple[str, str] | None:
+    """Return a file that pages load, and its type; None for a name that is none of them."""
+    if name == "app.css":
+        return _style(), "text/css"
+    if name == "app.js":
+        return (PLACE / "static" / "app.js").read_text("utf-8"), "text/javascript"
+    return None
+
+
+@cache
+def _style() -> str:
+    """Return the report's style, light and dark, with that of the forms after it."""
+    return style_sheet() + dark_style_sheet() + (PLACE / "static" / "app.css").read_text("utf-8")
+
+
+SEED = 0
+EXAMPLES = {
+    "compas-model": "COMPAS and a logistic regression: 1,584 people it was not trained on; the "
+    "model is asked about each of them and their twins.",
+    "compas-scores": "COMPAS and its own scores: the same people, with what the commercial system "
+    "predicted for them.",
+}
+"""The examples, in words."""
+KEPT = "example"
+
+
+def example(name: str, folder: Path) -> Table:
+    """Write the files of an example, and say what their columns are."""
+    split = compas.split_compas(SEED)
+    path = folder / "compas.csv"
+    split.audit.to_csv(path, index=False)
+    table = Table(path, path.name, is_ours=True)
+    names = [column.name for column in table.columns]
+    typed = table.guess() | {
+        "decision": f"{names.index('high_risk')}", "limit": f"{PER_CENT * compas.DELTA:g}",
+        "rng": f"{SEED}", f"role.{names.index(compas.LABEL)}": LABEL,
+        "data_name": "COMPAS, the people whom the model was not trained on",
+        f"privileged.{names.index('race')}": "Caucasian",
+        **{f"good.{names.index(name)}": "0" for name in ("high_risk", compas.LABEL)},
+        **{f"group.{names.index(name)}": "on" for name in compas.SENSITIVE},
+    }  # fmt: skip
+    if name == "compas-model":
+        import joblib
+
+        model = folder / "compas.joblib"
+        joblib.dump(compas.logistic_regression(split.training), model)
+        table.models[KEPT] = Upload(model, model.name)
+        typed |= {"answers": "model", "kept_model": KEPT, "allow_pickle": "on"}
+    table.typed = typed
+    return table

@@ -1,22 +1,28 @@
-"""The server: on this machine alone, until it is stopped."""
+"""The server, on this machine alone, and its folder, which goes however the server ends."""
 
 from __future__ import annotations
 
+import os
 import socket
+import subprocess
+import sys
+import tempfile
 import webbrowser
+from contextlib import contextmanager
+from pathlib import Path
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING
 
-from fairtransport.app.folder import temporary_folder
-from fairtransport.errors import FairtransportError, InputError
+from fairtransport.errors import FairtransportError, InputError, param
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from starlette.requests import Request
     from starlette.types import ASGIApp
 
     from fairtransport.app.pages import Desktop
+
 
 LOOPBACK = "127.0.0.1"
 NEEDED = (
@@ -26,17 +32,7 @@ NEEDED = (
 
 
 def serve(port: int, say: Callable[[str], None], *, opens: bool = True) -> None:
-    """Serve until a signal comes; then end all audits and remove the folder.
-
-    Parameters
-    ----------
-    port
-        The port; 0: a free one.
-    say
-        Is called with the address, once the server listens.
-    opens
-        Whether a browser is opened.
-    """
+    """Serve until a signal comes; then end all audits and remove the folder."""
     try:
         import python_multipart  # noqa: F401
         import starlette  # noqa: F401
@@ -64,17 +60,17 @@ def serve(port: int, say: Callable[[str], None], *, opens: bool = True) -> None:
 
 
 def _listening(port: int) -> socket.socket:
-    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        made.bind((LOOPBACK, port))
+        listener.bind((LOOPBACK, port))
     except (OSError, OverflowError) as error:
-        made.close()
+        listener.close()
         reason = getattr(error, "strerror", None) or error
-        msg = f"`port` must be a free port of this machine, got {port}: {reason}"
+        msg = f"{param('port')} must be a free port of this machine, got {port}: {reason}"
         raise InputError(msg) from error
-    made.listen()
-    return made
+    listener.listen()
+    return listener
 
 
 def application(desktop: Desktop, token: str, host: str) -> ASGIApp:
@@ -83,20 +79,22 @@ def application(desktop: Desktop, token: str, host: str) -> ASGIApp:
     from starlette.responses import Response
     from starlette.routing import Route
 
-    from fairtransport.app import audit_pages, pages
+    from fairtransport._core.validation import describe_error, error_sentence
+    from fairtransport.app import pages
     from fairtransport.app.guard import Guard
-    from fairtransport.app.rendering import page, static_file
-    from fairtransport.checks import said, sentence_of
+    from fairtransport.app.pages import page, static_file
 
     async def static(request: Request) -> Response:
-        found = static_file(request.path_params["name"])
-        return pages.absent("file") if found is None else Response(found[0], media_type=found[1])
+        asset = static_file(request.path_params["name"])
+        return pages.absent("file") if asset is None else Response(asset[0], media_type=asset[1])
 
     async def refused(_: Request, error: Exception) -> Response:
         return page("absent", pages.REFUSED, what=None, sentence=str(error))
 
     async def broken(_: Request, error: Exception) -> Response:
-        sentence = sentence_of(error) or f"This is a defect of fairtransport ({said(error)})"
+        sentence = (
+            error_sentence(error) or f"This is a defect of fairtransport ({describe_error(error)})"
+        )
         return page("absent", 500, what=None, sentence=sentence)
 
     async def nowhere(_: Request, __: Exception) -> Response:
@@ -109,19 +107,71 @@ def application(desktop: Desktop, token: str, host: str) -> ASGIApp:
         Route("/tables", pages.choose, methods=["POST"]),
         Route("/tables/{table}", pages.describe),
         Route("/tables/{table}/means", pages.means),
-        Route("/tables/{table}/files/{which}", pages.kept),
+        Route("/tables/{table}/files/{which}", pages.download_copy),
         Route("/tables/{table}/audits", pages.begin, methods=["POST"]),
-        Route(one, audit_pages.show),
-        Route(f"{one}/state", audit_pages.state),
-        Route(f"{one}/cancel", audit_pages.cancel, methods=["POST"]),
-        Route(f"{one}/remove", audit_pages.remove, methods=["POST"]),
-        Route(f"{one}/report", audit_pages.report),
-        Route(f"{one}/explore", audit_pages.explore),
-        Route(f"{one}/case", audit_pages.case),
-        Route(f"{one}/repeat", audit_pages.repeat),
-        Route(f"{one}/files/{{name}}", audit_pages.file),
+        Route(one, pages.show),
+        Route(f"{one}/state", pages.state),
+        Route(f"{one}/cancel", pages.cancel, methods=["POST"]),
+        Route(f"{one}/remove", pages.remove, methods=["POST"]),
+        Route(f"{one}/full", pages.full),
+        Route(f"{one}/follow", pages.follow, methods=["POST"]),
+        Route(f"{one}/report", pages.report),
+        Route(f"{one}/explore", pages.explore),
+        Route(f"{one}/case", pages.case),
+        Route(f"{one}/repeat", pages.repeat),
+        Route(f"{one}/files/{{name}}", pages.file),
     ]
     handlers = {FairtransportError: refused, 404: nowhere, Exception: broken}
-    made = Starlette(routes=routes, exception_handlers=handlers)
-    made.state.desktop = desktop
-    return Guard(made, token=token, host=host)
+    app = Starlette(routes=routes, exception_handlers=handlers)
+    app.state.desktop = desktop
+    return Guard(app, token=token, host=host)
+
+
+PREFIX = "fairtransport-app-"
+PATIENCE = 10
+"""Seconds that a removal may take."""
+
+
+_WATCH = """
+import pathlib, shutil, signal, sys, time
+for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(one, signal.SIG_IGN)
+folder = pathlib.Path(sys.argv[1])
+print("ready", flush=True)
+sys.stdin.read()
+for _ in range(50):
+    shutil.rmtree(folder, ignore_errors=True)
+    if not folder.exists():
+        break
+    time.sleep(0.1)
+"""
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """Make a folder that only its owner can read, and remove it with all that is in it.
+
+    A process of its own waits until the server is gone, killed or not: nothing else could remove
+    the folder after a kill.
+    """
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+    watcher = subprocess.Popen(  # noqa: S603 - our own program
+        [sys.executable, "-I", "-c", _WATCH, str(folder)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert watcher.stdin is not None  # noqa: S101 - it was asked for
+    assert watcher.stdout is not None  # noqa: S101
+    watcher.stdout.readline()
+    before = tempfile.tempdir, os.environ.get("TMPDIR")
+    # what this process and its audits put down for a while, rows of a database too, goes with it
+    tempfile.tempdir = os.environ["TMPDIR"] = str(folder)
+    try:
+        yield folder
+    finally:
+        tempfile.tempdir = before[0]
+        os.environ.pop("TMPDIR") if before[1] is None else os.environ.update(TMPDIR=before[1])
+        watcher.stdin.close()  # as the system does when this process ends
+        watcher.stdout.close()
+        watcher.wait(PATIENCE)

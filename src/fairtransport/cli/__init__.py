@@ -1,5 +1,5 @@
 """The command line: arguments in, exit code out."""
 
-from fairtransport.cli.entry import main
+from fairtransport.cli.entry_point import main
 
 __all__ = ["main"]

@@ -1,106 +1,226 @@
-"""fairtransport audit: the audit of a file of cases."""
+"""The commands audit (of one model, or of a family in a settings file) and demo."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, cast
 
-from fairtransport.cli.argument_types import JudgeName, MethodName, Seed, Whole, told
-from fairtransport.cli.configfile import family_entries, settings_taken
-from fairtransport.cli.exits import RAN, FailOn, check_fail_on, exit_code
-from fairtransport.cli.family_lines import audit_family, report_options
-from fairtransport.cli.flags import (
-    Answers,
-    Cases,
-    Comparing,
-    Questions,
-    Running,
-    WorkLimits,
-    asked_before,
-    audit_file,
+from cyclopts import Parameter
+
+from fairtransport.audits.family import OWN, WHERE, check_known, naming_entry
+from fairtransport.audits.from_text import run_family
+from fairtransport.cli.config_file import settings_file
+from fairtransport.cli.entry_point import stdout_aside
+from fairtransport.cli.errors import RAN, check_fail_on, family_exit_code
+from fairtransport.cli.options import (
+    ENDPOINT_KEYS,
+    GROUPS,
+    AuditFlags,
+    Flags,
+    ModelFlags,
+    RunFlags,
+    Seed,
+    Switch,
 )
-from fairtransport.cli.outputs import Outputs
-from fairtransport.cli.stdout import stdout_aside
-from fairtransport.cli.wording import naming
-from fairtransport.errors import InputError
-from fairtransport.settings import AuditSettings
+from fairtransport.cli.outputs import Outputs, check_report_ending, check_target, write_report
+from fairtransport.documents.verdicts import FailOn, exit_code
+from fairtransport.errors import InputError, param
+from fairtransport.settings import BASICS, OUTPUT, QUERIES, SETTINGS, AuditSettings, checked
 
-# shared flags without any given
-CASES, ANSWERS, QUESTIONS, COMPARISON, OUTPUTS, LIMITS, RUNNING = (
-    Cases(), Answers(), Questions(), Comparing(), Outputs(), WorkLimits(), Running(),
-)  # fmt: skip
+if TYPE_CHECKING:
+    from fairtransport.audits import AuditResult
+    from fairtransport.audits.from_text import AuditRequest
+    from fairtransport.cli.config_file import Table
+
+
+FLAGS, MODEL_FLAGS, OUTPUTS, RUN_FLAGS = AuditFlags(), ModelFlags(), Outputs(), RunFlags()
 
 
 def audit(
-    data: Annotated[Path, told("X")],
+    data: Annotated[Path, Parameter(help=SETTINGS["X"].flag_help)],
     *,
-    cases: Cases = CASES,
-    counts: Annotated[str | None, told("counts")] = None,
-    targets: Annotated[Path | None, told("targets")] = None,
-    train: Annotated[Path | None, told("train")] = None,
-    answers: Answers = ANSWERS,
-    questions: Questions = QUESTIONS,
-    comparison: Comparing = COMPARISON,
-    delta: Annotated[float | None, told("delta")] = None,
-    alpha: Annotated[float, told("alpha")] = AuditSettings.alpha,
-    judge: Annotated[JudgeName, told("judge")] = AuditSettings.judge,
-    method: Annotated[MethodName, told("method")] = AuditSettings.method,
-    resamples: Annotated[Whole, told("n_resamples")] = AuditSettings.n_resamples,
-    seed: Annotated[Seed | None, told("rng")] = None,
-    fail_on: FailOn = "rejected",
+    flags: AuditFlags = FLAGS,
+    fail_on: Annotated[FailOn | None, Parameter(group=GROUPS[BASICS])] = None,
+    verbose: Annotated[Switch, Parameter(group=GROUPS[OUTPUT])] = False,
+    model_flags: ModelFlags = MODEL_FLAGS,
     outputs: Outputs = OUTPUTS,
-    limits: WorkLimits = LIMITS,
-    running: Running = RUNNING,
+    run_flags: RunFlags = RUN_FLAGS,
 ) -> int:
-    """Audit a model, or the predictions in a file.
+    r"""Audit a model, or the predictions in a file.
+
+    Example: are more than 2 in 100 people judged correctly, but not if only their race or sex were
+    different?
+
+    fairtransport audit cases.csv --model model.skops --label good \\\
+    --sensitive race,sex --delta 0.02 --report report.html
+
+    With decisions in a file and no model:
+
+    fairtransport audit loans.csv --prediction decision --favourable granted \\\
+    --sensitive sex --features age,income,history
 
     A settings file with tables [[audits]] makes it a family of audits: one counting, one table,
     verdicts that hold together.
 
-    Exit codes: 0 nothing to fail on, 1 the audit could not be done, 2 wrong usage, 3 δ-fairness
-    rejected, 4 not certified (with --fail-on not-certified), 5 not applicable: the audit could
-    not find anything, or finds it by construction.
-
     Parameters
     ----------
     fail_on
-        When to exit with 3, 4 or 5; never turns all of them off.
+        What fails, with an exit code above 2: rejected (over the limit), not-certified (not
+        settled, too) or never. An audit that cannot tell fails with both. Default: rejected.
+    verbose
+        Print the statistic, its bounds and who is swapped with whom, too.
     """
-    from fairtransport.report.screen import print_result
-
-    if family_entries():
-        if judge != AuditSettings.judge:
-            msg = f"`--judge` must be {AuditSettings.judge!r} for several audits, got {judge!r}"
+    if settings_file().family:
+        if verbose:
+            msg = "`--verbose` must not be given for several audits; --report has each of them"
             raise InputError(msg)
-        outputs.refuse_words_of_one()
-        questions.refuse_for_families()
-        limits.refuse_for_families()
-        with questions.counted():
-            return audit_family(data, counts, alpha, seed, fail_on, outputs, running)
-    check_fail_on(fail_on, delta)
-    log = questions.query_log
-    outputs.check(data, targets, train, answers.model, running.config, log)
-    with naming(**comparison.settings_flags), running.hushed(), questions.counted():
+        return _audit_family(data, flags, fail_on, outputs, run_flags)
+    check_fail_on(fail_on, flags.delta)
+    start = perf_counter()
+    request = flags.request(data, model_flags.source(flags))
+    outputs.check(data, flags.targets, flags.train, flags.model, run_flags.config, flags.query_log)
+    with run_flags.progress(flags.price_per_1000):
         with stdout_aside():
-            settings = asked_before(
-                data, cases, answers, comparison, **report_options(outputs), **questions.options(),
-                **limits.options(), counts=counts, targets=targets, delta=delta, alpha=alpha,
-                judge=judge, method=method, n_resamples=resamples, rng=seed,
-            )  # fmt: skip
-            result = audit_file(data, settings, cases, answers, comparison, train)
-        result = replace(result, settings_taken=settings_taken()[1])
+            result = cast("AuditResult", request.run())
+        if reference := request.document["reference"]:
+            result.group_metrics(reference)  # refuses groups that do not occur
         # what is written waits for the verdict, so that its errors come before any file
         code = exit_code(result.judged, fail_on)
-        written = outputs.write(result, failed=code != RAN)
-    if not running.quiet and not outputs.fills_stdout:
-        from fairtransport.report.screen import print_note, print_written
+        seconds = perf_counter() - start
+        paths = outputs.write(result, request.document, failed=code != RAN, seconds=seconds)
+    if result.judged is None:
+        _print_missing_delta("no --delta, so nothing can fail.", fail_on)
+    if run_flags.quiet and code != RAN:
+        _print_failure(result)
+    if not run_flags.quiet and not outputs.fills_stdout:
+        from fairtransport.report.console import print_note, print_written
+        from fairtransport.report.terminal import print_result
 
-        print_result(result.headline, f"{outputs.data_name or data.name}, {result.n} cases")
-        print_written(written)
+        title = f"{flags.data_name or data.name}, {result.n:,} people"
+        print_result(result.headline, title, verbose=verbose)
+        print_written(paths)
         if outputs.shares_nothing:
             print_note(
                 "`--share` is for files, and none was asked for: what is printed here shows cells "
                 "with few people too."
             )
     return code
+
+
+def _print_failure(result: AuditResult) -> None:
+    """Print the verdict that fails in a line, where nothing else is printed."""
+    from fairtransport.report.console import print_note
+    from fairtransport.report.sections.finding import verdict_sentence
+
+    print_note(verdict_sentence(result.headline), error=True)
+
+
+def _print_missing_delta(message: str, fail_on: FailOn | None) -> None:
+    """Say, even where nothing else is printed, that what --fail-on asks for cannot happen."""
+    if fail_on not in {None, "never"}:
+        from fairtransport.report.console import print_note
+
+        print_note(message, error=True)
+
+
+NAME = "name"
+KEYS = (
+    NAME, WHERE, "allow-pickle", "trust", "similarity-settings", *ENDPOINT_KEYS,
+    "train", *(QUERIES[f"queries.{name}"].flag for name in ("log", "repeats")),
+    *(SETTINGS[name].flag for name in OWN if name in SETTINGS and name != "queries"),
+)  # fmt: skip
+"""What a table [[audits]] may hold."""
+
+
+def _audit_family(
+    data: Path, flags: Flags, fail_on: FailOn | None, outputs: Outputs, run_flags: RunFlags
+) -> int:
+    """Audit the family of the settings file; return the exit code of the worst verdict."""
+    _check_family(flags)
+    outputs.check_family(flags)
+    outputs.check_not_shared()
+    seed, start = checked("rng", flags.seed), perf_counter()
+    requests = {}
+    for entry in settings_file().family:
+        name = str(entry[NAME])
+        with naming_entry(name):
+            requests[name] = _read_entry(entry, data, seed, fail_on)
+    inputs = [path for one in requests.values() for path in (one.values["targets"], one.train)]
+    models = [one.first.model for one in requests.values()]
+    outputs.check(data, *inputs, *models, run_flags.config)
+    with run_flags.progress(flags.price_per_1000):
+        with stdout_aside():
+            family = run_family(requests)
+        code = family_exit_code(family.verdicts.values(), fail_on)
+        seconds = perf_counter() - start
+        paths = outputs.write_family(family, fail_on=fail_on or "rejected", seconds=seconds)
+    if names := [name for name in family if name not in family.verdicts]:
+        _print_missing_delta(f"no delta in {', '.join(names)}, so nothing can fail there.", fail_on)
+    if not run_flags.quiet and not outputs.fills_stdout:
+        from fairtransport.report.console import print_written
+        from fairtransport.report.terminal import print_family
+
+        print_family(family.headline, f"{data.name}, {len(family)} audits")
+        print_written(paths)
+    return code
+
+
+def _check_family(flags: Flags) -> None:
+    """Refuse what is for one audit alone."""
+    if flags.judge != AuditSettings.judge:
+        msg = f"`--judge` must be {AuditSettings.judge!r} for several audits, got {flags.judge!r}"
+        raise InputError(msg)
+    if flags.proxies:
+        msg = f"{param('proxies')} must not be given for several audits"
+        raise InputError(msg)
+
+
+def _read_entry(entry: Table, data: Path, seed: int, fail_on: FailOn | None) -> AuditRequest:
+    """Return the request of a table [[audits]]; it may have its own seed."""
+    own = {key.replace("_", "-"): value for key, value in entry.items()}
+    check_known(own, KEYS, "an audit in a table [[audits]]")
+    where = own.pop(WHERE, None)
+    del own[NAME]
+    arguments, names = settings_file().bind(own)
+    flags: Flags = arguments.get("flags", FLAGS)
+    model_flags: ModelFlags = arguments.get("model_flags", MODEL_FLAGS)
+    check_fail_on(fail_on, flags.delta)
+    rng = seed if flags.seed is None else flags.seed
+    request = flags.request(data, model_flags.source(flags), rng=rng)
+    return replace(request, where=where, settings_taken=names)
+
+
+def demo(
+    *, seed: Seed = 0, output: Path = Path("report.html"), verbose: Switch = False,
+    quiet: Switch = False,
+) -> int:  # fmt: skip
+    """Audit a logistic regression on the embedded COMPAS counts.
+
+    It is trained on 70 % of 5278 people; the other 30 % are the audit data.
+
+    Parameters
+    ----------
+    seed
+        Which random split to take.
+    output
+        Where the report goes: a file that ends in .html or .md.
+    verbose
+        Print the statistic, its bounds and who is swapped with whom, too.
+    quiet
+        Print nothing but errors.
+    """
+    from fairtransport.report.console import print_written
+    from fairtransport.report.terminal import print_result
+    from fairtransport.reproduce.compas import IN_WORDS, REFERENCE, audit_of_split
+
+    check_report_ending("--output", output)
+    check_target("--output", output)
+    result = audit_of_split(seed, IN_WORDS)
+    paths = [write_report("--output", output, result, reference=REFERENCE)]
+    if not quiet:
+        title = f"A logistic regression on COMPAS, {result.n:,} people"
+        print_result(result.headline, title, verbose=verbose)
+        print_written(paths)
+    return RAN

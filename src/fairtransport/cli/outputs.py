@@ -7,34 +7,31 @@ import sys
 from dataclasses import dataclass
 from errno import ELOOP, ENAMETOOLONG
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
-from cyclopts import Group, Parameter
+from cyclopts import Parameter
 
-from fairtransport.checks import shown, whole
-from fairtransport.cli.argument_types import Switch, Whole, told
-from fairtransport.cli.wording import naming
-from fairtransport.errors import InputError
-from fairtransport.filesystem import write_text
-from fairtransport.localise.moves_file import check_moves_ending
-from fairtransport.settings import AuditSettings
+from fairtransport._core.files import write_text
+from fairtransport._core.validation import check_integer, short_repr
+from fairtransport.cli.options import GROUPS, Switch, Whole
+from fairtransport.errors import InputError, name_parameters, param
+from fairtransport.explain.moves import check_moves_ending
+from fairtransport.settings import DOCUMENT, OUTPUT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Collection, Mapping
 
-    from fairtransport.audit import AuditResult
-    from fairtransport.comparison_summary import ComparisonSummary
-    from fairtransport.family import FamilySummary
-
-Summary = TypeVar("Summary", "ComparisonSummary", "FamilySummary")
+    from fairtransport._core.schema import Document
+    from fairtransport.audits import AuditResult, Audits
+    from fairtransport.cli.options import Flags
 
 HTML, MARKDOWN = (".html", ".htm"), (".md", ".markdown")
 STDOUT = ("-", "/dev/stdout")
-FEWEST = 5
+MIN_SHARED_PEOPLE = 5
 """Cells with fewer people are suppressed in what is shared."""
 
 
-@Parameter(name="*", group=Group("Output", sort_key=4))
+@Parameter(name="*", group=GROUPS[OUTPUT])
 @dataclass(frozen=True, kw_only=True)
 class Outputs:
     """What an audit writes.
@@ -46,8 +43,8 @@ class Outputs:
     json
         A file for the result as JSON; "-" prints it instead of the screen.
     junit
-        A file for the verdict as a test's result, in JUnit's XML: failed where the exit code is
-        3, 4 or 5.
+        A file for the verdict as a test's result, in JUnit's XML: failed where --fail-on fails,
+        skipped where nothing is settled. One of an earlier run is removed first.
     moves
         A .csv or .parquet file for all moves: who is swapped with whom, one a row.
     share
@@ -61,15 +58,8 @@ class Outputs:
     json: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None
     junit: Path | None = None
     moves: Path | None = None
-    moves_limit: Annotated[Whole, told("moves_limit")] = AuditSettings.moves_limit
-    title: Annotated[str | None, told("title")] = None
-    date: Annotated[str | None, told("date")] = None
-    data_name: Annotated[str | None, told("data_name")] = None
-    auditor: Annotated[str | None, told("auditor")] = None
     share: Switch = False
     share_at_least: Whole | None = None
-    favourable: Annotated[str | None, told("favourable")] = None
-    privileged: Annotated[dict[str, str] | None, Parameter(negative=()), told("privileged")] = None
 
     @property
     def fills_stdout(self) -> bool:
@@ -86,19 +76,8 @@ class Outputs:
         """Whether what can be handed over was asked for, but no file of it."""
         return self._share() is not None and self.report is None and self.json is None
 
-    def check(self, *inputs: Path | None) -> None:
-        """Refuse, before any work, files that could not be written or would replace an input.
-
-        Parameters
-        ----------
-        inputs
-            Files that the command reads.
-
-        Raises
-        ------
-        InputError
-            Naming the flag.
-        """
+    def check(self, *inputs: Path | str | None) -> None:
+        """Refuse, before any work, files that could not be written or would replace an input."""
         if self.report is not None:
             check_report_ending("--report", self.report)
         if self.json is not None and str(self.json).startswith("-") and not self.fills_stdout:
@@ -106,48 +85,44 @@ class Outputs:
             raise InputError(msg)
         if self.moves is not None:
             check_moves_ending("--moves", self.moves)
-            self._refuse_shared_moves()
+            self._check_shared_moves()
         least = self.share_at_least
         if least is not None:
-            whole("--share-at-least", least, at_least=2)
+            check_integer("--share-at-least", least, at_least=2)
         # by where links lead: a report must not replace the data that it is about
-        taken = {real_path(path) for path in inputs if path is not None}
+        inputs_and_outputs = {real_path(Path(path)) for path in inputs if path is not None}
         files = (("--report", self.report), ("--json", self.json), ("--junit", self.junit),
                  ("--moves", self.moves))  # fmt: skip
         for flag, path in files:
             if path is not None and not (flag == "--json" and self.fills_stdout):
-                check_target(flag, path, taken)
-                taken.add(real_path(path))
+                check_target(flag, path, inputs_and_outputs)
+                inputs_and_outputs.add(real_path(path))
+        if self.junit is not None:  # after an error, that of an earlier run would be read as ours
+            self.junit.unlink(missing_ok=True)
 
-    def write(self, result: AuditResult, *, failed: bool) -> list[Path]:
-        """Write what was asked for and return the paths.
-
-        Parameters
-        ----------
-        result
-            The audit.
-        failed
-            Whether the exit code says so, for JUnit's file.
-        """
-        share, written = self._share(), []
+    def write(
+        self, result: AuditResult, options: Mapping[str, Any], *, failed: bool, seconds: float
+    ) -> list[Path]:
+        """Write what was asked for and return the paths."""
+        options, paths = {**options, "share": self._share()}, []
         if self.report is not None:
-            written.append(write_report("--report", self.report, result, share))
+            paths.append(write_report("--report", self.report, result, **options))
         if self.fills_stdout:
-            sys.stdout.write(result.document(share).to_json())
+            sys.stdout.write(result.document(**options).to_json())
         elif self.json is not None:
-            with naming(path="--json"):
-                written.append(result.to_json(self.json, share=share))
+            with name_parameters(path="--json"):
+                paths.append(result.to_json(self.json, **options))
         if self.junit is not None:
-            from fairtransport.report.junit import render_junit
+            from fairtransport.report.exports import render_junit
 
-            text = render_junit(result.document(share), failed=failed)
-            written.append(write_text(self.junit, text, "--junit"))
+            text = render_junit(result.document(**options), failed=failed, seconds=seconds)
+            paths.append(write_text(self.junit, text, "--junit"))
         if self.moves is not None:
-            with naming(path="--moves"):
-                written.append(result.write_moves(self.moves))
-        return written
+            with name_parameters(path="--moves"):
+                paths.append(result.write_moves(self.moves))
+        return paths
 
-    def _refuse_shared_moves(self) -> None:
+    def _check_shared_moves(self) -> None:
         """Refuse a table of all moves beside what is to be shared."""
         if self._share() is not None:
             msg = (
@@ -156,67 +131,45 @@ class Outputs:
             )
             raise InputError(msg)
 
-    def write_family(self, summary: FamilySummary) -> list[Path]:
-        """Write what was asked for of several audits and return the paths.
+    def write_document(self, document: Document) -> list[Path]:
+        """Write a report, by its ending, and JSON of a family or a comparison; return the paths."""
+        from fairtransport.report import render
 
-        Parameters
-        ----------
-        summary
-            What they say together.
-        """
-        from fairtransport.report.family_pages import render_family_html, render_family_markdown
-
-        return self._write(summary, render_family_html, render_family_markdown)
-
-    def write_comparison(self, summary: ComparisonSummary) -> list[Path]:
-        """Write what was asked for of a comparison and return the paths.
-
-        Parameters
-        ----------
-        summary
-            What it says.
-        """
-        from fairtransport.report.comparison_pages import (
-            render_comparison_html,
-            render_comparison_markdown,
-        )
-
-        return self._write(summary, render_comparison_html, render_comparison_markdown)
-
-    def _write(
-        self, summary: Summary, html: Callable[[Summary], str], markdown: Callable[[Summary], str]
-    ) -> list[Path]:
-        """Write a report, by its ending, and a document.
-
-        Parameters
-        ----------
-        summary
-            What is told.
-        html, markdown
-            Make the report.
-        """
-        written = []
+        paths = []
         if self.report is not None:
-            render = html if self.report.suffix.lower() in HTML else markdown
-            written.append(write_text(self.report, render(summary), "--report"))
+            output_format = "html" if self.report.suffix.lower() in HTML else "markdown"
+            paths.append(write_text(self.report, render(document, output_format), "--report"))
         if self.fills_stdout:
-            sys.stdout.write(summary.to_json())
+            sys.stdout.write(document.to_json())
         elif self.json is not None:
-            written.append(write_text(self.json, summary.to_json(), "--json"))
-        return written
+            paths.append(write_text(self.json, document.to_json(), "--json"))
+        return paths
 
-    def refuse_words_of_one(self) -> None:
-        """Refuse what only one audit has: its moves, and the words at the head of its report."""
-        given = {
-            "--junit": self.junit, "--moves": self.moves, "--title": self.title,
-            "--date": self.date, "--data-name": self.data_name, "--auditor": self.auditor,
-        }  # fmt: skip
-        for flag, value in given.items():
+    def write_family(self, family: Audits, *, fail_on: str, seconds: float) -> list[Path]:
+        """Write what was asked for of a family and return the paths."""
+        paths = self.write_document(family.summary) if self.asks_for_files else []
+        if self.junit is not None:
+            from fairtransport.report.exports import render_family_junit
+
+            text = render_family_junit(family.headline, fail_on=fail_on, seconds=seconds)
+            paths.append(write_text(self.junit, text, "--junit"))
+        return paths
+
+    def check_family(self, flags: Flags) -> None:
+        """Refuse what only one audit has: its moves, and the head of its report."""
+        values: dict[str, object] = {"--moves": self.moves}
+        for name, value in flags.values(DOCUMENT).items():
+            if value != DOCUMENT[name].default:
+                values[f"--{DOCUMENT[name].flag}"] = value
+        for flag, value in values.items():
             if value is not None:
-                msg = f"`{flag}` must not be given for several audits, got {shown(str(value))}"
+                msg = (
+                    f"{param(flag)} must not be given for several audits, got "
+                    f"{short_repr(str(value))}"
+                )
                 raise InputError(msg)
 
-    def refuse_sharing(self) -> None:
+    def check_not_shared(self) -> None:
         """Refuse to hand over several audits of the same people: together they tell too much."""
         if self._share() is not None:
             msg = (
@@ -229,90 +182,49 @@ class Outputs:
         """Return the fewest people in a cell that is shared, None if nothing is."""
         if self.share_at_least is not None:
             return self.share_at_least
-        return FEWEST if self.share else None
+        return MIN_SHARED_PEOPLE if self.share else None
 
 
-def write_report(flag: str, path: Path, result: AuditResult, share: int | None = None) -> Path:
-    """Write a report, HTML or Markdown by its ending; an error names the flag.
-
-    Parameters
-    ----------
-    flag, path
-        The flag, and where to.
-    result
-        The audit.
-    share
-        The fewest people in a cell; None: nothing is left out.
-    """
-    with naming(path=flag):
+def write_report(flag: str, path: Path, result: AuditResult, **options: Any) -> Path:
+    """Write a report, HTML or Markdown by its ending; an error names the flag."""
+    with name_parameters(path=flag):
         if path.suffix.lower() in HTML:
-            return result.to_html(path, share=share)
-        return write_text(path, result.to_markdown(share=share))
+            return result.to_html(path, **options)
+        return write_text(path, result.to_markdown(**options))
 
 
 def check_report_ending(flag: str, path: Path) -> None:
-    """Refuse a report that is neither HTML nor Markdown.
-
-    Parameters
-    ----------
-    flag, path
-        The flag, and where the report would go.
-    """
+    """Refuse a report that is neither HTML nor Markdown."""
     if path.suffix.lower() not in (*HTML, *MARKDOWN):
-        msg = f"`{flag}` must end in .html or .md, got {path.name!r}"
+        msg = f"{param(flag)} must end in .html or .md, got {path.name!r}"
         raise InputError(msg)
 
 
-def check_target(flag: str, path: Path, taken: Collection[Path | None] = ()) -> None:
-    """Refuse a file that could not be written, or that the command reads or writes already.
-
-    Parameters
-    ----------
-    flag, path
-        The flag, and where the file would go.
-    taken
-        Files of the command, links followed.
-
-    Raises
-    ------
-    InputError
-        Before anything is computed.
-    """
+def check_target(flag: str, path: Path, files: Collection[Path | None] = ()) -> None:
+    """Refuse a file that could not be written, or that the command reads or writes already."""
     real = real_path(path)
     if real is None:
-        msg = f"`{flag}` must be the path of a file, got {shown(str(path))}"
+        msg = f"{param(flag)} must be the path of a file, got {short_repr(str(path))}"
         raise InputError(msg)
     if not path.parent.is_dir():
-        msg = f"`{flag}` must be in an existing folder, got {str(path)!r}"
+        msg = f"{param(flag)} must be in an existing folder, got {str(path)!r}"
         raise InputError(msg)
-    what = "another file of this command" if real in taken else _refused_kind(path)
+    what = "another file of this command" if real in files else _refused_kind(path)
     if what is not None:
-        msg = f"`{flag}` must not be {what}, got {str(path)!r}"
+        msg = f"{param(flag)} must not be {what}, got {str(path)!r}"
         raise InputError(msg)
 
 
 def _refused_kind(path: Path) -> str | None:
-    """Say what a path is if nothing can be written there; devices and pipes can be written to.
-
-    Parameters
-    ----------
-    path
-        Where a file would go.
-    """
+    """Say what a path is if nothing can be written there; devices and pipes can be written to."""
     kinds = {
         "a folder": path.is_dir, "a socket": path.is_socket, "a disk": path.is_block_device,
     }  # fmt: skip
-    return next((kind for kind, found in kinds.items() if found()), None)
+    return next((kind for kind, is_kind in kinds.items() if is_kind()), None)
 
 
 def real_path(path: Path) -> Path | None:
-    """Return where a path leads; None where no file can be: links in a circle, a null byte.
-
-    Parameters
-    ----------
-    path
-        What was typed; it need not exist.
-    """
+    """Return where a path leads; None where no file can be: links in a circle, a null byte."""
     real = path
     try:
         real = Path(os.path.realpath(path))

@@ -1,4 +1,4 @@
-"""Adult: who earned more than 50 000 dollars a year in the United States of 1994."""
+"""Adult: incomes above 50 000 dollars a year in the United States in 1994."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ if TYPE_CHECKING:
 SENSITIVE = ("race", "sex")
 FEATURES = ("sex", "race", "age", "education", "marital", "occupation", "hours")
 LABEL = "over_50k"
-PEOPLE_NUMBERS = ("age", "education_years", "capital_gain", "capital_loss", "hours")
 PEOPLE_LEVELS = ("workclass", "marital", "occupation", "relationship")
-"""The columns of `load_adult_people` that are neither sensitive nor the label."""
+"""The categorical columns of `load_adult_people` that are not sensitive."""
 LEVELS = {
     "race": ("Amer-Indian-Eskimo", "Asian-Pac-Islander", "Black", "Other", "White"),
     "sex": ("Female", "Male"),
@@ -27,23 +26,23 @@ def load_adult() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a cell, with the columns ``sex``, ``race`` (five levels), ``age``, ``education``,
+        One row per cell, with the columns ``sex``, ``race`` (five levels), ``age``, ``education``,
         ``marital``, ``occupation``, ``hours`` (a week), ``over_50k`` (1: income of more than 50 000
-        dollars a year) and ``count``. The columns but sex and race are banded or grouped, so that
-        people who are alike in all but the sensitive features occur.
+        dollars a year) and ``count``. Other columns than sex and race are banded or grouped, so
+        that people who differ only in sensitive features occur.
 
     Notes
     -----
     Source: the files ``adult.data`` and ``adult.test`` of the UCI Machine Learning Repository
     (CC BY 4.0), which Barry Becker extracted from the Census Bureau's 1994 database and Ronny
-    Kohavi and he donated in 1996. Everyone in both files is kept; an unknown occupation is the
-    level "Unknown". The survey weights, and columns not named above, are left out.
+    Kohavi and he donated in 1996. All people are included; an unknown occupation is the level
+    "Unknown". The survey weights, and columns not named above, are left out.
     ``scripts/make_adult.py`` remakes the table from the raw files.
 
     Known problems: the threshold of 50 000 dollars was high in 1994, few women and few Black
     people are above it, and conclusions change with it; the weights are left out, so the counts
     are of records and not of the population; only people older than 16 who worked and had an
-    income are in it; ``marital`` and ``occupation`` are themselves entangled with sex; three of
+    income are included; ``marital`` and ``occupation`` are themselves entangled with sex; three of
     the five races have fewer than 1600 people.
 
     Examples
@@ -60,20 +59,7 @@ def load_adult() -> pd.DataFrame:
 
 
 def load_adult_people() -> pd.DataFrame:
-    """Return the Adult people whose occupation and country are known, columns as in the files.
-
-    Returns
-    -------
-    A frame with one row a cell, of 45 222 people: numbers (``PEOPLE_NUMBERS``), levels
-    (``PEOPLE_LEVELS``), ``sex``, ``race``, ``over_50k`` and ``count``. Nothing is banded or
-    grouped, so that few people are alike. For studies of networks; source and known problems
-    are those of `load_adult`.
-
-    Examples
-    --------
-    >>> int(load_adult_people()["count"].sum())
-    45222
-    """
+    """Return the people whose occupation and country are known, with the original columns."""
     import pandas as pd
 
     table = files("fairtransport.datasets").joinpath("adult_people.csv.gz")

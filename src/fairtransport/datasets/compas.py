@@ -1,4 +1,4 @@
-"""COMPAS: who was scored, what the score was, who was arrested again within two years."""
+"""COMPAS: risk scores, and arrests within two years."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def load_compas() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a cell, with the columns ``sex``, ``race``, ``age_cat``, ``priors``, ``charge`` (F
+        One row per cell, with the columns ``sex``, ``race``, ``age_cat``, ``priors``, ``charge`` (F
         felony, M misdemeanor), ``two_year_recid`` (1: arrested again within two years),
         ``high_risk`` (1: COMPAS decile score 5 or more) and ``count``. Summed over ``high_risk``
         the cells are the paper's 144, of which 142 are occupied.
@@ -42,7 +42,7 @@ def load_compas() -> pd.DataFrame:
     "Greater than 45". ``scripts/make_compas.py`` remakes the table from the raw file.
 
     Known problems: the label is a new arrest, not a new crime, and arrests depend on
-    policing; two-year recidivists were kept on a longer time window than others, which
+    policing; two-year recidivists were included over a longer time window than others, which
     inflates their share; race is as recorded by the sheriff's office; one county, two years.
 
     Examples
@@ -62,7 +62,7 @@ def load_compas() -> pd.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """People to train on and people to audit with, one a row.
+    """Training and audit data, one person per row.
 
     Attributes
     ----------
@@ -87,12 +87,12 @@ def split_compas(seed: int) -> Split:
     Parameters
     ----------
     seed
-        Of the draw.
+        Seed of the random split.
 
     Returns
     -------
     Split
-        ``training`` and ``audit``, frames with one row a person.
+        ``training`` and ``audit``, frames with one row per person.
 
     Examples
     --------
@@ -104,9 +104,9 @@ def split_compas(seed: int) -> Split:
     counts = load_compas()
     people = counts.loc[counts.index.repeat(counts["count"])].drop(columns="count")
     order = np.random.default_rng(seed).permutation(len(people))
-    cut = int(TRAINING_SHARE * len(people))
+    training_size = int(TRAINING_SHARE * len(people))
     shuffled = people.iloc[order].reset_index(drop=True)
-    return Split(shuffled.iloc[:cut], shuffled.iloc[cut:])
+    return Split(shuffled.iloc[:training_size], shuffled.iloc[training_size:])
 
 
 def logistic_regression(training: pd.DataFrame, weights: Any = None) -> Any:
@@ -122,7 +122,7 @@ def logistic_regression(training: pd.DataFrame, weights: Any = None) -> Any:
 
 
 def all_profiles() -> pd.DataFrame:
-    """Return the 72 profiles that the features can make, one a row."""
+    """Return the 72 combinations of the features, one per row."""
     import pandas as pd
 
     counts = load_compas()

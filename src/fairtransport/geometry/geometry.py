@@ -1,4 +1,4 @@
-"""Which points are comparable (blocks) and what a move costs inside a block."""
+"""Geometry: blocks of comparable points, costs, targets and forbidden moves."""
 
 from __future__ import annotations
 
@@ -8,20 +8,29 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
-from fairtransport.checks import float_array, refuse_masked, shape_of, shown
-from fairtransport.errors import InputError
-from fairtransport.geometry.cost import Cost, Moves
-from fairtransport.geometry.cost_function import CostFunction
-from fairtransport.geometry.cost_matrix import CostMatrix
-from fairtransport.geometry.free_moves import ZeroCost
-from fairtransport.geometry.sparse import float_csr, is_sparse
+from fairtransport._core.validation import check_float_array, check_unmasked, shape_of, short_repr
+from fairtransport.errors import InputError, param
+from fairtransport.geometry.costs import (
+    Cost,
+    CostFunction,
+    CostMatrix,
+    Moves,
+    ZeroCost,
+    float_csr,
+    is_sparse,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from scipy.sparse import csr_array
 
-    from fairtransport.checks import BoolArray, FloatArray, IntArray
+    from fairtransport._core.validation import BoolArray, FloatArray, IntArray
 
     Mask: TypeAlias = BoolArray | csr_array[np.bool_]
+
+MAX_PAIRS_PER_CHUNK = 2**20
+"""Costs that are computed at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +42,7 @@ class Geometry:
     blocks
         (K,) block numbers; mass moves only inside a block.
     cost
-        What a move costs there (squared distances, as in the paper).
+        Cost of moves inside a block (squared distances, as in the paper).
     forbidden
         Further forbidden moves, the paper's D: a (K, K) boolean array or sparse matrix.
     targets
@@ -64,121 +73,57 @@ class Geometry:
     profiles: IntArray | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "blocks", _whole_numbers("blocks", self.blocks, (None,)))
+        object.__setattr__(self, "blocks", _check_integers("blocks", self.blocks, (None,)))
         size = len(self.blocks)
         if self.targets is not None:
-            object.__setattr__(self, "targets", _mask("targets", self.targets, (size,)))
+            object.__setattr__(self, "targets", _check_mask("targets", self.targets, (size,)))
         if self.profiles is not None:
-            codes = _whole_numbers("profiles", self.profiles, (size, None))
+            codes = _check_integers("profiles", self.profiles, (size, None))
             object.__setattr__(self, "profiles", codes)
-        given: object = self.cost
-        if not isinstance(given, Cost):
-            msg = f"`cost` must be an Embedding or another cost, got {shown(self.cost)}"
+        cost: object = self.cost
+        if not isinstance(cost, Cost):
+            msg = (
+                f"{param('cost')} must be an Embedding or another cost, got {short_repr(self.cost)}"
+            )
             raise InputError(msg)
         if self.cost.size not in {None, size}:
-            msg = f"`cost` must be over the {size} points of `blocks`, got {self.cost.size}"
+            msg = (
+                f"{param('cost')} must be over the {size} points of {param('blocks')}, got "
+                f"{self.cost.size}"
+            )
             raise InputError(msg)
         if self.forbidden is not None:
-            object.__setattr__(self, "forbidden", _checked_forbidden(self.forbidden, size))
+            object.__setattr__(self, "forbidden", _check_forbidden(self.forbidden, size))
 
     @property
     def size(self) -> int:
-        """The number of points, K.
-
-        Returns
-        -------
-        int
-
-        Examples
-        --------
-        >>> geometry.size
-        4
-        """
+        """The number of points, K."""
         return len(self.blocks)
 
     @property
     def is_free(self) -> bool:
-        """Whether all moves inside a block are allowed and cost nothing.
-
-        Returns
-        -------
-        bool
-
-        Examples
-        --------
-        >>> geometry.is_free, ft.Geometry([0, 0, 1]).is_free
-        (False, True)
-        """
+        """Whether all moves inside a block are allowed and cost nothing."""
         return self.cost.allows_all and self.forbidden is None
 
     @property
     def searchable(self) -> FloatArray | None:
-        """Coordinates, where squared distances are the costs of all moves inside a block.
-
-        Returns
-        -------
-        FloatArray | None
-
-        Examples
-        --------
-        >>> geometry.searchable.ravel().tolist()
-        [0.0, 1.0, 3.0, 0.0]
-        """
+        """Coordinates, if squared distances are the costs of all moves inside a block."""
         return self.cost.points if self.forbidden is None else None
 
     @property
     def matrix(self) -> FloatArray | None:
-        """A matrix of the costs of all moves inside a block, where there is one already.
-
-        Returns
-        -------
-        FloatArray | None
-            (K, K); not where moves are forbidden beside it.
-
-        Examples
-        --------
-        >>> print(geometry.matrix)
-        None
-        >>> ft.AuditProblem([0.0, 1.0], [[0.0, 2.0], [2.0, 0.0]]).geometry.matrix.tolist()
-        [[0.0, 2.0], [2.0, 0.0]]
-        """
+        """Matrix of the costs of all moves inside a block, if there is one."""
         return self.cost.dense if self.forbidden is None else None
 
     @cached_property
     def members(self) -> list[IntArray]:
-        """The points of each block, in order.
-
-        Returns
-        -------
-        list[IntArray]
-
-        Examples
-        --------
-        >>> [block.tolist() for block in geometry.members]
-        [[0, 1, 2], [3]]
-        """
+        """The points of each block, in order."""
         order = np.argsort(self.blocks, kind="stable")
         cuts = np.flatnonzero(np.diff(self.blocks[order])) + 1
         return [part.astype(np.int64) for part in np.split(order, cuts)] if self.size else []
 
     def at(self, points: IntArray) -> Geometry:
-        """Return what holds among some of the points, numbered anew.
-
-        Parameters
-        ----------
-        points
-            Their numbers.
-
-        Returns
-        -------
-        Geometry
-            Over these points, in the order given.
-
-        Examples
-        --------
-        >>> geometry.at(np.array([3, 0])).members
-        [array([1]), array([0])]
-        """
+        """Return the geometry of some points, in the given order."""
         return Geometry(
             self.blocks[points],
             self.cost.at(points),
@@ -188,28 +133,11 @@ class Geometry:
         )
 
     def targets_in(self, points: IntArray) -> IntArray:
-        """Return those of ``points`` that mass may arrive at.
-
-        Parameters
-        ----------
-        points
-            Their numbers.
-
-        Returns
-        -------
-        ndarray of int
-            All of them where no targets were named.
-
-        Examples
-        --------
-        >>> only_first = ft.Geometry([0, 0, 0], targets=[True, False, False])
-        >>> only_first.targets_in(np.array([0, 2])).tolist()
-        [0]
-        """
+        """Return those of ``points`` that mass may move to."""
         return points if self.targets is None else points[self.targets[points]]
 
     def costs(self, rows: IntArray, cols: IntArray) -> FloatArray:
-        """Return what moves from ``rows`` to ``cols`` cost, everything laid over.
+        """Return the costs of moves from ``rows`` to ``cols``, with all restrictions.
 
         Parameters
         ----------
@@ -234,46 +162,30 @@ class Geometry:
             part[_dense_rows(self.forbidden, rows)[:, cols]] = np.inf
         if self.targets is not None:
             part[:, ~self.targets[cols]] = np.inf
-        # to stay is always allowed and free, whatever is forbidden or no target
+        # staying is always allowed and free
         stays = np.nonzero(np.isin(rows, cols))[0]
         order = np.argsort(cols, kind="stable")
         part[stays, order[np.searchsorted(cols, rows[stays], sorter=order)]] = 0.0
         return part
 
-    def listed_moves(self) -> Moves | None:
-        """Return all allowed moves where the cost lists its own, everything laid over.
-
-        Returns
-        -------
-        Moves or None
-            None where there are too many to be listed, as here.
-
-        Examples
-        --------
-        >>> print(geometry.listed_moves())
-        None
-        """
-        if (moves := self.cost.listed) is None:
+    def list_moves(self) -> Moves | None:
+        """Return all allowed moves if the cost lists its own, otherwise None."""
+        if (moves := self.cost.sparse_moves) is None:
             return None
         row, col, cost = moves
         keep = np.isfinite(cost) & (self.blocks[row] == self.blocks[col])
         if self.targets is not None:
             keep &= self.targets[col]
-        if self.forbidden is not None and len(row):  # scipy takes no empty list of places
+        if self.forbidden is not None and len(row):  # scipy rejects empty index lists
             keep &= ~np.asarray(self.forbidden[row, col]).ravel().astype(bool)
         return Moves(row[keep], col[keep], cost[keep])
 
     def _apart(self, rows: IntArray, cols: IntArray) -> BoolArray | slice:
         """Return an index of the pairs in different blocks; an empty one inside a block.
 
-        Parameters
-        ----------
-        rows, cols
-            The points that mass leaves and arrives at.
-
         Notes
         -----
-        Solvers ask block by block, so that the comparison of all pairs is nearly always spared.
+        Solvers ask block by block, so that the comparison of all pairs is rarely needed.
         """
         here, there = self.blocks[rows], self.blocks[cols]
         if (
@@ -281,133 +193,70 @@ class Geometry:
             or len(rows) == 0
             or (np.all(here == here[0]) and np.all(there == here[0]))
         ):
-            # an empty index: nothing is set, and no mask of all pairs is made
+            # an empty index avoids a mask of all pairs
             return slice(0)
         return np.not_equal.outer(here, there).astype(np.bool_, copy=False)
 
 
 def as_geometry(costs: object, size: int, forbidden: object = None) -> Geometry:
-    """Return the geometry that ``AuditProblem``'s ``costs`` and ``forbidden`` describe.
-
-    Parameters
-    ----------
-    costs
-        A `Geometry`, a callable, or a (K, K) matrix, dense or sparse.
-    size
-        K, the number of losses.
-    forbidden
-        Further moves that are not allowed, added to those of the geometry.
-
-    Raises
-    ------
-    InputError
-        If sizes disagree, or an entry is not what it must be.
-
-    Examples
-    --------
-    >>> as_geometry([[0.0, 2.0], [2.0, 0.0]], 2).costs(np.array([0]), np.array([0, 1])).tolist()
-    [[0.0, 2.0]]
-    """
+    """Return the geometry that ``AuditProblem``'s ``costs`` and ``forbidden`` describe."""
     if isinstance(costs, Geometry):
         geometry = costs
     elif callable(costs):
         geometry = Geometry(np.zeros(size, np.int64), CostFunction(costs))
     else:
-        matrix = CostMatrix(cast("FloatArray", costs))  # which looks at what it is given
+        matrix = CostMatrix(cast("FloatArray", costs))  # checks its argument
         geometry = Geometry(np.zeros(matrix.size, np.int64), matrix)
     if geometry.size != size:
-        msg = f"`costs` must be over the {size} points of `losses`, got {geometry.size}"
+        msg = (
+            f"{param('costs')} must be over the {size} points of {param('losses')}, got "
+            f"{geometry.size}"
+        )
         raise InputError(msg)
     if forbidden is None:
         return geometry
-    both = _union(geometry.forbidden, _checked_forbidden(forbidden, size))
+    both = _union(geometry.forbidden, _check_forbidden(forbidden, size))
     return replace(geometry, forbidden=both)
 
 
-def _checked_forbidden(value: object, size: int) -> Mask:
-    """Return a (K, K) mask of forbidden moves, dense or in compressed rows as it came.
-
-    Raises
-    ------
-    InputError
-        If its shape is wrong, or it holds something else than 0 and 1.
-    """
+def _check_forbidden(value: object, size: int) -> Mask:
+    """Return a (K, K) mask of forbidden moves, dense or in compressed rows."""
     if is_sparse(value):
         entries = float_csr("forbidden", value)
-        _mask("forbidden", entries.data, entries.data.shape)
+        _check_mask("forbidden", entries.data, entries.data.shape)
         mask = entries.astype(np.bool_)
-        # stored zeros would forbid what they allow, once only the places of entries are looked at
+        # explicit zeros would forbid moves, as only positions of entries count below
         mask.eliminate_zeros()
     else:
-        return _mask("forbidden", value, (size, size))
+        return _check_mask("forbidden", value, (size, size))
     if mask.shape != (size, size):
-        msg = f"`forbidden` must have shape ({size}, {size}), got {tuple(mask.shape)}"
+        msg = f"{param('forbidden')} must have shape ({size}, {size}), got {tuple(mask.shape)}"
         raise InputError(msg)
     return mask
 
 
-def _mask(name: str, value: object, shape: tuple[int, ...]) -> BoolArray:
-    """Return an array of truth values of a given shape.
-
-    Parameters
-    ----------
-    name
-        The parameter, for messages.
-    value
-        Truth values, or zeros and ones.
-    shape
-        The shape that it must have.
-
-    Raises
-    ------
-    InputError
-        If it has another shape or other values.
-
-    Examples
-    --------
-    >>> _mask("targets", [1, 0], (2,)).tolist()
-    [True, False]
-    """
-    refuse_masked(name, value)
+def _check_mask(name: str, value: object, shape: tuple[int, ...]) -> BoolArray:
+    """Return an array of truth values of a given shape."""
+    check_unmasked(name, value)
     if (got := shape_of(value)) != shape:
-        msg = f"`{name}` must have shape {shape}, got {got}"
+        msg = f"{param(name)} must have shape {shape}, got {got}"
         raise InputError(msg)
     array = np.asarray(value)
     if array.dtype != bool and not np.isin(array, (0, 1)).all():
         odd = array[~np.isin(array, (0, 1))].tolist()[0]
-        msg = f"`{name}` must hold only 0 and 1, got {shown(odd)}"
+        msg = f"{param(name)} must hold only 0 and 1, got {short_repr(odd)}"
         raise InputError(msg)
     return array.astype(bool)
 
 
-def _whole_numbers(name: str, value: object, shape: tuple[int | None, ...]) -> IntArray:
-    """Return an array of whole numbers of a given shape; floats that are whole will do.
-
-    Parameters
-    ----------
-    name
-        The parameter, for messages.
-    value
-        What a caller passed.
-    shape
-        The shape that it must have; None for any length.
-
-    Raises
-    ------
-    InputError
-        If a number is not whole, or beyond 64 bits.
-
-    Examples
-    --------
-    >>> _whole_numbers("blocks", [0.0, 2.0], (None,)).tolist()
-    [0, 2]
-    """
-    array = float_array(name, value, shape)
+def _check_integers(name: str, value: object, shape: tuple[int | None, ...]) -> IntArray:
+    """Return an array of integers of a given shape; integral floats are accepted."""
+    array = check_float_array(name, value, shape)
     odd = array[(array != np.rint(array)) | (np.abs(array) >= 2**63)]
     if len(odd):
-        msg = f"`{name}` must be whole numbers, got {odd[0]:g}"
+        msg = f"{param(name)} must be whole numbers, got {odd[0]:g}"
         raise InputError(msg)
-    # from what was given: a float does not hold every whole number
+    # from the original value: floats cannot represent every integer
     return np.asarray(value).astype(np.int64)
 
 
@@ -422,9 +271,78 @@ def _dense(mask: Mask) -> BoolArray:
 
 
 def _union(first: Mask | None, second: Mask) -> Mask:
-    """Return what either of two masks forbids; sparse if both are."""
+    """Return the union of two masks; sparse if both are."""
     if first is None:
         return second
     if isinstance(first, np.ndarray) or isinstance(second, np.ndarray):
         return _dense(first) | _dense(second)
     return (first + second).astype(np.bool_)
+
+
+def reaches_other(geometry: Geometry, kinds: IntArray, *, freely: bool = False) -> BoolArray:
+    """Return for each point whether it may be moved to a point of another kind."""
+    if (moves := geometry.list_moves()) is not None:
+        counts = kinds[moves.row] != kinds[moves.col]
+        counts &= (moves.cost == 0) | (not freely)
+        return np.bincount(moves.row[counts], minlength=geometry.size) > 0
+    if geometry.forbidden is None and _is_transitive(geometry):
+        return _meets_other(_places(geometry, apart=freely), kinds, geometry.targets)
+    result = np.zeros(geometry.size, bool)
+    for points in geometry.members:
+        arrivals = geometry.targets_in(points)
+        for rows in _chunks(points, len(arrivals)):
+            costs = geometry.costs(rows, arrivals)
+            allowed = costs == 0 if freely else np.isfinite(costs)
+            result[rows] = (allowed & (kinds[rows][:, None] != kinds[arrivals])).any(axis=1)
+    return result
+
+
+def are_all_alike(geometry: Geometry, kinds: IntArray) -> bool:
+    """Return whether any point may be moved to any other of its kind for free."""
+    several = False
+    for kind in np.unique(kinds):
+        points = np.flatnonzero(kinds == kind)
+        arrivals = geometry.targets_in(points)
+        several |= len(points) > 1
+        # if moves are transitive, one point stands for all
+        rows = points[:1] if geometry.forbidden is None and _is_transitive(geometry) else points
+        for some in _chunks(rows, len(arrivals)):
+            if geometry.costs(some, arrivals).any():
+                return False
+    return several
+
+
+def _is_transitive(geometry: Geometry) -> bool:
+    """Return whether all points of a block can reach each other, freely if they coincide."""
+    return geometry.cost.allows_all or geometry.cost.points is not None
+
+
+def _places(geometry: Geometry, *, apart: bool) -> IntArray:
+    """Return a number for each block or, with ``apart``, for each distinct point in a block."""
+    blocks = geometry.blocks
+    if not apart or geometry.cost.points is None:
+        return np.unique(blocks, return_inverse=True)[1].reshape(-1)
+    keys = np.column_stack([blocks[:, None], geometry.cost.points])
+    return np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def _meets_other(places: IntArray, kinds: IntArray, targets: BoolArray | None) -> BoolArray:
+    """Return for each point whether its place has a target of another kind.
+
+    Notes
+    -----
+    There is none exactly if the smallest and the largest kind of the targets equal one's own.
+    """
+    arrive = slice(None) if targets is None else targets
+    size = int(places.max(initial=-1)) + 1
+    first, last = np.full(size, np.iinfo(np.int64).max), np.full(size, -1)
+    np.minimum.at(first, places[arrive], kinds[arrive])
+    np.maximum.at(last, places[arrive], kinds[arrive])
+    first, last = first[places], last[places]
+    return np.asarray((last >= 0) & ((first != kinds) | (last != kinds)))
+
+
+def _chunks(points: IntArray, width: int) -> Iterator[IntArray]:
+    """Return chunks of points whose costs to ``width`` others fit into memory."""
+    step = max(1, MAX_PAIRS_PER_CHUNK // max(1, width))
+    return (points[start : start + step] for start in range(0, len(points), step))

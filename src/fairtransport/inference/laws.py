@@ -1,17 +1,20 @@
-"""Sampling laws of ψ(f_n): what intervals, bounds and p-values are read from."""
+"""SamplingLaw: bounds, intervals and p-values of ψ(f*), and the verdict that they lead to."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from fairtransport.checks import choice, number
+from fairtransport._core.validation import check_choice, check_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+
 ALTERNATIVES = ("greater", "less", "two-sided")
+MAX_LOG_EVIDENCE = 690.0
+"""Largest logarithm of an e-value that is reported: a float has to hold it."""
 
 
 class Interval(NamedTuple):
@@ -37,21 +40,23 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SamplingLaw(ABC):
-    """What a sample says about ψ(f*): bounds at any level, and p-values.
+    """Inference about ψ(f*) from a sample: bounds at any level, and p-values.
 
     Attributes
     ----------
     method
-        The method that made it.
+        The name of the method.
     estimate
         ψ(f_n).
     n
         The size of the audit sample.
     notes
-        What a reader of the numbers should know of how they came about.
+        Remarks on how the numbers were computed, for their reader.
     fixed_targets
         Whether the targets do not depend on the sample; without, there is no upper bound:
         it is infinite.
+    fixed_levels
+        Whether the levels that twins take do not depend on the sample.
 
     Examples
     --------
@@ -67,173 +72,52 @@ class SamplingLaw(ABC):
     n: int
     notes: tuple[str, ...]
     fixed_targets: bool = field(default=True, kw_only=True)
+    fixed_levels: bool = field(default=True, kw_only=True)
 
     @property
     def guarantee(self) -> str:
-        """What the bounds promise: to hold as n grows, or at every n.
-
-        Returns
-        -------
-        str
-
-        Examples
-        --------
-        >>> import fairtransport as ft
-        >>> problem = ft.AuditProblem([0.0, 1.0], [[0.0, 0.0], [0.0, 0.0]])
-        >>> [ft.inference.sampling_law(problem, [30, 70], method=method).guarantee
-        ...  for method in ("finite-sample", "limit-law")]
-        ['finite-sample', 'asymptotic']
-        """
+        """What the bounds hold for: "asymptotic", as n grows, or "finite-sample", at every n."""
         return "asymptotic"
 
     @property
+    def has_pvalue(self) -> bool:
+        """Whether there are p-values."""
+        return True
+
+    @property
     def smallest_level(self) -> float:
-        """The smallest level that a one-sided bound can have.
-
-        Returns
-        -------
-        float
-
-        Examples
-        --------
-        A law of 100 draws knows nothing of rarer events.
-
-        >>> import fairtransport as ft
-        >>> problem = ft.AuditProblem([0.0, 1.0], [[0.0, 0.0], [0.0, 0.0]])
-        >>> ft.inference.sampling_law(problem, [30, 70]).smallest_level
-        0.0
-        >>> ft.inference.sampling_law(problem, [30, 70], method="m-out-of-n", n_resamples=100,
-        ...                           rng=0).smallest_level
-        0.01
-        """
+        """The smallest level that a one-sided bound can have."""
         return 0.0
 
     @abstractmethod
     def lower_bound(self, alpha: float = 0.05) -> float:
-        """Return the lower end of the one-sided interval at level 1 − α.
-
-        Parameters
-        ----------
-        alpha
-            The probability to be wrong.
-
-        Returns
-        -------
-        float
-            With probability 1 − α at most ψ(f*).
-
-        Raises
-        ------
-        InputError
-            If α is not between 0 and 1, or smaller than draws can tell.
-
-        Examples
-        --------
-        >>> round(law.lower_bound(), 3), round(law.lower_bound(0.01), 3)
-        (0.225, 0.198)
-        """
+        """Return L with P(L <= ψ(f*)) >= 1 − α, the lower end of a one-sided interval."""
 
     @abstractmethod
     def upper_bound(self, alpha: float = 0.05) -> float:
-        """Return the upper bound at level 1 − α: a certificate of δ-fairness if it is <= δ.
+        """Return U with P(U >= ψ(f*)) >= 1 − α: a certificate of δ-fairness if it is <= δ.
 
-        Parameters
-        ----------
-        alpha
-            The probability to be wrong.
-
-        Returns
-        -------
-        float
-            With probability 1 − α at least ψ(f*); infinite where targets depend on the sample.
-
-        Raises
-        ------
-        InputError
-            If α is not between 0 and 1, or smaller than draws can tell.
-
-        Examples
-        --------
-        >>> round(law.upper_bound(), 3)
-        0.384
+        Infinite where targets depend on the sample.
         """
 
     def rejects(self, delta: float, alpha: float = 0.05) -> bool:
-        """Whether δ-fairness, H0: ψ(f*) <= δ, is rejected at level α.
+        """Return whether δ-fairness, H0: ψ(f*) <= δ, is rejected at level α.
 
-        Parameters
-        ----------
-        delta
-            δ.
-        alpha
-            The probability to reject what is true, at most.
-
-        Returns
-        -------
-        bool
-            True where the lower bound is above δ.
-
-        Examples
-        --------
-        >>> import fairtransport as ft
-        >>> problem = ft.AuditProblem([0.0, 1.0], [[0.0, 0.0], [0.0, 0.0]])
-        >>> law = ft.inference.sampling_law(problem, [30, 70])
         >>> law.rejects(0.1), law.rejects(0.25)
         (True, False)
         """
         return self.lower_bound(alpha) > delta
 
     def certifies(self, delta: float, alpha: float = 0.05) -> bool:
-        """Whether ψ(f*) <= δ is certified at level α.
+        """Return whether ψ(f*) <= δ is certified at level α.
 
-        Parameters
-        ----------
-        delta
-            δ.
-        alpha
-            The probability to certify what is false, at most.
-
-        Returns
-        -------
-        bool
-            True where the upper bound is at most δ.
-
-        Examples
-        --------
-        >>> import fairtransport as ft
-        >>> problem = ft.AuditProblem([0.0, 1.0], [[0.0, 0.0], [0.0, 0.0]])
-        >>> law = ft.inference.sampling_law(problem, [30, 70])
         >>> law.certifies(0.35), law.certifies(0.5)
         (False, True)
         """
         return self.upper_bound(alpha) <= delta
 
     def interval(self, alpha: float = 0.05) -> Interval:
-        """Return the two-sided equal-tailed confidence interval at level 1 − α.
-
-        Parameters
-        ----------
-        alpha
-            The probability to be wrong, half of it at each end.
-
-        Returns
-        -------
-        Interval
-            Lower and upper end.
-
-        Raises
-        ------
-        InputError
-            If α is not between 0 and 1, or smaller than draws can tell.
-
-        Examples
-        --------
-        >>> import fairtransport as ft
-        >>> problem = ft.AuditProblem([0.0, 1.0], [[0.0, 0.0], [0.0, 0.0]])
-        >>> lower, upper = ft.inference.sampling_law(problem, [30, 70]).interval(0.1)
-        >>> round(lower, 3), round(upper, 3)
-        (0.225, 0.384)
-        """
+        """Return the two-sided equal-tailed confidence interval at level 1 − α."""
         half = self._level(alpha, sides=2) / 2
         return Interval(self.lower_bound(half), self.upper_bound(half))
 
@@ -268,8 +152,8 @@ class SamplingLaw(ABC):
         >>> [round(law.pvalue(0.2, words), 3) for words in ("greater", "less", "two-sided")]
         [0.011, 0.994, 0.022]
         """
-        delta = number("delta", delta)
-        choice("alternative", alternative, ALTERNATIVES)
+        delta = check_number("delta", delta)
+        check_choice("alternative", alternative, ALTERNATIVES)
         if alternative == "greater":
             return self._p_greater(delta)
         if alternative == "less":
@@ -277,54 +161,17 @@ class SamplingLaw(ABC):
         return min(1.0, 2 * min(self._p_greater(delta), self._p_less(delta)))
 
     def graded_pvalue(self, delta: float, levels: Sequence[float]) -> float:  # noqa: ARG002
-        """Return a p-value of δ-fairness that is no coarser than need be at some levels.
+        """Return a p-value of δ-fairness that is exact at some levels, such as those of a family.
 
-        For tests that are made for one level each, it is the last of the levels, coming from
-        the largest, at which all reject.
-
-        Parameters
-        ----------
-        delta
-            δ.
-        levels
-            The levels that matter, such as those of a family of tests.
-
-        Returns
-        -------
-        float
-            Between 0 and 1.
-
-        Examples
-        --------
-        >>> import fairtransport as ft
-        >>> problem = ft.AuditProblem([0.0, 1.0], [[0.0, 0.0], [0.0, 0.0]])
-        >>> law = ft.inference.sampling_law(problem, [30, 70], method="limit-law")
-        >>> law.graded_pvalue(0.2, [0.05, 0.025]) == law.pvalue(0.2)
-        True
+        For tests that are made for one level each, it is the last of the levels, coming from the
+        largest, at which all reject.
         """
         return self.pvalue(delta)
 
     def evalue(self, delta: float) -> float | None:  # noqa: ARG002
         """Return evidence against ψ(f*) <= δ whose mean is at most 1 under it; None if unknown.
 
-        Parameters
-        ----------
-        delta
-            δ.
-
-        Returns
-        -------
-        float | None
-            20 and more reject at level 5 %; e-values of independent audits may be multiplied.
-
-        Examples
-        --------
-        >>> import fairtransport as ft
-        >>> problem = ft.AuditProblem([0.0, 1.0], [[0.0, 0.0], [0.0, 0.0]])
-        >>> ft.inference.sampling_law(problem, [30, 70], rng=0).evalue(0.1) > 20
-        True
-        >>> print(ft.inference.sampling_law(problem, [30, 70], method="limit-law").evalue(0.1))
-        None
+        20 and more reject at level 5 %; e-values of independent audits may be multiplied.
         """
         return None
 
@@ -335,13 +182,30 @@ class SamplingLaw(ABC):
     def _p_less(self, delta: float) -> float: ...
 
     def _level(self, alpha: float, sides: int = 1) -> float:  # noqa: ARG002
-        """Return a level between 0 and 1, or refuse it.
+        """Return a level between 0 and 1, or refuse it."""
+        return check_number("alpha", alpha, above=0, below=1)
 
-        Parameters
-        ----------
-        alpha
-            The level.
-        sides
-            Over how many tails it is shared; laws known by draws look whether these suffice.
-        """
-        return number("alpha", alpha, above=0, below=1)
+
+Verdict: TypeAlias = Literal["rejected", "certified", "inconclusive", "not-applicable"]
+"""The first three come from bounds; the last says that these could find nothing."""
+
+
+def reach_verdict(*, rejected: bool, certified: bool) -> Verdict:
+    """Return the verdict about ψ(f*) <= δ from two one-sided bounds at level α each.
+
+    Whatever ψ(f*) is, only one of "rejected" and "certified" can be wrong, so each bound may use
+    all of α. If they contradict each other, neither counts.
+    """
+    if rejected == certified:
+        return "inconclusive"
+    return "rejected" if rejected else "certified"
+
+
+def reaches(law: SamplingLaw, goal: str, delta: float, alpha: float) -> bool:
+    """Return whether an audit with this law reaches its goal: `reach_verdict`'s rule.
+
+    Only the side that the goal asks for is computed.
+    """
+    if goal == "certify":
+        return law.certifies(delta, alpha)
+    return law.rejects(delta, alpha)

@@ -1,4 +1,4 @@
-"""sampling_law(): every method that says how sure ψ(f_n) is, each under its name."""
+"""sampling_law() and difference_law(): the inference methods, each under its name."""
 
 from __future__ import annotations
 
@@ -8,38 +8,46 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from fairtransport.checks import IntArray, choice, float_array, generator, number, shown, whole
-from fairtransport.errors import InputError
-from fairtransport.inference.finite.bracketed import BracketedLaw, Ceiling
-from fairtransport.inference.finite.difference import DifferenceLaw
-from fairtransport.inference.finite.evidence import (
-    Evidence,
-    GainLimits,
-    limits_of_losses,
-    limits_of_space,
+from fairtransport._core.notes import Figure, Note
+from fairtransport._core.units import Units
+from fairtransport._core.validation import (
+    IntArray,
+    check_choice,
+    check_float_array,
+    check_generator,
+    check_integer,
+    check_number,
+    short_repr,
 )
-from fairtransport.inference.finite.finite_sample import FiniteSampleLaw
-from fairtransport.inference.finite.paired_evidence import paired
-from fairtransport.inference.paper.min_of_normals import MinOfNormals
-from fairtransport.inference.paper.quantile_laws import (
+from fairtransport.errors import InputError, param
+from fairtransport.geometry import Geometry
+from fairtransport.inference.asymptotic import (
     DrawnLaw,
     LimitLaw,
+    MinOfNormals,
     PlugInLaw,
     check_resamples,
 )
-from fairtransport.inference.paper.resampling import (
-    values_of_resamples,
-    with_replacement,
-    without_replacement,
+from fairtransport.inference.finite.difference import DifferenceLaw, pair_evidence
+from fairtransport.inference.finite.evidence import (
+    Evidence,
+    GainLimits,
+    find_loss_limits,
+    find_space_limits,
 )
-from fairtransport.inference.paper.truncated import draw_truncated
-from fairtransport.transport.bracket import BracketedProblem
+from fairtransport.inference.finite.law import FiniteSampleLaw
+from fairtransport.inference.resampling import (
+    compute_resampled_values,
+    draw_truncated,
+    draw_with_replacement,
+    draw_without_replacement,
+)
+from fairtransport.transport import AuditProblem
 
 if TYPE_CHECKING:
-    from fairtransport.checks import FloatArray
-    from fairtransport.inference.laws import SamplingLaw
-    from fairtransport.inference.paper.resampling import Draw
-    from fairtransport.transport import AuditProblem
+    from fairtransport._core.validation import BoolArray, FloatArray
+    from fairtransport.inference.laws import Interval, SamplingLaw
+    from fairtransport.inference.resampling import Draw
 
 DISTORTION = 0.05
 """Shift of the mean frequencies (in L1) or lost share of their spread that counts as distorted."""
@@ -47,27 +55,11 @@ DISTORTION = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """What a method is asked: a checked problem, sample and settings.
-
-    Attributes
-    ----------
-    problem, counts
-        The audit problem, and how many people are at each of its points.
-    n_resamples, rng
-        How many draws a law by resampling makes, and the generator of all that is random.
-    size, step
-        m and ϵ; None for the method's own default.
-    alpha
-        The level that tests are aimed at.
-    loss_range, binary_losses, most_gain
-        What is known of losses and gains before the data; ``loss_range`` is None where the
-        problem's points are the whole sample space.
-    delta
-        The declared threshold, if there is one.
-    """
+    """A checked problem, sample and settings that a method computes a law from."""
 
     problem: AuditProblem
     counts: IntArray
+    units: Units
     n_resamples: int
     rng: np.random.Generator
     size: int | None
@@ -76,7 +68,6 @@ class Request:
     loss_range: tuple[float, float] | None
     binary_losses: bool
     most_gain: float | None
-    delta: float | None
 
     @property
     def n(self) -> int:
@@ -86,7 +77,7 @@ class Request:
     @property
     def estimate(self) -> float:
         """ψ(f_n)."""
-        return self.problem.value(self.counts / self.n)
+        return self.problem.value(self.units.frequencies(self.problem.size))
 
 
 class Method(Protocol):
@@ -101,12 +92,7 @@ class Method(Protocol):
 
 
 def m_out_of_n(request: Request) -> DrawnLaw:
-    """Algorithm 1: √m(ψ(f*_{n,m}) − ψ(f_n)), m = floor(2√n) unless told.
-
-    Parameters
-    ----------
-    request
-        The checked problem, sample and settings.
+    """Algorithm 1: √m(ψ(f*_{n,m}) − ψ(f_n)), m = floor(2√n) by default.
 
     Notes
     -----
@@ -114,108 +100,69 @@ def m_out_of_n(request: Request) -> DrawnLaw:
     people have is on the validity page.
     """
     size = request.size or default_size(request.n)
-    return _resampled(request, "m-out-of-n", with_replacement(request.counts, size), size)
+    return _resample(request, "m-out-of-n", draw_with_replacement(request.counts, size), size)
 
 
 def efron(request: Request) -> DrawnLaw:
-    """Resample n of n, the ordinary bootstrap: the diagnostic that the paper proposes.
-
-    Parameters
-    ----------
-    request
-        The checked problem, sample and settings.
-
-    Returns
-    -------
-    DrawnLaw
-        With a note in words on whether its draws look centred normal.
-    """
-    law = _resampled(request, "efron", with_replacement(request.counts, request.n), request.n)
+    """Resample n of n, the ordinary bootstrap: the diagnostic that the paper proposes."""
+    law = _resample(request, "efron", draw_with_replacement(request.counts, request.n), request.n)
     return DrawnLaw(law.method, law.estimate, law.n, (law.gaussianity.words,), law.draws, law.size)
 
 
 def subsampling(request: Request) -> DrawnLaw:
-    """Subsamples of m people without replacement (Politis, Romano and Wolf).
-
-    Parameters
-    ----------
-    request
-        The checked problem, sample and settings.
-
-    Raises
-    ------
-    InputError
-        If m exceeds the sample.
-    """
+    """Subsamples of m people without replacement (Politis, Romano and Wolf)."""
     size = request.size or default_size(request.n)
     if size > request.n:
-        msg = f"`m` must be at most the {request.n} people of the sample, got {size}"
+        msg = f"{param('m')} must be at most the {request.n} people of the sample, got {size}"
         raise InputError(msg)
-    return _resampled(request, "subsampling", without_replacement(request.counts, size), size)
+    return _resample(request, "subsampling", draw_without_replacement(request.counts, size), size)
 
 
 def numerical(request: Request) -> DrawnLaw:
-    """Algorithm 2: ϵ⁻¹(ψ(f_n + ϵZ) − ψ(f_n)), ϵ = n^(−1/4) unless told.
-
-    Parameters
-    ----------
-    request
-        The checked problem, sample and settings.
-
-    Returns
-    -------
-    DrawnLaw
-        With notes where Algorithm 2's own rejection would hardly end, and where truncation moves
-        or narrows the frequencies by more than ``DISTORTION``.
-    """
+    """Algorithm 2: ϵ⁻¹(ψ(f_n + ϵZ) − ψ(f_n)), ϵ = n^(−1/4) by default."""
     step = request.step or request.n**-0.25
     f = request.counts / request.n
-    drawn = draw_truncated(f, step, request.n_resamples, request.rng)
+    sample = draw_truncated(f, step, request.n_resamples, request.rng)
     estimate = request.estimate
     # the untruncated law has mean f and total variance ϵ²Σ f(1 − f); draws vary by chance too
     variance = float(step**2 * np.sum(f * (1 - f)))
     noise = float(step * np.sqrt(f * (1 - f) / request.n_resamples).sum())
-    shift = float(np.abs(drawn.frequencies.mean(axis=0) - f).sum()) - noise
-    narrowing = 1 - math.sqrt(drawn.frequencies.var(axis=0).sum() / variance) if variance else 0.0
+    shift = float(np.abs(sample.frequencies.mean(axis=0) - f).sum()) - noise
+    narrowing = 1 - math.sqrt(sample.frequencies.var(axis=0).sum() / variance) if variance else 0.0
     notes = []
-    if drawn.exact:
+    if sample.exact:
         notes.append(
-            f"Algorithm 2's rejection accepts {drawn.acceptance:.2%} of its draws; the same "
-            "law was drawn exactly."
+            Note(
+                "Algorithm 2's rejection accepts {share:.2%} of its draws; the same law was drawn "
+                "exactly.",
+                share=Figure(sample.acceptance),
+            )
         )
     if max(shift, narrowing) > DISTORTION:
         notes.append(
-            f"Truncation to frequencies >= 0 moves their mean by {max(shift, 0):.2f} in all and "
-            f"takes {max(narrowing, 0):.0%} of their spread: the numerical method's law is "
-            "distorted and its bounds are not to be trusted."
+            Note(
+                "Truncation to frequencies >= 0 moves their mean by {shift:.2f} in all and takes "
+                "{narrowing:.0%} of their spread: the numerical method's law is distorted and its "
+                "bounds are not to be trusted.",
+                shift=Figure(max(shift, 0)),
+                narrowing=Figure(max(narrowing, 0)),
+            )
         )
-    draws = (request.problem.values(drawn.frequencies) - estimate) / step
+    draws = (request.problem.values(sample.frequencies) - estimate) / step
     return DrawnLaw(
         "numerical", estimate, request.n, tuple(notes), draws,
-        step=step, acceptance=drawn.acceptance,
+        step=step, acceptance=sample.acceptance,
     )  # fmt: skip
 
 
 def plug_in(request: Request) -> PlugInLaw:
-    """Theorem 1's law with f_n for f*; normal but for samples exactly at a corner.
-
-    Parameters
-    ----------
-    request
-        The checked problem and sample.
-    """
+    """Theorem 1's law with f_n for f*; normal but for samples exactly at a corner."""
     estimate = request.estimate
     return PlugInLaw("plug-in", estimate, request.n, (), plug_in_limit(request))
 
 
 def limit_law(request: Request) -> LimitLaw:
-    """Theorem 1's law, its lower bound by the intersection–union over prices.
-
-    Parameters
-    ----------
-    request
-        The checked problem and sample.
-    """
+    """Theorem 1's law, its lower bound by the intersection–union over prices."""
     sweep = request.problem.sweep(request.counts / request.n)
     budget = request.problem.budget
     offset = np.zeros_like(sweep.prices) if budget == 0 else budget * sweep.prices
@@ -228,13 +175,7 @@ def limit_law(request: Request) -> LimitLaw:
 
 
 def plug_in_limit(request: Request) -> MinOfNormals:
-    """Return the minimum of normals that Theorem 1 gives at the sample's frequencies.
-
-    Parameters
-    ----------
-    request
-        The checked problem and sample.
-    """
+    """Return the minimum of normals that Theorem 1 gives at the sample's frequencies."""
     return limit_at(request.problem, request.counts / request.n)
 
 
@@ -280,70 +221,34 @@ def limit_at(problem: AuditProblem, f: object) -> MinOfNormals:
 
 
 def _spread(variance: float, gains: FloatArray) -> float:
-    """Return the standard deviation; rounding errors of a constant gain are no variation.
-
-    Parameters
-    ----------
-    variance
-        As computed, perhaps a rounding error.
-    gains
-        φ, whose size says how large such an error can be.
-
-    Examples
-    --------
-    >>> _spread(0.25, np.array([0.0, 1.0])), _spread(1e-30, np.array([0.1, 0.1]))
-    (0.5, 0.0)
-    """
+    """Return the standard deviation; rounding errors of a constant gain are no variation."""
     scale = float(np.max(np.abs(gains), initial=0.0))
     return math.sqrt(variance) if variance > (1e-12 * scale) ** 2 else 0.0
 
 
-def finite_sample(request: Request) -> SamplingLaw:
-    """Make bounds, tests and certificates that hold at every n, by betting.
-
-    Parameters
-    ----------
-    request
-        The checked problem, sample and settings. Nothing is computed until it is asked for.
-    """
-    problem = request.problem
-    limits = _limits(
-        problem, request.loss_range, binary=request.binary_losses, most=request.most_gain
+def finite_sample(request: Request) -> FiniteSampleLaw:
+    """Return bounds, tests and certificates that hold at every n, by betting."""
+    problem, units = request.problem, request.units
+    limits = _find_limits(
+        problem, request.loss_range, binary=request.binary_losses, max_gain=request.most_gain
     )
-    law = FiniteSampleLaw(
-        "finite-sample", request.estimate, request.n, (), problem, request.counts, limits,
-        request.alpha, request.rng, request.delta,
+    # never because the units of a sample happen to be people: two tests, chosen by the data, have
+    # a level above α
+    limits = limits if units.is_single else replace(limits, two_valued=False)
+    return FiniteSampleLaw(
+        "finite-sample", request.estimate, units.n, (), problem, units, limits, request.alpha,
+        request.rng,
     )  # fmt: skip
-    if not isinstance(problem, BracketedProblem):
-        return law
-    # which targets were found depends on the sample
-    below = replace(law, fixed_targets=False)
-    above = Ceiling(problem, request.counts, limits, request.delta)
-    return BracketedLaw("finite-sample", law.estimate, law.n, (), below, above)
 
 
-def _limits(
-    problem: AuditProblem, known: tuple[float, float] | None, *, binary: bool, most: float | None
-) -> GainLimits:
-    """Return what is known of gains: from the losses' range, or because the points are all.
-
-    Parameters
-    ----------
-    problem
-        The audit problem.
-    known
-        The range of losses; None says that the problem's points are the whole sample space.
-    binary, most
-        Whether losses are at the ends of the range, and a limit of every gain, if there is one.
-    """
-    if known is None and isinstance(problem, BracketedProblem):
-        most = float(problem.known.at_no_price.max())
-        return GainLimits(
-            np.zeros(1), np.array([most]), linear=problem.budget == 0, two_valued=False
-        )
-    if known is None:
-        return limits_of_space(problem)
-    return limits_of_losses(problem, known, binary=binary, most=most)
+def _find_limits(
+    problem: AuditProblem, loss_range: tuple[float, float] | None, *, binary: bool,
+    max_gain: float | None,
+) -> GainLimits:  # fmt: skip
+    """Return what is known of gains: from the losses' range, or because the points are all."""
+    if loss_range is None:
+        return find_space_limits(problem)
+    return find_loss_limits(problem, loss_range, binary=binary, max_gain=max_gain)
 
 
 DRAWING = ("m-out-of-n", "numerical", "subsampling", "efron")
@@ -362,18 +267,6 @@ METHODS: dict[str, Method] = {
 def default_size(n: int) -> int:
     """Return the paper's rule of thumb for the resample size, m = floor(2√n), at most n.
 
-    Parameters
-    ----------
-    n
-        The size of the audit sample.
-
-    Returns
-    -------
-    int
-        m.
-
-    Examples
-    --------
     >>> import fairtransport as ft
     >>> ft.inference.default_size(1584)
     79
@@ -394,8 +287,9 @@ def sampling_law(
     loss_range: tuple[float, float] | None = None,
     binary_losses: bool = False,
     most_gain: float | None = None,
-    delta: float | None = None,
     fixed_targets: bool = True,
+    fixed_levels: bool = True,
+    units: Units | None = None,
 ) -> SamplingLaw:
     """Return what a sample says about ψ(f*), by one of several methods.
 
@@ -406,8 +300,8 @@ def sampling_law(
     counts
         (K,) how many people are at each point.
     method
-        "finite-sample", whose bounds hold at every n, or one of the asymptotic methods
-        "m-out-of-n", "numerical", "subsampling", "limit-law", "plug-in", "efron".
+        "finite-sample", whose bounds hold at every n, or one of the asymptotic methods in
+        `METHODS`.
     n_resamples
         B, the number of draws; without meaning for the laws in closed form.
     rng
@@ -425,12 +319,16 @@ def sampling_law(
         Whether each loss is an end of ``loss_range``, at points outside ``problem`` too.
     most_gain
         A limit of every gain, where that is known to be less than the whole ``loss_range``.
-    delta
-        The threshold that was declared before the data. The bounds of "finite-sample" then
-        never contradict the test at this δ.
     fixed_targets
         Whether the targets do not depend on the sample. If they do, no method gives an upper
         bound: it is infinite.
+    fixed_levels
+        Whether the levels that twins take do not depend on the sample. If they do, the lower
+        bounds of "finite-sample" come from stakes that are fixed beforehand, and upper bounds are
+        about the levels of the sample.
+    units
+        The independent units of the sample, as ``result.space.units`` has them, for
+        "finite-sample"; None: every person is one.
 
     Returns
     -------
@@ -450,120 +348,84 @@ def sampling_law(
     >>> round(law.lower_bound(0.05), 3), round(law.pvalue(0.2), 4)
     (0.225, 0.0145)
     """
-    choice("method", method, METHODS)
-    if isinstance(problem, BracketedProblem) and method != "finite-sample":
-        msg = (
-            "`method` must be 'finite-sample' for a problem whose values are brackets, got "
-            f"{method!r}"
-        )
+    check_choice("method", method, METHODS)
+    if units is not None and method != "finite-sample":
+        msg = f"{param('method')} must be 'finite-sample' with units, got {short_repr(method)}"
         raise InputError(msg)
+    sample = _check_counts(counts, problem.size)
     law = METHODS[method](
         Request(
             problem=problem,
-            counts=_check_counts(counts, problem.size),
-            n_resamples=whole("n_resamples", n_resamples),
-            rng=generator("rng", rng),
-            size=None if m is None else whole("m", m),
-            step=None if step is None else number("step", step, above=0),
-            alpha=number("alpha", alpha, above=0, below=1),
+            counts=sample,
+            units=Units.of_people(sample) if units is None else units,
+            n_resamples=check_integer("n_resamples", n_resamples),
+            rng=check_generator("rng", rng),
+            size=None if m is None else check_integer("m", m),
+            step=None if step is None else check_number("step", step, above=0),
+            alpha=check_number("alpha", alpha, above=0, below=1),
             loss_range=None if loss_range is None else _check_range(loss_range, problem),
             binary_losses=bool(binary_losses),
-            most_gain=None if most_gain is None else number("most_gain", most_gain, at_least=0),
-            delta=None if delta is None else number("delta", delta),
+            most_gain=None
+            if most_gain is None
+            else check_number("most_gain", most_gain, at_least=0),
         )
     )
-    return replace(law, fixed_targets=bool(fixed_targets))
+    return replace(law, fixed_targets=bool(fixed_targets), fixed_levels=bool(fixed_levels))
+
+
+def unit_share_interval(
+    units: Units, is_member: BoolArray, alpha: float, rng: object = None
+) -> Interval:  # fmt: skip
+    """Return the interval for the share of people, or of units' weight, at some points.
+
+    Notes
+    -----
+    The share is ψ of a problem without costs: everybody may move to a loss of 1, and those at the
+    points have a loss of 0.
+    """
+    losses = np.append(np.where(is_member, 0.0, 1.0), 1.0)
+    problem = AuditProblem(losses, Geometry(np.zeros(len(losses), np.int64)))
+    counts = np.append(units.count_people(len(is_member)), 0)
+    return sampling_law(
+        problem, counts, rng=rng, alpha=alpha, loss_range=(0.0, 1.0), binary_losses=True,
+        units=units,
+    ).interval(alpha)  # fmt: skip
 
 
 def check_level(method: str, alpha: float, n_resamples: int) -> None:
-    """Refuse, before any work, a level at which a method's draws give no two-sided interval.
-
-    Parameters
-    ----------
-    method
-        Its name; methods without draws have any level.
-    alpha
-        The level.
-    n_resamples
-        How many draws there will be.
-
-    Raises
-    ------
-    InputError
-        If a tail of α/2 is thinner than one draw.
-    """
+    """Reject, before any work, a level at which a method's draws give no two-sided interval."""
     if method in DRAWING:
-        check_resamples(alpha / 2, whole("n_resamples", n_resamples), alpha)
+        check_resamples(alpha / 2, check_integer("n_resamples", n_resamples), alpha)
 
 
 def _check_counts(counts: object, size: int) -> IntArray:
-    """Return how many people are at each point, as whole numbers.
-
-    Parameters
-    ----------
-    counts
-        What a caller passed.
-    size
-        The number of points.
-
-    Raises
-    ------
-    InputError
-        If they are not whole numbers >= 0 with a positive sum.
-
-    Examples
-    --------
-    >>> _check_counts([3.0, 0.0], 2).tolist()
-    [3, 0]
-    """
-    array = float_array("counts", counts, (size,))
+    """Return how many people are at each point, as whole numbers."""
+    array = check_float_array("counts", counts, (size,))
     whole = np.isfinite(array) & (array >= 0) & (array == np.floor(array))
     if not whole.all() or not array.sum() > 0:
         bad = array[~whole][0] if not whole.all() else 0.0
-        msg = f"`counts` must be whole numbers >= 0 with a positive sum, got {bad:g}"
+        msg = f"{param('counts')} must be whole numbers >= 0 with a positive sum, got {bad:g}"
         raise InputError(msg)
     return array.astype(np.int64)
 
 
 def _check_range(loss_range: object, problem: AuditProblem) -> tuple[float, float]:
-    """Return the range of losses, which must hold those of the problem.
-
-    Parameters
-    ----------
-    loss_range
-        What a caller passed.
-    problem
-        Whose losses are looked at.
-
-    Raises
-    ------
-    InputError
-        If it is not finite, or a loss lies outside.
-    """
-    low, high = float_array("loss_range", loss_range, (2,)).tolist()
-    seen = (float(problem.losses.min()), float(problem.losses.max()))
-    if not (math.isfinite(low) and math.isfinite(high) and low <= seen[0] and seen[1] <= high):
-        msg = f"`loss_range` must be finite and hold all losses {seen}, got {shown(loss_range)}"
+    """Return the range of losses, which must hold those of the problem."""
+    low, high = check_float_array("loss_range", loss_range, (2,)).tolist()
+    ends = (float(problem.losses.min()), float(problem.losses.max()))
+    if not (math.isfinite(low) and math.isfinite(high) and low <= ends[0] and ends[1] <= high):
+        msg = (
+            f"{param('loss_range')} must be finite and hold all losses {ends}, got "
+            f"{short_repr(loss_range)}"
+        )
         raise InputError(msg)
     return low, high
 
 
-def _resampled(request: Request, method: str, draw: Draw, size: int) -> DrawnLaw:
-    """Return the law of √m(ψ(resample) − ψ(f_n)).
-
-    Parameters
-    ----------
-    request
-        The problem, the sample and how many draws.
-    method
-        Its name.
-    draw
-        Makes resamples.
-    size
-        m.
-    """
+def _resample(request: Request, method: str, draw: Draw, size: int) -> DrawnLaw:
+    """Return the law of √m(ψ(resample) − ψ(f_n))."""
     estimate = request.estimate
-    values = values_of_resamples(request.problem, draw, request.n_resamples, request.rng)
+    values = compute_resampled_values(request.problem, draw, request.n_resamples, request.rng)
     draws = math.sqrt(size) * (values - estimate)
     return DrawnLaw(method, estimate, request.n, (), draws, size)
 
@@ -578,7 +440,7 @@ def difference_law(
     loss_range: tuple[float, float] | None = None,
     most_gains: tuple[float | None, float | None] = (None, None),
     nested: bool = False,
-    declared: tuple[float | None, float | None] = (None, None),
+    units: Units | None = None,
 ) -> DifferenceLaw:
     """Return what one sample says about Δ = ψ(f*) − ψ'(f*), for two audits of it.
 
@@ -604,9 +466,9 @@ def difference_law(
     nested
         Whether ``problem`` has the losses of ``other`` and allows every move that it allows,
         at no higher cost.
-    declared
-        The differences, declared before the data, that the lower and the upper bound will be
-        compared with.
+    units
+        The independent units of the sample, as for `sampling_law`. Sizes that are taken as given
+        must be equal: stakes and prices of a difference follow the past.
 
     Returns
     -------
@@ -628,25 +490,35 @@ def difference_law(
     (0.3, True)
     """
     if problem.size != other.size:
-        msg = f"`other` must be about the {problem.size} points of `problem`, got {other.size}"
+        msg = (
+            f"{param('other')} must be about the {problem.size} points of {param('problem')}, got "
+            f"{other.size}"
+        )
         raise InputError(msg)
-    sample, level = _check_counts(counts, problem.size), number("alpha", alpha, above=0, below=1)
-    known = None if loss_range is None else _check_range(loss_range, problem)
-    if known is not None:
-        _check_range(known, other)
-    pairs = zip((problem, other), most_gains, generator("rng", rng).spawn(2), strict=True)
+    sample, level = (
+        _check_counts(counts, problem.size),
+        check_number("alpha", alpha, above=0, below=1),
+    )
+    limits = None if loss_range is None else _check_range(loss_range, problem)
+    if limits is not None:
+        _check_range(limits, other)
+    records = Units.of_people(sample) if units is None else units
+    if not records.is_adaptive:
+        msg = f"{param('units')} must have a declared limit or equal sizes, got neither"
+        raise InputError(msg)
+    pairs = zip((problem, other), most_gains, check_generator("rng", rng).spawn(2), strict=True)
     first, second = (
         Evidence(
-            one,
-            sample,
-            _limits(one, known, binary=False, most=most),
-            fixed_targets=True,
+            audit,
+            records,
+            _find_limits(audit, limits, binary=False, max_gain=max_gain),
+            adaptive=True,
             rng=stream,
         )
-        for one, most, stream in pairs
+        for audit, max_gain, stream in pairs
     )
-    f = sample / sample.sum()
+    f = records.frequencies(problem.size)
     return DifferenceLaw(
         "finite-sample", problem.value(f) - other.value(f), first.n, (),
-        paired(first, second, nested=nested), paired(second, first), level, declared,
+        pair_evidence(first, second, nested=nested), pair_evidence(second, first), level,
     )  # fmt: skip

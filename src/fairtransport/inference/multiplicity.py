@@ -8,91 +8,33 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtransport.inference.verdict import Verdict, reach_verdict
+from fairtransport.inference.laws import Verdict, reach_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairtransport.checks import FloatArray
+    from fairtransport._core.validation import FloatArray
 
-CLOSEST = 1.05
+MIN_LEVEL_GAP = 1.05
 """Levels of a family that are nearer to each other than this are one, the smaller."""
-LEAST_PVALUE = 1e-300
-"""A smaller p-value, such as a 0 that was rounded to, counts as this one."""
 
 
 def holm(pvalues: FloatArray) -> FloatArray:
-    """Return Holm's adjusted p-values, valid for all hypotheses together.
-
-    Parameters
-    ----------
-    pvalues
-        One for each hypothesis, however they depend on each other.
-
-    Returns
-    -------
-    ndarray
-        In the same order; a hypothesis is rejected at level α if its own is at most α.
-
-    Examples
-    --------
-    >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
-    [0.03, 0.06, 0.06]
-    """
-    return _stepped_down(pvalues, len(pvalues) - np.arange(len(pvalues), dtype=float))
+    """Return Holm's adjusted p-values, valid for all hypotheses together."""
+    return _step_down(pvalues, len(pvalues) - np.arange(len(pvalues), dtype=float))
 
 
-def _stepped_down(pvalues: FloatArray, factors: FloatArray) -> FloatArray:
-    """Return p-values, the smallest times the first factor and so on, none below one before it.
-
-    Parameters
-    ----------
-    pvalues
-        As they were found.
-    factors
-        By rank: 1 over the share of α that the step has.
-
-    Examples
-    --------
-    >>> _stepped_down(np.array([0.04, 0.01]), np.array([2.0, 1.0])).tolist()
-    [0.04, 0.02]
-    """
+def _step_down(pvalues: FloatArray, factors: FloatArray) -> FloatArray:
+    """Return p-values, the smallest times the first factor and so on, none below one before it."""
     order = np.argsort(pvalues, kind="stable")
     adjusted = np.empty(len(pvalues))
     adjusted[order] = np.minimum(np.maximum.accumulate(pvalues[order] * factors), 1.0)
     return adjusted
 
 
-def calibrated(pvalue: float) -> float:
-    """Return an e-value made from a p-value, e = 1/(2√p): its mean over uniform p is 1.
-
-    Parameters
-    ----------
-    pvalue
-        Of an earlier audit whose document tells no e-value.
-
-    Examples
-    --------
-    >>> calibrated(0.01), calibrated(1.0)
-    (5.0, 0.5)
-    """
-    return 0.5 / math.sqrt(max(pvalue, LEAST_PVALUE))
-
-
 @dataclass(frozen=True)
 class Family:
     """A declared family of audits: which level each of its tests and bounds has.
-
-    Attributes
-    ----------
-    alpha
-        The probability that anything at all is wrong.
-    size
-        m, the number of audits.
-    tested
-        t, how many of them have a threshold δ.
-    certifiable
-        k, how many of these could be certified, whatever the data.
 
     Notes
     -----
@@ -134,48 +76,28 @@ class Family:
     def levels(self) -> tuple[float, ...]:
         """The levels at which p-values have to be exact, falling from α.
 
-        Steps nearer to each other than ``CLOSEST`` are one, the smaller: a test is made for each.
+        Steps nearer to each other than ``MIN_LEVEL_GAP`` are one, the smaller.
         """
-        kept: list[float] = []
+        levels: list[float] = []
         for level in self.step_levels.tolist():
-            if not kept or level >= CLOSEST * kept[-1]:
-                kept.append(level)
-        return tuple(sorted({*kept, self.alpha}, reverse=True))
+            if not levels or level >= MIN_LEVEL_GAP * levels[-1]:
+                levels.append(level)
+        return tuple(sorted({*levels, self.alpha}, reverse=True))
 
     def adjusted(self, pvalues: Sequence[float]) -> FloatArray:
-        """Return p-values of which each is at most α exactly if the family rejects the audit.
-
-        Parameters
-        ----------
-        pvalues
-            Of the t audits with a threshold, each exact at `levels`.
-
-        Examples
-        --------
-        >>> family = Family(alpha=0.05, size=2, tested=2, certifiable=0)
-        >>> family.adjusted([0.01, 0.2]).tolist()
-        [0.02, 0.2]
-        """
-        known = np.array(pvalues, dtype=float)
-        found = _stepped_down(known, self._factors)
-        rejected = np.zeros(len(known), bool)
-        order = np.argsort(known, kind="stable")
+        """Return p-values of which each is at most α exactly if the family rejects the audit."""
+        raw = np.array(pvalues, dtype=float)
+        products = _step_down(raw, self._factors)
+        rejected = np.zeros(len(raw), bool)
+        order = np.argsort(raw, kind="stable")
         # the decision itself, at the very levels that tests were run at; products only tell it
-        rejected[order] = np.logical_and.accumulate(known[order] <= self.step_levels)
+        rejected[order] = np.logical_and.accumulate(raw[order] <= self.step_levels)
         # a product may be off by a rounding error on either side
         above = math.nextafter(self.alpha, 1.0)
-        return np.where(rejected, np.minimum(found, self.alpha), np.maximum(found, above))
+        return np.where(rejected, np.minimum(products, self.alpha), np.maximum(products, above))
 
     def verdicts(self, adjusted: Sequence[float], certified: Sequence[bool]) -> tuple[Verdict, ...]:
-        """Return the verdicts from adjusted p-values and certificates at `end_level`.
-
-        Parameters
-        ----------
-        adjusted
-            From `adjusted`.
-        certified
-            Whether each audit's upper end is at most its δ.
-        """
+        """Return the verdicts from adjusted p-values and certificates at `end_level`."""
         pairs = zip(adjusted, certified, strict=True)
         return tuple(
             reach_verdict(rejected=bool(p <= self.alpha), certified=bool(sure)) for p, sure in pairs
@@ -184,8 +106,8 @@ class Family:
     @property
     def _factors(self) -> FloatArray:
         """(t,) α over the level of each step."""
-        left = self.tested - np.arange(self.tested, dtype=float)
+        remaining = self.tested - np.arange(self.tested, dtype=float)
         # where h true hypotheses are left, the others can be wrong by a certificate only, of level
         # α/2m each, as far as any can be certified at all
-        others = np.minimum(self.certifiable, self.tested - left)
-        return np.asarray(left / (1 - others / (2 * self.size)))
+        others = np.minimum(self.certifiable, self.tested - remaining)
+        return np.asarray(remaining / (1 - others / (2 * self.size)))

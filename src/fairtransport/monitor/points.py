@@ -1,4 +1,4 @@
-"""Records of a stream become points: their columns, their losses, each question asked once."""
+"""Records of a stream as points, and their losses; labels become known one by one."""
 
 from __future__ import annotations
 
@@ -9,24 +9,40 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from fairtransport.checks import shown
-from fairtransport.errors import DataError, InputError
-from fairtransport.monitor.stream_oracle import StreamOracle
-from fairtransport.space.binning import bin_values, check_bins
-from fairtransport.space.columns import Value, code_rows
-from fairtransport.space.frame_source import collected, frame_source
-from fairtransport.space.reader import coded_column
-from fairtransport.space.roles import Roles, refuse_taken
-from fairtransport.space.sample_space import SampleSpace
-from fairtransport.space.single_values import plain_values, refuse_missing
+from fairtransport._core.validation import short_repr
+from fairtransport.access.answers import (
+    TWO_LABELS,
+    all_classes,
+    ask,
+    check_label_types,
+    check_labels,
+    tells_labels,
+)
+from fairtransport.access.oracle import Oracle, Question, input_frame, same_answer
+from fairtransport.data.build import Roles, check_no_overlap
+from fairtransport.data.columns import (
+    Value,
+    bin_values,
+    check_bins,
+    check_not_missing,
+    code_rows,
+    object_array,
+    plain_values,
+)
+from fairtransport.data.one_hot import check_no_one_hot
+from fairtransport.data.sample_space import ColumnSet, SampleSpace
+from fairtransport.data.sources import collect_frame, encode_column, frame_source
+from fairtransport.errors import DataError, InputError, ModelError, param
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from narwhals.typing import IntoDataFrame
 
-    from fairtransport.checks import FloatArray
-    from fairtransport.monitor.stream_settings import Settings
+    from fairtransport._core.validation import FloatArray, Values
+    from fairtransport.access import BlackBox
+    from fairtransport.monitor.settings import MonitorSettings
+
 
 Key: TypeAlias = tuple[Value, ...]
 """A point: its values in the order of `Points.names`."""
@@ -35,199 +51,109 @@ Records: TypeAlias = "Mapping[str, Value] | Sequence[Mapping[str, Value]] | Into
 
 
 class Points:
-    """Reads records and computes losses.
+    """Reads records as points and computes their losses."""
 
-    Parameters
-    ----------
-    settings
-        What the monitor was told.
-
-    Attributes
-    ----------
-    roles
-        Which columns play which part; without features until these are known.
-    names
-        The columns of a point in their order; empty until the features are known.
-    oracle
-        What is known of the points: what the model says there, and the losses.
-    library
-        The data frame library of the last batch.
-    """
-
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: MonitorSettings) -> None:
         self.settings = settings
         self.roles = Roles((), settings.sensitive, settings.label, settings.predictions, None)
         self.names: tuple[str, ...] = ()
         self.oracle = StreamOracle(settings)
         self.library = "pandas"
-        given = (settings.plain["y"], *settings.predictions)
-        self._taken = {name for name in given if name is not None}
+        self._reserved = {name for name in (settings.y, *settings.predictions) if name is not None}
         self._categories: dict[str, tuple[Value, ...] | None] = {}
         if settings.features is not None:
             self.fix_features(settings.features)
 
-    def memory(self) -> tuple[dict[str, object], dict[str, object]]:
-        """Return what records change, for `recall`."""
+    def snapshot(self) -> tuple[dict[str, object], dict[str, object]]:
+        """Return what records change, for `roll_back`."""
         return dict(vars(self)), dict(vars(self.oracle))
 
-    def recall(self, memory: tuple[dict[str, object], dict[str, object]]) -> None:
-        """Forget what came since, but for answers to questions that can be asked again.
-
-        Parameters
-        ----------
-        memory
-            What `memory` returned before a batch that failed.
-        """
-        vars(self).update(memory[0])
-        vars(self.oracle).update(memory[1])
+    def roll_back(self, snapshot: tuple[dict[str, object], dict[str, object]]) -> None:
+        """Forget what came since, but for answers to questions that can be asked again."""
+        vars(self).update(snapshot[0])
+        vars(self.oracle).update(snapshot[1])
         if not self.names:
-            self.oracle.said.clear()
+            self.oracle.answers.clear()
 
-    def restore(self, said: Mapping[Key, object], keys: Sequence[Key]) -> None:
-        """Take over what was said and the points that were seen.
-
-        Parameters
-        ----------
-        said
-            Answers by question.
-        keys
-            Points of the saved stream, whose labels are known labels.
-        """
+    def restore(self, answers: Mapping[Key, object], keys: Sequence[Key]) -> None:
+        """Take over the answers and points of a state file."""
         label = self.settings.label
-        at = None if label is None or not keys else self.names.index(label)
-        self.oracle.restore(said, () if at is None else (key[at] for key in keys))
+        place = None if label is None or not keys else self.names.index(label)
+        self.oracle.restore(answers, () if place is None else (key[place] for key in keys))
 
     def fix_features(self, features: Sequence[str]) -> None:
-        """Settle which columns describe a person.
-
-        Parameters
-        ----------
-        features
-            Their names; from here on records must have them.
-
-        Raises
-        ------
-        InputError
-            If one is the label or a prediction, or bins are for columns that are not there.
-        """
+        """Settle which columns describe a person."""
         settings = self.settings
-        refuse_taken("features", features, self._taken)
+        check_no_overlap("features", features, self._reserved)
         roles = replace(self.roles, features=tuple(features))
         check_bins(settings.bins, roles.profile)
+        check_no_one_hot(settings.levels, roles.profile)
         self.roles, self.names = roles, roles.points
-        self._sensitive = [self.names.index(name) for name in settings.sensitive]
-        apart = {*settings.sensitive, *settings.predictions}
-        self._block = [at for at, name in enumerate(self.names) if name not in apart]
-        self._case = [at for at, name in enumerate(self.names) if name not in settings.predictions]
+        others = {*settings.sensitive, *settings.predictions}
+        places = list(enumerate(self.names))
+        self._block = [place for place, name in places if name not in others]
+        self._case = [place for place, name in places if name not in settings.predictions]
         self._answer = [self.names.index(name) for name in settings.predictions]
 
     def read(self, points: Records) -> list[Key]:
-        """Return the points of a record or a batch, in order, checked.
-
-        Parameters
-        ----------
-        points
-            A record, several, or an eager frame.
-
-        Raises
-        ------
-        DataError
-            If a value is missing, of the wrong kind, or none of the declared levels.
-        """
+        """Return the points of a record or a batch, in order, checked."""
         columns = self._columns(points)
         if not columns:
             return []
         for name, values in columns.items():
             if name in self.settings.bins:
                 columns[name] = bin_values(name, values, self.settings.bins[name])
-            refuse_missing(
-                name, columns[name].count(None), self.settings.missing,
+            check_not_missing(
+                name, columns[name].count(None), self.settings.audit.missing,
                 is_profile=name in self.roles.profile,
             )  # fmt: skip
         for name, levels in self.settings.levels.items():
             new = set(columns[name]).difference(levels)
             if new:
-                lacked = shown(min(new, key=str))
-                msg = f"`levels[{name!r}]` must hold every value, but lacks {lacked}"
+                level = short_repr(min(new, key=str))
+                msg = f"{param('levels', name)} must hold every value, but lacks {level}"
                 raise DataError(msg)
         if self.settings.label is not None:
-            self.oracle.note(columns[self.settings.label])
+            self.oracle.add_labels(columns[self.settings.label])
         return list(zip(*columns.values(), strict=True))
 
-    def refuse_absent(self, columns: Sequence[Value]) -> None:
-        """Refuse records without a column that is needed, or with one that came too late.
-
-        Parameters
-        ----------
-        columns
-            Of the records.
-
-        Raises
-        ------
-        DataError
-            Naming the first.
-        """
+    def check_columns(self, columns: Sequence[Value]) -> None:
+        """Check that records have the columns that are needed, and none that comes too late."""
         for name in columns:
             if not isinstance(name, str):
-                msg = f"records must have text as names of columns, got {shown(name)}"
+                msg = f"records must have text as names of columns, got {short_repr(name)}"
                 raise DataError(msg)
-        needed = self.names or tuple(
-            name for name in (*self.settings.sensitive, *sorted(self._taken)) if name
-        )
-        absent = [name for name in needed if name not in columns]
+        required = self.names or (*self.settings.sensitive, *sorted(self._reserved))
+        absent = [name for name in required if name not in columns]
         if absent:
-            msg = f"records must have the columns {', '.join(needed)}, but lack {absent[0]!r}"
+            msg = f"records must have the columns {', '.join(required)}, but lack {absent[0]!r}"
             raise DataError(msg)
-        late = [name for name in columns if name not in (*needed, *self._taken)]
+        late = [name for name in columns if name not in (*required, *self._reserved)]
         # without `features` a further column would make points that earlier ones cannot be compared
         # with
         if late and self.names and self.settings.features is None:
             msg = (
                 f"records must have the columns of the first ones, {', '.join(self.names)}, "
-                f"and no others, got {late[0]!r}; `features` names those to look at"
+                f"and no others, got {late[0]!r}; {param('features')} names those to look at"
             )
             raise DataError(msg)
 
     def block(self, key: Key) -> Key:
-        """Return what a point has in common with its twins.
-
-        Parameters
-        ----------
-        key
-            The point.
-        """
-        return tuple(key[at] for at in self._block)
+        """Return what a point has in common with its twins."""
+        return tuple(key[place] for place in self._block)
 
     def case_and_answer(self, key: Key) -> tuple[Key, Key]:
-        """Return profile and label of a person, and what was given as the answer.
-
-        Parameters
-        ----------
-        key
-            The point.
-        """
-        return tuple(key[at] for at in self._case), tuple(key[at] for at in self._answer)
+        """Return profile and label of a person, and the given answer."""
+        return tuple(key[i] for i in self._case), tuple(key[i] for i in self._answer)
 
     def losses(self, keys: Sequence[Key]) -> FloatArray:
-        """Return the loss at each point; unknown answers are asked for, all at once.
-
-        Parameters
-        ----------
-        keys
-            Points.
-        """
+        """Return the loss at each point; unknown answers are asked for, all at once."""
         if not keys:
             return np.empty(0)
         return self.oracle.answer(self.space(keys)).losses
 
     def space(self, keys: Sequence[Key]) -> SampleSpace:
-        """Return points as a space, in their order.
-
-        Parameters
-        ----------
-        keys
-            Points; each counts once.
-        """
+        """Return points as a space, in their order."""
         settings = self.settings
         whole = {name: cats for name, cats in self._categories.items() if name not in settings.bins}
         return SampleSpace(
@@ -242,56 +168,49 @@ class Points:
         )
 
     def twins(self, key: Key) -> list[Key]:
-        """Return the points that differ from one in sensitive features alone, itself included.
+        """Return the points that differ from one in sensitive features alone, itself included."""
+        levels, values = self.settings.levels, zip(self.names, key, strict=True)
+        return list(product(*(levels.get(name, [value]) for name, value in values)))
 
-        Parameters
-        ----------
-        key
-            The point; levels are the declared ones, so that twins do not depend on the stream.
-        """
-        combos = product(*(self.settings.levels[name] for name in self.settings.sensitive))
-        return [self._replaced(key, combo) for combo in combos]
+    def space_of_twins(self, counts: Mapping[Key, int]) -> SampleSpace:
+        """Return people and all their twins as a space, in which twins were not counted."""
+        keys = list(dict.fromkeys(twin for key in counts for twin in self.twins(key)))
+        is_declared = self.settings.box is not None
+        return replace(
+            self.space(keys),
+            counts=np.array([counts.get(key, 0) for key in keys], np.int64),
+            has_twins=True,
+            column_sets=tuple(ColumnSet((name,), is_declared) for name in self.roles.sensitive),
+        )
 
     def _columns(self, points: Records) -> dict[str, list[Value]]:
-        """Return the columns of whatever a batch came as, as plain values.
-
-        Raises
-        ------
-        InputError
-            If it is neither records nor an eager frame.
-        """
+        """Return the columns of whatever a batch came as, as plain values."""
         from narwhals.dependencies import is_into_dataframe
 
-        given: object = points
-        records = [given] if isinstance(given, Mapping) else given
+        batch: object = points
+        records = [batch] if isinstance(batch, Mapping) else batch
         if isinstance(records, list) and all(isinstance(one, Mapping) for one in records):
             return self._columns_of_records(records)
-        is_eager: bool = is_into_dataframe(given)
+        is_eager: bool = is_into_dataframe(batch)
         if not is_eager:
             msg = (
-                "`points` must be a record (a dict), a list of records or an eager data frame, "
-                f"got {shown(points)}"
+                f"{param('points')} must be a record (a dict), a list of records or an eager data "
+                f"frame, got {short_repr(points)}"
             )
             raise InputError(msg)
-        frame = collected(frame_source(given, "points").frame)
+        frame = collect_frame(frame_source(batch, "points").frame)
         self._find_features([frame.columns])
         self.library = frame.implementation.name.lower()
         columns = {}
         for name in self.names:
-            column = coded_column(frame, name)
+            column = encode_column(frame, name)
             self._categories = {**self._categories, name: column.categories}
             levels = plain_values(f"the column {name!r}", column.levels.tolist())
             columns[name] = [[*levels, None][code] for code in column.codes.tolist()]
         return columns
 
     def _columns_of_records(self, records: Sequence[Mapping[str, Value]]) -> dict[str, list[Value]]:
-        """Return the columns of a list of records.
-
-        Parameters
-        ----------
-        records
-            A mapping a person; each must have the names that the first batch fixed.
-        """
+        """Return the columns of a list of records."""
         if not records:
             return {}
         self._find_features({tuple(record): None for record in records})
@@ -301,22 +220,118 @@ class Points:
         }
 
     def _find_features(self, shapes: Iterable[Sequence[str]]) -> None:
-        """Settle the features by the first columns ever seen, and hold all to the same.
-
-        Parameters
-        ----------
-        shapes
-            Lists of columns that the batch has, each once.
-        """
+        """Settle the features by the first columns ever seen, and hold all to the same."""
         for columns in shapes:
-            self.refuse_absent(columns)
+            self.check_columns(columns)
             if not self.names:
-                self.fix_features([name for name in columns if name not in self._taken])
-                self.refuse_absent(columns)
+                self.fix_features([name for name in columns if name not in self._reserved])
+                self.check_columns(columns)
 
-    def _replaced(self, key: Key, combo: Sequence[Value]) -> Key:
-        """Return a point with other sensitive values."""
-        values = list(key)
-        for at, value in zip(self._sensitive, combo, strict=True):
-            values[at] = value
-        return tuple(values)
+
+PROBES = 8
+"""Earlier questions that are asked again when a resumed monitor first asks."""
+
+
+class StreamOracle(Oracle):
+    """The oracle of a monitor: labels may still come, and earlier answers may be resumed."""
+
+    def __init__(self, settings: MonitorSettings) -> None:
+        super().__init__(settings.access, settings.loss, settings.audit.pos_label)
+        self.labels: frozenset[Value] = frozenset()
+        self._classes = settings.classes or []
+        self._has_list = settings.labels is not None
+        self._is_resumed = False
+        self._are_answers_checked = False
+        self._has_positive = False
+
+    def add_labels(self, labels: Iterable[Value]) -> None:
+        """Check the labels of new records, and once all are known the earlier answers by them."""
+        self.labels = self.labels.union(labels)
+        if self._classes and (self._has_list or self.loss.needs == "score"):
+            unknown = self.labels.difference(self._classes)
+            if unknown:
+                msg = (
+                    f"{param('labels')} must hold every label, but lacks "
+                    f"{short_repr(min(unknown, key=str))}"
+                )
+                raise DataError(msg)
+        if self.loss.needs != "label":
+            return
+        check_label_types(self.labels, (), "")
+        all_classes(sorted(self.labels, key=str), self.access, self.loss)
+        if self.access.box is not None and not self._are_answers_checked:
+            self._are_answers_checked = self._check_answers(list(self.answers.values()))
+
+    def restore(self, answers: Mapping[Question, object], labels: Iterable[Value]) -> None:
+        """Take over answers; before the model is next asked, some of them are asked for again."""
+        self.answers.update(answers)
+        self._order = self._classes
+        self.labels = frozenset(labels)
+        self._is_resumed = True
+        self._has_positive = self.pos_label in answers.values()
+
+    def classes(self, space: SampleSpace) -> list[Value]:  # noqa: ARG002
+        """Return the labels that are known whatever the stream brings."""
+        return self._classes
+
+    def check_labels(self, predictions: Values, classes: list[Value]) -> None:  # noqa: ARG002
+        """Check that predictions can be labels, as far as these are known."""
+        if self.access.box is None:
+            check_label_types(self.labels, set(predictions.tolist()), self.access.who)
+        else:
+            self._check_answers(predictions.tolist())
+
+    def check_positive(self, predictions: Values) -> None:
+        """Check that the model gives the positive label, once it has given two labels."""
+        positive = self.pos_label
+        is_asked = self.access.box is not None and positive is not None
+        if not is_asked or self._has_list or self._has_positive:
+            return
+        answers = set(predictions.tolist())
+        self._has_positive = positive in answers
+        check_label_types([positive], answers, self.access.who)
+        if len(answers) >= TWO_LABELS and positive not in answers:
+            msg = (
+                f"{param('pos_label')} must be a prediction "
+                f"({short_repr(sorted(answers, key=str))}), got {short_repr(positive)}; "
+                f"{param('labels')} may list all that can occur"
+            )
+            raise InputError(msg)
+
+    def prepare(self, space: SampleSpace, box: BlackBox) -> None:
+        """Check that a resumed monitor's model gives the same answers as before."""
+        # a model that was replaced meanwhile would mix two models' evidence: some old questions are
+        # asked again, spread over all
+        questions = list(self.answers)[:: max(1, len(self.answers) // PROBES)][:PROBES]
+        if not self._is_resumed or not questions:
+            return
+        categories = {name: space.columns[name].categories for name in space.features}
+        columns = code_rows(space.features, questions, categories)
+        points = input_frame(box, replace(space, columns=columns))
+        expected, positive = self.expected(self._classes), self.positive(space, self._classes)
+        answers = ask(box, points, len(questions), self.kind, expected, positive)
+        for question, answer in zip(questions, answers.tolist(), strict=True):
+            if not same_answer(self.answers[question], answer):
+                msg = (
+                    f"{self.access.who} must not change its answers, but for "
+                    f"{short_repr(question)} it "
+                    f"said {short_repr(self.answers[question])} and now {short_repr(answer)}"
+                )
+                raise ModelError(msg)
+        self._is_resumed = False
+
+    def _check_answers(self, answers: list[Value]) -> bool:
+        """Say whether labels are known, and refuse answers that then are none."""
+        who = self.access.who
+        check_label_types(self.labels, set(answers), who)
+        labels = sorted({*self._classes, *self.labels}, key=str)
+        if not tells_labels(self.access, labels):
+            return False
+        try:
+            check_labels(who, object_array(answers), labels)
+        except ModelError as error:
+            if self._classes:
+                raise
+            msg = f"{error}; {param('labels')} may list all that can occur"
+            raise ModelError(msg) from None
+        return True

@@ -8,41 +8,25 @@ from typing import TYPE_CHECKING, NotRequired, TypeAlias, TypedDict
 
 import numpy as np
 
-from fairtransport.inference.anytime.eprices import CostlyMoves
-from fairtransport.inference.anytime.eprocess import FreeMoves
-from fairtransport.space import build_space
-from fairtransport.space.twins import check_twins
+from fairtransport.data import build_space
+from fairtransport.data.twins import check_twins
+from fairtransport.inference.sequential import CostlyMoves, FreeMoves
 from fairtransport.transport import AuditProblem
 
 if TYPE_CHECKING:
-    from fairtransport.checks import FloatArray, IntArray
+    from fairtransport._core.validation import FloatArray, IntArray
+    from fairtransport.data.columns import Value
     from fairtransport.monitor.points import Key, Points
-    from fairtransport.monitor.stream_settings import Settings
-    from fairtransport.space.columns import Value
+    from fairtransport.monitor.settings import MonitorSettings
 
 Watcher: TypeAlias = Callable[[], None]
 
 
-class SavedSpace(TypedDict):
-    """The points of a stream and how often each came, as a state file keeps them."""
+class SavedStream(TypedDict):
+    """A stream in a state file: losses where moves are free, else the statistic."""
 
     points: list[list[Value]]
     counts: list[int]
-
-
-class SavedStream(SavedSpace):
-    """What a state file keeps of a stream: losses where moves are free, else the statistic.
-
-    Attributes
-    ----------
-    evidence
-        Wealths, to the last bit.
-    losses, worst
-        By point: its loss, and the largest that its block is known to have.
-    statistic
-        ψ so far, where computing it anew needs the frontiers.
-    """
-
     evidence: dict[str, object]
     losses: NotRequired[list[float]]
     worst: NotRequired[list[float]]
@@ -50,120 +34,59 @@ class SavedStream(SavedSpace):
 
 
 def next_look(n: int) -> int:
-    """Return the record after n that a history keeps: all up to 20, then every 5 %.
-
-    Parameters
-    ----------
-    n
-        Records so far.
-
-    Examples
-    --------
-    >>> next_look(3), next_look(20), next_look(1000)
-    (4, 21, 1012)
-    """
-    at = 1
-    while at <= n:
+    """Return the record after n that a history keeps: all up to 20, then every 5 %."""
+    look = 1
+    while look <= n:
         # fixed beforehand, so that the history does not depend on how records were batched
-        at = max(at + 1, int(at * 1.05))
-    return at
+        look = max(look + 1, int(look * 1.05))
+    return look
 
 
-class GrowingSpace:
-    """The sample space of a stream: its points in order of arrival, each with a cell it keeps.
+class Stream:
+    """The points of a stream in order of arrival, each with a cell it keeps and a count."""
 
-    Attributes
-    ----------
-    cell_of
-        The cell of each point.
-    counts
-        (cells,) how many people are at each point.
-    """
-
-    def __init__(self) -> None:
+    def __init__(self, settings: MonitorSettings, points: Points, watcher: Watcher) -> None:
+        self.settings, self.points, self.watcher = settings, points, watcher
         self.cell_of: dict[Key, int] = {}
         self.counts: IntArray = np.zeros(0, np.int64)
 
-    def new(self, keys: Iterable[Key]) -> list[Key]:
-        """Return the points that have not been seen, each once, in order.
-
-        Parameters
-        ----------
-        keys
-            Points of a batch.
-        """
+    def find_new(self, keys: Iterable[Key]) -> list[Key]:
+        """Return the points that have no cell yet, each once, in order."""
         return list(dict.fromkeys(key for key in keys if key not in self.cell_of))
 
     def admit(self, keys: Sequence[Key]) -> None:
-        """Give new points a cell, with nobody at it yet.
-
-        Parameters
-        ----------
-        keys
-            From `new`.
-        """
+        """Give new points a cell, with nobody at it yet."""
         for key in keys:
             self.cell_of[key] = len(self.cell_of)
         self.counts = np.r_[self.counts, np.zeros(len(keys), np.int64)]
 
     def cells(self, keys: Sequence[Key]) -> IntArray:
-        """Return the cells of points that were seen.
-
-        Parameters
-        ----------
-        keys
-            Points, in any order, any number of times.
-        """
+        """Return the cells of points."""
         return np.array([self.cell_of[key] for key in keys], np.int64)
 
     def count(self, cells: IntArray) -> None:
-        """Count people at some cells.
-
-        Parameters
-        ----------
-        cells
-            One a person.
-        """
+        """Count people at some cells."""
         self.counts += np.bincount(cells, minlength=len(self.counts))
 
-    def as_json(self) -> SavedSpace:
-        """Return all that a later run needs."""
-        return {"points": [list(key) for key in self.cell_of], "counts": self.counts.tolist()}
-
-    def restore(self, saved: SavedSpace) -> None:
-        """Take over what `as_json` returned.
-
-        Parameters
-        ----------
-        saved
-            Points in the order of their cells.
-        """
+    def restore(self, saved: SavedStream) -> None:
+        """Take over the points and counts of a state file."""
         self.cell_of = {tuple(key): cell for cell, key in enumerate(saved["points"])}
         self.counts = np.array(saved["counts"], np.int64)
 
 
-class FreeStream:
+class FreeStream(Stream):
     """Points that move for free inside a block: a gain is the block's largest loss less one's own.
 
     With query access that loss is known from the twins. With predictions only it grows when a
     worse point arrives, and earlier records of the block are revised.
-
-    Parameters
-    ----------
-    settings, points
-        What the monitor was told, and what reads its records.
-    watcher
-        Called at record numbers that a history keeps.
     """
 
-    def __init__(self, settings: Settings, points: Points, watcher: Watcher) -> None:
-        self.points, self.watcher = points, watcher
-        self.asks = settings.box is not None
+    def __init__(self, settings: MonitorSettings, points: Points, watcher: Watcher) -> None:
+        super().__init__(settings, points, watcher)
         self.evidence = FreeMoves(
-            settings.delta, settings.alpha, settings.most_gain,
+            settings.delta, settings.audit.alpha, settings.max_gain,
             fixed_targets=settings.fixed_targets,
         )  # fmt: skip
-        self.space = GrowingSpace()
         self.losses: FloatArray = np.zeros(0)
         self.gains: FloatArray = np.zeros(0)
         self._members: dict[Key, list[int]] = {}
@@ -172,15 +95,10 @@ class FreeStream:
     @property
     def statistic(self) -> float:
         """ψ of the frequencies so far."""
-        return float(self.space.counts @ self.gains / max(self.evidence.n, 1))
+        return float(self.counts @ self.gains / max(self.evidence.n, 1))
 
     def take(self, keys: Sequence[Key]) -> None:
         """Take in points in order; nothing is counted if one of them cannot be.
-
-        Parameters
-        ----------
-        keys
-            Points of a batch.
 
         Notes
         -----
@@ -188,78 +106,65 @@ class FreeStream:
         where one raises the largest loss of its block, those before it are bet on first, with the
         gains that they had, and then the block is revised.
         """
-        fresh = self.space.new(keys)
+        fresh = self.find_new(keys)
         losses = self.points.losses(fresh)
         worst = self._worst_of(fresh, losses)
-        self.space.admit(fresh)
+        self.admit(fresh)
         self.losses = np.r_[self.losses, losses]
         self.gains = np.r_[self.gains, np.zeros(len(fresh))]
-        cells = self.space.cells(keys)
+        cells = self.cells(keys)
         # where each of them comes for the first time
         firsts = np.unique(cells, return_index=True)[1]
         first = dict(zip(cells[firsts].tolist(), firsts.tolist(), strict=True))
-        done = 0
+        start = 0
         for key, limit in zip(fresh, worst, strict=True):
-            cell = self.space.cell_of[key]
+            cell = self.cell_of[key]
             block = self.points.block(key)
             members = self._members.setdefault(block, [])
             if limit > self._worst.get(block, -np.inf):
                 if members:
                     # records before this one are bet on with what was known then, however they were
                     # batched
-                    self._flush(cells[done : first[cell]])
-                    done = first[cell]
+                    self._flush(cells[start : first[cell]])
+                    start = first[cell]
                     # a worse target for all who came before: what they gain grows, and their bets
                     # are made good
                     self._raise(np.array(members), limit)
                 self._worst[block] = limit
             members.append(cell)
             self.gains[cell] = self._worst[block] - self.losses[cell]
-        self._flush(cells[done:])
+        self._flush(cells[start:])
 
     def as_json(self) -> SavedStream:
         """Return all that a later run needs."""
-        space = self.space.as_json()
         return {
-            "points": space["points"],
-            "counts": space["counts"],
+            "points": [list(key) for key in self.cell_of],
+            "counts": self.counts.tolist(),
             "losses": self.losses.tolist(),
-            "worst": [self._worst[self.points.block(key)] for key in self.space.cell_of],
+            "worst": [self._worst[self.points.block(key)] for key in self.cell_of],
             "evidence": self.evidence.bets.as_json(),
         }
 
     def restore(self, saved: SavedStream) -> None:
-        """Take over what `as_json` returned.
-
-        Parameters
-        ----------
-        saved
-            Of a stream with the same settings.
-        """
-        self.space.restore(saved)
+        """Take over what `as_json` returned."""
+        super().restore(saved)
         self.losses = np.array(saved["losses"], np.float64)
         worst = np.array(saved["worst"], np.float64)
         self.gains = worst - self.losses
-        for key, cell in self.space.cell_of.items():
+        for key, cell in self.cell_of.items():
             block = self.points.block(key)
             self._members.setdefault(block, []).append(cell)
             self._worst[block] = float(worst[cell])
         self.evidence.bets.restore(saved["evidence"])
 
     def _worst_of(self, keys: list[Key], losses: FloatArray) -> FloatArray:
-        """Return the largest loss that each point is known to move to.
-
-        Parameters
-        ----------
-        keys, losses
-            New points and their own losses, which are all that is known with given predictions.
-        """
-        if not self.asks or not keys:
+        """Return the largest loss that each point is known to move to."""
+        if self.settings.box is None or not keys:
             return losses
         blocks = [self.points.block(key) for key in keys]
         first = {block: key for block, key in zip(blocks, keys, strict=True)
                  if block not in self._worst}  # fmt: skip
-        size = check_twins(map(len, self.points.settings.levels.values()),
+        size = check_twins(map(len, self.settings.levels.values()),
                            len(self._worst) + len(first))  # fmt: skip
         flat = self.points.losses(
             [twin for key in first.values() for twin in self.points.twins(key)]
@@ -268,80 +173,51 @@ class FreeStream:
         return np.array([self._worst.get(block, worst.get(block)) for block in blocks])
 
     def _raise(self, members: IntArray, worst: float) -> None:
-        """Revise the gains of a block's earlier records: a worse point of the block has come.
-
-        Parameters
-        ----------
-        members
-            Cells of the block.
-        worst
-            The largest loss from now on.
-        """
+        """Revise the gains of a block's earlier records: a worse point of the block has come."""
         old, new = self.gains[members], worst - self.losses[members]
-        self.evidence.bets.revise(old, new, self.space.counts[members])
+        self.evidence.bets.revise(old, new, self.counts[members])
         self.gains[members] = new
 
     def _flush(self, cells: IntArray) -> None:
-        """Bet on records in order; the watcher sees those that a history keeps.
-
-        Parameters
-        ----------
-        cells
-            One a record.
-        """
-        at = 0
-        while at < len(cells):
+        """Bet on records in order; the watcher sees those that a history keeps."""
+        start = 0
+        while start < len(cells):
             upcoming = next_look(self.evidence.n)
-            part = cells[at : at + upcoming - self.evidence.n]
-            self.space.count(part)
+            part = cells[start : start + upcoming - self.evidence.n]
+            self.count(part)
             self.evidence.bets.take(self.gains[part])
-            at += len(part)
+            start += len(part)
             if self.evidence.n == upcoming:
                 self.watcher()
 
 
-class CostStream:
-    """Points under any similarity; frontiers are built anew when new points arrive.
+class CostStream(Stream):
+    """Points under any similarity; frontiers are built anew when new points arrive."""
 
-    Parameters
-    ----------
-    settings, points
-        What the monitor was told, and what reads its records.
-    watcher
-        Called once a batch, if that passed a record number that a history keeps.
-    """
-
-    def __init__(self, settings: Settings, points: Points, watcher: Watcher) -> None:
-        self.settings, self.points, self.watcher = settings, points, watcher
+    def __init__(self, settings: MonitorSettings, points: Points, watcher: Watcher) -> None:
+        super().__init__(settings, points, watcher)
         self.evidence = CostlyMoves(
-            settings.delta, settings.alpha, settings.most_gain,
+            settings.delta, settings.audit.alpha, settings.max_gain,
             fixed_targets=settings.fixed_targets,
         )  # fmt: skip
-        self.space = GrowingSpace()
         self.statistic = 0.0
         self._problem: AuditProblem | None = None
         self._place: IntArray = np.zeros(0, np.int64)
 
     def take(self, keys: Sequence[Key]) -> None:
-        """Take in a batch of points; nothing is counted if one of them cannot be.
-
-        Parameters
-        ----------
-        keys
-            Points of a batch.
-        """
-        fresh = self.space.new(keys)
+        """Take in a batch of points; nothing is counted if one of them cannot be."""
+        fresh = self.find_new(keys)
         if self._problem is None or fresh:
-            self._problem, self._place = self._build([*self.space.cell_of, *fresh])
-            self.space.admit(fresh)
-        cells = self.space.cells(keys)
+            self._problem, self._place = self._build([*self.cell_of, *fresh])
+            self.admit(fresh)
+        cells = self.cells(keys)
         problem, place = self._problem, self._place
         before = self.evidence.n
-        counts = np.bincount(place, self.space.counts, problem.size).astype(np.int64)
+        counts = np.bincount(place, self.counts, problem.size).astype(np.int64)
         # counts before these records: a price is chosen from the past
         self.evidence.take(problem, place[cells], counts)
-        self.space.count(cells)
-        counts = np.bincount(place, self.space.counts, problem.size).astype(np.int64)
+        self.count(cells)
+        counts = np.bincount(place, self.counts, problem.size).astype(np.int64)
         self.evidence.look(problem, counts)
         self.statistic = problem.value(counts / self.evidence.n)
         if self.evidence.n >= next_look(before):
@@ -349,34 +225,21 @@ class CostStream:
 
     def as_json(self) -> SavedStream:
         """Return all that a later run needs."""
-        space = self.space.as_json()
         return {
-            "points": space["points"],
-            "counts": space["counts"],
+            "points": [list(key) for key in self.cell_of],
+            "counts": self.counts.tolist(),
             "statistic": self.statistic,
             "evidence": self.evidence.as_json(),
         }
 
     def restore(self, saved: SavedStream) -> None:
-        """Take over what `as_json` returned; frontiers are built with the next records.
-
-        Parameters
-        ----------
-        saved
-            Of a stream with the same settings.
-        """
-        self.space.restore(saved)
+        """Take over what `as_json` returned; frontiers are built with the next records."""
+        super().restore(saved)
         self.statistic = float(saved["statistic"])
         self.evidence.restore(saved["evidence"])
 
     def _build(self, keys: list[Key]) -> tuple[AuditProblem, IntArray]:
-        """Return the problem over all points so far, and where each of them is in it.
-
-        Parameters
-        ----------
-        keys
-            Points in the order of their cells.
-        """
+        """Return the problem over all points so far, and where each of them is in it."""
         settings = self.settings
         space = build_space(
             self.points.space(keys).frame(),
@@ -385,15 +248,17 @@ class CostStream:
             predictions=list(settings.predictions) or None,
             prediction_parameter=settings.access.parameter,
             features=list(self.points.roles.features),
-            missing=settings.missing,
+            missing=settings.audit.missing,
             levels=settings.levels or None,
-            targets=settings.targets,
+            targets=settings.audit.targets,
             twins=settings.box is not None,
             label_matters=settings.label is not None,
         )
         # they were cut when the records came
         losses = self.points.oracle.answer(replace(space, bins=settings.bins)).losses
-        problem = AuditProblem(losses, settings.similarity.geometry(space), budget=settings.budget)
-        listed = zip(*(space.columns[name].to_list() for name in self.points.names), strict=True)
-        place = {key: at for at, key in enumerate(listed)}
+        problem = AuditProblem(
+            losses, settings.similarity.geometry(space), budget=settings.audit.budget
+        )
+        rows = zip(*(space.columns[name].to_list() for name in self.points.names), strict=True)
+        place = {key: at for at, key in enumerate(rows)}
         return problem, np.array([place[key] for key in keys], np.int64)

@@ -1,4 +1,7 @@
-"""The charts' JavaScript: a file of the wheel, or made once and kept in the user's cache."""
+"""The charts' JavaScript, from the wheel or built once into the user's cache.
+
+Building a wheel imports this module, so it needs nothing but vl-convert.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,14 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from fairtransport.caches import users_cache
+from fairtransport._core.files import user_cache_folder, write_text
 from fairtransport.errors import FairtransportError
-from fairtransport.filesystem import write_text
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 PLACE = "charts.js"
-"""Where a wheel has it, in this package; a checkout has none."""
+"""The file of this package in a wheel; a checkout has none."""
 
 
 @cache
@@ -34,15 +36,15 @@ def javascript_bundle() -> str:
     # the notice above the script is ours, so that the file is of its version too
     notice = hashlib.sha256(_notice().encode()).hexdigest()[:8]
     name = f"charts-{version('vl-convert-python')}-{notice}.js"
-    place = users_cache("fairtransport") / name
-    script = _kept(place)
+    place = user_cache_folder("fairtransport") / name
+    script = _read_cached(place)
     if script is None:
-        script = made_bundle()
-        _keep(place, script)
+        script = build_bundle()
+        _write_cached(place, script)
     return script
 
 
-def made_bundle() -> str:
+def build_bundle() -> str:
     """Return the script, put together anew: the same for the same version of vl-convert."""
     import vl_convert
 
@@ -57,14 +59,8 @@ def _notice() -> str:
     return files(__package__).joinpath("templates", "charts_licence.txt").read_text("utf-8")
 
 
-def _kept(place: Path) -> str | None:
-    """Return the script in a file, whose first line is the hash of the rest; None if it is not.
-
-    Parameters
-    ----------
-    place
-        Where it would be. A file that somebody changed must not run in people's reports.
-    """
+def _read_cached(place: Path) -> str | None:
+    """Return the script in a file, whose first line is the hash of the rest; None if it is not."""
     try:
         digest, _, script = place.read_bytes().partition(b"\n")
     except OSError:
@@ -75,7 +71,7 @@ def _kept(place: Path) -> str | None:
     return script.decode("utf-8") if whole else None
 
 
-def _keep(place: Path, script: str) -> None:
+def _write_cached(place: Path, script: str) -> None:
     """Write the script down for later processes, if that is possible."""
     digest = hashlib.sha256(script.encode()).hexdigest()
     with suppress(OSError, FairtransportError):

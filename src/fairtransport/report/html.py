@@ -1,4 +1,4 @@
-"""The report: one file that needs no network and allows no foreign code."""
+"""The HTML report, one file without network or foreign code, and the fragment for notebooks."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from fairtransport.documents.audit import AuditSummary
+from fairtransport.documents.family import FamilySummary
+from fairtransport.documents.verdicts import VERDICTS
 from fairtransport.report.bundle import javascript_bundle
-from fairtransport.report.headings import about_line, heading_of
-from fairtransport.report.pictures import chart_specs
-from fairtransport.report.rendering import environment, render_sections
+from fairtransport.report.charts.intervals import family_document
+from fairtransport.report.charts.specs import chart_specs
+from fairtransport.report.rendering import FRAGMENTS, entry_of, environment, render_sections
 from fairtransport.report.sections import Output
-from fairtransport.report.strings import visible
+from fairtransport.report.text import subtitle, visible
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from jinja2 import Environment
     from markupsafe import Markup
 
-    from fairtransport.report.rendering import Document
-    from fairtransport.summary import AuditSummary
+    from fairtransport._core.schema import Document
 
+
+HTML_MACROS = ("table", "chart", "fact_list", "glossary_list", "verdict_glyph")
+"""Macros of ``pieces.html.j2`` that every template may call."""
 _CODE = re.compile(r"`([^`]{1,80})`")
 
 
-def render_html(summary: AuditSummary, *, title: str | None = None) -> str:
-    """Return the report as one HTML document, the same bytes for the same summary.
-
-    Parameters
-    ----------
-    summary
-        What the audit says.
-    title
-        The heading of the report; default: the audit's own.
+def render_html(document: Document, *, title: str | None = None) -> str:
+    """Return a report as one HTML document.
 
     Notes
     -----
@@ -41,40 +41,15 @@ def render_html(summary: AuditSummary, *, title: str | None = None) -> str:
     (Content-Security-Policy), so nothing that comes with the data can run. Strings of the
     data are escaped in HTML and in the charts' JSON, and hidden characters are spelled out.
     """
-    heading = title or heading_of(summary)
-    version = summary.provenance.version
-    return page(summary, heading, chart_specs(summary), version, about_line(summary))
-
-
-def page(
-    summary: Document, title: str, specs: dict[str, Any], version: str, about: str = ""
-) -> str:
-    """Return a document as a page, with the charts that its sections ask for.
-
-    ``about`` stands under the heading: what was audited, by whom, when.
-
-    Parameters
-    ----------
-    summary
-        What is told, of one audit, several or a comparison.
-    title
-        The heading; it may come from a user.
-    specs
-        Charts as Vega-Lite documents by their keys; without any the page has no chart scripts.
-    version
-        Of fairtransport.
-    about
-        A line, perhaps empty.
-    """
-    style, script = _part("report.css"), _part("report.js")
+    style, script, specs = style_sheet() + dark_style_sheet(), _part("report.js"), _charts(document)
     # the bundle is nearly a megabyte: a page without charts does without
     scripts = [javascript_bundle(), script] if specs else [script]
-    made = html_environment()
-    return made.get_template("report.html.j2").render(
-        title=visible(title),
-        version=version,
-        about=about,
-        parts=render_sections(made, summary, Output(html=True, charts=specs)),
+    templates = html_environment()
+    return templates.get_template("report.html.j2").render(
+        title=visible(title or document.report_title),
+        version=document.package_version,
+        subtitle=subtitle(document),
+        parts=render_sections(templates, document, Output(html=True, charts=specs)),
         charts_json=safe_json(specs),
         style=style,
         scripts=scripts,
@@ -82,15 +57,27 @@ def page(
     )
 
 
-def html_environment() -> Environment:
-    """Return the environment of templates that make HTML.
+def _charts(document: Document) -> dict[str, Any]:
+    """Return the specifications of a report's charts, by the keys that sections use."""
+    if isinstance(document, AuditSummary):
+        return chart_specs(document)
+    if isinstance(document, FamilySummary):
+        return {"family": family_document(list(map(vars, document.members)))}
+    return {}
 
-    Tables and charts are macros of ``pieces.html.j2``, under their names in every template.
-    """
-    made = environment(_keep_together, _with_code)
-    pieces = vars(made.get_template("pieces.html.j2").module)
-    made.globals |= {name: pieces[name] for name in ("table", "chart")}
-    return made
+
+def render_fragment(document: Document) -> str:
+    """Return a piece of HTML without scripts that reads well in light and dark notebooks."""
+    fragment = entry_of(FRAGMENTS, document)(document)
+    return html_environment().get_template("notebook.html.j2").render(f=fragment)
+
+
+def html_environment() -> Environment:
+    """Return the environment of templates that make HTML."""
+    templates = environment(_keep_together, _with_code)
+    pieces = vars(templates.get_template("pieces.html.j2").module)
+    templates.globals |= {name: pieces[name] for name in HTML_MACROS}
+    return templates
 
 
 def _keep_together(value: object) -> object:
@@ -100,22 +87,31 @@ def _keep_together(value: object) -> object:
 
 
 def _with_code(text: str) -> Markup:
-    """Return escaped text in which words between backticks are code.
-
-    Parameters
-    ----------
-    text
-        Of ours, with names of the data in it.
-
-    Examples
-    --------
-    >>> print(_with_code("set `delta` < 1"))
-    set <code>delta</code> &lt; 1
-    """
+    """Return escaped text in which words between backticks are code."""
     from markupsafe import Markup, escape
 
     # the text is escaped first, so that nothing of it but the backticks becomes a tag
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(_keep_together(text)))))  # noqa: S704
+
+
+def style_sheet() -> str:
+    """Return the style of a page, with the colours of verdicts."""
+    colours = ((row.css_class, row.page_colours) for row in VERDICTS.values())
+    return _part("report.css") + _colour_rules(colours)
+
+
+def dark_style_sheet() -> str:
+    """Return what a report looks like where a reader prefers dark pages."""
+    colours = ((row.css_class, row.dark_colours) for row in VERDICTS.values())
+    rules = _colour_rules(colours)
+    return f"{_part('dark.css')}@media screen and (prefers-color-scheme: dark) {{\n{rules}}}\n"
+
+
+def _colour_rules(colours: Iterable[tuple[str, tuple[str, str] | None]]) -> str:
+    """Return the rules of accent and tint by class."""
+    return "".join(
+        f".{name} {{ --accent: {pair[0]}; --tint: {pair[1]}; }}\n" for name, pair in colours if pair
+    )
 
 
 def _part(name: str) -> str:
@@ -126,18 +122,7 @@ def _part(name: str) -> str:
 
 
 def safe_json(value: Any) -> str:
-    r"""Return JSON that cannot end a script element, whatever strings are in it.
-
-    Parameters
-    ----------
-    value
-        Charts with strings of the data.
-
-    Examples
-    --------
-    >>> safe_json({"name": "</script>"})
-    '{"name":"\\u003c/script\\u003e"}'
-    """
+    r"""Return JSON that cannot end a script element, whatever strings are in it."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     # inside a script element nothing of the data may end it, or begin a comment or an entity
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
@@ -153,12 +138,6 @@ def _policy(style: str, scripts: list[str]) -> str:
 
 
 def _source(text: str) -> str:
-    """Return a script or a style as a policy names it, by its hash.
-
-    Examples
-    --------
-    >>> _source("")
-    "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
-    """
+    """Return a script or a style as a policy names it, by its hash."""
     digest = hashlib.sha256(text.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"

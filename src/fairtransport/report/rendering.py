@@ -1,69 +1,93 @@
-"""Templates and the sections that they show, for HTML and Markdown alike."""
+"""Reports as text: templates, sections of each document, and the methods of every result."""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from fairtransport.comparison_summary import ComparisonSummary
-from fairtransport.family import FamilySummary
-from fairtransport.report import comparison_sections, family_sections, sections
-from fairtransport.report.numbers import decimal, level, people, percent
-from fairtransport.report.sections import find_sections
-from fairtransport.report.strings import profile_text, shorten, visible
-from fairtransport.summary import AuditSummary
-
-PACKAGES = {
-    AuditSummary: sections,
-    ComparisonSummary: comparison_sections,
-    FamilySummary: family_sections,
-}
-"""The sections of each kind of document."""
+from fairtransport._core.files import write_text
+from fairtransport._core.validation import check_choice
+from fairtransport.documents.audit import AuditSummary
+from fairtransport.documents.comparison import ComparisonSummary
+from fairtransport.documents.family import FamilySummary
+from fairtransport.report.sections import (
+    appendix,
+    certainty,
+    comparison,
+    counterparts,
+    decisions,
+    family,
+    finding,
+    first_screen,
+    groups,
+    proxies,
+    rates,
+    who,
+)
+from fairtransport.report.text import (
+    decimal,
+    level,
+    people,
+    percent,
+    profile_text,
+    shorten,
+    visible,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from jinja2 import Environment
     from markupsafe import Markup
 
-    from fairtransport.report.sections import Output, Section
+    from fairtransport._core.schema import Document
+    from fairtransport.report.sections import Fragment, Output, Section
 
-    Document: TypeAlias = AuditSummary | ComparisonSummary | FamilySummary
+
+SECTIONS: dict[type, tuple[Section, ...]] = {
+    AuditSummary: (
+        first_screen.FIRST_SCREEN,
+        rates.RATES,
+        decisions.PEOPLE,
+        counterparts.COUNTERPARTS,
+        groups.GROUP_RATES,
+        finding.NOTES,
+        who.FLOWS,
+        certainty.CERTAINTY,
+        certainty.DEPENDENCE,
+        proxies.PROXIES,
+        appendix.METHOD,
+        appendix.GLOSSARY_SECTION,
+    ),
+    ComparisonSummary: (
+        comparison.COMPARISON_FINDING,
+        comparison.COMPARISON_WHO,
+        comparison.COMPARISON_METHOD,
+        finding.NOTES,
+    ),
+    FamilySummary: (
+        family.FAMILY_FINDING,
+        family.EACH_AUDIT,
+        family.FAMILY_MEANING,
+        finding.NOTES,
+    ),
+}
+"""The sections of each kind of document, in their order."""
+FRAGMENTS: dict[type, Callable[[Any], Fragment]] = {
+    AuditSummary: first_screen.audit_fragment,
+    ComparisonSummary: comparison.comparison_fragment,
+    FamilySummary: family.family_fragment,
+}
+"""What a notebook shows of each kind of document."""
 
 
+T = TypeVar("T")
+
+
+@cache  # templates are compiled once for all documents
 def environment(finalize: Callable[[object], object], code: Callable[[str], Markup]) -> Environment:
-    """Return the templates' environment: escaping always, unknown names an error.
-
-    Parameters
-    ----------
-    finalize
-        What becomes of each value before it is written.
-    code
-        Escapes text in which words between backticks are code.
-
-    Returns
-    -------
-    Environment
-        Templates are looked for in ``templates/`` and beside the sections' modules.
-    """
-    places = (place for one in PACKAGES.values() for place in one.__path__)
-    return _environment(finalize, code, tuple(places))
-
-
-@cache  # templates are compiled once, whatever number of documents they are filled in for
-def _environment(
-    finalize: Callable[[object], object], code: Callable[[str], Markup], places: tuple[str, ...]
-) -> Environment:
-    """Make an environment once for the two functions and the places of templates.
-
-    Parameters
-    ----------
-    finalize
-        What becomes of each value before it is written.
-    code
-        Escapes text in which words between backticks are code.
-    places
-        Folders that templates are looked for in after ``templates/``; a tuple, as the cache needs.
+    """Return the templates' environment.
 
     Notes
     -----
@@ -75,15 +99,15 @@ def _environment(
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
-    made = Environment(
-        loader=FileSystemLoader([Path(__file__).parent / "templates", *places]),
+    templates = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         finalize=finalize,
     )
-    made.filters |= {
+    templates.filters |= {
         "code": code,
         "decimal": decimal,
         "level": level,
@@ -95,35 +119,111 @@ def _environment(
         # our own files, sentences without data and JSON that was made safe; nothing else
         "trusted": Markup,
     }
-    return made
+    return templates
+
+
+def entry_of(table: Mapping[type, T], document: Document) -> T:
+    """Return the entry of a document's kind."""
+    return next(entry for kind, entry in table.items() if isinstance(document, kind))
 
 
 def render_sections(
-    made: Environment, summary: Document, output: Output
+    templates: Environment, document: Document, output: Output
 ) -> list[tuple[Section, Markup]]:
-    """Return the sections of a report, each with its template part filled in.
-
-    Parameters
-    ----------
-    made
-        The environment.
-    summary
-        Its kind decides which package of sections tells it.
-    output
-        HTML or Markdown, charts, and how many moves.
-    """
+    """Return the sections of a report, each with its template part filled in."""
     from markupsafe import Markup
 
-    package = next(one for kind, one in PACKAGES.items() if isinstance(summary, kind)).__name__
     return [
         (
             section,
             # a template that escapes gives text that is safe to put into another one
             Markup(  # noqa: S704
-                made.get_template(name).render(
-                    s=summary, output=output, **section.contents(summary, output)
+                templates.get_template(section.template).render(
+                    s=document, output=output, **section.contents(document, output)
                 )
             ),
         )
-        for name, section in find_sections(package).items()
+        for section in entry_of(SECTIONS, document)
     ]
+
+
+FORMATS = ("html", "markdown", "json", "notebook")
+
+
+def render(
+    document: Document, output_format: str, *, title: str | None = None, max_moves: int = 10
+) -> str:
+    """Return a document as text, the same bytes for the same document.
+
+    ``output_format`` is one of `FORMATS`; "notebook" is a piece of HTML without scripts. ``title``
+    replaces the heading of a report, and ``max_moves`` limits the moves in Markdown.
+    """
+    check_choice("output_format", output_format, FORMATS)
+    if output_format == "json":
+        return document.to_json()
+    if output_format == "markdown":
+        from fairtransport.report.markdown import render_markdown
+
+        return render_markdown(document, title=title, max_moves=max_moves)
+    from fairtransport.report.html import render_fragment, render_html
+
+    if output_format == "notebook":
+        return render_fragment(document)
+    return render_html(document, title=title)
+
+
+class Reportable:
+    """A result with a document, which it can write as a report or as JSON."""
+
+    @property
+    def summary(self) -> Document:
+        """Everything the result says, as one document."""
+        raise NotImplementedError
+
+    def document(self) -> Document:
+        """Return everything the result says: the fields of the JSON document.
+
+        Examples
+        --------
+        >>> found.document().schema
+        'fairtransport-family/1'
+        """
+        return self.summary
+
+    def to_html(self, path: str | Path, **options: Any) -> Path:
+        """Write the report, one file that needs nothing else; ``options`` as in `document`.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     print(result.to_html(f"{folder}/report.html").read_text("utf-8")[:15])
+        <!DOCTYPE html>
+        """
+        return write_text(Path(path), self._render("html", options))
+
+    def to_json(self, path: str | Path, **options: Any) -> Path:
+        """Write the document as JSON; ``options`` as in `document`.
+
+        >>> import json, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     print(json.loads(result.to_json(f"{folder}/a.json").read_text("utf-8"))["verdict"])
+        rejected
+        """
+        return write_text(Path(path), self._render("json", options))
+
+    def to_markdown(self, **options: Any) -> str:
+        """Return a short report for a model card or a pull request; ``options`` as in `document`.
+
+        Examples
+        --------
+        >>> print(result.to_markdown().splitlines()[0])
+        # Audit for individual bias
+        """
+        return self._render("markdown", options)
+
+    def _repr_html_(self) -> str:
+        return self._render("notebook", {})
+
+    def _render(self, output_format: str, options: dict[str, Any]) -> str:
+        # the options of a document differ by the kind of result
+        document: Callable[..., Document] = self.document
+        return render(document(**options), output_format)

@@ -1,20 +1,23 @@
-"""RLR: the l1 path of logistic regressions and the model chosen under the δ-fairness constraint."""
+"""RLR: the l1 path of logistic regressions, the model chosen on it, and the paper's claims."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
 from fairtransport.datasets.compas import DELTA, LABEL, all_profiles
-from fairtransport.reproduce.coding import SELECTABLE, coded
-from fairtransport.reproduce.compas_study import audit_model
+from fairtransport.reproduce.compas import SELECTABLE, audit_model, encode_people
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
     import pandas as pd
 
-    from fairtransport.checks import BoolArray, FloatArray, IntArray
+    from fairtransport._core.validation import BoolArray, FloatArray, IntArray
+
 
 STRENGTHS: FloatArray = np.arange(1, 101) / 2000
 """The grid of 1/λ, scikit-learn's C."""
@@ -24,55 +27,23 @@ FITTED_SHARE = 5 / 7
 
 @dataclass(frozen=True, eq=False)
 class PathModel:
-    """One logistic regression of the path, as a black box over people's features.
-
-    Attributes
-    ----------
-    coefficients
-        One for each of ``SELECTABLE``.
-    intercept
-        Liblinear's, which is penalised as the coefficients are.
-    """
+    """One logistic regression of the path, as a black box over people's features."""
 
     coefficients: FloatArray
     intercept: float
 
     def __call__(self, people: pd.DataFrame) -> IntArray:
-        """Return the predicted label of each person.
-
-        Parameters
-        ----------
-        people
-            COMPAS profiles.
-        """
-        return self.answers(coded(people, SELECTABLE).to_numpy())
+        """Return the predicted label of each person."""
+        return self.answers(encode_people(people, SELECTABLE).to_numpy())
 
     def answers(self, coded_people: FloatArray) -> IntArray:
-        """Return the predicted label of each row of 0/1 columns.
-
-        Parameters
-        ----------
-        coded_people
-            (n, 7) columns of ``SELECTABLE``.
-        """
+        """Return the predicted label of each row of 0/1 columns."""
         return (coded_people @ self.coefficients + self.intercept > 0).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class FairPath:
-    """The path over 1/λ, each model with its accuracy and audit on the validation people.
-
-    Attributes
-    ----------
-    strengths
-        1/λ, rising: the first models are penalised most.
-    models
-        One a strength.
-    accuracy, statistic, lower_bound
-        Of each model on the validation people.
-    delta
-        δ.
-    """
+    """The path over 1/λ, each model with its accuracy and audit on the validation people."""
 
     strengths: FloatArray
     models: tuple[PathModel, ...]
@@ -97,20 +68,14 @@ class FairPath:
         return int(np.argmax(np.where(self.candidates, self.accuracy, -1)))
 
     def __call__(self, people: pd.DataFrame) -> IntArray:
-        """Return the chosen model's prediction for each person.
-
-        Parameters
-        ----------
-        people
-            COMPAS profiles.
-        """
+        """Return the chosen model's prediction for each person."""
         return self.models[self.chosen](people)
 
     @property
     def selected(self) -> tuple[str, ...]:
         """The variables that the chosen model uses."""
-        used = self.models[self.chosen].coefficients != 0
-        return tuple(name for name, is_used in zip(SELECTABLE, used, strict=True) if is_used)
+        nonzero = self.models[self.chosen].coefficients != 0
+        return tuple(name for name, is_used in zip(SELECTABLE, nonzero, strict=True) if is_used)
 
     @property
     def coefficients(self) -> FloatArray:
@@ -133,37 +98,21 @@ class FairPath:
 
 
 def fair_path(training: pd.DataFrame, seed: int, *, n_resamples: int = 1000) -> FairPath:
-    """Fit the path on 5/7 of shuffled people and audit each model with the others.
-
-    Parameters
-    ----------
-    training
-        Shuffled COMPAS profiles with labels, 70 % of all.
-    seed
-        Of the audits' bootstrap.
-    n_resamples
-        Its draws.
-    """
-    cut = round(FITTED_SHARE * len(training))
-    fitted, validation = training.iloc[:cut], training.iloc[cut:]
+    """Fit the path on 5/7 of shuffled people and audit each model with the others."""
+    n_fitted = round(FITTED_SHARE * len(training))
+    fitted, validation = training.iloc[:n_fitted], training.iloc[n_fitted:]
     models = _path_models(fitted)
-    asked, truth = coded(validation, SELECTABLE).to_numpy(), validation[LABEL].to_numpy()
-    accuracy = np.array([np.mean(model.answers(asked) == truth) for model in models])
+    features, truth = encode_people(validation, SELECTABLE).to_numpy(), validation[LABEL].to_numpy()
+    accuracy = np.array([np.mean(model.answers(features) == truth) for model in models])
     statistic, lower = np.array(_audits(models, validation, seed, n_resamples)).T
     return FairPath(STRENGTHS, models, accuracy, statistic, lower, DELTA)
 
 
 def _path_models(fitted: pd.DataFrame) -> tuple[PathModel, ...]:
-    """Return the path's models, the most penalised first.
-
-    Parameters
-    ----------
-    fitted
-        People to fit on.
-    """
+    """Return the path's models, the most penalised first."""
     from sklearn.linear_model import LogisticRegression
 
-    features, labels = coded(fitted, SELECTABLE).to_numpy(), fitted[LABEL].to_numpy()
+    features, labels = encode_people(fitted, SELECTABLE).to_numpy(), fitted[LABEL].to_numpy()
     models = []
     for strength in STRENGTHS:
         model = LogisticRegression(C=strength, solver="liblinear", l1_ratio=1, random_state=0)
@@ -177,29 +126,112 @@ def _audits(
 ) -> list[tuple[float, float]]:
     """Return each model's statistic and lower bound; models that answer alike share theirs.
 
-    Parameters
-    ----------
-    models
-        Of the path.
-    people
-        The validation people.
-    seed, n_resamples
-        Of the bootstrap.
-
     Notes
     -----
     There are 72 profiles, and neighbours on the path often answer all of them alike: what an audit
     sees of a model is its answers there, so that a hundred models need far fewer audits.
     """
-    known: dict[bytes, tuple[float, float]] = {}
-    profiles = coded(all_profiles(), SELECTABLE).to_numpy()
-    found = []
+    audits: dict[bytes, tuple[float, float]] = {}
+    profiles = encode_people(all_profiles(), SELECTABLE).to_numpy()
+    results = []
     for model in models:
         # neighbours on the path often answer all 72 profiles alike, and then their audits are the
         # same
         answers = model.answers(profiles).tobytes()
-        if answers not in known:
+        if answers not in audits:
             result = audit_model(model, people, seed, n_resamples=n_resamples)
-            known[answers] = result.statistic, result.lower_bound
-        found.append(known[answers])
-    return found
+            audits[answers] = result.statistic, result.lower_bound
+        results.append(audits[answers])
+    return results
+
+
+PAPER_ORDER = ("no priors", "> 3 priors", "race", "age > 45", "misdemeanor", "age < 25")
+"""The order in which variables enter the l1 path, says the paper; sex does not by then."""
+PAPER_STRENGTH = 0.0145
+RACE = "race_Caucasian"
+
+
+class Details(TypedDict, total=False):
+    """Facts about a fitted path or regression that the claims are counted from."""
+
+    strength: float
+    selected: list[str]
+    entry_order: list[str]
+    candidates: int
+    rejected_at_the_weakest_penalty: bool
+    coefficients: dict[str, float]
+
+
+def find_details(model: object) -> Details:
+    """Return what the claims need to know of a fitted model."""
+    if isinstance(model, FairPath):
+        return {
+            "strength": float(model.strengths[model.chosen]),
+            "selected": list(model.selected),
+            "entry_order": list(model.entry_order()),
+            "candidates": int(model.candidates.sum()),
+            "rejected_at_the_weakest_penalty": bool(model.lower_bound[-1] > model.delta),
+        }
+    steps = getattr(model, "named_steps", None)
+    if steps is None:
+        return {}
+    names = steps["onehotencoder"].get_feature_names_out()
+    return {
+        "coefficients": dict(zip(names, steps["logisticregression"].coef_[0].tolist(), strict=True))
+    }
+
+
+def path_claims(details: Sequence[Details]) -> dict[str, object]:
+    """Count what holds of the l1 path: the entry order, the choice, whether sex is left out."""
+    orders = [tuple(run["entry_order"]) for run in details]
+    strengths = np.array([run["strength"] for run in details])
+    common, times = Counter(order[: len(PAPER_ORDER)] for order in orders).most_common(1)[0]
+    share = _share_of(len(details))
+    return {
+        "entry_order_as_in_the_paper": share(
+            order[: len(PAPER_ORDER)] == PAPER_ORDER for order in orders
+        ),
+        "first_two_as_in_the_paper": share(order[:2] == PAPER_ORDER[:2] for order in orders),
+        "sex_enters_last": share("female" not in order[: len(PAPER_ORDER)] for order in orders),
+        "most_common_entry_order": list(common),
+        "most_common_entry_order_share": times / len(details),
+        "sex_unselected": share("female" not in run["selected"] for run in details),
+        "race_unselected": share("race" not in run["selected"] for run in details),
+        "all_six_selected": share(set(PAPER_ORDER) <= set(run["selected"]) for run in details),
+        "rejected_at_the_weakest_penalty": share(
+            run["rejected_at_the_weakest_penalty"] for run in details
+        ),
+        "strength_mean": float(strengths.mean()),
+        "strength_quartiles": np.quantile(strengths, [0.25, 0.5, 0.75]).tolist(),
+        "strength_of_the_paper": PAPER_STRENGTH,
+    }
+
+
+def race_coefficient_claims(
+    plain: Sequence[Details], reweighed: Sequence[Details]
+) -> dict[str, object]:
+    """Compare the race coefficient of reweighing with the plain logistic regression's."""
+    before, after = (
+        np.array([run["coefficients"][RACE] for run in details]) for details in (plain, reweighed)
+    )
+    ranks = [_rank(run["coefficients"]) for run in reweighed]
+    share = _share_of(len(ranks))
+    return {
+        "plain_mean": float(before.mean()),
+        "reweighed_mean": float(after.mean()),
+        "larger_than_plain": share(np.abs(after) > np.abs(before)),
+        "largest_of_all": share(rank == 1 for rank in ranks),
+        "median_rank": float(np.median(ranks)),
+        "variables": len(reweighed[0]["coefficients"]),
+    }
+
+
+def _rank(coefficients: dict[str, float]) -> int:
+    """Return which in size the race coefficient is, 1 the largest."""
+    size = abs(coefficients[RACE])
+    return 1 + sum(abs(value) > size for value in coefficients.values())
+
+
+def _share_of(total: int) -> Callable[[Iterable[object]], float]:
+    """Return a function that computes the share of true values among ``total``."""
+    return lambda holds: sum(map(bool, holds)) / total

@@ -1,6 +1,6 @@
 """Choose a model under the δ-fairness constraint (Section 5.2 of the paper)."""
 
-from fairtransport.selection.own_search import (
+from fairtransport.selection.scorer import (
     DeltaFairRefit,
     FaithScorer,
     delta_fair_refit,

@@ -2,53 +2,146 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, TypedDict, Unpack, cast
 
+import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from fairtransport.checks import choice, number, shown
-from fairtransport.errors import InputError
-from fairtransport.selection.candidate_audits import audit_candidate, candidate_settings
-from fairtransport.selection.candidates import (
-    Candidate,
-    check_estimator,
-    column,
-    refusing,
-    results_table,
-    try_candidate,
-    with_params,
+from fairtransport._core.notes import Note
+from fairtransport._core.validation import (
+    check_choice,
+    check_number,
+    describe_error,
+    explain_failures,
+    short_repr,
 )
-from fairtransport.selection.rows import Parts, checked_rows, column_names, part
-from fairtransport.selection.rules import RULES, choose, passing, ranks
+from fairtransport.access import Estimator
+from fairtransport.audits import audit_with
+from fairtransport.audits.querying import missing_range_error
+from fairtransport.errors import FairtransportError, InputError, NoCandidateError, param
+from fairtransport.selection.rows import (
+    Parts,
+    check_rows,
+    find_column_names,
+    find_frame_library,
+    name_levels,
+    split_rows,
+    to_audit_frame,
+)
+from fairtransport.settings import AuditSettings, LossLike, SimilarityLike
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator
 
+    import pandas as pd
     from numpy.typing import ArrayLike
     from sklearn.utils import Tags
 
-    from fairtransport.audit import AuditResult
-    from fairtransport.checks import Values
-    from fairtransport.selection.candidate_audits import Columns, Levels, RandomState
-    from fairtransport.selection.candidates import Trainable
-    from fairtransport.selection.rows import People, Share
-    from fairtransport.settings import AuditSettings, LossLike, SimilarityLike
+    from fairtransport._core.validation import BoolArray, FloatArray, Values
+    from fairtransport.audits import AuditResult
+    from fairtransport.selection.rows import People, Rows, Share
 
     Grid: TypeAlias = Mapping[str, Sequence[object]]
+    Scorer: TypeAlias = Callable[..., float]
+
+
+ERROR_TOLERANCE = 1e-12
+"""Errors closer than this are equal: they differ by the order of a sum."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A bound that must be at most δ for a candidate to pass.
+
+    ``words`` says in plain words which bound that is.
+    """
+
+    name: str
+    words: str
+
+    def bounds(self, lower: FloatArray, upper: FloatArray) -> FloatArray:
+        """Return the bounds that decide."""
+        # bounds that contradict each other certify nothing, as in a verdict
+        return lower if self.words == "lower bound" else np.maximum(lower, upper)
+
+
+RULES = {
+    rule.name: rule
+    for rule in (
+        # the paper's: the test of H0: ψ <= δ does not reject
+        Rule("not-rejected", "lower bound"),
+        # ours: the test of H0: ψ > δ rejects, which a small sample does not get for free
+        Rule("certified", "upper bound"),
+    )
+}
+
+
+def find_passing(bounds: FloatArray, delta: float) -> BoolArray:
+    """Return which candidates pass: those whose bound is at most δ; NaN never is."""
+    return np.asarray(bounds <= delta)
+
+
+def rank_candidates(errors: FloatArray, passes: BoolArray) -> list[int | None]:
+    """Rank the passing candidates by error, 1 the chosen one; equal ones by their order."""
+    places: list[int | None] = [None] * len(errors)
+    waiting = [int(at) for at in np.flatnonzero(passes)]
+    for rank in range(1, len(waiting) + 1):
+        least = min(errors[at] for at in waiting)
+        first = next(at for at in waiting if errors[at] <= least + ERROR_TOLERANCE)
+        places[first] = rank
+        waiting.remove(first)
+    return places
+
+
+def choose_candidate(
+    errors: FloatArray, bounds: FloatArray, delta: float, candidates: Sequence[object], words: str,
+    results: object = None,
+) -> int:  # fmt: skip
+    """Return the place of the chosen candidate: the least error among those that pass."""
+    passes = find_passing(bounds, delta)
+    if not passes.any():
+        raise NoCandidateError(_describe_no_candidate(bounds, delta, candidates, words), results)
+    least = errors[passes].min()
+    return int(np.flatnonzero(passes & (errors <= least + ERROR_TOLERANCE))[0])
+
+
+def _describe_no_candidate(
+    bounds: FloatArray, delta: float, candidates: Sequence[object], words: str
+) -> str:
+    """Return the sentence when no candidate passes, with the one that is nearest to it."""
+    count = len(candidates)
+    start = f"none of the {count} candidates has" if count > 1 else "the only candidate has not"
+    start += f" a {words} of at most δ = {delta:g}"
+    if not np.isfinite(bounds).any():
+        return f"{start}: there is no finite {words} at all"
+    nearest = int(np.nanargmin(bounds))
+    distance = bounds[nearest] - delta
+    return (
+        f"{start}; the nearest is {candidates[nearest]}, whose {words} {bounds[nearest]:.4g} "
+        f"is {distance:.4g} above it"
+    )
+
+
+Levels: TypeAlias = Mapping[str, Sequence[object]] | Mapping[int, Sequence[object]] | None
+"""Declared levels, by the names of columns or their places in an array."""
+RandomState: TypeAlias = int | np.random.RandomState | None
+Columns: TypeAlias = str | int | Sequence[str] | Sequence[int]
+"""Names of columns of a frame, or places in an array."""
+AUDIT_OPTIONS = ("loss_range", "missing", "pos_label", "targets")
+"""Keys of `audit_options`; other settings of an audit are parameters of the search."""
+RESULT_COLUMNS = (
+    "params", "validation_error", "statistic", "lower_bound", "upper_bound", "pvalue", "verdict",
+)  # fmt: skip
 
 
 def _estimator_has(method: str) -> Callable[[DeltaFairSearch], bool]:
-    """Return the check that a method is there: the chosen model's, or that of the one given.
-
-    Parameters
-    ----------
-    method
-        Its name. Before a fit, a pipeline that will have it is asked.
-    """
+    """Return the check that a method is there: the chosen model's, or that of the one given."""
 
     def check(search: DeltaFairSearch) -> bool:
         """Raise AttributeError, as scikit-learn wants it, if the method is not there."""
@@ -56,6 +149,195 @@ def _estimator_has(method: str) -> Callable[[DeltaFairSearch], bool]:
         return True
 
     return check
+
+
+def build_candidate_settings(
+    audit_options: object,
+    random_state: object,
+    *,
+    levels: Levels,
+    **settings: Unpack[CandidateSettings],
+) -> AuditSettings:
+    """Return the settings of every candidate's audit, or raise for options that no audit has."""
+    options = {} if audit_options is None else audit_options
+    if not isinstance(options, Mapping) or not set(options) <= set(AUDIT_OPTIONS):
+        words = ", ".join(AUDIT_OPTIONS)
+        msg = f"{param('audit_options')} may only have the keys {words}, got {short_repr(options)}"
+        raise InputError(msg)
+    # by place until it is known which columns an audit has
+    by_name = cast("Mapping[str, Sequence[object]] | None", levels)
+    audit_settings = AuditSettings(
+        **settings, levels=by_name, **options, rng=_recorded_seed(random_state)
+    )
+    loss = audit_settings.chosen_loss
+    if audit_settings.method == "finite-sample" and loss.uses_truth and loss.range is None:
+        raise missing_range_error(loss, has_other_methods=True)
+    return audit_settings
+
+
+class CandidateSettings(TypedDict, total=False):
+    """Settings of every candidate's audit, as `audit` names them."""
+
+    sensitive_features: Columns
+    delta: float
+    alpha: float
+    method: str
+    similarity: SimilarityLike
+    loss: LossLike
+    budget: float
+    n_resamples: int
+
+
+def _recorded_seed(random_state: object) -> int:
+    """Return one seed for everything that is drawn: the number given, or one drawn from it."""
+    from sklearn.utils import check_random_state
+
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+        return int(check_number("random_state", int(random_state), at_least=0))
+    if random_state is not None and not isinstance(random_state, np.random.RandomState):
+        msg = (
+            f"{param('random_state')} must be a seed >= 0, a numpy RandomState or None, "
+            f"got {short_repr(random_state)}"
+        )
+        raise InputError(msg)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+class Trainable(Protocol):
+    """An estimator of scikit-learn's kind: it can be copied and fitted."""
+
+    def fit(self, X: People, y: Values) -> Self:  # noqa: N803
+        """Fit and return itself."""
+        ...
+
+    def get_params(self) -> Mapping[str, object]:
+        """Return the parameters by name."""
+        ...
+
+    def set_params(self, **params: object) -> Self:
+        """Change parameters and return itself."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One candidate: its fit on the training part and its figures on the validation part."""
+
+    params: Mapping[str, object]
+    model: Trainable
+    validation_error: float
+    statistic: float
+    lower_bound: float
+    upper_bound: float
+    pvalue: float
+    verdict: str
+
+
+def run_candidate(
+    estimator: Trainable, params: Mapping[str, object], training: Rows, validation: Rows,
+    settings: AuditSettings, scorer: Scorer | None,
+) -> Candidate:  # fmt: skip
+    """Fit one candidate on the training part and audit it on the validation part."""
+    try:
+        model = copy_with_params(estimator, params).fit(training.X, training.y)
+    except Exception as reason:
+        # scikit-learn promises plain TypeErrors to callers
+        is_type = isinstance(reason, TypeError) and not isinstance(reason, ValueError)
+        if is_type or isinstance(reason, FairtransportError):
+            raise
+        msg = (
+            f"{param('estimator')} failed with {short_repr(dict(params))}: {describe_error(reason)}"
+        )
+        raise InputError(msg) from reason
+    result = audit_candidate(settings, model, validation)
+    error = (
+        compute_mean_loss(result) if scorer is None else -compute_score(scorer, model, validation)
+    )
+    return Candidate(
+        params,
+        model,
+        error,
+        result.statistic,
+        result.lower_bound,
+        result.upper_bound,
+        float("nan") if result.pvalue is None else result.pvalue,
+        str(result.bounds_verdict),
+    )
+
+
+def audit_candidate(settings: AuditSettings, model: object, people: Rows) -> AuditResult:
+    """Audit a fitted estimator with some people."""
+    frame, names = to_audit_frame(people.X), people.names
+    named_settings = replace(
+        settings,
+        sensitive_features=find_column_names(
+            "sensitive_features", settings.sensitive_features, names
+        ),
+        levels=name_levels(settings.levels, names),
+    )
+    return audit_with(
+        named_settings, frame, people.y, model=Estimator(model, find_frame_library(frame))
+    )
+
+
+def check_estimator(estimator: object) -> None:
+    """Check that an estimator can be copied and fitted."""
+    methods = ("fit", "get_params", "set_params")
+    if isinstance(estimator, type) or not all(hasattr(estimator, name) for name in methods):
+        msg = (
+            f"{param('estimator')} must be an estimator of scikit-learn's kind, got "
+            f"{short_repr(estimator)}"
+        )
+        raise InputError(msg)
+
+
+@contextmanager
+def explain_rejection(name: str, rule: str) -> Iterator[None]:
+    """Raise InputError where scikit-learn rejects an argument."""
+    try:
+        yield
+    except (TypeError, ValueError, AttributeError) as error:
+        msg = f"{param(name)} must {rule}: {describe_error(error)}"
+        raise InputError(msg) from error
+
+
+def copy_with_params(estimator: Trainable, params: Mapping[str, object]) -> Trainable:
+    """Return an unfitted copy with the parameters set, they too copied."""
+    from sklearn.base import clone
+
+    copies = {name: clone(value, safe=False) for name, value in params.items()}
+    copy: Trainable = clone(estimator)
+    return copy.set_params(**copies)
+
+
+def compute_score(scorer: Scorer, model: Trainable, people: Rows) -> float:
+    """Return a finite score."""
+    with explain_failures("scoring"):
+        value = scorer(model, people.X, people.y)
+    return check_number("scoring", value)
+
+
+def compute_mean_loss(result: AuditResult) -> float:
+    """Return the mean loss, summed so that equal numbers of errors are equal."""
+    return float(result.space.counts @ result.problem.losses / result.n)
+
+
+def get_column(candidates: Sequence[Candidate], name: str) -> FloatArray:
+    """Return one figure of all candidates."""
+    return np.array([getattr(candidate, name) for candidate in candidates], dtype=np.float64)
+
+
+def build_results_table(
+    candidates: Sequence[Candidate], passes: BoolArray, ranks: Sequence[int | None]
+) -> pd.DataFrame:
+    """Return one row a candidate, in the order of the grid."""
+    import pandas as pd
+
+    columns = {
+        name: [getattr(candidate, name) for candidate in candidates] for name in RESULT_COLUMNS
+    }
+    rank = pd.array(list(ranks), dtype="Int64")
+    return pd.DataFrame({**columns, "passes": passes, "rank": rank})
 
 
 class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
@@ -218,187 +500,119 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
         >>> search.fit(people, hired).best_index_
         1
         """
-        choice("rule", self.rule, RULES)
+        check_choice("rule", self.rule, RULES)
         check_estimator(self.estimator)
         refit: object = self.refit
         if not isinstance(refit, bool):
-            msg = f"`refit` must be True or False, got {shown(self.refit)}"
+            msg = f"{param('refit')} must be True or False, got {short_repr(self.refit)}"
             raise InputError(msg)
         settings = self._settings()
-        rows = checked_rows(self, X, y)
-        column_names("sensitive_features", self.sensitive_features, rows.names)
-        parts = part(rows, self.validation, self.final, settings.seed)
-        candidates = self._try_all(parts, settings)
+        rows = check_rows(self, X, y)
+        find_column_names("sensitive_features", self.sensitive_features, rows.names)
+        parts = split_rows(rows, self.validation, self.final, settings.seed)
+        candidates = self._run_candidates(parts, settings)
         self._choose(candidates)
         if self.refit:
-            self.best_estimator_ = with_params(self.estimator, self.best_params_)
-            everyone = parts.training.stack(parts.validation)
+            self.best_estimator_ = copy_with_params(self.estimator, self.best_params_)
+            everyone = parts.training.append(parts.validation)
             self.best_estimator_.fit(everyone.X, everyone.y)
         self.seed_ = settings.seed
-        self.final_audit_ = self._audit_at_the_end(parts, settings, len(candidates))
+        self.final_audit_ = self._audit_final(parts, settings, len(candidates))
         return self
 
     def _settings(self) -> AuditSettings:
-        """Return what every candidate's audit is asked, before any of them is fitted."""
-        number("delta", self.delta, at_least=0)  # here it has to be given
-        settings = candidate_settings(
+        """Return the settings of every candidate's audit, before any of them is fitted."""
+        check_number("delta", self.delta, at_least=0)  # here it has to be given
+        settings = build_candidate_settings(
             self.audit_options, self.random_state, sensitive_features=self.sensitive_features,
             delta=self.delta, alpha=self.alpha, method=self.method, similarity=self.similarity,
             loss=self.loss, budget=self.budget, levels=self.levels, n_resamples=self.n_resamples,
         )  # fmt: skip
         if self.scoring is None and not settings.chosen_loss.uses_truth:
-            msg = f"`scoring` must be given for the loss {self.loss!r}, which is no error, got None"
+            msg = (
+                f"{param('scoring')} must be given for the loss {self.loss!r}, which is no error, "
+                "got None"
+            )
             raise InputError(msg)
         return settings
 
-    def _try_all(self, parts: Parts, settings: AuditSettings) -> list[Candidate]:
-        """Return all candidates, each fitted and audited, in the order of the grid.
-
-        Parameters
-        ----------
-        parts, settings
-            Who is trained and validated on, and what every audit is asked.
-
-        Raises
-        ------
-        InputError
-            If the scorer or the grid is wrong, before any candidate is fitted.
-        """
+    def _run_candidates(self, parts: Parts, settings: AuditSettings) -> list[Candidate]:
+        """Return all candidates, each fitted and audited, in the order of the grid."""
         from sklearn.metrics import check_scoring
         from sklearn.model_selection import ParameterGrid
         from sklearn.utils.parallel import Parallel, delayed
 
         scorer = None
         if self.scoring is not None:
-            with refusing("scoring", "be a scorer"):
+            with explain_rejection("scoring", "be a scorer"):
                 scorer = check_scoring(self.estimator, self.scoring)
-        with refusing("param_grid", "map parameters of the estimator to lists of values"):
+        with explain_rejection("param_grid", "map parameters of the estimator to lists of values"):
             grid = list(ParameterGrid(self.param_grid))
             for params in grid:
-                with_params(self.estimator, params)
+                copy_with_params(self.estimator, params)
         if not grid:
-            msg = f"`param_grid` must hold at least one candidate, got {shown(self.param_grid)}"
+            msg = (
+                f"{param('param_grid')} must hold at least one candidate, got "
+                f"{short_repr(self.param_grid)}"
+            )
             raise InputError(msg)
-        found: list[Candidate] = Parallel(n_jobs=self.n_jobs)(
-            delayed(try_candidate)(
+        candidates: list[Candidate] = Parallel(n_jobs=self.n_jobs)(
+            delayed(run_candidate)(
                 self.estimator, params, parts.training, parts.validation, settings, scorer
             )
             for params in grid
         )
-        return found
+        return candidates
 
     def _choose(self, candidates: list[Candidate]) -> None:
         """Choose among candidates, and keep the table, the parameters and the very fit."""
         rule = RULES[self.rule]
-        errors = column(candidates, "validation_error")
-        bounds = rule.bounds(column(candidates, "lower_bound"), column(candidates, "upper_bound"))
-        passes = passing(bounds, self.delta)
-        results = results_table(candidates, passes, ranks(errors, passes))
+        errors = get_column(candidates, "validation_error")
+        bounds = rule.bounds(
+            get_column(candidates, "lower_bound"), get_column(candidates, "upper_bound")
+        )
+        passes = find_passing(bounds, self.delta)
+        results = build_results_table(candidates, passes, rank_candidates(errors, passes))
         grid = [dict(candidate.params) for candidate in candidates]
-        self.best_index_ = choose(errors, bounds, self.delta, grid, rule.words, results)
+        self.best_index_ = choose_candidate(errors, bounds, self.delta, grid, rule.words, results)
         self.results_ = results
         self.best_params_ = grid[self.best_index_]
         self.best_estimator_ = candidates[self.best_index_].model
 
-    def _audit_at_the_end(
-        self, parts: Parts, settings: AuditSettings, tried: int
+    def _audit_final(
+        self, parts: Parts, settings: AuditSettings, n_candidates: int
     ) -> AuditResult | None:
-        """Return the chosen model's audit on the part that nobody used, None without one.
-
-        Parameters
-        ----------
-        parts, settings
-            The final part, and what every audit was asked.
-        tried
-            How many candidates there were.
-        """
+        """Return the chosen model's audit on the part that nobody used, None without one."""
         if parts.final is None:
             return None
         result = audit_candidate(settings, self.best_estimator_, parts.final)
-        note = (
-            f"The model was selected among {tried} on other data than this audit's, so the audit "
-            f"keeps its level without a correction. The {tried} verdicts on the validation data "
-            "served to select and do not keep theirs for the selected model."
+        note = Note(
+            "The model was selected among {tried} on other data than this audit's, so the audit "
+            "keeps its level without a correction. The {tried} verdicts on the validation data "
+            "served to select and do not keep theirs for the selected model.",
+            tried=n_candidates,
         )
         return replace(result, warnings=(*result.warnings, note))
 
     @property
     def classes_(self) -> Values:
-        """The labels of the chosen model.
-
-        Returns
-        -------
-        ndarray
-
-        Examples
-        --------
-        >>> search.classes_.tolist()
-        [0, 1]
-        """
+        """The labels of the chosen model."""
         labels: Values = getattr(self.best_estimator_, "classes_")  # noqa: B009
         return labels
 
     @available_if(_estimator_has("predict"))
     def predict(self, X: People) -> Values:  # noqa: N803
-        """Return what the chosen model predicts.
-
-        Parameters
-        ----------
-        X
-            People, as for `fit`.
-
-        Returns
-        -------
-        ndarray
-            One label a row.
-
-        Examples
-        --------
-        >>> search.predict(people[:3]).tolist()
-        [1, 0, 1]
-        """
+        """Return the labels that the chosen model predicts, one a row."""
         return self._ask("predict", X)
 
     @available_if(_estimator_has("predict_proba"))
     def predict_proba(self, X: People) -> Values:  # noqa: N803
-        """Return the chosen model's class probabilities.
-
-        Parameters
-        ----------
-        X
-            People, as for `fit`.
-
-        Returns
-        -------
-        ndarray
-            One column a class.
-
-        Examples
-        --------
-        >>> search.predict_proba(people[:3]).shape
-        (3, 2)
-        """
+        """Return the chosen model's class probabilities, one column a class."""
         return self._ask("predict_proba", X)
 
     @available_if(_estimator_has("decision_function"))
     def decision_function(self, X: People) -> Values:  # noqa: N803
-        """Return the chosen model's decision function.
-
-        Parameters
-        ----------
-        X
-            People, as for `fit`.
-
-        Returns
-        -------
-        ndarray
-            One value a row.
-
-        Examples
-        --------
-        >>> search.decision_function(people[:3]).shape
-        (3,)
-        """
+        """Return the chosen model's decision function, one value a row."""
         return self._ask("decision_function", X)
 
     def _ask(self, method: str, X: People) -> Values:  # noqa: N803
@@ -433,7 +647,7 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
         return float(check_scoring(self.best_estimator_, self.scoring)(self.best_estimator_, X, y))
 
     def __sklearn_tags__(self) -> Tags:
-        """Say what kind of estimator this is: the kind that it searches over."""
+        """Return the tags of the estimator that is searched over."""
         from sklearn.utils import get_tags
 
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)

@@ -1,4 +1,4 @@
-"""What every similarity offers, and scikit-learn's parameter conventions without its import."""
+"""The Similarity protocol and the base class of the package's similarities."""
 
 from __future__ import annotations
 
@@ -8,27 +8,25 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from fairtransport.checks import shown
-from fairtransport.errors import InputError
-from fairtransport.geometry import CostMatrix, Embedding, Geometry
+from fairtransport._core.validation import short_repr
+from fairtransport.errors import InputError, param
+from fairtransport.geometry import Embedding, Geometry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from fairtransport.checks import FloatArray, IntArray, Values
-    from fairtransport.geometry import Cost
-    from fairtransport.space import SampleSpace
-    from fairtransport.space.made_up import MadeUp
+    from fairtransport._core.validation import FloatArray, IntArray, Values
+    from fairtransport.data import SampleSpace
 
 
 @runtime_checkable
 class Similarity(Protocol):
-    """Says who is comparable with whom, and how far apart they are: a protocol.
+    """Protocol of a similarity: who is comparable with whom, and at which cost.
 
     Examples
     --------
-    The shortest one of your own: everybody of the same grade, at a price for sex.
+    A similarity of your own: people of the same grade are comparable, another sex has a cost.
 
     >>> import pandas as pd
     >>> import fairtransport as ft
@@ -48,88 +46,37 @@ class Similarity(Protocol):
 
     @property
     def moves_only_to_twins(self) -> bool:
-        """Whether mass only moves between people who differ in sensitive features alone.
-
-        Returns
-        -------
-        bool
-
-        Examples
-        --------
-        >>> SameGrade().moves_only_to_twins
-        False
-        """
+        """Whether mass moves only between people who differ in sensitive features alone."""
         ...
 
     def geometry(self, space: SampleSpace) -> Geometry:
-        """Return the costs between the points of a space.
-
-        Parameters
-        ----------
-        space
-            The points of an audit.
-
-        Returns
-        -------
-        Geometry
-            Blocks and costs.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> SameGrade().geometry(result.space).costs(np.array([0]), np.array([0, 1])).tolist()
-        [[0.0, 1.0]]
-        """
+        """Return the blocks and costs over the points of a space."""
         ...
 
     def describe(self) -> str:
-        """Return a plain sentence for the report.
-
-        Returns
-        -------
-        str
-
-        Examples
-        --------
-        >>> SameGrade().describe()
-        'People of the same grade are comparable; another sex costs 1.'
-        """
+        """Return one sentence for the report."""
         ...
 
 
 @dataclass(eq=False)
-class Parameters(Similarity):
-    """Parameters by name, for dataclasses: what `sklearn.base.clone` and a record need.
+class BaseSimilarity(Similarity):
+    """Base class with scikit-learn's parameter methods, without importing scikit-learn.
 
-    A subclass is a dataclass whose fields are its parameters; it keeps them as they are given
-    and checks them in ``__post_init__``. What `fit` learns ends in an underscore.
+    A subclass is a dataclass whose fields are its parameters. It stores them unchanged and checks
+    them in ``__post_init__``. Attributes that `fit` sets end in an underscore.
     """
 
     name: ClassVar[str]
-    """What the similarity is called in settings and documents."""
+    """Name of the similarity in settings and documents."""
+    choice: ClassVar[str] = ""
+    """Sentence to choose it by in the app; empty where it needs more than the form asks for."""
 
     def get_params(self, deep: bool = True) -> dict[str, object]:  # noqa: ARG002, FBT001, FBT002
-        """Return the parameters by name.
-
-        Parameters
-        ----------
-        deep
-            There for scikit-learn's sake.
-
-        Returns
-        -------
-        dict[str, object]
-
-        Examples
-        --------
-        >>> import fairtransport as ft
-        >>> ft.similarity.IgnoreSensitive(exact=["sex"]).get_params()
-        {'exact': ['sex'], 'tolerance': {}}
-        """
+        """Return the parameters by name; ``deep`` is ignored."""
         return {name: getattr(self, name) for name in parameter_names(type(self))}
 
     def set_params(self, **params: object) -> Self:
-        """Change parameters, all or none; what was fitted stays as it is.
+        """Change parameters, all or none; fitted attributes stay as they are.
 
         Parameters
         ----------
@@ -144,7 +91,7 @@ class Parameters(Similarity):
         Raises
         ------
         InputError
-            If there is no such parameter, or a value breaks its rule.
+            If there is no such parameter, or a value is invalid.
 
         Examples
         --------
@@ -153,130 +100,59 @@ class Parameters(Similarity):
         MixedTabular(scales={'age': 10}, mismatch={}, exact=(), default_scale=None,
         default_mismatch=None)
         """
-        known = parameter_names(type(self))
+        names = parameter_names(type(self))
         for name in params:
-            if name not in known:
-                msg = f"`{name}` must be a parameter of {self.name!r} ({', '.join(known)})"
+            if name not in names:
+                msg = f"{param(name)} must be a parameter of {self.name!r} ({', '.join(names)})"
                 raise InputError(msg)
-        # made once for its checks
+        # constructed for its checks
         type(self)(**{**self.get_params(), **params})
         for name, value in params.items():
             setattr(self, name, value)
         return self
 
     def to_json(self) -> dict[str, object]:
-        """Return name, settings and what was fitted as plain values, for the provenance.
-
-        Returns
-        -------
-        dict[str, object]
-
-        Examples
-        --------
-        >>> import fairtransport as ft
-        >>> ft.similarity.IgnoreSensitive(tolerance={"age": 2}).to_json()
-        {'name': 'ignore-sensitive', 'settings': {'exact': [], 'tolerance': {'age': 2}}}
-        """
+        """Return name, settings and fitted values as plain values, for the provenance."""
         document = {"name": self.name, "settings": plain(self.settings())}
         fitted = self.fitted()
         return document if fitted is None else {**document, "fitted": plain(fitted)}
 
     def settings(self) -> dict[str, object]:
-        """Return the parameters as the provenance shows them.
-
-        Returns
-        -------
-        dict[str, object]
-
-        Examples
-        --------
-        >>> import fairtransport as ft
-        >>> ft.similarity.IgnoreSensitive(tolerance={"age": 2}).settings()
-        {'exact': (), 'tolerance': {'age': 2}}
-        """
+        """Return the parameters as the provenance shows them."""
         return self.get_params()
 
     def fitted(self) -> dict[str, object] | None:
-        """Return what was learned from data; None where nothing is.
-
-        Returns
-        -------
-        dict[str, object] | None
-
-        Examples
-        --------
-        Stated costs are not learned.
-
-        >>> import fairtransport as ft
-        >>> print(ft.similarity.MixedTabular(scales={"age": 5}).fitted())
-        None
-        """
+        """Return the fitted values; None if nothing is fitted."""
         return None
 
     def describe_budget(self, budget: float) -> str:
-        """Return what a budget means under this similarity, as a plain sentence.
-
-        Parameters
-        ----------
-        budget
-            ε.
-
-        Returns
-        -------
-        str
-
-        Examples
-        --------
-        >>> import fairtransport as ft
-        >>> by_age = ft.similarity.Custom(lambda a, b: (a["age"] - b["age"]) ** 2)
-        >>> by_age.describe_budget(0.5)
-        'On average, people may be moved by a squared distance of 0.5.'
-        """
+        """Return one sentence on the meaning of a budget ε."""
         return f"On average, people may be moved by a squared distance of {budget:g}."
 
     def warnings(self, space: SampleSpace) -> tuple[str, ...]:  # noqa: ARG002
-        """Return what a reader of an audit of this space should know of the similarity.
-
-        Parameters
-        ----------
-        space
-            The points of the audit.
-
-        Returns
-        -------
-        tuple[str, ...]
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> import fairtransport as ft
-        >>> people = pd.DataFrame({"sex": ["f", "m"], "good": [1, 1], "said": [0, 1]})
-        >>> result = ft.audit(people, "good", y_pred="said", sensitive_features="sex", rng=0)
-        >>> result.similarity.warnings(result.space)
-        ()
-        """
+        """Return notes for the report of an audit of this space."""
         return ()
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, object], folder: Path) -> Self:  # noqa: ARG003
-        """Make the similarity from a settings file's table; paths are relative to ``folder``.
+        """Build the similarity from a table of a settings file.
 
         Parameters
         ----------
         settings
             The table, without its name.
         folder
-            Where the settings file lies.
+            Folder that paths are relative to.
 
         Returns
         -------
         Similarity
-            The similarity of this class.
+            A similarity of this class.
 
         Raises
         ------
         InputError
-            If a setting has no such name or breaks its rule.
+            If a setting is unknown or invalid.
 
         Examples
         --------
@@ -285,39 +161,25 @@ class Parameters(Similarity):
         >>> ft.similarity.IgnoreSensitive.from_settings({"tolerance": {"age": 2}}, Path("."))
         IgnoreSensitive(exact=(), tolerance={'age': 2})
         """
-        known = parameter_names(cls)
+        names = parameter_names(cls)
         for name in settings:
-            if name not in known:
-                listed = f"has {', '.join(known)}" if known else "has none"
-                msg = f"`{name}` must be a setting of the similarity {cls.name!r}, which {listed}"
+            if name not in names:
+                choices = f"has {', '.join(names)}" if names else "has none"
+                msg = (
+                    f"{param(name)} must be a setting of the similarity {cls.name!r}, which "
+                    f"{choices}"
+                )
                 raise InputError(msg)
         return cls(**settings)
 
 
-def parameter_names(kind: type[Parameters]) -> tuple[str, ...]:
-    """Return the names of a similarity's parameters.
-
-    Parameters
-    ----------
-    kind
-        The class; fields that `fit` fills are none.
-    """
+def parameter_names(kind: type[BaseSimilarity]) -> tuple[str, ...]:
+    """Return the names of a similarity's parameters."""
     return tuple(field.name for field in fields(kind) if field.init)
 
 
 def plain(value: object) -> object:
-    """Return a value as what JSON knows: functions by name.
-
-    Parameters
-    ----------
-    value
-        Nested in any way; arrays of numbers become lists.
-
-    Examples
-    --------
-    >>> plain({"scale": np.array([1.0, 2.0]), "function": len})
-    {'scale': [1.0, 2.0], 'function': 'len'}
-    """
+    """Return a value as JSON types; functions by name."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -330,115 +192,40 @@ def plain(value: object) -> object:
 
 
 def tie_breaking_codes(space: SampleSpace) -> IntArray:
-    """Return the codes by which a geometry counts changed columns.
-
-    Parameters
-    ----------
-    space
-        The audit's points.
-    """
+    """Return the codes by which a geometry counts changed columns."""
     return space.codes(space.profile)
 
 
 def label_columns(space: SampleSpace) -> tuple[str, ...]:
-    """Return the columns in which comparable points always agree: the true label.
-
-    Parameters
-    ----------
-    space
-        The audit's points; none where the loss does without a label.
-    """
+    """Return the columns in which comparable points must agree: the true label."""
     return () if space.label is None else (space.label,)
 
 
-def distances_between(
+def build_euclidean(
     space: SampleSpace, coordinates: FloatArray, agreeing: Sequence[str]
 ) -> Geometry:
-    """Return squared distances between points that agree in some columns.
-
-    Where twins were made up, people move to their own ones alone.
-
-    Parameters
-    ----------
-    space
-        The audit's points.
-    coordinates
-        (K, dimensions).
-    agreeing
-        Columns that comparable people share.
-    """
+    """Return the geometry of squared distances between points that agree in some columns."""
     return Geometry(
         blocks=space.groups(agreeing),
-        cost=_to_own_twins(space.made_up, Embedding(coordinates)),
+        cost=Embedding(coordinates),
         targets=space.targets,
         profiles=tie_breaking_codes(space),
     )
 
 
-def _to_own_twins(made: MadeUp | None, distances: Embedding) -> Cost:
-    """Return the distances of people to their made-up twins, where there are any.
-
-    Parameters
-    ----------
-    made
-        Who may be swapped with which twin; None: nobody was made up.
-    distances
-        Between all points.
-    """
-    if made is None:
-        return distances
-    from scipy.sparse import csr_array
-
-    steps = distances.coordinates[made.person] - distances.coordinates[made.twin]
-    costs = (steps**2).sum(axis=1)
-    # these pairs alone are moves: a twin was made up for certain people, however near others are
-    listed = csr_array((costs, (made.person, made.twin)), (distances.size, distances.size))
-    return CostMatrix(listed)
-
-
-def known_columns(parameter: str, names: Iterable[str], space: SampleSpace) -> None:
-    """Refuse names that are no columns of the audit's profile.
-
-    Parameters
-    ----------
-    parameter
-        Its name, for the message.
-    names
-        What it names.
-    space
-        The audit's points.
-
-    Raises
-    ------
-    InputError
-        Naming the first that is none.
-    """
+def check_profile_columns(parameter: str, names: Iterable[str], space: SampleSpace) -> None:
+    """Check that names are columns of the profile."""
     for name in names:
         if name not in space.profile:
-            listed = ", ".join(space.profile)
-            msg = f"`{parameter}` must name columns of the profile ({listed}), got {name!r}"
+            choices = ", ".join(space.profile)
+            msg = f"{param(parameter)} must name columns of the profile ({choices}), got {name!r}"
             raise InputError(msg)
 
 
-def numeric_values(parameter: str, name: str, space: SampleSpace) -> FloatArray:
-    """Return a column as numbers, or say why it has none.
-
-    Parameters
-    ----------
-    parameter
-        Its name, for the message.
-    name
-        The column.
-    space
-        The audit's points.
-
-    Raises
-    ------
-    InputError
-        If it was cut into bins, is not numeric or has missing values.
-    """
+def get_numeric_values(parameter: str, name: str, space: SampleSpace) -> FloatArray:
+    """Return a numeric column without missing values as floats."""
     column = space.columns[name]
-    where = f"`{parameter}` must name a numeric column without missing values, but {name!r}"
+    where = f"{param(parameter)} must name a numeric column without missing values, but {name!r}"
     if name in space.bins:
         msg = f"{where} was cut into bins"
         raise InputError(msg)
@@ -452,62 +239,25 @@ def numeric_values(parameter: str, name: str, space: SampleSpace) -> FloatArray:
 
 
 def is_numeric(levels: Values) -> bool:
-    """Say whether levels are numbers; truth values are not.
-
-    Parameters
-    ----------
-    levels
-        A column's distinct values; without any there are no numbers either.
-
-    Examples
-    --------
-    >>> is_numeric(np.array([1, 2])), is_numeric(np.array([True])), is_numeric(np.array(["1"]))
-    (True, False, False)
-    """
+    """Return whether levels are numbers; truth values are not."""
     return len(levels) > 0 and bool(np.issubdtype(levels.dtype, np.number))
 
 
 def check_mapping(parameter: str, value: object) -> None:
-    """Refuse what does not map columns to something.
-
-    Parameters
-    ----------
-    parameter
-        Its name, for the message.
-    value
-        What the user passed.
-    """
+    """Check that a value is a mapping."""
     if not isinstance(value, Mapping):
-        msg = f"`{parameter}` must map columns to numbers, got {shown(value)}"
+        msg = f"{param(parameter)} must map columns to numbers, got {short_repr(value)}"
         raise InputError(msg)
 
 
-def column_names(parameter: str, value: object) -> tuple[str, ...]:
-    """Return a list of distinct column names, or refuse it.
-
-    Parameters
-    ----------
-    parameter
-        Its name, for the message.
-    value
-        One name, or a list or tuple of them.
-
-    Raises
-    ------
-    InputError
-        If something is no text, or occurs twice.
-
-    Examples
-    --------
-    >>> column_names("exact", "sex")
-    ('sex',)
-    """
-    listed = [value] if isinstance(value, str) else value
+def check_column_names(parameter: str, value: object) -> tuple[str, ...]:
+    """Check that a value lists distinct column names, and return them."""
+    names = [value] if isinstance(value, str) else value
     if (
-        not isinstance(listed, list | tuple)
-        or not all(isinstance(name, str) for name in listed)
-        or len(set(listed)) < len(listed)
+        not isinstance(names, list | tuple)
+        or not all(isinstance(name, str) for name in names)
+        or len(set(names)) < len(names)
     ):
-        msg = f"`{parameter}` must be distinct column names, got {shown(value)}"
+        msg = f"{param(parameter)} must be distinct column names, got {short_repr(value)}"
         raise InputError(msg)
-    return tuple(listed)
+    return tuple(names)

@@ -1,4 +1,4 @@
-"""ComparableGroups (FACE): what varies inside groups of comparable people does not count."""
+"""ComparableGroups (FACE): ignore what varies inside groups of comparable people."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
-from fairtransport.checks import refuse_masked, shape_of, shown, whole
-from fairtransport.errors import DataError, InputError
-from fairtransport.similarity.base import column_names
+from fairtransport._core.validation import check_integer, check_unmasked, shape_of, short_repr
+from fairtransport.data.columns import encode, is_hashable, object_array, plain_list
+from fairtransport.data.sources import encode_columns, read_table
+from fairtransport.errors import DataError, InputError, param
+from fairtransport.similarity.base import check_column_names
 from fairtransport.similarity.encoding import fit_encoding
-from fairtransport.similarity.learned import Learned, columns_to_fit, complement
-from fairtransport.space.columns import encode, object_array, plain_list
-from fairtransport.space.reader import coded_columns, read_table
-from fairtransport.space.single_values import is_hashable
+from fairtransport.similarity.learned import LearnedSimilarity, orthogonal_bases, select_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,33 +22,33 @@ if TYPE_CHECKING:
     import narwhals as nw
     from narwhals.typing import IntoDataFrame
 
-    from fairtransport.checks import FloatArray, IntArray
+    from fairtransport._core.validation import FloatArray, IntArray
 
 
 @dataclass(eq=False)
-class ComparableGroups(Learned):
-    """Squared distance in the directions that groups of comparable people agree in.
+class ComparableGroups(LearnedSimilarity):
+    """Squared distance in the directions in which groups of comparable people agree.
 
     Parameters
     ----------
     dimensions
-        How many directions are taken out.
+        Number of directions to remove.
     features
-        The columns that the distance is about; default: all of the data of `fit`. Sensitive
-        columns of an audit that are not among them change for free.
+        Columns of the distance; default: all columns of the data of `fit`. Other sensitive columns
+        of an audit change for free.
 
     Attributes
     ----------
     directions_
-        (coordinates, dimensions) an orthonormal basis of the directions that are taken out.
+        (coordinates, dimensions) orthonormal basis of the removed directions.
     explained_
-        (coordinates,) the share of the variance inside groups that lies in each direction, the
-        largest first: those before a sharp drop are the ones to take out.
+        (coordinates,) share of the variance inside groups in each direction, largest first. Remove
+        those before a sharp drop.
 
     Raises
     ------
     InputError
-        If a parameter breaks its rule.
+        If a parameter is invalid.
 
     Notes
     -----
@@ -60,7 +59,7 @@ class ComparableGroups(Learned):
 
     Examples
     --------
-    Twins of the same grade were judged comparable, though their heights differ.
+    People of the same grade are comparable although their heights differ.
 
     >>> import pandas as pd
     >>> import fairtransport as ft
@@ -78,20 +77,20 @@ class ComparableGroups(Learned):
     explained_: FloatArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        whole("dimensions", self.dimensions)
+        check_integer("dimensions", self.dimensions)
         if self.features is not None:
-            column_names("features", self.features)
+            check_column_names("features", self.features)
 
     def fit(self, X: object, y: object) -> Self:  # noqa: N803
-        """Find the directions from groups of comparable people.
+        """Estimate the directions from groups of comparable people.
 
         Parameters
         ----------
         X
             A data frame or a file of people.
         y
-            The group of each of them: a column's name or one value a row. People of one group
-            are comparable; nothing is said of people of different groups.
+            Groups: a column name or one value per row. People of one group are comparable; people
+            of different groups may or may not be.
 
         Returns
         -------
@@ -101,7 +100,7 @@ class ComparableGroups(Learned):
         Raises
         ------
         DataError
-            If no group has two people, or fewer directions vary than are to be taken out.
+            If people of one group differ in fewer directions than ``dimensions``.
 
         Examples
         --------
@@ -112,97 +111,47 @@ class ComparableGroups(Learned):
         frame = read_table(X, "X")
         groups = _group_codes(frame, y)
         others = [name for name in frame.columns if not (isinstance(y, str) and name == y)]
-        names = columns_to_fit(self.features, others)
-        columns = coded_columns(frame, names, "X")
+        names = select_columns(self.features, others)
+        columns = encode_columns(frame, names, "X")
         encoding = fit_encoding(columns)
         points = encoding.coordinates(columns)
-        # inside groups people are comparable: what varies there is what must not count
+        # people of a group are comparable, so differences inside it must not count
         centred = points - group_means(points, groups)[groups]
         spread = np.linalg.svd(centred, full_matrices=False)
-        # smaller singular values are rounding errors of a direction in which groups agree
+        # smaller singular values are rounding errors
         least = 1e-8 * max(1.0, float(spread.S[0]))
         rank = int(np.count_nonzero(least < spread.S))
         if rank < self.dimensions:
             msg = (
-                f"`dimensions` must be at most {rank}, the number of directions in which people "
-                f"of one group differ, got {self.dimensions}"
+                f"{param('dimensions')} must be at most {rank}, the number of directions in which "
+                f"people of one group differ, got {self.dimensions}"
             )
             raise DataError(msg)
         self.encoding_ = encoding
-        self.directions_, self.matrix_ = complement(spread.Vh[: self.dimensions], points.shape[1])
+        self.directions_, self.matrix_ = orthogonal_bases(
+            spread.Vh[: self.dimensions], points.shape[1]
+        )
         self.explained_ = spread.S**2 / (spread.S**2).sum()
-        self._remember(columns)
+        self._store_fit_data(columns)
         return self
 
     @classmethod
     def split_settings(
         cls, settings: dict[str, object]
     ) -> tuple[dict[str, object], dict[str, object]]:
-        """Set ``group`` apart, the column of the file that holds the groups.
-
-        Parameters
-        ----------
-        settings
-            A table of settings.
-
-        Returns
-        -------
-        tuple of dict
-            Parameters, and the column of groups.
-
-        Examples
-        --------
-        >>> ft.similarity.ComparableGroups.split_settings({"dimensions": 1, "group": "team"})
-        ({'dimensions': 1}, {'group': 'team'})
-        """
+        """Split off ``group``, the column that holds the groups."""
         if not isinstance(settings.get("group"), str):
-            msg = "`group` must name the column that holds the groups"
+            msg = f"{param('group')} must name the column that holds the groups"
             raise InputError(msg)
         rest = {name: value for name, value in settings.items() if name != "group"}
         return rest, {"group": settings["group"]}
 
     def fit_file(self, path: Path, **words: object) -> Self:
-        """Fit on a file of people with a column ``group``.
-
-        Parameters
-        ----------
-        path
-            CSV, Parquet or JSON lines.
-        **words
-            ``group``, the column that holds the groups.
-
-        Returns
-        -------
-        ComparableGroups
-            The similarity itself.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     file = Path(folder, "teams.csv")
-        ...     people.assign(team=[0, 0, 1, 1]).to_csv(file, index=False)
-        ...     read = ft.similarity.ComparableGroups().fit_file(file, group="team")
-        >>> abs(read.directions_).round(2).tolist()
-        [[1.0], [0.0]]
-        """
+        """Fit on a file of people with a column ``group``."""
         return self.fit(path, words["group"])
 
     def describe(self) -> str:
-        """Return a plain sentence for the report.
-
-        Returns
-        -------
-        str
-
-        Examples
-        --------
-        >>> similarity.describe()
-        'People are as far apart as their features (height, grade; numbers in standard deviations, a
-        different level counts 1) after the 1 directions in which comparable people differ most were
-        taken out (100% of the variance inside groups).'
-        """
+        """Return one sentence for the report."""
         if not self.is_fitted:
             return "What varies inside groups of comparable people does not count (not yet fitted)."
         share = float(self.explained_[: self.dimensions].sum())
@@ -214,17 +163,7 @@ class ComparableGroups(Learned):
         )
 
     def fitted(self) -> dict[str, object] | None:
-        """Return encoding, matrix, the directions that were taken out and their shares.
-
-        Returns
-        -------
-        dict[str, object] | None
-
-        Examples
-        --------
-        >>> sorted(similarity.fitted())
-        ['data_sha256', 'directions', 'encoding', 'explained', 'matrix']
-        """
+        """Return encoding, matrix, removed directions and their shares; None before `fit`."""
         document = super().fitted()
         if document is None:
             return None
@@ -232,59 +171,31 @@ class ComparableGroups(Learned):
 
 
 def group_means(points: FloatArray, groups: IntArray) -> FloatArray:
-    """Return the mean of each group's points.
-
-    Parameters
-    ----------
-    points
-        (n, coordinates).
-    groups
-        (n,) numbers from 0 on, each with somebody in it.
-
-    Examples
-    --------
-    >>> group_means(np.array([[0.0], [2.0], [5.0]]), np.array([0, 0, 1])).tolist()
-    [[1.0], [5.0]]
-    """
+    """Return the mean of each group's points."""
     size = np.bincount(groups)
     total = [np.bincount(groups, values, len(size)) for values in points.T]
     return np.column_stack(total) / size[:, None]
 
 
 def _group_codes(frame: nw.DataFrame[IntoDataFrame], groups: object) -> IntArray:
-    """Return the number of each row's group.
-
-    Parameters
-    ----------
-    frame
-        The people.
-    groups
-        A column's name, or one value a row.
-
-    Raises
-    ------
-    InputError
-        If there is not one value a row.
-    DataError
-        If a group is missing.
-    """
+    """Return the group number of each row."""
     if isinstance(groups, str):
-        column = coded_columns(frame, [groups], "X")[groups]
+        column = encode_columns(frame, [groups], "X")[groups]
     else:
-        refuse_masked("y", groups)
+        check_unmasked("y", groups)
         if (shape := shape_of(groups)) != (len(frame),):
-            msg = f"`y` must have one group a row, {len(frame)} in all, got {shape}"
+            msg = f"{param('y')} must have one group a row, {len(frame)} in all, got {shape}"
             raise InputError(msg)
-        listed = plain_list(groups)
-        for group in listed:
+        values = plain_list(groups)
+        for group in values:
             if not is_hashable(group):
-                msg = f"`y` must have one group a row, got {shown(group)}"
+                msg = f"{param('y')} must have one group a row, got {short_repr(group)}"
                 raise InputError(msg)
-        # a group without a name is no group; NaN differs from itself
-        unnamed = [value is None or value != value for value in listed]  # noqa: PLR0124
-        missing = np.array(unnamed, bool)
-        column = encode(object_array(listed), missing)
+        # NaN is missing: it differs from itself
+        is_missing = [value is None or value != value for value in values]  # noqa: PLR0124
+        missing = np.array(is_missing, bool)
+        column = encode(object_array(values), missing)
     if column.has_missing:
-        msg = "`y` must not have missing groups"
+        msg = f"{param('y')} must not have missing groups"
         raise DataError(msg)
     return column.codes

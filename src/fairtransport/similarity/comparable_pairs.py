@@ -1,4 +1,4 @@
-"""ComparablePairs (EXPLORE): a Mahalanobis distance from pairs that people judged."""
+"""ComparablePairs (EXPLORE): a Mahalanobis distance learned from judged pairs."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
-from fairtransport.checks import number, refuse_masked, shape_of, shown
-from fairtransport.errors import DataError, InputError
-from fairtransport.similarity.base import column_names
+from fairtransport._core.validation import check_number, check_unmasked, shape_of, short_repr
+from fairtransport.data.columns import merge_columns
+from fairtransport.data.sources import encode_columns, read_table
+from fairtransport.errors import DataError, InputError, param
+from fairtransport.similarity.base import check_column_names
 from fairtransport.similarity.encoding import fit_encoding
-from fairtransport.similarity.learned import Learned, columns_to_fit
-from fairtransport.space.columns import merge_columns
-from fairtransport.space.reader import coded_columns, read_table
+from fairtransport.similarity.learned import LearnedSimilarity, select_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
     import narwhals as nw
     from narwhals.typing import IntoDataFrame
 
-    from fairtransport.checks import FloatArray
+    from fairtransport._core.validation import FloatArray
 
 SUFFIXES = ("_1", "_2")
-"""How the columns of a file of pairs end, for the first person and the second."""
+"""Suffixes of the columns of a file of pairs, for the first and second person."""
 
 
 @dataclass(eq=False)
-class ComparablePairs(Learned):
-    """The distance under which pairs were most likely judged as they were.
+class ComparablePairs(LearnedSimilarity):
+    """Maximum likelihood distance for pairs that were judged comparable or not.
 
     Parameters
     ----------
     penalty
-        The weight of the trace of Σ beside the mean log-likelihood. Without it Σ has no
-        bound when the pairs can be told apart without error.
+        Weight of the trace of Σ relative to the mean log-likelihood. Without it Σ is unbounded
+        if the pairs can be separated without error.
     features
-        The columns that the distance is about; default: all of the data of `fit`. Sensitive
-        columns of an audit that are not among them change for free.
+        Columns of the distance; default: all columns of the data of `fit`. Other sensitive columns
+        of an audit change for free.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class ComparablePairs(Learned):
     Raises
     ------
     InputError
-        If a parameter breaks its rule.
+        If a parameter is invalid.
 
     Notes
     -----
@@ -59,7 +59,7 @@ class ComparablePairs(Learned):
 
         P(comparable | x, x') = 2 / (1 + exp d²(x, x')),   d² = (z − z')' Σ (z − z'),
 
-    so that equal people are comparable for sure. Σ = BB' is positive semidefinite by
+    so that equal people are comparable with probability 1. Σ = BB' is positive semidefinite by
     construction, with B square; the likelihood is concave in Σ and is maximised over B by
     L-BFGS.
 
@@ -79,7 +79,7 @@ class ComparablePairs(Learned):
     """
 
     name: ClassVar[str] = "comparable-pairs"
-    takes_new_levels: ClassVar[bool] = False
+    accepts_new_levels: ClassVar[bool] = False
 
     penalty: float = 1e-3
     features: Sequence[str] | None = None
@@ -87,9 +87,9 @@ class ComparablePairs(Learned):
     log_likelihood_: float = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        number("penalty", self.penalty, at_least=0)
+        check_number("penalty", self.penalty, at_least=0)
         if self.features is not None:
-            column_names("features", self.features)
+            check_column_names("features", self.features)
 
     def fit(self, X: object, y: object) -> Self:  # noqa: N803
         """Learn Σ from judged pairs.
@@ -97,10 +97,9 @@ class ComparablePairs(Learned):
         Parameters
         ----------
         X
-            Two data frames with the same columns; row i of the first and row i of the second
-            are a pair.
+            Two data frames with the same columns; their rows i are a pair.
         y
-            1 where a pair is comparable, 0 where it is not.
+            1 if a pair is comparable, 0 if not.
 
         Returns
         -------
@@ -110,7 +109,7 @@ class ComparablePairs(Learned):
         Raises
         ------
         InputError
-            If the frames do not fit together, or a judgement is neither 0 nor 1.
+            If the frames do not match, or a judgement is neither 0 nor 1.
 
         Examples
         --------
@@ -118,10 +117,13 @@ class ComparablePairs(Learned):
         True
         """
         if not isinstance(X, list | tuple) or len(X) != 2:  # noqa: PLR2004
-            msg = f"`X` must be two data frames, the firsts and the seconds, got {shown(X)}"
+            msg = (
+                f"{param('X')} must be two data frames, the firsts and the seconds, got "
+                f"{short_repr(X)}"
+            )
             raise InputError(msg)
         first, second = (read_table(frame, "X") for frame in X)
-        return self._fit(first, second, _judgements(y, len(first), len(second)))
+        return self._fit(first, second, _check_judgements(y, len(first), len(second)))
 
     def _fit(
         self,
@@ -129,28 +131,20 @@ class ComparablePairs(Learned):
         second: nw.DataFrame[IntoDataFrame],
         comparable: FloatArray,
     ) -> Self:
-        """Learn Σ from the firsts and the seconds of judged pairs.
-
-        Parameters
-        ----------
-        first, second
-            Frames of equal length; levels of both are encoded together.
-        comparable
-            1 where a pair is, 0 where it is not.
-        """
-        names = columns_to_fit(self.features, first.columns)
-        here, there = coded_columns(first, names, "X"), coded_columns(second, names, "X")
+        """Learn Σ from the first and second people of judged pairs."""
+        names = select_columns(self.features, first.columns)
+        here, there = encode_columns(first, names, "X"), encode_columns(second, names, "X")
         both = {name: merge_columns(here[name], there[name]) for name in names}
         encoding = fit_encoding(both)
         points = encoding.coordinates(both)
         differences = points[: len(first)] - points[len(first) :]
-        _refuse_equal_but_apart(differences, comparable)
+        _check_equal_pairs(differences, comparable)
         self.encoding_ = encoding
-        self.sigma_ = most_likely_sigma(differences, comparable, self.penalty)
+        self.sigma_ = fit_sigma(differences, comparable, self.penalty)
         squared = np.einsum("ij,jk,ik->i", differences, self.sigma_, differences)
         self.log_likelihood_ = float(log_likelihood(squared, comparable).mean())
         self.matrix_ = square_root(self.sigma_)
-        self._remember(both, are_a_sample=False)
+        self._store_fit_data(both, is_sample=False)
         return self
 
     def probability(self, X: Iterable[object]) -> FloatArray:  # noqa: N803
@@ -164,7 +158,7 @@ class ComparablePairs(Learned):
         Returns
         -------
         ndarray of float
-            One probability a pair.
+            One probability per pair.
 
         Raises
         ------
@@ -179,96 +173,48 @@ class ComparablePairs(Learned):
         self.check_fitted()
         first, second = (self.transform(frame) for frame in X)
         squared = ((first - second) ** 2).sum(axis=1)
-        # e⁷⁰⁰ is a number, and its inverse as good as 0
+        # e⁷⁰⁰ is finite, and its inverse is practically 0
         return np.asarray(2 / (1 + np.exp(np.minimum(squared, 700.0))))
 
     @classmethod
     def split_settings(
         cls, settings: dict[str, object]
     ) -> tuple[dict[str, object], dict[str, object]]:
-        """Set ``comparable`` apart, the column of the file that holds the judgements.
-
-        Parameters
-        ----------
-        settings
-            A table of settings.
-
-        Returns
-        -------
-        tuple of dict
-            Parameters, and the column of judgements.
-
-        Examples
-        --------
-        >>> ft.similarity.ComparablePairs.split_settings({"penalty": 0.1, "comparable": "alike"})
-        ({'penalty': 0.1}, {'comparable': 'alike'})
-        """
+        """Split off ``comparable``, the column that holds the judgements."""
         rest = {name: value for name, value in settings.items() if name != "comparable"}
         return rest, {"comparable": settings.get("comparable", "comparable")}
 
     def fit_file(self, path: Path, **words: object) -> Self:
-        """Fit on a file of pairs: columns as ``age_1`` and ``age_2``, and one of judgements.
-
-        Parameters
-        ----------
-        path
-            CSV, Parquet or JSON lines.
-        **words
-            ``comparable``, the column that holds the judgements.
-
-        Returns
-        -------
-        ComparablePairs
-            The similarity itself.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> pairs = first.add_suffix("_1").join(second.add_suffix("_2")).assign(alike=judged)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     pairs.to_csv(Path(folder, "pairs.csv"), index=False)
-        ...     read = ft.similarity.ComparablePairs(penalty=0.01)
-        ...     read = read.fit_file(Path(folder, "pairs.csv"), comparable="alike")
-        >>> read.sigma_.shape
-        (2, 2)
-        """
+        """Fit on a file of pairs: columns such as ``age_1`` and ``age_2``, and the judgements."""
         import narwhals as nw
 
         frame = read_table(path, "fit")
-        judged = words["comparable"]
-        if judged not in frame.columns:
-            msg = f"`comparable` must name a column of {path.name!r}, got {shown(judged)}"
+        judgement_column = words["comparable"]
+        if judgement_column not in frame.columns:
+            msg = (
+                f"{param('comparable')} must name a column of {path.name!r}, got "
+                f"{short_repr(judgement_column)}"
+            )
             raise InputError(msg)
         halves = []
         for suffix in SUFFIXES:
-            names = [name for name in frame.columns if name.endswith(suffix) and name != judged]
+            names = [
+                name for name in frame.columns if name.endswith(suffix) and name != judgement_column
+            ]
             halves.append(
                 frame.select(nw.col(name).alias(name.removesuffix(suffix)) for name in names)
             )
         if set(halves[0].columns) != set(halves[1].columns):
             msg = (
-                f"`fit` must be pairs, each column with {SUFFIXES[0]} and {SUFFIXES[1]}, "
+                f"{param('fit')} must be pairs, each column with {SUFFIXES[0]} and {SUFFIXES[1]}, "
                 f"got {', '.join(frame.columns)}"
             )
             raise InputError(msg)
-        comparable = _judgements(frame[judged].to_list(), len(frame), len(frame))
+        comparable = _check_judgements(frame[judgement_column].to_list(), len(frame), len(frame))
         return self._fit(halves[0], halves[1], comparable)
 
     def describe(self) -> str:
-        """Return a plain sentence for the report.
-
-        Returns
-        -------
-        str
-
-        Examples
-        --------
-        >>> similarity.describe()
-        'People are as far apart as pairs that were judged comparable or not make most likely, by
-        height, grade: a squared distance d² goes with a probability of 2/(1 + exp d²) to be judged
-        comparable.'
-        """
+        """Return one sentence for the report."""
         if not self.is_fitted:
             return "People are as far apart as judged pairs tell (not yet fitted)."
         return (
@@ -278,23 +224,7 @@ class ComparablePairs(Learned):
         )
 
     def describe_budget(self, budget: float) -> str:
-        """Say what a budget means in probabilities to be judged comparable.
-
-        Parameters
-        ----------
-        budget
-            ε.
-
-        Returns
-        -------
-        str
-
-        Examples
-        --------
-        >>> similarity.describe_budget(0.1)
-        'On average, people may be moved as far as people are apart who are judged comparable with
-        probability 0.95.'
-        """
+        """Return the meaning of a budget as a probability of being judged comparable."""
         chance = 2 / (1 + np.exp(min(budget, 700.0)))
         return (
             f"On average, people may be moved as far as people are apart who are judged "
@@ -302,17 +232,7 @@ class ComparablePairs(Learned):
         )
 
     def fitted(self) -> dict[str, object] | None:
-        """Return encoding, matrix and the likelihood.
-
-        Returns
-        -------
-        dict[str, object] | None
-
-        Examples
-        --------
-        >>> sorted(similarity.fitted())
-        ['data_sha256', 'encoding', 'log_likelihood', 'matrix']
-        """
+        """Return encoding, matrix and log-likelihood; None before `fit`."""
         document = super().fitted()
         if document is None:
             return None
@@ -320,24 +240,12 @@ class ComparablePairs(Learned):
 
 
 def log_likelihood(squared: FloatArray, comparable: FloatArray) -> FloatArray:
-    """Return log P of each judgement at given squared distances.
-
-    Parameters
-    ----------
-    squared
-        d² of each pair, at least 0.
-    comparable
-        1 or 0.
+    """Return the log-likelihood of each judgement at its squared distance.
 
     Notes
     -----
     P(yes) = 2/(1 + exp d²), so that P(no) = tanh(d²/2): equal people who were judged not to be
     comparable have probability 0.
-
-    Examples
-    --------
-    >>> np.exp(log_likelihood(np.log([3.0, 3.0]), np.array([1.0, 0.0]))).round(6).tolist()
-    [0.5, 0.5]
     """
     yes = np.log(2.0) - np.logaddexp(0.0, squared)
     # 1 − 2/(1 + e^t) = tanh(t/2)
@@ -347,20 +255,7 @@ def log_likelihood(squared: FloatArray, comparable: FloatArray) -> FloatArray:
 
 
 def slope(squared: FloatArray, comparable: FloatArray) -> FloatArray:
-    """Return the derivative of `log_likelihood` in the squared distance.
-
-    Parameters
-    ----------
-    squared, comparable
-        As in `log_likelihood`.
-
-    Examples
-    --------
-    At d² = log 3, P(yes) = ½, and a little more distance speaks for "no".
-
-    >>> slope(np.log([3.0, 3.0]), np.array([1.0, 0.0])).round(4).tolist()
-    [-0.75, 0.75]
-    """
+    """Return the derivative of `log_likelihood` in the squared distance."""
     decay = np.exp(-squared)
     # d/dt log tanh(t/2) = 1/sinh t = 2e^{-t}/(1 − e^{-2t}), and d/dt log σ(−t) = −σ(t)
     with np.errstate(divide="ignore"):
@@ -371,116 +266,65 @@ def slope(squared: FloatArray, comparable: FloatArray) -> FloatArray:
 def objective(
     factor: FloatArray, differences: FloatArray, comparable: FloatArray, penalty: float
 ) -> tuple[float, FloatArray]:
-    """Return the negative penalised mean log-likelihood at Σ = BB', and its gradient in B.
-
-    Parameters
-    ----------
-    factor
-        B, flattened.
-    differences
-        (pairs, coordinates) z − z'.
-    comparable
-        1 or 0, pair by pair.
-    penalty
-        The weight of the trace of Σ, which is the sum of B's squares.
-    """
+    """Return the negative penalised mean log-likelihood at Σ = BB', and its gradient in B."""
     size = differences.shape[1]
     b = factor.reshape(size, size)
-    moved = differences @ b
-    # far from 0, where an overshooting step may land, the logarithm still must be a number
-    squared = np.maximum((moved**2).sum(axis=1), 1e-300)
+    images = differences @ b
+    # keeps the logarithm finite if a step lands on distance 0
+    squared = np.maximum((images**2).sum(axis=1), 1e-300)
     value = -log_likelihood(squared, comparable).mean() + penalty * (b**2).sum()
     weight = slope(squared, comparable) / len(differences)
-    gradient = -2 * differences.T @ (weight[:, None] * moved) + 2 * penalty * b
+    gradient = -2 * differences.T @ (weight[:, None] * images) + 2 * penalty * b
     return float(value), gradient.ravel()
 
 
-def most_likely_sigma(
-    differences: FloatArray, comparable: FloatArray, penalty: float
-) -> FloatArray:
+def fit_sigma(differences: FloatArray, comparable: FloatArray, penalty: float) -> FloatArray:
     """Return the Σ that maximises the penalised likelihood of judged differences.
-
-    Parameters
-    ----------
-    differences, comparable, penalty
-        As in `objective`.
 
     Notes
     -----
     The problem is concave in Σ, and with a square B every local maximum over B is a global one over
     all positive semidefinite Σ (Burer and Monteiro 2005).
-
-    Examples
-    --------
-    People far apart in the first coordinate were judged apart, those in the second comparable:
-
-    >>> differences = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.1], [0.1, 1.0]])
-    >>> sigma = most_likely_sigma(differences, np.array([0.0, 1.0, 0.0, 1.0]), 1e-3)
-    >>> bool(sigma[0, 0] > 10 * sigma[1, 1])
-    True
     """
     from scipy.optimize import minimize
 
     size = differences.shape[1]
-    # judgements that are all alike would start at distance 0 or infinity
+    # if all judgements were equal, the start would be at distance 0 or infinity
     share = min(max(float(comparable.mean()), 0.01), 0.99)
     length = float((differences**2).sum(axis=1).mean()) or 1.0
-    # the best multiple of the identity if all pairs were equally long
+    # optimal multiple of the identity if all differences had the same length
     start = np.sqrt(np.log(2 / share - 1) / length) * np.eye(size)
-    found = minimize(
+    optimum = minimize(
         objective, start.ravel(), (differences, comparable, penalty), jac=True,
         method="L-BFGS-B", options={"maxiter": 10_000, "maxfun": 100_000, "ftol": 1e-14,
                                     "gtol": 1e-9},
     )  # fmt: skip
-    b = found.x.reshape(size, size)
+    b = optimum.x.reshape(size, size)
     return np.asarray(b @ b.T)
 
 
 def square_root(sigma: FloatArray) -> FloatArray:
-    """Return the matrix A of few columns with AA' = Σ.
-
-    Parameters
-    ----------
-    sigma
-        Positive semidefinite; directions of next to no weight are left out.
-
-    Examples
-    --------
-    >>> root = square_root(np.diag([4.0, 0.0]))
-    >>> root.shape, np.abs(root).tolist()
-    ((2, 1), [[2.0], [0.0]])
-    """
+    """Return the matrix A with AA' = Σ and as few columns as possible."""
     values, vectors = np.linalg.eigh(sigma)
-    # directions that Σ does not count are left out: points get as few coordinates as there are
-    kept = values > 1e-12 * max(float(values.max()), np.finfo(float).tiny)
-    return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))
+    # directions with eigenvalue 0 are dropped, for fewer coordinates
+    positive = values > 1e-12 * max(float(values.max()), np.finfo(float).tiny)
+    return np.asarray(vectors[:, positive] * np.sqrt(values[positive]))
 
 
-def _judgements(y: object, first: int, second: int) -> FloatArray:
-    """Return judgements as 1.0 and 0.0, one a pair.
-
-    Raises
-    ------
-    InputError
-        If the frames have unequal lengths, or a judgement is neither 0 nor 1.
-
-    Examples
-    --------
-    >>> _judgements([True, False], 2, 2).tolist()
-    [1.0, 0.0]
-    """
+def _check_judgements(y: object, first: int, second: int) -> FloatArray:
+    """Check judgements and return them as 1.0 and 0.0."""
     if first != second:
-        msg = f"`X` must be two data frames of equal length, got {first} and {second} rows"
+        msg = f"{param('X')} must be two data frames of equal length, got {first} and {second} rows"
         raise InputError(msg)
-    refuse_masked("y", y)
+    check_unmasked("y", y)
     if shape_of(y) != (first,) or not np.isin(np.asarray(y), (0, 1)).all():
-        msg = f"`y` must be 0 or 1 for each of the {first} pairs, got {shown(y)}"
+        msg = f"{param('y')} must be 0 or 1 for each of the {first} pairs, got {short_repr(y)}"
         raise InputError(msg)
     return np.asarray(y).astype(np.float64)
 
 
-def _refuse_equal_but_apart(differences: FloatArray, comparable: FloatArray) -> None:
-    """Refuse equal people who were judged not to be comparable: that has probability 0."""
+def _check_equal_pairs(differences: FloatArray, comparable: FloatArray) -> None:
+    """Check that equal people are judged comparable: otherwise the likelihood is 0."""
     odd = int(((differences == 0).all(axis=1) & (comparable == 0)).sum())
     if odd:
         msg = f"pairs of equal people must be comparable, but {odd} are judged not to be"

@@ -1,4 +1,4 @@
-"""Custom: costs from a function of two people, or of two frames of people."""
+"""Custom: costs from a function of two people."""
 
 from __future__ import annotations
 
@@ -7,24 +7,29 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from fairtransport.checks import calling, choice, float_array, shown
-from fairtransport.errors import InputError
+from fairtransport._core.validation import (
+    check_choice,
+    check_float_array,
+    explain_failures,
+    short_repr,
+)
+from fairtransport.errors import InputError, param
 from fairtransport.geometry import CostFunction, Geometry
-from fairtransport.similarity.base import Parameters, label_columns, tie_breaking_codes
+from fairtransport.similarity.base import BaseSimilarity, label_columns, tie_breaking_codes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fairtransport.checks import FloatArray, IntArray
-    from fairtransport.space import SampleSpace
+    from fairtransport._core.validation import FloatArray, IntArray
+    from fairtransport.data import SampleSpace
 
-CALLED = "function(first, second)"
-MOST_PAIRS = 500_000
-"""Pairs that a function of frames receives at a time."""
+SIGNATURE = "function(first, second)"
+MAX_CHUNK_PAIRS = 500_000
+"""Pairs in one call of a function of frames."""
 
 
 @dataclass(eq=False)
-class Custom(Parameters):
+class Custom(BaseSimilarity):
     """Costs from a function.
 
     Parameters
@@ -32,15 +37,15 @@ class Custom(Parameters):
     function
         ``function(first, second)`` returns squared distances; infinity forbids a move.
     takes
-        "frames": two data frames of equal length whose rows are pairs, and one cost a row
-        comes back; "rows": two dictionaries, and a number comes back.
+        "frames": the function receives two data frames of equal length and returns one cost per
+        row; "rows": it receives two dictionaries and returns a number.
     sentence
-        What the report says of it.
+        Description for the report.
 
     Raises
     ------
     InputError
-        If there is nothing to call, or ``takes`` is another word.
+        If ``function`` is not callable, or ``takes`` is invalid.
 
     Examples
     --------
@@ -64,58 +69,26 @@ class Custom(Parameters):
     sentence: str | None = None
 
     def __post_init__(self) -> None:
-        given: object = self.function
-        if not callable(given):
-            msg = f"`function` must be callable, got {shown(self.function)}"
+        function: object = self.function
+        if not callable(function):
+            msg = f"{param('function')} must be callable, got {short_repr(self.function)}"
             raise InputError(msg)
-        choice("takes", self.takes, ("frames", "rows"))
+        check_choice("takes", self.takes, ("frames", "rows"))
 
     @property
     def moves_only_to_twins(self) -> bool:
-        """A function may connect anyone.
-
-        Returns
-        -------
-        bool
-
-        Examples
-        --------
-        >>> by_age.moves_only_to_twins
-        False
-        """
+        """False: a function may connect anyone."""
         return False
 
     def geometry(self, space: SampleSpace) -> Geometry:
-        """Return the function's costs between points of equal label.
-
-        Parameters
-        ----------
-        space
-            The points of an audit.
-
-        Returns
-        -------
-        Geometry
-            What the solver needs; costs are worked out when they are asked for.
-
-        Raises
-        ------
-        InputError
-            When costs are asked for: if the function fails, or returns no costs.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> geometry = by_age.geometry(result.space)
-        >>> geometry.costs(np.array([0]), np.array([0, 1, 2])).round(2).tolist()
-        [[0.0, 0.04, 4.0]]
-        """
+        """Return the costs of the function between points of equal label, computed on demand."""
+        space = space.encoded
         profile = space.groups(space.profile)
         pairs = self._frames(space) if self.takes == "frames" else self._rows(space)
 
         def between(rows: IntArray, cols: IntArray) -> FloatArray:
-            # one row after another, so that the pairs of a piece are never too many
-            step = max(1, MOST_PAIRS // max(1, len(cols)))
+            # in chunks of rows, to limit the pairs of a call
+            step = max(1, MAX_CHUNK_PAIRS // max(1, len(cols)))
             parts = [
                 pairs(np.repeat(part, len(cols)), np.tile(cols, len(part)))
                 for part in np.split(rows, range(step, len(rows), step))
@@ -133,44 +106,34 @@ class Custom(Parameters):
         )
 
     def describe(self) -> str:
-        """Return a plain sentence for the report.
-
-        Returns
-        -------
-        str
-
-        Examples
-        --------
-        >>> ft.similarity.Custom(lambda a, b: (a["age"] - b["age"]) ** 2).describe()
-        'Squared distances come from the function <lambda>.'
-        """
-        called = getattr(self.function, "__name__", type(self.function).__name__)
-        return self.sentence or f"Squared distances come from the function {called}."
+        """Return one sentence for the report."""
+        function_name = getattr(self.function, "__name__", type(self.function).__name__)
+        return self.sentence or f"Squared distances come from the function {function_name}."
 
     def _frames(self, space: SampleSpace) -> Callable[[IntArray, IntArray], FloatArray]:
-        """Return costs of pairs from a function of two frames."""
+        """Return the pair costs of a function of two frames."""
 
         def pairs(rows: IntArray, cols: IntArray) -> FloatArray:
-            """Return one cost a pair; rows of both frames are the pairs."""
+            """Return one cost per pair of rows."""
             first, second = (space.frame(space.profile, part) for part in (rows, cols))
-            with calling(CALLED):
+            with explain_failures(SIGNATURE):
                 costs = self.function(first, second)
-            return float_array(CALLED, costs, (len(rows),))
+            return check_float_array(SIGNATURE, costs, (len(rows),))
 
         return pairs
 
     def _rows(self, space: SampleSpace) -> Callable[[IntArray, IntArray], FloatArray]:
-        """Return costs of pairs from a function of two dictionaries."""
-        listed = zip(*(space.columns[name].to_list() for name in space.profile), strict=True)
-        people = [dict(zip(space.profile, values, strict=True)) for values in listed]
+        """Return the pair costs of a function of two dictionaries."""
+        people_values = zip(*(space.columns[name].to_list() for name in space.profile), strict=True)
+        people = [dict(zip(space.profile, values, strict=True)) for values in people_values]
 
         def pairs(rows: IntArray, cols: IntArray) -> FloatArray:
-            """Return one cost a pair, asking about one after the other."""
-            with calling(CALLED):
+            """Return one cost per pair, one call after the other."""
+            with explain_failures(SIGNATURE):
                 costs = [
                     self.function(people[i], people[j])
                     for i, j in zip(rows.tolist(), cols.tolist(), strict=True)
                 ]
-            return float_array(CALLED, costs, (len(rows),))
+            return check_float_array(SIGNATURE, costs, (len(rows),))
 
         return pairs

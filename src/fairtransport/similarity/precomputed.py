@@ -1,36 +1,49 @@
-"""Precomputed: costs from a matrix, keyed by the profiles of its rows."""
+"""Precomputed: costs from a matrix over profiles, and files of costs."""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias, cast
 
 import numpy as np
 
-from fairtransport.checks import shown
-from fairtransport.errors import DataError, InputError
+from fairtransport._core.files import (
+    TooLargeError,
+    describe_unpacked_limit,
+    max_unpacked_bytes,
+    unpacked_sizes,
+)
+from fairtransport._core.validation import describe_error, is_real, short_repr
+from fairtransport.data.columns import CodedColumn, merge_columns
+from fairtransport.data.sample_space import native_frame
+from fairtransport.data.sources import encode_columns, read_table
+from fairtransport.errors import DataError, InputError, param
 from fairtransport.geometry import CostFunction, CostMatrix, Geometry
-from fairtransport.similarity.base import Parameters, label_columns, tie_breaking_codes
-from fairtransport.similarity.cost_files import load_costs
-from fairtransport.space.reader import coded_columns, read_table
+from fairtransport.similarity.base import BaseSimilarity, label_columns, tie_breaking_codes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import narwhals as nw
+    import pandas as pd
     from narwhals.typing import IntoDataFrame
     from scipy.sparse import csr_array
 
-    from fairtransport.checks import FloatArray, IntArray, Values
-    from fairtransport.similarity.cost_files import Costs
-    from fairtransport.space import SampleSpace
-    from fairtransport.space.columns import Value
+    from fairtransport._core.validation import FloatArray, IntArray, Values
+    from fairtransport.data import SampleSpace
+    from fairtransport.data.columns import Value
+
+    Costs: TypeAlias = FloatArray | csr_array[np.float64]
+
+EDGE_SUFFIXES = ("_from", "_to")
+"""Suffixes of the columns of a table of edges."""
 
 
 @dataclass(eq=False)
-class Precomputed(Parameters):
-    """Costs handed in as a matrix over profiles.
+class Precomputed(BaseSimilarity):
+    """Costs from a matrix over profiles.
 
     Parameters
     ----------
@@ -39,7 +52,7 @@ class Precomputed(Parameters):
         matrix in which an absent entry does and an explicit 0 is a free move.
     points
         A data frame with one row for each row of the matrix; its columns (features, sensitive
-        ones or both) tell which profile a row is about.
+        ones or both) are the profile of each row.
 
     Examples
     --------
@@ -60,120 +73,38 @@ class Precomputed(Parameters):
     matrix: Costs
     points: IntoDataFrame
 
-    @classmethod
-    def from_file(cls, path: str | Path, points: object = None) -> Precomputed:
-        """Load costs from a file; see `load_precomputed`.
-
-        Parameters
-        ----------
-        path, points
-            As for `load_precomputed`.
-
-        Returns
-        -------
-        Precomputed
-            Its costs.
-
-        Raises
-        ------
-        InputError
-            If the file is of another kind, or does not tell the profiles.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     np.savez(f"{folder}/costs.npz", matrix=[[0, 0.5], [0.5, 0]], sex=["f", "m"])
-        ...     ft.similarity.Precomputed.from_file(f"{folder}/costs.npz").describe()
-        'Costs between 2 profiles were handed in as a matrix of squared distances.'
-        """
-        return load_precomputed(path, points)
-
     @property
     def moves_only_to_twins(self) -> bool:
-        """A matrix may connect anyone.
-
-        Returns
-        -------
-        bool
-
-        Examples
-        --------
-        >>> similarity.moves_only_to_twins
-        False
-        """
+        """False: a matrix may connect anyone."""
         return False
 
     def geometry(self, space: SampleSpace) -> Geometry:
-        """Return the matrix's costs between the space's points of equal label.
-
-        Parameters
-        ----------
-        space
-            The points of an audit.
-
-        Returns
-        -------
-        Geometry
-            What the solver needs.
-
-        Raises
-        ------
-        InputError
-            If the matrix is not square, holds negative costs, or does not fit its points.
-        DataError
-            If a profile of the audit is not in the matrix.
-
-        Examples
-        --------
-        >>> similarity.geometry(result.space).costs(np.array([0]), np.array([0, 1])).tolist()
-        [[0.0, 0.5]]
-        """
-        matrix = CostMatrix(self.matrix)
-        row_of = self._rows(space, matrix.matrix.shape[0])
+        """Return the costs of the matrix between points of equal label."""
+        space, matrix = space.encoded, CostMatrix(self.matrix)
+        row_index = self._find_rows(space, matrix.matrix.shape[0])
 
         def between(rows: IntArray, cols: IntArray) -> FloatArray:
-            part = matrix.between(row_of[rows], row_of[cols])
+            part = matrix.between(row_index[rows], row_index[cols])
             # one profile with different predictions is a free move, also without a diagonal
-            part[row_of[rows][:, None] == row_of[cols][None, :]] = 0.0
+            part[row_index[rows][:, None] == row_index[cols][None, :]] = 0.0
             return part
 
         return Geometry(
             blocks=space.groups(label_columns(space)),
             cost=CostFunction(between)
             if isinstance(matrix.matrix, np.ndarray)
-            else CostMatrix(over_points(matrix.matrix, row_of)),
+            else CostMatrix(expand_to_points(matrix.matrix, row_index)),
             targets=space.targets,
             profiles=tie_breaking_codes(space),
         )
 
     def describe(self) -> str:
-        """Return a plain sentence for the report.
-
-        Returns
-        -------
-        str
-
-        Examples
-        --------
-        >>> similarity.describe()
-        'Costs between 2 profiles were handed in as a matrix of squared distances.'
-        """
+        """Return one sentence for the report."""
         size = np.shape(self.matrix)[0]
         return f"Costs between {size} profiles were handed in as a matrix of squared distances."
 
     def settings(self) -> dict[str, object]:
-        """Return how large the matrix is, what it is about, and a digest of it.
-
-        Returns
-        -------
-        dict[str, object]
-
-        Examples
-        --------
-        >>> sorted(similarity.settings())
-        ['columns', 'profiles', 'sha256']
-        """
+        """Return size, columns and a digest of the matrix."""
         costs = CostMatrix(self.matrix).matrix
         arrays: list[Values] = (
             [costs] if isinstance(costs, np.ndarray) else [costs.indptr, costs.indices, costs.data]
@@ -186,90 +117,50 @@ class Precomputed(Parameters):
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, object], folder: Path) -> Self:
-        """Load costs from the file ``path``; ``points`` may be another.
-
-        Parameters
-        ----------
-        settings
-            ``path`` and, if need be, ``points``.
-        folder
-            Where the settings file lies.
-
-        Returns
-        -------
-        Precomputed
-            Its costs.
-
-        Raises
-        ------
-        InputError
-            If a setting has no such name, or the file cannot be read.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     np.savez(f"{folder}/costs.npz", matrix=[[0, 0.5], [0.5, 0]], sex=["f", "m"])
-        ...     read = ft.similarity.Precomputed.from_settings({"path": "costs.npz"}, Path(folder))
-        >>> read.matrix.tolist()
-        [[0.0, 0.5], [0.5, 0.0]]
-        """
+        """Load costs from the file ``path``, with profiles from ``points`` if need be."""
         for name in settings:
             if name not in {"path", "points"}:
-                msg = f"`{name}` must be a setting of {cls.name!r}, which has path, points"
+                msg = f"{param(name)} must be a setting of {cls.name!r}, which has path, points"
                 raise InputError(msg)
         file, points = settings.get("path"), settings.get("points")
         if not isinstance(file, str):
-            msg = f"`path` must be the file of costs of the similarity {cls.name!r}"
+            msg = f"{param('path')} must be the file of costs of the similarity {cls.name!r}"
             raise InputError(msg)
         if points and isinstance(points, str):
             points = folder / points
         return cls(*load_costs(folder / file, points))
 
-    def _rows(self, space: SampleSpace, size: int) -> IntArray:
-        """Return the matrix row of each point of the space.
-
-        Parameters
-        ----------
-        space
-            The audit's points.
-        size
-            How many rows the matrix has.
-
-        Raises
-        ------
-        InputError
-            If the profiles are not as many, not distinct or have other columns.
-        DataError
-            If a point has no row.
-        """
+    def _find_rows(self, space: SampleSpace, size: int) -> IntArray:
+        """Return the matrix row of each point of the space."""
         frame = read_table(self.points, "points")
         if len(frame) != size:
-            msg = f"`points` must have one row for each of the matrix's {size}, got {len(frame)}"
+            msg = (
+                f"{param('points')} must have one row for each of the matrix's {size}, got "
+                f"{len(frame)}"
+            )
             raise InputError(msg)
         names = list(frame.columns)
         unknown = [name for name in names if name not in space.profile]
         if unknown or not names:
-            msg = f"`points` must have columns of the profile {space.profile}, got {names}"
+            msg = f"{param('points')} must have columns of the profile {space.profile}, got {names}"
             raise InputError(msg)
         place: dict[tuple[Value, ...], int] = {}
-        columns = coded_columns(frame, names, "points").values()
+        columns = encode_columns(frame, names, "points").values()
         for at, key in enumerate(zip(*(column.to_list() for column in columns), strict=True)):
             if place.setdefault(key, at) != at:
-                msg = f"`points` must be distinct profiles, got {key} twice"
+                msg = f"{param('points')} must be distinct profiles, got {key} twice"
                 raise InputError(msg)
         keys = list(zip(*(space.columns[name].to_list() for name in names), strict=True))
-        found = [place.get(key, -1) for key in keys]
-        if -1 in found:
-            absent = dict(zip(names, keys[found.index(-1)], strict=True))
-            msg = f"the matrix has no row for {found.count(-1)} points, one is {absent}"
+        rows = [place.get(key, -1) for key in keys]
+        if -1 in rows:
+            absent = dict(zip(names, keys[rows.index(-1)], strict=True))
+            msg = f"the matrix has no row for {rows.count(-1)} points, one is {absent}"
             raise DataError(msg)
-        return np.array(found, np.int64)
+        return np.array(rows, np.int64)
 
 
 def load_precomputed(path: object, points: object = None) -> Precomputed:
-    """Load costs that another program wrote.
+    """Load costs from a file.
 
     Parameters
     ----------
@@ -279,8 +170,8 @@ def load_precomputed(path: object, points: object = None) -> Precomputed:
         edges with a column ``cost`` and, for each column of the profile, two that end in
         ``_from`` and ``_to``.
     points
-        A data frame or a file with the profile of each row of the matrix, where the file
-        itself does not tell.
+        A data frame or a file with the profile of each row of the matrix, if the file itself has
+        none.
 
     Returns
     -------
@@ -290,7 +181,7 @@ def load_precomputed(path: object, points: object = None) -> Precomputed:
     Raises
     ------
     InputError
-        If the file is of another kind, or does not tell the profiles.
+        If the file type is not supported, or the profiles are missing.
 
     Examples
     --------
@@ -305,43 +196,22 @@ def load_precomputed(path: object, points: object = None) -> Precomputed:
     [[0.0, 0.5], [0.0, 0.0]]
     """
     if not isinstance(path, str | Path):
-        msg = f"`path` must be the path of a file of costs, got {shown(path)}"
+        msg = f"{param('path')} must be the path of a file of costs, got {short_repr(path)}"
         raise InputError(msg)
     return Precomputed(*load_costs(Path(path), points))
 
 
-def over_points(matrix: csr_array[np.float64], row_of: IntArray) -> csr_array[np.float64]:
-    """Return a sparse matrix over profiles as one over points, free inside a profile.
+def expand_to_points(matrix: csr_array[np.float64], row_index: IntArray) -> csr_array[np.float64]:
+    """Expand a sparse matrix over profiles to points; moves inside a profile are free.
 
-    No arithmetic is done on it: scipy would drop the explicit zeros, which are free moves.
-
-    Parameters
-    ----------
-    matrix
-        Over profiles.
-    row_of
-        By point: its row of the matrix.
-
-    Returns
-    -------
-    csr_array
-        An entry between profiles becomes one between every two of their points.
-
-    Examples
-    --------
-    Two profiles at cost 2; the first has two points, between which a move is free.
-
-    >>> from scipy.sparse import csr_array
-    >>> made = over_points(csr_array([[0.0, 2.0], [2.0, 0.0]]), np.array([0, 0, 1]))
-    >>> made.toarray().tolist()
-    [[0.0, 0.0, 2.0], [0.0, 0.0, 2.0], [2.0, 2.0, 0.0]]
+    No arithmetic is done on the matrix: scipy would drop the explicit zeros, which are free moves.
     """
     from scipy.sparse import csr_array
 
-    size = len(row_of)
-    order = np.argsort(row_of, kind="stable")
-    held = np.bincount(row_of, minlength=matrix.shape[0])
-    start = np.cumsum(held) - held
+    size = len(row_index)
+    order = np.argsort(row_index, kind="stable")
+    sizes = np.bincount(row_index, minlength=matrix.shape[0])
+    start = np.cumsum(sizes) - sizes
     row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     col, cost = matrix.indices.astype(np.int64), np.asarray(matrix.data)
     other = row != col
@@ -350,10 +220,112 @@ def over_points(matrix: csr_array[np.float64], row_of: IntArray) -> csr_array[np
     row, col = np.r_[row, everyone], np.r_[col, everyone]
     cost = np.r_[cost, np.zeros(len(everyone))]
     # every edge between profiles becomes all edges between their points
-    copies = held[row] * held[col]
+    copies = sizes[row] * sizes[col]
     edge = np.repeat(np.arange(len(row)), copies)
     within = np.arange(len(edge)) - np.repeat(np.cumsum(copies) - copies, copies)
-    width = held[col[edge]]
+    width = sizes[col[edge]]
     source = order[start[row[edge]] + within // width]
     target = order[start[col[edge]] + within % width]
     return csr_array((cost[edge], (source, target)), shape=(size, size))
+
+
+def load_costs(path: Path, points: object = None) -> tuple[Costs, IntoDataFrame]:
+    """Return the matrix of a file and the frame of its profiles."""
+    if path.suffix.lower() == ".npz":
+        matrix, own = _read_npz(path)
+        frame = own if points is None else read_table(points, "points").to_native()
+        if frame is None:
+            msg = (
+                f"{param('points')} must be given: {path.name!r} does not say whom its rows are "
+                "about"
+            )
+            raise InputError(msg)
+        return matrix, frame
+    if points is not None:
+        msg = (
+            f"{param('points')} must be left out for a table of edges, which names its profiles "
+            "itself"
+        )
+        raise InputError(msg)
+    return _read_edges(read_table(path, "path"), path.name)
+
+
+def _read_npz(path: Path) -> tuple[Costs, pd.DataFrame | None]:
+    """Return the matrix of an ``.npz`` file, and its profiles if it has them."""
+    if not path.is_file():
+        msg = f"{param('path')} must be an existing file, got {str(path)!r}"
+        raise InputError(msg)
+    try:
+        most = max_unpacked_bytes(path.stat().st_size)
+        unpacked_sizes(path, most, inner=False)
+        # without pickle, so that a file cannot run code
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            arrays = {name: np.asarray(archive[name]) for name in archive.files}
+        if {"format", "shape", "data"} <= set(arrays):
+            from scipy.sparse import load_npz
+
+            # any sparse format: `CostMatrix` converts it
+            return cast("csr_array[np.float64]", load_npz(path)), None
+    except TooLargeError:
+        msg = f"the file {path.name!r} {describe_unpacked_limit(most)}"
+        raise DataError(msg) from None
+    except Exception as error:  # a damaged file can raise anything
+        msg = f"the file {short_repr(path.name)} could not be read: {describe_error(error)}"
+        raise DataError(msg) from error
+    if "matrix" not in arrays:
+        msg = f"{path.name!r} must hold the array 'matrix', got {', '.join(arrays)}"
+        raise DataError(msg)
+    matrix = arrays.pop("matrix")
+    if not is_real(matrix):
+        msg = f"the array 'matrix' of {path.name!r} must be numeric, got {matrix.dtype}"
+        raise DataError(msg)
+    size = len(matrix) if matrix.ndim else 0
+    for name, values in arrays.items():
+        if values.shape != (size,):
+            msg = f"{name!r} must have one value for each of the {size} rows, got {values.shape}"
+            raise DataError(msg)
+    import pandas as pd
+
+    frame = {name: values.tolist() for name, values in arrays.items()}
+    return matrix, pd.DataFrame(frame) if frame else None
+
+
+def _read_edges(table: nw.DataFrame[IntoDataFrame], file: str) -> tuple[Costs, IntoDataFrame]:
+    """Return the sparse matrix of a table of edges; other moves are forbidden."""
+    from scipy.sparse import csr_array
+
+    names = [
+        name.removesuffix(EDGE_SUFFIXES[0])
+        for name in table.columns
+        if name.endswith(EDGE_SUFFIXES[0])
+    ]
+    expected = {"cost", *(f"{name}{end}" for name in names for end in EDGE_SUFFIXES)}
+    if not names or expected != set(table.columns):
+        msg = (
+            f"{file!r} must have the column cost and, for each column of the profile, two that "
+            f"end in {EDGE_SUFFIXES[0]} and {EDGE_SUFFIXES[1]}, got {', '.join(table.columns)}"
+        )
+        raise DataError(msg)
+    sides = [
+        encode_columns(table, [f"{name}{end}" for name in names], file) for end in EDGE_SUFFIXES
+    ]
+    both = {
+        name: merge_columns(
+            sides[0][f"{name}{EDGE_SUFFIXES[0]}"], sides[1][f"{name}{EDGE_SUFFIXES[1]}"]
+        )
+        for name in names
+    }
+    codes = np.column_stack([column.codes for column in both.values()])
+    profiles, first, inverse = np.unique(codes, axis=0, return_index=True, return_inverse=True)
+    source, target = np.split(inverse.reshape(-1), 2)
+    edges = np.unique(source * len(profiles) + target)
+    if len(edges) < len(table):
+        msg = f"{file!r} must list an edge once, got {len(table) - len(edges)} again"
+        raise DataError(msg)
+    size = (len(profiles), len(profiles))
+    if not table["cost"].dtype.is_numeric() or table["cost"].is_null().any():
+        msg = f"{file!r} must have a number as the cost of every edge"
+        raise DataError(msg)
+    cost = np.asarray(table["cost"].to_numpy(), dtype=np.float64)
+    columns: dict[str, CodedColumn] = {name: column.take(first) for name, column in both.items()}
+    return csr_array((cost, (source, target)), shape=size), native_frame(columns, "pandas")

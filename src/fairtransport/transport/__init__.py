@@ -1,6 +1,6 @@
-"""ψ and everything exact about it: the audit problem, its value, plan, price, certificate."""
+"""The audit problem: exact audit value ψ, optimal plan, price and certificate."""
 
-import fairtransport.compilation  # noqa: F401 - before any compiled function
+import fairtransport._core.compilation  # noqa: F401 - before any compiled function
 from fairtransport.transport.frontiers import Frontiers
 from fairtransport.transport.problem import AuditProblem
 from fairtransport.transport.solution import BudgetCurve, Solution

@@ -1,4 +1,4 @@
-"""Targets in trees, by loss and by place, so that a search can leave most of them out."""
+"""Trees of targets by loss and coordinates, so that a search can skip most of them."""
 
 from __future__ import annotations
 
@@ -10,33 +10,24 @@ from numba import njit
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fairtransport.checks import FloatArray, IntArray
+    from fairtransport._core.validation import FloatArray, IntArray
     from fairtransport.geometry import Geometry
 
     Single = NDArray[np.float32]
 
-LEAF = 64
+
+LEAF_SIZE = 64
 """Targets in a leaf: their distances to one point are computed together."""
-CHILDREN = 32
-"""Children of a node at most: the distances to their boxes are computed together, too."""
+MAX_CHILDREN = 32
+"""Children of a node; the distances to their boxes are computed together."""
 FIRST_STRATUM = 256
 """Targets in a block's first stratum; each further stratum is twice as large."""
-NOWHERE = 1e15
-"""Where the box of a child lies that a node does not have; the points lie around 0, within 2."""
+ABSENT_BOX = 1e15
+"""Coordinate of the box of an absent child; all points lie within 2 of 0."""
 
 
 class Tree(NamedTuple):
-    """The nodes of all trees.
-
-    Attributes
-    ----------
-    first, last
-        A node's targets, as places in the order of the forest.
-    child, children
-        The first of a node's children, which lie side by side, and how many; 0: a leaf.
-    box
-        A node's place in ``Forest.boxes``; -1: a leaf.
-    """
+    """The nodes of all trees."""
 
     first: IntArray
     last: IntArray
@@ -46,7 +37,7 @@ class Tree(NamedTuple):
 
 
 class NodeContents(NamedTuple):
-    """What the nodes of all trees hold, see `Forest`."""
+    """Bounds and coordinates of the nodes of all trees; see `Forest`."""
 
     top: FloatArray
     reach: FloatArray
@@ -55,45 +46,13 @@ class NodeContents(NamedTuple):
 
 
 class Forest(NamedTuple):
-    """The targets of every block in strata of falling loss, each stratum a tree by place.
-
-    Attributes
-    ----------
-    place, size
-        (K, d) the points in single precision, brought to size 1, and their squared lengths.
-    unit, slack, lost
-        What coordinates were multiplied by, a power of two. A squared distance in single
-        precision errs by at most ``slack`` times the squared lengths of its ends, and
-        ``lost``, what single precision rounds to 0.
-    strata
-        (K, 2) the strata of each point's block, from and to.
-    root
-        The root of each stratum; a block's strata come by falling loss.
-    first, last, child, children, box
-        The nodes of all trees, see `Tree`.
-    top, reach
-        A node's largest loss and the largest squared length of its targets.
-    boxes
-        (inner nodes, d, 2, CHILDREN) the least and largest coordinates of a node's children.
-    tops, errs
-        (inner nodes · CHILDREN) the largest heights of nodes' children, and what the squared
-        distances to their targets err by in single precision, but for the other end's share.
-    base, rise
-        The least loss of each stratum, and by how much the largest exceeds it.
-    summit
-        A target of the largest loss of each stratum.
-    target, loss, height
-        The targets and their losses, leaf after leaf; heights are losses in single precision,
-        from 0 to 1 within a stratum.
-    leaves
-        Their coordinates, leaf after leaf; in a leaf one coordinate after the other.
-    """
+    """The targets of each block in strata of falling loss, each stratum a tree by coordinates."""
 
     place: Single
     size: FloatArray
     unit: float
     slack: float
-    lost: float
+    underflow: float
     strata: IntArray
     root: IntArray
     first: IntArray
@@ -115,50 +74,53 @@ class Forest(NamedTuple):
     leaves: Single
 
 
-def plant(losses: FloatArray, geometry: Geometry, points: FloatArray, *, flat: bool) -> Forest:
-    """Put the targets of every block into trees, or leaf after leaf by falling loss if ``flat``."""
-    place, unit = _for_single_precision(points)
+def build_forest(
+    losses: FloatArray, geometry: Geometry, points: FloatArray, *, flat: bool
+) -> Forest:
+    """Build the trees of all targets; ``flat`` makes strata of single leaves by falling loss."""
+    place, unit = _scale_to_single(points)
     dimensions = points.shape[1]
     single = np.finfo(np.float32)
     targets = geometry.targets_in(np.arange(geometry.size))
     order = targets[np.lexsort((targets, -losses[targets], geometry.blocks[targets]))]
-    starts, strata = _strata(geometry.blocks, order, losses, LEAF if flat else None)
+    starts, strata = _cut_strata(geometry.blocks, order, losses, LEAF_SIZE if flat else None)
     summit, base = order[starts[:-1]], losses[order[starts[1:] - 1]]
     rise = losses[summit] - base
-    tree, root = _grow(place, order, starts)
+    tree, root = _build_trees(place, order, starts)
     loss, scale = losses[order], np.where(rise > 0, rise, 1.0)
     height = ((loss - np.repeat(base, np.diff(starts))) / np.repeat(scale, np.diff(starts))).astype(
         np.float32
     )
     size = np.einsum("ij,ij->i", place, place, dtype=np.float64)
     inner = int(np.count_nonzero(tree.children))
-    boxes = np.full((inner, dimensions, 2, CHILDREN), NOWHERE, np.float32)
+    boxes = np.full((inner, dimensions, 2, MAX_CHILDREN), ABSENT_BOX, np.float32)
     leaves = np.empty(len(order) * dimensions, np.float32)
-    held = NodeContents(np.empty(len(tree.first)), np.empty(len(tree.first)), boxes, leaves)
-    tops, errs = (np.zeros(inner * CHILDREN, np.float32) for _ in range(2))
+    contents = NodeContents(np.empty(len(tree.first)), np.empty(len(tree.first)), boxes, leaves)
+    tops, errs = (np.zeros(inner * MAX_CHILDREN, np.float32) for _ in range(2))
     slack = (2 * dimensions + 16) * float(single.eps)
-    _fill_nodes(place, size, losses, order, tree, held)
-    _fill_tops(tree, height, held.reach, slack, tops, errs)
+    _fill_nodes(place, size, losses, order, tree, contents)
+    _fill_tops(tree, height, contents.reach, slack, tops, errs)
     return Forest(
         place, size, unit, slack, (dimensions + 8) * 8 * float(single.tiny), strata, root, *tree,
-        held.top, held.reach, boxes, tops, errs, base, rise, summit, order, loss, height, leaves,
+        contents.top, contents.reach, boxes, tops, errs, base, rise, summit, order, loss, height,
+        leaves,
     )  # fmt: skip
 
 
-def by_place(place: Single, blocks: IntArray) -> IntArray:
-    """Return the points block by block, neighbours close together."""
+def order_by_place(place: Single, blocks: IntArray) -> IntArray:
+    """Return the points block by block, with neighbours close together."""
     order = np.argsort(blocks, kind="stable").astype(np.int64)
     if not len(order):
         return order
     cuts = np.flatnonzero(np.diff(blocks[order])) + 1
-    _grow(place, order, np.r_[0, cuts, len(order)].astype(np.int64))
+    _build_trees(place, order, np.r_[0, cuts, len(order)].astype(np.int64))
     return order
 
 
-def _for_single_precision(points: FloatArray) -> tuple[Single, float]:
-    """Return coordinates that single precision can hold, and what they were multiplied by.
+def _scale_to_single(points: FloatArray) -> tuple[Single, float]:
+    """Return centred coordinates in single precision, and their scale.
 
-    That is a power of two, so nothing is rounded; it brings the largest coordinate to 1.
+    The scale is a power of two, so it rounds nothing; it brings the largest coordinate to 1.
     """
     unit = float(np.ldexp(1.0, -int(np.frexp(np.abs(points).max(initial=0.0))[1])))
     scaled = points * unit
@@ -166,13 +128,13 @@ def _for_single_precision(points: FloatArray) -> tuple[Single, float]:
     return np.ascontiguousarray(scaled - scaled.mean(axis=0), dtype=np.float32), unit
 
 
-def _strata(
+def _cut_strata(
     blocks: IntArray, order: IntArray, losses: FloatArray, step: int | None
 ) -> tuple[IntArray, IntArray]:
-    """Cut targets, by block and falling loss, into strata that double, or of ``step`` targets.
+    """Cut targets, by block and falling loss, into strata that double or have ``step`` targets.
 
-    Targets of one loss stay together: strata would not tell them apart. Return where the strata
-    start and end, and from and to which stratum each point's block has.
+    Targets of equal loss stay in one stratum. Return the bounds of the strata, and the first and
+    last stratum of each point's block.
     """
     block, loss = blocks[order], losses[order]
     changes = np.r_[True, block[1:] != block[:-1]][: len(order)]
@@ -196,56 +158,58 @@ def _strata(
     return np.r_[starts, len(order)].astype(np.int64), pairs
 
 
-def _grow(place: Single, order: IntArray, starts: IntArray) -> tuple[Tree, IntArray]:
-    """Make a tree of each stratum; ``order`` is sorted so that a node's targets are together."""
-    leaves = -(-np.diff(starts) // LEAF)
+def _build_trees(place: Single, order: IntArray, starts: IntArray) -> tuple[Tree, IntArray]:
+    """Build a tree of each stratum, sorting ``order`` so that a node's targets are together."""
+    leaves = -(-np.diff(starts) // LEAF_SIZE)
     room = int(np.sum(2 * leaves - 1))
     tree = Tree(*(np.empty(room, np.int64) for _ in Tree._fields))
     root = np.empty(len(starts) - 1, np.int64)
-    used = _split(place, order, starts, tree, root)
-    return Tree(*(array[:used] for array in tree)), root
+    node_count = _split_strata(place, order, starts, tree, root)
+    return Tree(*(array[:node_count] for array in tree)), root
 
 
 @njit(cache=True)
-def _split(place: Single, order: IntArray, starts: IntArray, tree: Tree, root: IntArray) -> int:
-    """Halve strata along their widest coordinate until they are leaves; return the nodes used."""
-    used, boxes = 0, 0
+def _split_strata(
+    place: Single, order: IntArray, starts: IntArray, tree: Tree, root: IntArray
+) -> int:
+    """Halve strata along their widest coordinate down to leaves; return the number of nodes."""
+    node_count, boxes = 0, 0
     for s in range(len(root)):
-        root[s] = used
-        tree.first[used], tree.last[used] = starts[s], starts[s + 1]
-        node = used
-        used += 1
-        # children come after all nodes made before, so one pass meets every node
-        while node < used:
-            tree.children[node], tree.child[node], tree.box[node] = 0, used, -1
-            if tree.last[node] - tree.first[node] > LEAF:
-                tree.children[node] = _divide(place, order, tree, node, used)
+        root[s] = node_count
+        tree.first[node_count], tree.last[node_count] = starts[s], starts[s + 1]
+        node = node_count
+        node_count += 1
+        # children are appended at the end, so one pass visits every node
+        while node < node_count:
+            tree.children[node], tree.child[node], tree.box[node] = 0, node_count, -1
+            if tree.last[node] - tree.first[node] > LEAF_SIZE:
+                tree.children[node] = _split_node(place, order, tree, node, node_count)
                 tree.box[node] = boxes
                 boxes += 1
-            used += tree.children[node]
+            node_count += tree.children[node]
             node += 1
-    return used
+    return node_count
 
 
 @njit(cache=True)
-def _divide(place: Single, order: IntArray, tree: Tree, node: int, child: int) -> int:
-    """Halve a node again and again into children from ``child`` on; return how many."""
+def _split_node(place: Single, order: IntArray, tree: Tree, node: int, child: int) -> int:
+    """Halve a node repeatedly into children from index ``child``; return their number."""
     first, last = tree.first, tree.last
     first[child], last[child] = first[node], last[node]
-    # few children of many leaves each, if that fills them: all boxes of a node cost as much
-    leaves = (last[node] - first[node] + LEAF - 1) // LEAF
-    most = CHILDREN
-    while leaves > CHILDREN and most // 2 * CHILDREN >= leaves:
+    # fewer children with more leaves each, if that fills them: an absent box costs the same time
+    leaves = (last[node] - first[node] + LEAF_SIZE - 1) // LEAF_SIZE
+    most = MAX_CHILDREN
+    while leaves > MAX_CHILDREN and most // 2 * MAX_CHILDREN >= leaves:
         most //= 2
     count = 1
     while count < most:
         before = count
         for part in range(child, child + before):
             a, b = first[part], last[part]
-            if b - a > LEAF:
+            if b - a > LEAF_SIZE:
                 # all leaves but the last are full
-                middle = a + (b - a + LEAF - 1) // LEAF // 2 * LEAF
-                _select(place, order, a, b, middle, _widest(place, order, a, b))
+                middle = a + (b - a + LEAF_SIZE - 1) // LEAF_SIZE // 2 * LEAF_SIZE
+                _partition_targets(place, order, a, b, middle, _find_widest(place, order, a, b))
                 last[part] = middle
                 first[child + count], last[child + count] = middle, b
                 count += 1
@@ -255,8 +219,8 @@ def _divide(place: Single, order: IntArray, tree: Tree, node: int, child: int) -
 
 
 @njit(cache=True)
-def _widest(place: Single, order: IntArray, a: int, b: int) -> int:
-    """Return the coordinate along which some hundred of the points vary most."""
+def _find_widest(place: Single, order: IntArray, a: int, b: int) -> int:
+    """Return the coordinate with the largest variance among a few hundred points."""
     step = max(1, (b - a) // 256)
     best, widest = -1.0, 0
     for k in range(place.shape[1]):
@@ -274,12 +238,12 @@ def _widest(place: Single, order: IntArray, a: int, b: int) -> int:
 
 
 @njit(cache=True)
-def _select(place: Single, order: IntArray, a: int, b: int, middle: int, k: int) -> None:
-    """Sort order[a:b] in part: no coordinate k before ``middle`` is larger than one after it."""
-    left, right = a, b - 1
-    while left < right:
-        pivot = place[order[(left + right) // 2], k]
-        i, j = left, right
+def _partition_targets(place: Single, order: IntArray, a: int, b: int, middle: int, k: int) -> None:
+    """Sort order[a:b] partially by coordinate k, around ``middle``."""
+    low, high = a, b - 1
+    while low < high:
+        pivot = place[order[(low + high) // 2], k]
+        i, j = low, high
         while i <= j:
             while place[order[i], k] < pivot:
                 i += 1
@@ -290,9 +254,9 @@ def _select(place: Single, order: IntArray, a: int, b: int, middle: int, k: int)
                 i += 1
                 j -= 1
         if middle <= j:
-            right = j
+            high = j
         elif middle >= i:
-            left = i
+            low = i
         else:
             return
 
@@ -300,10 +264,10 @@ def _select(place: Single, order: IntArray, a: int, b: int, middle: int, k: int)
 @njit(cache=True)
 def _fill_nodes(
     place: Single, size: FloatArray, losses: FloatArray, order: IntArray, tree: Tree,
-    held: NodeContents,
+    contents: NodeContents,
 ) -> None:  # fmt: skip
-    """Fill largest losses, lengths and boxes from the leaves up, and the leaves' coordinates."""
-    top, reach, boxes, leaves = held.top, held.reach, held.boxes, held.leaves
+    """Fill bounds on losses, lengths and boxes from the leaves up, and the leaf coordinates."""
+    top, reach, boxes, leaves = contents.top, contents.reach, contents.boxes, contents.leaves
     nodes, dimensions = len(tree.first), place.shape[1]
     low = np.full((nodes, dimensions), np.float32(np.inf))
     high = -low
@@ -336,9 +300,11 @@ def _fill_nodes(
 def _fill_tops(
     tree: Tree, height: Single, reach: FloatArray, slack: float, tops: Single, errs: Single
 ) -> None:
-    """Fill in what the tests of a node's children ask about each of them."""
+    """Fill the largest loss and the error bound of each node's children."""
     for node in range(len(tree.first)):
         for c in range(tree.children[node]):
             child = tree.child[node] + c
-            tops[tree.box[node] * CHILDREN + c] = height[tree.first[child] : tree.last[child]].max()
-            errs[tree.box[node] * CHILDREN + c] = slack * reach[child]
+            tops[tree.box[node] * MAX_CHILDREN + c] = height[
+                tree.first[child] : tree.last[child]
+            ].max()
+            errs[tree.box[node] * MAX_CHILDREN + c] = slack * reach[child]

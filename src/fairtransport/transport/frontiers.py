@@ -1,26 +1,115 @@
-"""The upper concave frontier of every point: all that ψ needs to know of losses and costs."""
+"""The upper concave frontier of every point, from which ψ is computed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fairtransport.memory import entries_at_a_time
-from fairtransport.threads import threads_for
+from fairtransport._core.parallel import check_fits, count_workers, spread, threads_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairtransport.checks import FloatArray, IntArray
+    from fairtransport._core.validation import FloatArray, IntArray
     from fairtransport.geometry import Geometry
-    from fairtransport.geometry.cost import Moves
+    from fairtransport.geometry.costs import Moves
+    from fairtransport.transport.forest import Forest
+    from fairtransport.transport.forest_kernels import Points
+
+
+MAX_CHUNKS_PER_PASS = 512
+"""Chunks of points searched in one pass."""
+INITIAL_CORNERS_PER_POINT = 8
+"""Corners per point for which memory is allocated first."""
+MAX_CORNERS_PER_PASS = 16_000_000
+"""Corners for which memory is allocated in one pass, unless two chunks need more."""
+CORNER_BYTES = 270
+"""Measured peak memory of a corner during an audit, in bytes: sorted segments, and those of the
+same audit with sensitive features held fixed."""
+BLOCKS_PER_WORKER = 4
+"""Blocks of points per joblib worker; a lost block is searched again."""
+PROBE_POINTS = 64
+"""Points searched first to estimate the length of frontiers."""
+MAX_TREE_CORNERS = 100
+"""Mean corners per frontier above which targets are visited by falling loss alone: a new corner
+is then appended, while in trees it may be inserted anywhere."""
+
+
+class Corners(NamedTuple):
+    """Corners of some frontiers, row after row, and the number of pairs compared."""
+
+    row: IntArray
+    target: IntArray
+    cost: FloatArray
+    pairs: int
+
+
+def corners_of_embedding(
+    losses: FloatArray, geometry: Geometry, place: FloatArray, profiles: IntArray
+) -> Iterator[Corners]:
+    """Yield the corners of all frontiers, part by part."""
+    from fairtransport.transport.forest import build_forest, order_by_place
+    from fairtransport.transport.forest_kernels import CHUNK_ROWS, Points
+
+    points = Points(np.ascontiguousarray(place), losses, profiles)
+    forest = build_forest(losses, geometry, place, flat=False)
+    rows = order_by_place(forest.place, geometry.blocks)
+    # contiguous, as the search is compiled for one array layout
+    probes = np.ascontiguousarray(rows[:: max(1, len(rows) // PROBE_POINTS)])
+    room = INITIAL_CORNERS_PER_POINT * CHUNK_ROWS
+    probe_corners = sum(len(part.row) for part in _search_rows(probes, forest, points, room))
+    corners = probe_corners / max(1, len(probes))
+    check_fits(
+        corners * len(rows) * CORNER_BYTES,
+        f"frontiers of about {corners:.0f} corners for each of {len(rows):,} points",
+    )
+    if corners > MAX_TREE_CORNERS:
+        forest = build_forest(losses, geometry, place, flat=True)
+    if (workers := count_workers()) == 1:
+        yield from _search_rows(rows, forest, points, room)
+        return
+    # whole chunks, so that the compared pairs do not depend on the number of workers
+    step = -(-len(rows) // (BLOCKS_PER_WORKER * workers * CHUNK_ROWS)) * CHUNK_ROWS
+    blocks = (rows[at : at + step] for at in range(0, len(rows), step))
+    for parts in spread(_search_block, ((block, forest, points, room) for block in blocks)):
+        yield from parts
+
+
+def _search_block(rows: IntArray, forest: Forest, points: Points, room: int) -> list[Corners]:
+    return list(_search_rows(rows, forest, points, room))
+
+
+def _search_rows(rows: IntArray, forest: Forest, points: Points, room: int) -> Iterator[Corners]:
+    """Yield the corners of some points; ``room`` is the first guess of corners per chunk."""
+    from fairtransport.transport.forest_kernels import CHUNK_ROWS
+    from fairtransport.transport.nearest_kernels import frontiers_of_forest
+
+    start = 0
+    while start < len(rows):
+        chunks = min(
+            MAX_CHUNKS_PER_PASS,
+            max(2, MAX_CORNERS_PER_PASS // room),
+            -(-(len(rows) - start) // CHUNK_ROWS),
+        )
+        part = rows[start : start + chunks * CHUNK_ROWS]
+        count, totals, pairs = (np.empty(size, np.int64) for size in (len(part), chunks, chunks))
+        corner, cost = np.empty((chunks, room), np.int64), np.empty((chunks, room))
+        with threads_for(float(len(part)) * len(forest.target)):
+            frontiers_of_forest(part, forest, points, count, corner, cost, totals, pairs)
+        if totals.max() > room:
+            room = int(totals.max() * 5 // 4)
+            continue
+        is_filled = np.arange(room) < totals[:, None]
+        yield Corners(np.repeat(part, count), corner[is_filled], cost[is_filled], int(pairs.sum()))
+        start += len(part)
+
 
 CHUNK_ENTRIES = 8_000_000
-"""Entries of the largest piece of the cost matrix that exists at a time."""
-CORNERS_A_ROW = 16
-"""Corners of a row of costs for which there is room at first."""
+"""Largest number of entries of the cost matrix in memory at a time."""
+INITIAL_CORNERS_PER_ROW = 16
+"""Corners per row for which memory is allocated first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,13 +119,13 @@ class Frontiers:
     Attributes
     ----------
     base_target, base_gain
-        (K,) the best free target of each point and what moving there gains, b_i.
+        (K,) best free target of each point, and the gain of moving there, b_i.
     row, target
-        (S,) the point whose frontier a segment belongs to, and the target at its far end.
+        (S,) point of each segment, and the target at its far end.
     cost, gain
-        (S,) what a unit of mass pays (Δc > 0) and gains (Δl > 0) along a segment.
+        (S,) cost (Δc > 0) and gain (Δl > 0) per unit of mass along a segment.
     far_cost, far_gain
-        (S,) what a unit pays and gains in all when it is moved to ``target``.
+        (S,) total cost and gain per unit of mass of a move to ``target``.
     slope
         (S,) gain per cost, falling; within a point the segments keep their order.
 
@@ -66,65 +155,21 @@ class Frontiers:
     far_gain: FloatArray
     slope: FloatArray
 
-    def targets_at(self, price: float) -> IntArray:
-        """Return a target of every point that is worth most at a price.
-
-        Parameters
-        ----------
-        price
-            ν >= 0.
-
-        Returns
-        -------
-        ndarray of int
-            (K,) numbers of points.
-
-        Examples
-        --------
-        >>> frontiers.targets_at(0.2).tolist()
-        [1, 2, 2]
-        """
-        used = slice(0, int(np.searchsorted(-self.slope, -price, side="left")))
-        target = self.base_target.copy()
-        # a row's segments come in order, so its last one tells where it ends
-        target[self.row[used]] = self.target[used]
-        return target
-
     def net_gains(self, price: float) -> FloatArray:
-        """Return φ_ν(i) = max_j (l_j − ν c_ij) − l_i for every point; ``price`` may be infinite.
-
-        Parameters
-        ----------
-        price
-            ν >= 0.
-
-        Returns
-        -------
-        ndarray of float
-            (K,) the net gains.
-
-        Examples
-        --------
-        >>> frontiers.net_gains(0.2).round(3).tolist()
-        [0.4, 0.2, 0.0]
-        """
+        """Return φ_ν(i) = max_j (l_j − ν c_ij) − l_i for every point; ``price`` may be infinite."""
         # slopes fall, so those above the price come first
-        used = slice(0, int(np.searchsorted(-self.slope, -price, side="left")))
-        net = self.gain[used] - price * self.cost[used] if used.stop else self.gain[used]
-        return self.base_gain + np.bincount(self.row[used], net, minlength=len(self.base_gain))
+        segments = slice(0, int(np.searchsorted(-self.slope, -price, side="left")))
+        net = (
+            self.gain[segments] - price * self.cost[segments]
+            if segments.stop
+            else self.gain[segments]
+        )
+        return self.base_gain + np.bincount(self.row[segments], net, minlength=len(self.base_gain))
 
 
 @dataclass(frozen=True, eq=False)
 class _Corners:
-    """Corners of some rows' frontiers, concatenated; each row starts with a free one.
-
-    Attributes
-    ----------
-    row
-        The point of each corner; those of one point lie together, cheapest first.
-    target, cost
-        Where it is, and what moving there costs.
-    """
+    """Corners of some frontiers, concatenated; each row starts with a free one."""
 
     row: IntArray
     target: IntArray
@@ -132,60 +177,39 @@ class _Corners:
 
 
 def build_frontiers(losses: FloatArray, geometry: Geometry) -> Frontiers:
-    """Build the frontiers of all points, block by block, never more than a piece of the costs.
+    """Build the frontiers of all points, block by block, from chunks of the costs.
 
-    Where every move inside a block is free nothing has to be compiled.
-
-    Parameters
-    ----------
-    losses
-        (K,) of all points.
-    geometry
-        Who can be compared with whom, and at what cost.
+    If every move inside a block is free, nothing has to be compiled.
 
     Notes
     -----
-    Ties are broken by rules, not by the way of searching: of targets with equal loss and cost the
-    one that changes the fewest sensitive features, then the one that comes first.
+    Ties do not depend on the search: of targets with equal loss and cost the one that changes the
+    fewest columns is taken, then the first.
     """
     if geometry.is_free:
         target = _best_free_targets(losses, geometry)
         none, nothing = np.empty(0, np.int64), np.empty(0)
         return Frontiers(target, losses[target] - losses, none, none, *[nothing] * 5)
-    parts = list(_corners(losses, geometry))
+    parts = list(_find_corners(losses, geometry))
     row, target, cost = (
         np.concatenate([getattr(part, name) for part in parts])
         for name in ("row", "target", "cost")
     )
     order = np.argsort(row, kind="stable")
-    return _sorted_segments(losses, row[order], target[order], cost[order])
+    return _build_segments(losses, row[order], target[order], cost[order])
 
 
-def frontiers_of_moves(losses: FloatArray, geometry: Geometry, moves: Moves) -> Frontiers:
-    """Build the frontiers of all points as if some moves were the only ones."""
-    corners = _corners_of_lists(losses, geometry.size, moves, _profiles(geometry))
-    return _sorted_segments(losses, corners.row, corners.target, corners.cost)
-
-
-def _sorted_segments(
+def _build_segments(
     losses: FloatArray, row: IntArray, target: IntArray, cost: FloatArray
 ) -> Frontiers:
-    """Cut corners (in order of the rows) into segments and sort these by slope.
-
-    Parameters
-    ----------
-    losses
-        Of all points.
-    row, target, cost
-        The corners, each row's first one free.
-    """
+    """Cut corners, in order of the rows, into segments sorted by slope."""
     # the first corner of each row is free, and the others end a segment each
     is_base = np.r_[True, row[1:] != row[:-1]]
     base_target = target[is_base]
     end = np.flatnonzero(~is_base)
     seg_cost = cost[end] - cost[end - 1]
     seg_gain = losses[target[end]] - losses[target[end - 1]]
-    slope = _falling_within_rows(seg_gain / seg_cost, ~is_base[end - 1])
+    slope = _clip_slopes(seg_gain / seg_cost, ~is_base[end - 1])
     # stable: equal slopes of one row keep their order, or a later segment could be used first
     order = np.argsort(-slope, kind="stable")
     return Frontiers(
@@ -201,24 +225,8 @@ def _sorted_segments(
     )
 
 
-def _falling_within_rows(slope: FloatArray, continues: np.ndarray) -> FloatArray:
-    """Undo rounding that makes a segment steeper than the one before it in the same row.
-
-    Parameters
-    ----------
-    slope
-        Of all segments, row by row.
-    continues
-        By segment: whether the one before is of the same row.
-
-    Examples
-    --------
-    The second segment of the first row came out steeper, by rounding; the other row begins anew.
-
-    >>> slope = np.array([1.0, 1.0 + 1e-15, 2.0])
-    >>> _falling_within_rows(slope, np.array([False, True, False])).tolist()
-    [1.0, 1.0, 2.0]
-    """
+def _clip_slopes(slope: FloatArray, continues: np.ndarray) -> FloatArray:
+    """Undo rounding that makes a segment steeper than the one before it in its row."""
     slope = slope.copy()
     # once may not be enough: lowering one slope can leave the next one steeper than it
     while len(steeper := np.flatnonzero(continues[1:] & (slope[1:] > slope[:-1])) + 1):
@@ -227,20 +235,7 @@ def _falling_within_rows(slope: FloatArray, continues: np.ndarray) -> FloatArray
 
 
 def _best_free_targets(losses: FloatArray, geometry: Geometry) -> IntArray:
-    """Return for each point the free target with the largest loss, by the rules for ties.
-
-    Parameters
-    ----------
-    losses
-        Of all points.
-    geometry
-        In which every move inside a block is free.
-
-    Returns
-    -------
-    ndarray
-        (K,) the point itself where no target of its block has a larger loss.
-    """
+    """Return the free target with the largest loss of each point."""
     targets = geometry.targets_in(np.arange(geometry.size))
     order = targets[np.lexsort((targets, -losses[targets], geometry.blocks[targets]))]
     block, loss = geometry.blocks[order], losses[order]
@@ -256,28 +251,14 @@ def _best_free_targets(losses: FloatArray, geometry: Geometry) -> IntArray:
     first = starts[np.where(has_target, slot, 0)]
     gains = has_target & (loss[first] > losses)
     best[gains] = order[first[gains]]
-    return _with_fewest_changes(best, np.flatnonzero(gains), first, order, losses, geometry)
+    return _minimise_changes(best, np.flatnonzero(gains), first, order, losses, geometry)
 
 
-def _with_fewest_changes(
+def _minimise_changes(
     best: IntArray, movers: IntArray, first: IntArray, order: IntArray,
     losses: FloatArray, geometry: Geometry,
 ) -> IntArray:  # fmt: skip
-    """Among a block's targets of equal loss give each mover the one that changes least.
-
-    Parameters
-    ----------
-    best
-        The target of each point so far; changed in place.
-    movers
-        The points that move.
-    first
-        By point: where in ``order`` its block's targets begin.
-    order
-        Targets, block by block, by falling loss.
-    losses, geometry
-        Of all points; profiles, without which nothing is changed.
-    """
+    """Give each mover the target with the fewest changes among those of equal loss."""
     if geometry.profiles is None:
         return best
     profiles = geometry.profiles
@@ -296,7 +277,7 @@ def _with_fewest_changes(
             return best
         fewer = (profiles[movers] != profiles[here]).sum(axis=1)
         better = fewer < changes
-        # losses are equal, so that ψ stays: only who is named as the target changes
+        # losses are equal, so ψ does not change
         best[movers[better]] = here[better]
         changes = np.minimum(changes, fewer)
         at = at + 1
@@ -308,29 +289,27 @@ def _profiles(geometry: Geometry) -> IntArray:
     return geometry.profiles
 
 
-def _corners(losses: FloatArray, geometry: Geometry) -> Iterator[_Corners]:
+def _find_corners(losses: FloatArray, geometry: Geometry) -> Iterator[_Corners]:
     profiles = _profiles(geometry)
-    if (moves := geometry.listed_moves()) is not None:
+    if (moves := geometry.list_moves()) is not None:
         yield _corners_of_lists(losses, geometry.size, moves, profiles)
         return
     if (points := geometry.searchable) is not None:
-        from fairtransport.transport.embedded import corners_of_embedding
-
-        for found in corners_of_embedding(losses, geometry, points, profiles):
-            yield _Corners(found.row, found.target, found.cost)
+        for corners in corners_of_embedding(losses, geometry, points, profiles):
+            yield _Corners(corners.row, corners.target, corners.cost)
         return
     for members in geometry.members:
         rows = members[np.argsort(-losses[members], kind="stable")]
         targets = geometry.targets_in(members)
         cols = targets[np.lexsort((targets, -losses[targets]))]
-        # rows by falling loss: a piece needs only the targets above its lowest row
+        # rows by falling loss: a chunk needs only the targets above its lowest row
         limit = np.searchsorted(-losses[cols], -losses[rows], side="left")
         if (matrix := geometry.matrix) is not None:
             yield _corners_of_matrix(losses, matrix, profiles, rows, cols, limit)
             continue
-        pieces = max(16, entries_at_a_time(CHUNK_ENTRIES, 24) // max(1, len(cols)))
-        for at in range(0, len(rows), pieces):
-            part = slice(at, at + pieces)
+        step = max(16, CHUNK_ENTRIES // max(1, len(cols)))
+        for at in range(0, len(rows), step):
+            part = slice(at, at + step)
             yield _corners_of_piece(
                 losses, geometry, profiles, rows[part], cols[: limit[part].max()], limit[part]
             )
@@ -342,7 +321,10 @@ def _corners_of_matrix(
 ) -> _Corners:  # fmt: skip
     from fairtransport.transport import kernels
 
-    chunks, room = -(-len(rows) // kernels.TOGETHER), CORNERS_A_ROW * kernels.TOGETHER
+    chunks, room = (
+        -(-len(rows) // kernels.ROWS_PER_CHUNK),
+        INITIAL_CORNERS_PER_ROW * kernels.ROWS_PER_CHUNK,
+    )
     candidates = kernels.Candidates(rows, cols, limit)
     count, totals = np.empty(len(rows), np.int64), np.empty(chunks, np.int64)
     while True:
@@ -352,8 +334,8 @@ def _corners_of_matrix(
                 candidates, matrix, losses, profiles, count, corners, costs, totals
             )
         if totals.max() <= room:
-            held = np.arange(room) < totals[:, None]
-            return _Corners(np.repeat(rows, count), corners[held], costs[held])
+            is_filled = np.arange(room) < totals[:, None]
+            return _Corners(np.repeat(rows, count), corners[is_filled], costs[is_filled])
         room = int(totals.max())
 
 
@@ -361,22 +343,10 @@ def _corners_of_piece(
     losses: FloatArray, geometry: Geometry, profiles: IntArray,
     rows: IntArray, cols: IntArray, limit: IntArray,
 ) -> _Corners:  # fmt: skip
-    """Return the corners of some points of a block from a piece of the cost matrix.
-
-    Parameters
-    ----------
-    losses, geometry, profiles
-        Of all points.
-    rows
-        The points, by falling loss.
-    cols
-        Candidates, by falling loss.
-    limit
-        By row: how many of the candidates have a larger loss than it; others gain nothing.
-    """
+    """Return the corners of some points of a block from a chunk of the cost matrix."""
     from fairtransport.transport import kernels
 
-    # room for every candidate, which only smooth losses come near to
+    # room for every candidate, although few become corners
     corner = np.empty((len(rows), len(cols) + 1), np.int64)
     price = np.empty((len(rows), len(cols) + 1))
     count = np.empty(len(rows), np.int64)
@@ -384,25 +354,13 @@ def _corners_of_piece(
     costs = geometry.costs(rows, cols)
     with threads_for(len(rows) * len(cols)):
         kernels.frontiers_of_costs(candidates, costs, losses, profiles, corner, price, count)
-    taken = np.repeat(np.arange(len(rows)), count)
-    place = np.arange(len(taken)) - np.repeat(np.cumsum(count) - count, count)
-    return _Corners(rows[taken], corner[taken, place], price[taken, place])
+    index = np.repeat(np.arange(len(rows)), count)
+    place = np.arange(len(index)) - np.repeat(np.cumsum(count) - count, count)
+    return _Corners(rows[index], corner[index, place], price[index, place])
 
 
 def _corners_of_lists(losses: FloatArray, size: int, moves: Moves, profiles: IntArray) -> _Corners:
-    """Return the corners of all points from a list of the moves that are allowed.
-
-    Parameters
-    ----------
-    losses
-        Of all points.
-    size
-        K.
-    moves
-        Rows, targets and costs of the moves.
-    profiles
-        (K, columns) codes of the sensitive features.
-    """
+    """Return the corners of all points from a list of the allowed moves."""
     from fairtransport.transport import kernels
 
     row, col, cost = moves
@@ -418,8 +376,83 @@ def _corners_of_lists(losses: FloatArray, size: int, moves: Moves, profiles: Int
     lists = kernels.Lists(rows, start, col, cost)
     with threads_for(len(col)):
         kernels.frontiers_of_lists(lists, losses, profiles, corner, price, count)
-    taken = np.repeat(rows, count)
-    place = np.arange(len(taken)) - np.repeat(np.cumsum(count) - count, count)
+    index = np.repeat(rows, count)
+    place = np.arange(len(index)) - np.repeat(np.cumsum(count) - count, count)
     # each row has room for its candidates and one corner more, the point itself
-    at = start[taken] + taken + place
-    return _Corners(taken, corner[at], price[at])
+    at = start[index] + index + place
+    return _Corners(index, corner[at], price[at])
+
+
+MAX_TIES = 3
+"""Ties are counted up to this number."""
+
+
+class BestTargets(NamedTuple):
+    """The best target j of some points i at a price ν.
+
+    ``worth`` is l_j − ν c_ij, ``net_gain`` is that minus l_i.
+    """
+
+    target: IntArray
+    worth: FloatArray
+    net_gain: FloatArray
+
+
+class PriceSearch:
+    """All targets of a problem in trees, built once for searches at many prices.
+
+    Prices are above 0 and may be infinite. A search at one price skips far more targets than one
+    for whole frontiers, which need the best target at every price.
+    """
+
+    def __init__(self, losses: FloatArray, geometry: Geometry, place: FloatArray) -> None:
+        from fairtransport.transport.forest import build_forest, order_by_place
+        from fairtransport.transport.forest_kernels import Points
+
+        self.losses = losses
+        self.forest = build_forest(losses, geometry, place, flat=False)
+        profiles = np.empty((len(losses), 0), np.int64)
+        self.points = Points(np.ascontiguousarray(place), losses, profiles)
+        # the rank of each point in an order in which neighbours are close together
+        self.rank = np.empty(len(losses), np.int64)
+        self.rank[order_by_place(self.forest.place, geometry.blocks)] = np.arange(len(losses))
+
+    def find_best_targets(
+        self, price: float, rows: IntArray, start: IntArray | None = None
+    ) -> BestTargets:
+        """Return the best target of each of ``rows``; a point may also stay where it is.
+
+        ``start`` holds an allowed target of each row from which its search begins, or -1.
+        """
+        from fairtransport.transport.forest_kernels import best_in_forest
+
+        order, sorted_rows = self._sort(rows)
+        sorted_worth = np.empty(len(rows))
+        sorted_target = np.full(len(rows), -1) if start is None else start[order]
+        with threads_for(float(len(rows)) * len(self.forest.target)):
+            best_in_forest(
+                sorted_rows, self.forest, self.points, float(price), sorted_worth, sorted_target
+            )
+        target, worth = np.empty(len(rows), np.int64), np.empty(len(rows))
+        target[order], worth[order] = sorted_target, sorted_worth
+        return BestTargets(target, worth, worth - self.losses[rows])
+
+    def count_ties(self, price: float, rows: IntArray, least: FloatArray) -> IntArray:
+        """Count the targets of each row worth at least ``least``; 3 means 3 or more."""
+        from fairtransport.transport.forest_kernels import ties_in_forest
+
+        order, sorted_rows = self._sort(rows)
+        sorted_count = np.empty(len(rows), np.int64)
+        with threads_for(float(len(rows)) * len(self.forest.target)):
+            ties_in_forest(
+                sorted_rows, self.forest, self.points, float(price), least[order], MAX_TIES,
+                sorted_count,
+            )  # fmt: skip
+        count = np.empty(len(rows), np.int64)
+        count[order] = np.minimum(sorted_count, MAX_TIES)
+        return count
+
+    def _sort(self, rows: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the order in which neighbours are close together, and the rows in it."""
+        order = np.argsort(self.rank[rows])
+        return order, np.asarray(rows, np.int64)[order]

@@ -1,8 +1,8 @@
-"""Compiled loops: frontiers from costs, and values of many frequency vectors.
+"""Compiled loops: frontiers from costs, concave hulls, values of many frequencies, and pair ratios.
 
-Each kernel walks the candidates of a row in order of decreasing loss. Only a candidate that
-is cheaper than all before it can be a corner of the row's upper concave frontier; these
-records are kept and `cheapest_first` turns them into the frontier, cheapest corner first.
+Each frontier kernel visits the candidates of a row by falling loss. Only a candidate that is
+cheaper than all before it can be a corner of the upper concave frontier; `cheapest_first` turns
+these records into the frontier.
 """
 
 from __future__ import annotations
@@ -15,23 +15,19 @@ from numba import njit, prange
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fairtransport.checks import FloatArray, IntArray
-    from fairtransport.transport.filling import Filling
+    from fairtransport._core.validation import FloatArray, IntArray
+    from fairtransport.transport.problem import Filling
 
-TOGETHER = 16
-"""Rows of a matrix whose corners lie together."""
+
+ROWS_PER_CHUNK = 16
+"""Rows of a matrix whose corners are stored together."""
 Function = TypeVar("Function", bound="Callable[..., object]")
+MARGIN = 1e-12
+"""Relative rounding error by which candidates below a hull stay on it until the end."""
 
 
 class Candidates(NamedTuple):
-    """Some points, and their targets by falling loss.
-
-    Attributes
-    ----------
-    rows, cols, limit
-        The points and the targets, of which the first ``limit[r]`` have a larger loss than
-        ``rows[r]``.
-    """
+    """Points, and their targets by falling loss."""
 
     rows: IntArray
     cols: IntArray
@@ -39,16 +35,7 @@ class Candidates(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """Some points, and a list of targets of each, best loss first.
-
-    Attributes
-    ----------
-    rows
-        The points.
-    start, cols, costs
-        The targets of ``rows[r]`` and what they cost are the entries ``start[r]`` to
-        ``start[r + 1]``.
-    """
+    """Points, and a list of targets of each by falling loss."""
 
     rows: IntArray
     start: IntArray
@@ -57,30 +44,24 @@ class Lists(NamedTuple):
 
 
 class SparseRows(NamedTuple):
-    """Frequency vectors in compressed rows.
-
-    Attributes
-    ----------
-    start, column, weight
-        Vector b has ``weight`` at ``column``, in the entries ``start[b]`` to ``start[b + 1]``.
-    """
+    """Frequency vectors in compressed rows."""
 
     start: IntArray
     column: IntArray
     weight: FloatArray
 
 
-def uncounted(**options: Any) -> Callable[[Function], Function]:
-    """Compile what is called within loops and makes no arrays.
+def njit_without_refcount(**options: Any) -> Callable[[Function], Function]:
+    """Compile a function that is called in loops and creates no arrays.
 
-    Otherwise numba counts who holds each array that is passed on, with a locked instruction:
-    that took half the time of a search, and threads waited for each other.
+    Numba otherwise counts references to every array argument with atomic instructions, which took
+    half the time of a search and made threads wait for each other.
     """
     return cast("Callable[[Function], Function]", njit(cache=True, _nrt=False, **options))  # type: ignore[call-overload]
 
 
-@uncounted()
-def changed(profiles: IntArray, i: int, j: int) -> int:
+@njit_without_refcount()
+def count_changes(profiles: IntArray, i: int, j: int) -> int:
     """Count the columns in which two points differ."""
     count = 0
     for column in range(profiles.shape[1]):
@@ -89,12 +70,12 @@ def changed(profiles: IntArray, i: int, j: int) -> int:
     return count
 
 
-@uncounted()
+@njit_without_refcount()
 def _record(
     i: int, j: int, c: float, n: int, losses: FloatArray, profiles: IntArray,
     corner: IntArray, price: FloatArray,
 ) -> int:  # fmt: skip
-    """Take candidate ``j`` at cost ``c`` into the ``n`` records of row ``i``, if it is one."""
+    """Add candidate ``j`` at cost ``c`` to the ``n`` records of row ``i``; return their number."""
     if n == 0:
         if c < np.inf:
             corner[0] = j
@@ -110,20 +91,19 @@ def _record(
     if (
         c == price[n - 1]
         and losses[last] == losses[j]
-        and changed(profiles, i, j) < changed(profiles, i, last)
+        and count_changes(profiles, i, j) < count_changes(profiles, i, last)
     ):
         corner[n - 1] = j
     return n
 
 
-@uncounted()
+@njit_without_refcount()
 def cheapest_first(  # noqa: C901, PLR0912
     i: int, n: int, losses: FloatArray, corner: IntArray, price: FloatArray
 ) -> int:
-    """Turn ``n`` records into the frontier's corners, in place, cheapest first; return how many.
+    """Turn ``n`` records into the corners of the frontier, in place, and return their number.
 
-    The frontier starts at the best free target, which is the point itself when no record
-    is free.
+    The cheapest corner comes first: the best free target, or the point itself if no record is free.
     """
     # the stack grows downwards from the end of the records, which are read in the same
     # direction, so it never overtakes them
@@ -145,14 +125,14 @@ def cheapest_first(  # noqa: C901, PLR0912
         corner[top] = target
         price[top] = c
     size = n - top
-    # the cheapest corner lies last: turn the stack round, then move it to the front
+    # the cheapest corner is last: reverse the stack, then move it to the front
     for a in range(size // 2):
         lower, upper = top + a, n - 1 - a
         corner[lower], corner[upper] = corner[upper], corner[lower]
         price[lower], price[upper] = price[upper], price[lower]
     first = 0
     if size == 0 or price[top] > 0.0:
-        first = 1  # the buffers hold one place more than there are candidates
+        first = 1  # the buffers have one more entry than there are candidates
     if first > top:
         for a in range(size - 1, -1, -1):
             corner[first + a], price[first + a] = corner[top + a], price[top + a]
@@ -189,12 +169,12 @@ def frontiers_of_costs(
         count[r] = cheapest_first(i, n, losses, own_corner, own_price)
 
 
-@uncounted()
+@njit_without_refcount()
 def _frontier_in_matrix(
     i: int, cols: IntArray, limit: int, matrix: FloatArray, losses: FloatArray,
     profiles: IntArray, corner: IntArray, price: FloatArray,
 ) -> int:  # fmt: skip
-    """Find the frontier of one row among the first ``limit`` of ``cols``; return its length."""
+    """Find the frontier of a row among the first ``limit`` of ``cols``; return its length."""
     n, bar = 0, np.inf
     for a in range(limit):
         j = cols[a]
@@ -213,16 +193,16 @@ def frontiers_of_matrix(
     candidates: Candidates, matrix: FloatArray, losses: FloatArray, profiles: IntArray,
     count: IntArray, corners: IntArray, costs: FloatArray, totals: IntArray,
 ) -> None:  # fmt: skip
-    """Fill the frontiers of some points from a matrix of all costs where it stands.
+    """Fill the frontiers of some points from the matrix of all costs.
 
-    A row of ``corners`` and ``costs`` holds those of `TOGETHER` rows, as far as there is room;
-    ``totals`` tells how many there are.
+    A row of ``corners`` and ``costs`` holds those of `ROWS_PER_CHUNK` rows, as far as there is
+    room; ``totals`` receives their number.
     """
     rows, cols, limit = candidates.rows, candidates.cols, candidates.limit
     for chunk in prange(len(totals)):
         corner, price = np.empty(len(cols) + 1, np.int64), np.empty(len(cols) + 1)
         total = 0
-        for r in range(chunk * TOGETHER, min(len(rows), (chunk + 1) * TOGETHER)):
+        for r in range(chunk * ROWS_PER_CHUNK, min(len(rows), (chunk + 1) * ROWS_PER_CHUNK)):
             n = _frontier_in_matrix(
                 rows[r], cols, limit[r], matrix, losses, profiles, corner, price
             )
@@ -241,7 +221,7 @@ def frontiers_of_lists(
 ) -> None:  # fmt: skip
     """Fill the frontiers of some points from a list of candidates for each.
 
-    Row r's corners go to ``corner[start[r] + r:]``: one place more than it has candidates.
+    The corners of row r go to ``corner[start[r] + r:]``: one more than it has candidates.
     """
     rows, start, cols, costs = lists.rows, lists.start, lists.cols, lists.costs
     for r in prange(len(rows)):
@@ -257,15 +237,15 @@ def frontiers_of_lists(
 
 
 @njit(cache=True, parallel=True)
-def fill_many(frequencies: FloatArray, filling: Filling, values: FloatArray) -> None:
+def compute_values(frequencies: FloatArray, filling: Filling, values: FloatArray) -> None:
     """Compute ψ of each row of ``frequencies`` by spending the budget along the slope order."""
     for b in prange(frequencies.shape[0]):
         values[b] = _fill(frequencies[b], filling)
 
 
 @njit(cache=True, parallel=True)
-def fill_many_sparse(frequencies: SparseRows, filling: Filling, values: FloatArray) -> None:
-    """Do the same for frequency vectors in compressed rows."""
+def compute_sparse_values(frequencies: SparseRows, filling: Filling, values: FloatArray) -> None:
+    """Compute ψ of frequency vectors in compressed rows."""
     start, column, weight = frequencies.start, frequencies.column, frequencies.weight
     for b in prange(len(start) - 1):
         dense = np.zeros(len(filling.base_gain))
@@ -274,11 +254,11 @@ def fill_many_sparse(frequencies: SparseRows, filling: Filling, values: FloatArr
         values[b] = _fill(dense, filling)
 
 
-@uncounted()
+@njit_without_refcount()
 def _fill(frequencies: FloatArray, filling: Filling) -> float:
     """Compute ψ of one frequency vector."""
     base, row, cost, gain = filling.base_gain, filling.row, filling.cost, filling.gain
-    value, left = 0.0, filling.budget
+    value, remaining = 0.0, filling.budget
     for i in range(len(base)):
         value += frequencies[i] * base[i]
     for s in range(len(row)):
@@ -286,8 +266,167 @@ def _fill(frequencies: FloatArray, filling: Filling) -> float:
         if mass == 0.0:
             continue
         use = mass * cost[s]
-        if use >= left:
-            return float(value + left * (gain[s] / cost[s]))
-        left -= use
+        if use >= remaining:
+            return float(value + remaining * (gain[s] / cost[s]))
+        remaining -= use
         value += mass * gain[s]
     return float(value)
+
+
+@njit(cache=True, parallel=True)
+def largest_ratios(
+    rows: IntArray, cols: IntArray, place: FloatArray, predictions: FloatArray, labels: bool,  # noqa: FBT001
+    floor: float, result: FloatArray,
+) -> None:  # fmt: skip
+    """Fill ``result`` with the largest squared ratio of difference and distance of each row.
+
+    Differences are sums over the columns of ``predictions``, or 1 for ``labels`` that differ.
+    Ratios up to ``floor`` are skipped.
+    """
+    for at in prange(len(rows)):
+        i, best = rows[at], floor
+        for j in cols:
+            apart = 0.0
+            for column in range(predictions.shape[1]):
+                apart += abs(predictions[i, column] - predictions[j, column])
+            gap = apart * apart
+            if labels and apart > 0.0:
+                gap = 1.0
+            cost = 0.0
+            for column in range(place.shape[1]):
+                cost += (place[i, column] - place[j, column]) ** 2
+                if cost * best >= gap:
+                    break
+            if cost > 0.0 and cost * best < gap:
+                best = gap / cost
+        result[at] = best if best > floor else 0.0
+
+
+class Hull(NamedTuple):
+    """Memory for corners, of which the first n are the hull; n is passed separately.
+
+    Losses and costs fall strictly, and the last corner is free: at first the point itself.
+    """
+
+    level: FloatArray
+    price: FloatArray
+    corner: IntArray
+
+
+class NewCorner(NamedTuple):
+    """A target that may become a corner."""
+
+    target: int
+    cost: float
+    loss: float
+
+
+@njit_without_refcount()
+def hull_cost(loss: float, level: FloatArray, price: FloatArray, n: int) -> float:
+    """Return the cost at which a hull reaches a loss; costlier candidates are not corners."""
+    if loss > level[0]:
+        return np.inf
+    if loss < level[n - 1]:
+        return -1.0
+    low, high = 0, n - 1
+    # level[low] >= loss, and what follows `high` is smaller
+    while low < high:
+        # rounded up, so that `low = middle` moves on: rounded down the loop might not end
+        middle = (low + high + 1) // 2
+        if level[middle] >= loss:
+            low = middle
+        else:
+            high = middle - 1
+    if level[low] == loss:
+        return float(price[low])
+    # interpolated with a margin: a candidate on the line up to rounding must be considered, or
+    # the result would depend on the order of the search
+    share = (loss - level[low + 1]) / (level[low] - level[low + 1])
+    return float((price[low + 1] + (price[low] - price[low + 1]) * share) * (1 + MARGIN))
+
+
+@njit_without_refcount()
+def count_above(loss: float, level: FloatArray, n: int) -> int:
+    """Return the number of corners with a larger loss."""
+    low, high = 0, n
+    while low < high:
+        middle = (low + high) // 2
+        if level[middle] > loss:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit_without_refcount()
+def insert_corner(i: int, new: NewCorner, profiles: IntArray, hull: Hull, n: int) -> int:  # noqa: C901
+    """Insert a candidate into the hull of point ``i`` if it is a corner; return the new length.
+
+    Notes
+    -----
+    Slopes are compared by cross-multiplication, so that nothing is divided by a cost difference
+    that may be tiny.
+    """
+    level, price, corner = hull.level, hull.price, hull.corner
+    j, c, loss = new.target, new.cost, new.loss
+    p = q = count_above(loss, level, n)
+    if p > 0 and price[p - 1] <= c:
+        return n
+    if p < n and level[p] == loss:
+        if c > price[p]:
+            return n
+        if c == price[p]:
+            fewer = count_changes(profiles, i, j) - count_changes(profiles, i, corner[p])
+            if fewer < 0 or (fewer == 0 and j < corner[p]):
+                corner[p] = j
+            return n
+    # the new corner lies between p - 1 and q; dominated corners are dropped
+    while q < n and price[q] >= c:
+        q += 1
+    if p > 0 and q < n:
+        rise, run = level[p - 1] - level[q], price[p - 1] - price[q]
+        # below the line between its neighbours, up to rounding: not a corner
+        if (loss - level[q]) * run < rise * (c - price[q]) * (1 - MARGIN):
+            return n
+    # drop neighbours below the lines through the new corner
+    while p > 1:
+        rise, run = level[p - 2] - loss, price[p - 2] - c
+        if (level[p - 1] - loss) * run >= rise * (price[p - 1] - c) * (1 - MARGIN):
+            break
+        p -= 1
+    while q < n - 1:
+        rise, run = loss - level[q + 1], c - price[q + 1]
+        if (level[q] - level[q + 1]) * run >= rise * (price[q] - price[q + 1]) * (1 - MARGIN):
+            break
+        q += 1
+    return _replace(p, q, new, hull, n)
+
+
+@njit_without_refcount()
+def _replace(p: int, q: int, new: NewCorner, hull: Hull, n: int) -> int:
+    """Replace corners p to q - 1 by a new one; return the new length."""
+    level, price, corner = hull.level, hull.price, hull.corner
+    # close the gap if several are dropped, or make room from the end if none is
+    if q > p + 1:
+        for a in range(q, n):
+            to = a + p + 1 - q
+            level[to], price[to], corner[to] = level[a], price[a], corner[a]
+    elif q == p:
+        for a in range(n - 1, q - 1, -1):
+            level[a + 1], price[a + 1], corner[a + 1] = level[a], price[a], corner[a]
+    level[p], price[p], corner[p] = new.loss, new.cost, new.target
+    return n + p + 1 - q
+
+
+@njit_without_refcount()
+def finish_hull(i: int, losses: FloatArray, price: FloatArray, corner: IntArray, n: int) -> int:
+    """Turn a hull into the frontier, in place, cheapest corner first; return its length.
+
+    Notes
+    -----
+    The margin keeps candidates that lie below the hull by a rounding error; `cheapest_first` drops
+    them at the end, so that every search yields the same corners.
+    """
+    # the point itself is where a frontier starts, not a target
+    own = 1 if corner[n - 1] == i else 0
+    return cheapest_first(i, n - own, losses, corner, price)

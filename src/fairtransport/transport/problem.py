@@ -1,18 +1,25 @@
-"""AuditProblem: losses, costs and a budget, and the exact audit value ψ of any frequencies."""
+"""AuditProblem: losses, costs and a budget, and the exact audit value ψ of frequencies."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fairtransport.checks import BoolArray, FloatArray, IntArray, finite, float_array, number
-from fairtransport.errors import InputError
-from fairtransport.geometry import LARGEST_LOSS, Geometry, as_geometry, float_csr
-from fairtransport.transport.filling import Filling
-from fairtransport.transport.frontiers import CHUNK_ENTRIES, Frontiers, build_frontiers
-from fairtransport.transport.prices import PriceSweep, sweep_prices
+from fairtransport._core.parallel import threads_for
+from fairtransport._core.validation import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    check_finite,
+    check_float_array,
+    check_number,
+)
+from fairtransport.errors import InputError, param
+from fairtransport.geometry import MAX_LOSS, Geometry, as_geometry, float_csr
+from fairtransport.transport.frontiers import CHUNK_ENTRIES, Frontiers, PriceSearch, build_frontiers
 from fairtransport.transport.solution import (
     TOLERANCE,
     BudgetCurve,
@@ -28,25 +35,11 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-class BestOfBlocks(NamedTuple):
-    """The largest losses that points can be moved to for nothing.
+class BlockMaxima(NamedTuple):
+    """Largest losses that points can be moved to for free."""
 
-    Attributes
-    ----------
-    place
-        (K,) the number of each point's block.
-    reached
-        (K,) max over the targets of the point's block, or its own loss if that is larger.
-    is_best
-        (K,) whether the point's own loss is that, up to rounding.
-    many
-        (K,) how many targets reach it up to rounding, the point itself among them.
-    """
-
-    place: IntArray
-    reached: FloatArray
-    is_best: BoolArray
-    many: IntArray
+    value: FloatArray
+    ties: IntArray
 
 
 class AuditProblem:
@@ -55,9 +48,9 @@ class AuditProblem:
     Parameters
     ----------
     losses
-        (K,) finite losses l of the K points, at most 1e100 in size.
+        (K,) finite losses l of the K points, at most 1e100 in absolute value.
     costs
-        What moving mass costs, c_ij = d(z_i, z_j)²: a (K, K) array in which infinity forbids
+        Costs of moves, c_ij = d(z_i, z_j)²: a (K, K) array in which infinity forbids
         a move, a scipy sparse matrix in which an absent entry does, a callable
         ``costs(rows, cols)``, or a `Geometry`. Costs other than 0 and infinity lie between
         1e-200 and 1e200.
@@ -79,7 +72,7 @@ class AuditProblem:
              = min over prices ν >= 0 of εν + Σ_i f_i φ_ν(i),   φ_ν(i) = max_j (l_j − ν c_ij) − l_i.
 
     Frequencies need not sum to one: ψ is the value of this linear program for any f >= 0,
-    with the budget as it stands. The frontiers behind φ are built once, when first needed.
+    with the same budget. The frontiers behind φ are built once, on first use.
 
     Examples
     --------
@@ -97,50 +90,30 @@ class AuditProblem:
     def __init__(
         self, losses: object, costs: object, *, budget: float = 0.0, forbidden: object = None
     ) -> None:
-        self.losses: FloatArray = finite("losses", float_array("losses", losses, (None,)))
+        self.losses: FloatArray = check_finite(
+            "losses", check_float_array("losses", losses, (None,))
+        )
         if not len(self.losses):
-            msg = "`losses` must hold at least one point, got none"
+            msg = f"{param('losses')} must hold at least one point, got none"
             raise InputError(msg)
         largest = float(np.abs(self.losses).max())
-        if largest > LARGEST_LOSS:
-            msg = f"`losses` must be at most {LARGEST_LOSS:g} in size, got {largest:g}"
+        if largest > MAX_LOSS:
+            msg = f"{param('losses')} must be at most {MAX_LOSS:g} in size, got {largest:g}"
             raise InputError(msg)
         self.geometry: Geometry = as_geometry(costs, len(self.losses), forbidden)
-        self.budget: float = number("budget", budget, at_least=0)
+        self.budget: float = check_number("budget", budget, at_least=0)
 
     def __repr__(self) -> str:
         return f"AuditProblem({self.size} points, budget={self.budget:g})"
 
     @property
     def size(self) -> int:
-        """The number of points, K.
-
-        Returns
-        -------
-        int
-
-        Examples
-        --------
-        >>> problem.size
-        2
-        """
+        """The number of points, K."""
         return len(self.losses)
 
     @cached_property
     def frontiers(self) -> Frontiers:
-        """The frontiers of all points; they depend neither on frequencies nor on the budget.
-
-        Returns
-        -------
-        Frontiers
-
-        Examples
-        --------
-        What each point can gain at which cost, the best first.
-
-        >>> problem.frontiers.cost.tolist(), problem.frontiers.gain.tolist()
-        ([2.0], [1.0])
-        """
+        """Frontiers of all points; they do not depend on frequencies or budget."""
         return build_frontiers(self.losses, self.geometry)
 
     def with_budget(self, budget: float) -> AuditProblem:
@@ -167,29 +140,12 @@ class AuditProblem:
         [0.0, 0.5, 1.0, 1.0]
         """
         other = AuditProblem(self.losses, self.geometry, budget=budget)
-        # frontiers know nothing of the budget: they are computed once for the whole curve
+        # frontiers do not depend on the budget
         other.__dict__["frontiers"] = self.frontiers
         return other
 
     def at(self, points: IntArray) -> AuditProblem:
-        """Return the problem of some of the points alone, in the order given.
-
-        Parameters
-        ----------
-        points
-            Their numbers.
-
-        Returns
-        -------
-        AuditProblem
-            Over these points alone.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> problem.at(np.array([1])).losses.tolist()
-        [1.0]
-        """
+        """Return the problem restricted to some points, in the given order."""
         return AuditProblem(self.losses[points], self.geometry.at(points), budget=self.budget)
 
     def value(self, frequencies: object) -> float:
@@ -217,33 +173,15 @@ class AuditProblem:
         """
         f = self._frequencies(frequencies)
         if self.geometry.is_free and "frontiers" not in self.__dict__:
-            # the largest loss of each block is enough; who has it need not be known
-            return float(f @ (self._best_of_blocks().reached - self.losses))
+            # the largest loss of each block is enough
+            return float(f @ (self._find_block_maxima().value - self.losses))
         return _gain(self.frontiers, f, spend(self.frontiers, f, self.budget))
 
     def values(self, frequencies: object) -> FloatArray:
-        """Return ψ of many frequency vectors, one a row, dense or sparse.
+        """Return ψ of many frequency vectors, one per row, as an array.
 
-        A compiled pass over the segments each, which ends when the budget is spent; in
-        parallel over the rows.
+        ``frequencies`` is an array or a scipy sparse matrix of shape (any, K).
 
-        Parameters
-        ----------
-        frequencies
-            (any, K) an array or a scipy sparse matrix.
-
-        Returns
-        -------
-        ndarray of float
-            One audit value a row.
-
-        Raises
-        ------
-        InputError
-            If the rows are not frequencies of K points.
-
-        Examples
-        --------
         >>> problem.values([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]).tolist()
         [0.25, 0.25, 0.0]
         """
@@ -251,20 +189,11 @@ class AuditProblem:
 
     @property
     def filling(self) -> Filling:
-        """What values of many frequency vectors need to know of this problem.
-
-        Returns
-        -------
-        Filling
-            Plain arrays, which can be sent to another process.
-
-        Examples
-        --------
-        >>> problem.filling.budget, problem.filling.cost.tolist(), problem.filling.gain.tolist()
-        (0.5, [2.0], [1.0])
-        """
-        known = self.frontiers
-        return Filling(self.budget, known.base_gain, known.row, known.cost, known.gain)
+        """Budget and segments, from which values of many frequency vectors are computed."""
+        frontiers = self.frontiers
+        return Filling(
+            self.budget, frontiers.base_gain, frontiers.row, frontiers.cost, frontiers.gain
+        )
 
     def solve(self, frequencies: object) -> Solution:
         """Return ψ(f) with an optimal plan, the price of the budget and their certificate.
@@ -339,24 +268,7 @@ class AuditProblem:
         )
 
     def sweep(self, weights: FloatArray) -> PriceSweep:
-        """Return moments of the net gains at all prices where they bend.
-
-        Parameters
-        ----------
-        weights
-            (K,) of the points, such as frequencies.
-
-        Returns
-        -------
-        PriceSweep
-            Prices where some net gain bends, and at each the weighted mean and mean square.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> problem.sweep(np.array([1.0, 0.0])).prices.tolist()
-        [inf, 0.5, 0.0]
-        """
+        """Return weighted moments of the net gains at all prices where these bend."""
         return sweep_prices(self.frontiers, weights)
 
     def directional_derivative(self, frequencies: object, direction: object) -> float:
@@ -396,10 +308,13 @@ class AuditProblem:
         -1.0
         """
         f = self._frequencies(frequencies)
-        h = finite("direction", float_array("direction", direction, (self.size,)))
+        h = check_finite("direction", check_float_array("direction", direction, (self.size,)))
         if np.any((f == 0) & (h < 0)):
             at = int(np.flatnonzero((f == 0) & (h < 0))[0])
-            msg = f"`direction` must be >= 0 where `frequencies` are 0, got {h[at]:g} at [{at}]"
+            msg = (
+                f"{param('direction')} must be >= 0 where {param('frequencies')} are 0, got "
+                f"{h[at]:g} at [{at}]"
+            )
             raise InputError(msg)
         low, high = self.solve(f).price_interval
         sweep = self.sweep(h)
@@ -419,7 +334,7 @@ class AuditProblem:
         Returns
         -------
         ndarray of float
-            One cost a pair; infinity forbids the move.
+            One cost per pair; infinity forbids the move.
 
         Examples
         --------
@@ -441,31 +356,6 @@ class AuditProblem:
             [geometry.costs(np.array([i]), np.array([j]))[0, 0] for i, j in pairs], dtype=float
         )
 
-    def net_gains_by_search(self, price: float, wanted: BoolArray) -> FloatArray:
-        """Return φ_ν by a search over all targets instead of the frontiers; 0 where not wanted.
-
-        Parameters
-        ----------
-        price
-            ν >= 0.
-        wanted
-            (K,) for which points.
-
-        Returns
-        -------
-        ndarray of float
-            (K,) the net gains.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> problem.net_gains_by_search(0.25, np.array([True, False])).tolist()
-        [0.5, 0.0]
-        """
-        gains, rows = np.zeros(self.size), np.flatnonzero(wanted)
-        gains[rows] = self.best_by_search(price, rows) - self.losses[rows]
-        return gains
-
     def best_by_search(self, price: float, rows: IntArray) -> FloatArray:
         """Return max_j (l_j − ν c_ij) of some points by a search over all targets.
 
@@ -479,7 +369,7 @@ class AuditProblem:
         Returns
         -------
         ndarray of float
-            One maximum a row.
+            One maximum per row.
 
         Examples
         --------
@@ -488,11 +378,10 @@ class AuditProblem:
         [0.5, 1.0]
         """
         if self._all_alike or (price == 0 and self.geometry.searchable is not None):
-            return self._best_of_blocks().reached[rows]
+            return self._find_block_maxima().value[rows]
         if (points := self.geometry.searchable) is not None:
-            from fairtransport.transport.embedded import best_at_price
-
-            return best_at_price(self.losses, self.geometry, points, price, rows)
+            search = PriceSearch(self.losses, self.geometry, points)
+            return search.find_best_targets(price, rows).worth
         best = np.empty(self.size)
         for part, net in self._lagrangian(price, rows):
             best[part] = net.max(axis=1)
@@ -501,9 +390,7 @@ class AuditProblem:
     def count_best_targets(
         self, price: float, rows: IntArray, best: FloatArray | None = None
     ) -> IntArray:
-        """Count, for each of ``rows``, the targets that maximise l_j − ν c_ij; 3: or more.
-
-        ``best`` is that maximum, where `best_by_search` has found it.
+        """Count, for each of ``rows``, the targets that maximise l_j − ν c_ij; 3 means 3 or more.
 
         Parameters
         ----------
@@ -512,7 +399,7 @@ class AuditProblem:
         rows
             Numbers of points.
         best
-            (rows,) the maxima, or None.
+            (rows,) the maxima from `best_by_search`, or None.
 
         Returns
         -------
@@ -528,12 +415,13 @@ class AuditProblem:
         [2, 1]
         """
         if self._all_alike or (price == 0 and self.geometry.searchable is not None):
-            return np.minimum(self._best_of_blocks().many[rows], 3)
+            return np.minimum(self._find_block_maxima().ties[rows], 3)
         if (points := self.geometry.searchable) is not None:
-            from fairtransport.transport.embedded import ties_at_price
-
+            search = PriceSearch(self.losses, self.geometry, points)
+            if best is None:
+                best = search.find_best_targets(price, rows).worth
             within = TOLERANCE * max(1.0, float(np.abs(self.losses).max()))
-            return ties_at_price(self.losses, self.geometry, points, price, rows, within, best)
+            return search.count_ties(price, rows, best - within)
         counts = np.zeros(self.size, np.int64)
         for part, net in self._lagrangian(price, rows):
             counts[part] = _near_best(net).sum(axis=1)
@@ -541,16 +429,15 @@ class AuditProblem:
 
     @property
     def _all_alike(self) -> bool:
-        """Whether all points of a block have the same targets, each of them free."""
+        """Whether all points of a block have the same targets, all free."""
         return self.geometry.is_free and self.geometry.targets is None
 
-    def _best_of_blocks(self) -> BestOfBlocks:
-        """Return the largest loss that each point can be moved to for nothing, and where it is.
+    def _find_block_maxima(self) -> BlockMaxima:
+        """Return the largest loss that each point can be moved to for free, and its ties.
 
         Notes
         -----
-        Blocks are searched once, not point by point: where all moves are free this replaces K²
-        pairs by K.
+        Blocks are searched once, not point by point: K steps instead of K² pairs.
         """
         _, place = np.unique(self.geometry.blocks, return_inverse=True)
         targets = self.geometry.targets_in(np.arange(self.size))
@@ -566,27 +453,8 @@ class AuditProblem:
         count = np.where(best[place] >= reached - within[place], many[place], 0)
         stays = np.ones(self.size, bool)
         stays[targets] = False
-        is_best = self.losses >= reached - within[place]
-        count += stays & is_best
-        return BestOfBlocks(place.astype(np.int64), reached, is_best, count.astype(np.int64))
-
-    def best_in_blocks(self) -> tuple[IntArray, BoolArray] | None:
-        """Return each point's block, and whether its loss is the largest there.
-
-        Returns
-        -------
-        tuple of ndarray, or None
-            None where moves inside blocks cost something or have targets of their own.
-
-        Examples
-        --------
-        >>> print(problem.best_in_blocks())
-        None
-        """
-        if not self._all_alike:
-            return None
-        blocks = self._best_of_blocks()
-        return blocks.place, blocks.is_best
+        count += stays & (self.losses >= reached - within[place])
+        return BlockMaxima(reached, count.astype(np.int64))
 
     def best_targets(self, price: float, row: int) -> IntArray:
         """Return the targets of one point that maximise l_j − ν c_ij.
@@ -613,135 +481,153 @@ class AuditProblem:
         return np.asarray(np.flatnonzero(block)[_near_best(net)[0]])
 
     def _lagrangian(self, price: float, rows: IntArray) -> Iterator[tuple[IntArray, FloatArray]]:
-        """Yield pieces of l_j − ν c_ij over the targets in the rows' blocks.
-
-        Parameters
-        ----------
-        price
-            ν, 0 and infinity included.
-        rows
-            The points that are wanted.
-
-        Yields
-        ------
-        part, net
-            Some of the points, all in one block, and (points, members of the block) the values; −∞
-            where a move is forbidden.
-        """
-        wanted = np.zeros(self.size, bool)
-        wanted[rows] = True
+        """Yield chunks of l_j − ν c_ij over the targets in the blocks of ``rows``."""
+        is_selected = np.zeros(self.size, bool)
+        is_selected[rows] = True
         for members in self.geometry.members:
-            chosen = members[wanted[members]]
+            selected = members[is_selected[members]]
             step = max(1, CHUNK_ENTRIES // len(members))
-            for at in range(0, len(chosen), step):
-                part = chosen[at : at + step]
+            for at in range(0, len(selected), step):
+                part = selected[at : at + step]
                 yield (
                     part,
                     self.losses[members] - _charge(price, self.geometry.costs(part, members)),
                 )
 
     def _frequencies(self, value: object) -> FloatArray:
-        """Return one frequency vector, checked: (K,), finite and non-negative."""
-        array = float_array("frequencies", value, (self.size,))
-        return finite("frequencies", array, nonnegative=True)
+        """Check one frequency vector: (K,), finite and non-negative."""
+        array = check_float_array("frequencies", value, (self.size,))
+        return check_finite("frequencies", array, nonnegative=True)
 
     def _many_frequencies(self, value: object) -> FloatArray | csr_array[np.float64]:
-        """Return frequency vectors, one a row, checked, dense or sparse as they came.
-
-        Raises
-        ------
-        InputError
-            If the shape is wrong or an entry is negative or not finite.
-        """
+        """Check frequency vectors, one per row, dense or sparse."""
         if not hasattr(value, "tocsr"):
-            array = float_array("frequencies", value, (None, self.size))
-            return finite("frequencies", array, nonnegative=True)
+            array = check_float_array("frequencies", value, (None, self.size))
+            return check_finite("frequencies", array, nonnegative=True)
         matrix = float_csr("frequencies", value)
         if matrix.ndim != 2 or matrix.shape[1] != self.size:  # noqa: PLR2004
-            msg = f"`frequencies` must have shape (any, {self.size}), got {matrix.shape}"
+            msg = f"{param('frequencies')} must have shape (any, {self.size}), got {matrix.shape}"
             raise InputError(msg)
-        finite("frequencies", matrix.data, nonnegative=True)
+        check_finite("frequencies", matrix.data, nonnegative=True)
         return matrix
 
 
 def _charge(price: float, costs: FloatArray) -> FloatArray:
-    """Return ν·c where 0 · ∞ means what it should: forbidden stays forbidden, free stays free.
-
-    Parameters
-    ----------
-    price
-        ν in [0, ∞].
-    costs
-        c, infinite where a move is forbidden.
-
-    Examples
-    --------
-    >>> _charge(np.inf, np.array([0.0, 2.0])).tolist()
-    [0.0, inf]
-    >>> _charge(0.0, np.array([2.0, np.inf])).tolist()
-    [0.0, inf]
-    """
+    """Return ν·c, where forbidden moves stay forbidden and free moves free."""
     if 0 < price < np.inf:
         return price * costs
-    # 0 · ∞ is no number: a free price forbids what is forbidden, an infinite one all that costs
+    # 0 · ∞ is NaN: price 0 forbids infinite costs, an infinite price all positive costs
     limit = np.isinf(costs) if price == 0 else costs > 0
     return np.where(limit, np.inf, 0.0)
 
 
 def _near_best(net: FloatArray) -> BoolArray:
-    """Return which targets of each row reach its maximum, up to rounding.
-
-    Parameters
-    ----------
-    net
-        (rows, targets) l_j − ν c_ij; −∞ where forbidden.
-
-    Examples
-    --------
-    >>> _near_best(np.array([[0.3, 0.1 + 0.2, 0.2, -np.inf]])).tolist()
-    [[True, True, False, False]]
-    """
+    """Return which targets of each row reach its maximum, up to rounding."""
     best = net.max(axis=1, keepdims=True)
     finite_part = np.where(np.isfinite(net), np.abs(net), 0.0)
     return np.asarray(net >= best - TOLERANCE * np.maximum(1.0, finite_part.max(axis=1))[:, None])
 
 
 def _gain(frontiers: Frontiers, f: FloatArray, spending: Spending) -> float:
-    """Return ψ(f): free gains, those of used-up segments, and the part of the split one."""
-    used = spending.segments[: spending.full]
-    value = f @ frontiers.base_gain + spending.mass[: spending.full] @ frontiers.gain[used]
+    """Return ψ(f): free gains, those of full segments, and the part of the split one."""
+    segments = spending.segments[: spending.full]
+    value = f @ frontiers.base_gain + spending.mass[: spending.full] @ frontiers.gain[segments]
     if spending.splits:
-        # the next segment is bought in part: its slope is what a unit of budget gains there
+        # the next segment is used in part; its slope is the gain per unit of budget
         value += spending.rest * frontiers.slope[spending.segments[spending.full]]
     return float(value)
 
 
 def _plan(frontiers: Frontiers, f: FloatArray, spending: Spending) -> csr_array[np.float64]:
-    """Return the plan of a spending, (K, K) sparse: at most one row is split.
-
-    Parameters
-    ----------
-    frontiers
-        The segments of all points.
-    f
-        The mass of each point.
-    spending
-        How the budget was spent.
-    """
+    """Return the plan of a spending, (K, K) sparse; at most one row is split."""
     from scipy.sparse import csr_array
 
     target = frontiers.base_target.copy()
-    used = spending.segments[: spending.full]
+    segments = spending.segments[: spending.full]
     # a row's segments come in order, so its last one tells where its mass ends
-    target[frontiers.row[used]] = frontiers.target[used]
+    target[frontiers.row[segments]] = frontiers.target[segments]
     rows = np.flatnonzero(f)
     cols, mass = target[rows], f[rows].copy()
     if spending.splits:
         at = spending.segments[spending.full]
-        moved = spending.rest / frontiers.cost[at]
+        split_mass = spending.rest / frontiers.cost[at]
         # the one point whose mass is split between two targets
-        mass[rows == frontiers.row[at]] -= moved
+        mass[rows == frontiers.row[at]] -= split_mass
         rows = np.r_[rows, frontiers.row[at]]
         cols = np.r_[cols, frontiers.target[at]]
-        mass = np.r_[mass, moved]
+        mass = np.r_[mass, split_mass]
     return csr_array((mass, (rows, cols)), shape=(len(f), len(f)))
+
+
+@dataclass(frozen=True, eq=False)
+class PriceSweep:
+    """Weighted moments of φ_ν as functions of the price."""
+
+    prices: FloatArray
+    mean: FloatArray
+    square: FloatArray
+
+    def spread(self) -> FloatArray:
+        """Return the standard deviations of φ_ν; the weights must be probabilities."""
+        return np.sqrt(np.maximum(self.square - self.mean**2, 0.0))
+
+
+def sweep_prices(frontiers: Frontiers, weights: FloatArray) -> PriceSweep:
+    """Compute moments of the net gains for weights of any sign, in one pass over the segments.
+
+    Notes
+    -----
+    At price ν point i sits at the frontier corner (c_i, g_i) that its segments of slope > ν
+    lead to, so φ_ν(i) = g_i − ν c_i. The sums Σ w g, Σ w c, Σ w g², Σ w gc and Σ w c² change
+    only in the row of the segment that is passed.
+    """
+    # segments of points without weight change nothing
+    segments = np.flatnonzero(weights[frontiers.row])
+    w = weights[frontiers.row[segments]]
+    far_c, far_g = frontiers.far_cost[segments], frontiers.far_gain[segments]
+    near_c, near_g = far_c - frontiers.cost[segments], far_g - frontiers.gain[segments]
+    slope = frontiers.slope[segments]
+
+    def along(start: float, steps: FloatArray) -> FloatArray:
+        """Return the running sum of what each passed segment changes, from a start on."""
+        return np.asarray(start + np.r_[0.0, np.cumsum(w * steps)])
+
+    base = frontiers.base_gain
+    gain = along(float(weights @ base), frontiers.gain[segments])
+    cost = along(0.0, frontiers.cost[segments])
+    # passing a segment swaps its near end for its far end, in squares too: (far)² − (near)²
+    gain_gain = along(float(weights @ base**2), far_g**2 - near_g**2)
+    gain_cost = along(0.0, far_g * far_c - near_g * near_c)
+    cost_cost = along(0.0, far_c**2 - near_c**2)
+    # after the first k segments the price lies between slope k − 1 and slope k: state k
+    # holds at both, and at 0 after the last; price ∞ is state 0
+    prices = np.r_[slope, 0.0]
+    mean = gain - prices * cost
+    square = gain_gain - 2 * prices * gain_cost + prices**2 * cost_cost
+    return PriceSweep(np.r_[np.inf, prices], np.r_[gain[0], mean], np.r_[gain_gain[0], square])
+
+
+class Filling(NamedTuple):
+    """The budget, and the segments of the frontiers along which it is spent."""
+
+    budget: float
+    base_gain: FloatArray
+    row: IntArray
+    cost: FloatArray
+    gain: FloatArray
+
+    def values(self, many: FloatArray | csr_array[np.float64]) -> FloatArray:
+        """Return ψ of frequency vectors, one per row, in one compiled pass over the segments."""
+        if self.budget == 0 or not len(self.row):
+            return np.asarray(many @ self.base_gain)
+        from fairtransport.transport import kernels
+
+        values = np.empty(many.shape[0])
+        with threads_for(len(values) * (len(self.base_gain) + len(self.row))):
+            if isinstance(many, np.ndarray):
+                kernels.compute_values(many, self, values)
+            else:
+                start, column = many.indptr.astype(np.int64), many.indices.astype(np.int64)
+                rows = kernels.SparseRows(start, column, many.data)
+                kernels.compute_sparse_values(rows, self, values)
+        return values

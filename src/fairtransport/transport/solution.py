@@ -1,4 +1,4 @@
-"""What solving an audit problem returns: value, plan, price and their certificate."""
+"""Solution of an audit problem: value, plan, price and certificate; and the budget curve."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtransport.checks import FloatArray, number
+from fairtransport._core.validation import FloatArray, check_number
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from fairtransport.checks import BoolArray, IntArray
+    from fairtransport._core.validation import BoolArray, IntArray
     from fairtransport.transport.frontiers import Frontiers
     from fairtransport.transport.problem import AuditProblem
 
 TOLERANCE = 1e-12
-"""Relative rounding error up to which a budget is taken to end at a corner."""
+"""Relative rounding error within which a budget ends at a corner."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,102 +49,48 @@ class BudgetCurve:
     prices: FloatArray
 
     def __call__(self, budget: float) -> float:
-        """Return ψ at another budget.
-
-        Parameters
-        ----------
-        budget
-            ε >= 0; beyond the last corner more of it brings nothing.
-
-        Raises
-        ------
-        InputError
-            If it is not a finite number >= 0.
-        """
-        budget = number("budget", budget, at_least=0)
+        """Return ψ at another budget."""
+        budget = check_number("budget", budget, at_least=0)
         return float(np.interp(budget, self.budgets, self.values))
 
     def price(self, budget: float) -> float:
-        """Return the right derivative of the curve: what a little more budget would bring.
-
-        Parameters
-        ----------
-        budget
-            ε >= 0.
-
-        Returns
-        -------
-        float
-            The slope just to the right of the budget.
-
-        Raises
-        ------
-        InputError
-            If the budget is negative or no finite number.
-
-        Examples
-        --------
-        >>> round(curve.price(0.5), 3), curve.price(10.0)
-        (0.6, 0.0)
-        """
-        budget = number("budget", budget, at_least=0)
+        """Return the slope of the curve just to the right of a budget."""
+        budget = check_number("budget", budget, at_least=0)
         return float(self.prices[np.searchsorted(self.budgets, budget, side="right") - 1])
 
-    @property
-    def elbow(self) -> float:
-        """The budget of the corner that is farthest above the line from the first to the last.
-
-        Before it a unit of budget brings more than on average over the whole curve, after it
-        less.
-
-        Returns
-        -------
-        float
-
-        Examples
-        --------
-        >>> curve.elbow
-        1.0
-        """
-        if len(self.budgets) == 1:
-            return float(self.budgets[0])
-        ends = [0, -1]
-        above = self.values - np.interp(self.budgets, self.budgets[ends], self.values[ends])
-        return float(self.budgets[above.argmax()])
-
-    def thinned(self, most: int, end: float) -> tuple[BudgetCurve, float]:
-        """Return a curve through ``most`` corners at most, and how far it is below this one.
+    def thin(self, most: int, end: float) -> tuple[BudgetCurve, float]:
+        """Return a curve with at most ``most`` corners, and its largest distance from this one.
 
         Parameters
         ----------
         most
-            The number of corners, the first and the last included.
+            Maximum number of corners, the first and the last included.
         end
-            Half of the corners are spread over the budgets up to this one, half over all.
+            Half of the corners are placed at budgets up to this one, half at all.
 
         Returns
         -------
         tuple of BudgetCurve and float
-            The thinner curve, and the largest distance to this one.
+            The thinner curve and the distance.
 
         Notes
         -----
-        What is left is concave and rising too, and nowhere above the curve.
+        The thinner curve is concave and rising too, and nowhere above this one.
 
         Examples
         --------
-        >>> thin, below = curve.thinned(2, 4.0)
+        >>> thin, below = curve.thin(2, 4.0)
         >>> thin.budgets.tolist(), round(below, 3)
         ([0.0, 4.0], 0.35)
         """
         if len(self.budgets) <= most:
             return self, 0.0
         places = (self._spread(most // 2, until) for until in (end, self.budgets[-1]))
-        kept = np.unique(np.concatenate(list(places)))
+        corners = np.unique(np.concatenate(list(places)))
         thin = BudgetCurve(
-            self.budgets[kept],
-            self.values[kept],
-            np.r_[np.diff(self.values[kept]) / np.diff(self.budgets[kept]), self.prices[-1]],
+            self.budgets[corners],
+            self.values[corners],
+            np.r_[np.diff(self.values[corners]) / np.diff(self.budgets[corners]), self.prices[-1]],
         )
         below = self.values - np.interp(self.budgets, thin.budgets, thin.values)
         return thin, float(below.max())
@@ -152,55 +98,35 @@ class BudgetCurve:
     def _spread(self, most: int, end: float) -> IntArray:
         """Return corners up to a budget, each the farthest from the line between two others.
 
-        Parameters
-        ----------
-        most
-            How many, the ends included.
-        end
-            The budget up to which corners are looked at.
-
         Notes
         -----
-        Greedy: the corner that the thinned curve misses by most is put in next, from a heap.
+        Greedy: the corner farthest from the thinner curve is added next, from a heap.
         """
         last = max(1, int(np.searchsorted(self.budgets, end, side="right")) - 1)
 
-        def farthest(left: int, right: int) -> tuple[float, int, int, int]:
-            part, start, first = slice(left, right), self.budgets[left], self.values[left]
-            slope = (self.values[right] - first) / (self.budgets[right] - start)
+        def farthest(low: int, high: int) -> tuple[float, int, int, int]:
+            part, start, first = slice(low, high), self.budgets[low], self.values[low]
+            slope = (self.values[high] - first) / (self.budgets[high] - start)
             above = self.values[part] - (slope * (self.budgets[part] - start) + first)
             at = int(above.argmax())
-            return -float(above[at]), left, left + at, right
+            return -float(above[at]), low, low + at, high
 
-        # a heap: each new corner cuts one interval in two, and the others keep their worst corner
-        kept, heap = [0, last], [farthest(0, last)]
-        while len(kept) < most and heap[0][0] < 0:
-            _, left, at, right = heappop(heap)
-            kept.append(at)
-            heappush(heap, farthest(left, at))
-            heappush(heap, farthest(at, right))
-        return np.array(kept, np.int64)
+        # a new corner splits one interval; the heap keeps the farthest corner of the others
+        corners, heap = [0, last], [farthest(0, last)]
+        while len(corners) < most and heap[0][0] < 0:
+            _, low, at, high = heappop(heap)
+            corners.append(at)
+            heappush(heap, farthest(low, at))
+            heappush(heap, farthest(at, high))
+        return np.array(corners, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Spending:
-    """How a budget is spent along the segments in slope order, for one frequency vector.
+    """Spending of a budget along the segments in slope order, for one frequency vector.
 
-    ``segments`` lists those with mass in their rows; the first ``full`` of them are used up
+    ``segments`` are those with mass in their rows; the first ``full`` of them are used in full,
     and ``rest`` of the budget goes into the next one.
-
-    Attributes
-    ----------
-    segments
-        Indices into the frontiers' segments, steepest first.
-    mass
-        The mass of each one's point.
-    spent
-        The budget that is gone when each is used up.
-    full
-        How many are.
-    rest
-        What is left of the budget for the next; 0 where it ends at a corner, up to rounding.
     """
 
     segments: IntArray
@@ -218,15 +144,6 @@ class Spending:
 def spend(frontiers: Frontiers, frequencies: FloatArray, budget: float) -> Spending:
     """Spend the budget greedily along the slope order.
 
-    Parameters
-    ----------
-    frontiers
-        The segments of all points.
-    frequencies
-        f >= 0, the mass of each point.
-    budget
-        ε; infinite to use up everything.
-
     Notes
     -----
     A fractional multiple-choice knapsack: within a point segments come in order because its
@@ -236,8 +153,7 @@ def spend(frontiers: Frontiers, frequencies: FloatArray, budget: float) -> Spend
     segments = np.flatnonzero(mass)
     mass = mass[segments]
     spent = np.cumsum(mass * frontiers.cost[segments])
-    # a budget that ends at a corner up to rounding ends there: else the last ulp of a sum would
-    # split somebody's mass
+    # with a tolerance, as the rounding error of a sum would otherwise split a point's mass
     full = int(np.searchsorted(spent, budget * (1 + TOLERANCE), side="right"))
     before = float(spent[full - 1]) if full else 0.0
     rest = budget - before
@@ -245,31 +161,7 @@ def spend(frontiers: Frontiers, frequencies: FloatArray, budget: float) -> Spend
 
 
 def price_interval(frontiers: Frontiers, spending: Spending, budget: float) -> tuple[float, float]:
-    """Return the interval of optimal prices [ν_lo, ν_hi]; longer than a point at corners only.
-
-    Parameters
-    ----------
-    frontiers, spending
-        The segments, and how the budget was spent along them.
-    budget
-        ε.
-
-    Returns
-    -------
-    tuple of float
-        The slope of what would be bought next, 0 if nothing is left, and of what was bought last;
-        infinite at budget 0.
-
-    Examples
-    --------
-    Half of the budget that would move everybody: one price, the slope of the segment half way.
-
-    >>> from fairtransport import AuditProblem
-    >>> problem = AuditProblem([0.0, 1.0], [[0.0, 2.0], [2.0, 0.0]], budget=1.0)
-    >>> spending = spend(problem.frontiers, np.array([1.0, 0.0]), 1.0)
-    >>> price_interval(problem.frontiers, spending, 1.0)
-    (0.5, 0.5)
-    """
+    """Return the interval of optimal prices [ν_lo, ν_hi]; a single point except at corners."""
     slope = frontiers.slope[spending.segments]
     lower = float(slope[spending.full]) if spending.full < len(slope) else 0.0
     if budget == 0:
@@ -295,7 +187,7 @@ class Solution:
         (K, K) sparse optimal plan: mass of each row's point by target. At most one row is
         split between two targets that cost differently.
     problem, frequencies
-        What was solved.
+        The problem and the frequencies.
 
     Examples
     --------
@@ -318,34 +210,14 @@ class Solution:
 
     @property
     def plan_gain(self) -> float:
-        """What the plan gains, recomputed from the plan: l'(Π'1 − f).
-
-        Returns
-        -------
-        float
-
-        Examples
-        --------
-        >>> solution.plan_gain == solution.value
-        True
-        """
+        """Gain of the plan, recomputed from the plan: l'(Π'1 − f)."""
         moves = self.plan.tocoo()
         losses = self.problem.losses
         return float(np.sum(moves.data * (losses[moves.col] - losses[moves.row])))
 
     @property
     def plan_cost(self) -> float:
-        """What the plan costs, recomputed from the plan: ⟨C, Π⟩.
-
-        Returns
-        -------
-        float
-
-        Examples
-        --------
-        >>> solution.plan_cost
-        0.5
-        """
+        """Cost of the plan, recomputed from the plan: ⟨C, Π⟩."""
         moves = self.plan.tocoo()
         rows, cols = moves.row.astype(np.int64), moves.col.astype(np.int64)
         return float(np.sum(moves.data * self.problem.costs_of(rows, cols)))
@@ -354,20 +226,11 @@ class Solution:
     def duality_gap(self) -> float:
         """The dual value at the price minus the plan's gain, both recomputed from the costs.
 
-        Returns
-        -------
-        float
-
         Notes
         -----
         By weak duality εν + Σ f_i φ_ν(i) is at least ψ(f) at any price, and a feasible plan
         gains at most ψ(f): a gap of 0 proves both optimal. The maxima in φ_ν are taken over
         all allowed targets, not over the frontiers, so that the proof does not rest on them.
-
-        Examples
-        --------
-        >>> solution.duality_gap
-        0.0
         """
         gains = np.zeros(self.problem.size)
         gains[self._moving] = self._best - self.problem.losses[self._moving]
@@ -377,10 +240,6 @@ class Solution:
     def plan_is_unique(self) -> bool:
         """Whether no other plan reaches the value.
 
-        Returns
-        -------
-        bool
-
         Notes
         -----
         A plan is optimal exactly when, at an optimal price ν, each row's mass sits at
@@ -388,11 +247,6 @@ class Solution:
         every row has one maximiser at a price inside the interval of optimal prices. When
         that interval is one positive price, one row may have two maximisers of different
         cost: the budget then fixes its split.
-
-        Examples
-        --------
-        >>> solution.plan_is_unique
-        True
         """
         lower, upper = self.price_interval
         ties = self._ties[self._moving]
@@ -403,7 +257,7 @@ class Solution:
         if not fixed_by_budget:
             return False
         row = self._moving[tied[0]]
-        # two targets of equal cost are no split that the budget could fix
+        # between two targets of equal cost, the budget does not fix the split
         targets = self.problem.best_targets(self._inner_price, int(row))
         costs = self.problem.costs_of(np.full(2, row), targets)
         return bool(costs[0] != costs[1])
@@ -415,19 +269,19 @@ class Solution:
 
     @cached_property
     def _best(self) -> FloatArray:
-        """What the best target of each point with mass is worth at the price, by a search."""
+        """Worth of the best target of each point with mass at the price, by a search."""
         return self.problem.best_by_search(self.price, self._moving)
 
     @property
     def _inner_price(self) -> float:
-        """A price inside the interval of optimal ones."""
+        """A price inside the interval of optimal prices."""
         lower, upper = self.price_interval
-        # above every slope the maximisers at price ∞ are taken, by free moves only
+        # at an infinite price only free moves remain
         return upper if np.isinf(upper) else (lower + upper) / 2
 
     @cached_property
     def _ties(self) -> IntArray:
-        """How many targets of each point with mass are best at the inner price; 3: or more."""
+        """Number of best targets of each point with mass at the inner price; 3 means 3 or more."""
         ties = np.zeros(self.problem.size, np.int64)
         price = self._inner_price
         best = self._best if price == self.price else None
@@ -435,7 +289,7 @@ class Solution:
         return ties
 
     def tied(self, rows: IntArray) -> BoolArray:
-        """Tell for each of some points with mass whether another target is as good.
+        """Return for each of some points with mass whether another target is equally good.
 
         Parameters
         ----------
@@ -445,7 +299,7 @@ class Solution:
         Returns
         -------
         ndarray of bool
-            One answer a row.
+            One value per row.
 
         Examples
         --------

@@ -9,10 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.conftest import problems
 
-from fairtransport.inference.anytime import eprocess
-from fairtransport.inference.anytime.eprices import CostlyMoves, Mixture, best_price
-from fairtransport.inference.anytime.eprocess import FRACTIONS, FreeMoves, threshold_grid
-from fairtransport.inference.finite.observed_frontiers import observed_frontiers
+from fairtransport._core.units import Units
+from fairtransport.inference import sequential_kernels as eprocess
+from fairtransport.inference.finite.sample import observed_frontiers
+from fairtransport.inference.sequential import (
+    FRACTIONS,
+    CostlyMoves,
+    FreeMoves,
+    MixtureWealth,
+    choose_price,
+    threshold_grid,
+)
 
 outcomes = st.lists(st.sampled_from([0.0, 0.3, 1.0]), min_size=1, max_size=90)
 
@@ -137,7 +144,8 @@ def test_the_least_wealth_is_below_that_of_every_price(case, seed, share):
     counts = np.random.default_rng(seed).multinomial(30, np.full(problem.size, 1 / problem.size))
     delta = share * most
     occupied = np.flatnonzero(counts)
-    frontiers, weights = observed_frontiers(problem, occupied), counts[occupied].astype(float)
+    frontiers = observed_frontiers(problem, Units.of_people(counts))
+    weights = counts[occupied].astype(float)
     process = CostlyMoves(delta, 0.05, most, fixed_targets=False)
     process.take(problem, np.repeat(np.arange(problem.size), counts), np.zeros_like(counts))
     process.look(problem, counts)
@@ -155,12 +163,14 @@ def test_the_least_wealth_is_below_that_of_every_price(case, seed, share):
         wealths.append(max(logs) + math.log(np.mean(np.exp(np.array(logs) - max(logs)))))
 
     assert process.log_e_value <= min(wealths) + 1e-9
-    proven = Mixture(frontiers, weights, problem.budget, delta, most).least(-math.inf)
+    proven = MixtureWealth(frontiers, weights, problem.budget, delta, most).find_least_wealth(
+        -math.inf
+    )
     assert proven.value <= min(wealths) + 1e-9
 
 
 def test_the_least_wealth_is_hardly_below_that_of_the_worst_price():
-    from fairtransport.reproduce.populations import regular
+    from fairtransport.reproduce.figures import regular
 
     case = regular()
     problem, delta = case.problem, 0.5 * case.truth
@@ -199,7 +209,7 @@ def test_with_free_moves_both_processes_agree():
 
 
 def test_certificates_do_not_depend_on_batches_and_survive_json():
-    from fairtransport.reproduce.populations import regular
+    from fairtransport.reproduce.figures import regular
 
     case = regular()
     cells = np.random.default_rng(5).choice(case.problem.size, 900, p=case.frequencies)
@@ -219,11 +229,11 @@ def test_certificates_do_not_depend_on_batches_and_survive_json():
 
 
 def test_the_price_of_a_certificate_is_near_the_optimal_one():
-    from fairtransport.reproduce.populations import regular
+    from fairtransport.reproduce.figures import regular
 
     case = regular()
-    price = best_price(case.problem, case.frequencies, 10**8)
+    price = choose_price(case.problem, case.frequencies, 10**8)
     value = case.problem.budget * price + case.frequencies @ case.problem.frontiers.net_gains(price)
 
     assert value == pytest.approx(case.truth, abs=1e-4)
-    assert best_price(case.problem.with_budget(0.0), case.frequencies, 100) == 0.0
+    assert choose_price(case.problem.with_budget(0.0), case.frequencies, 100) == 0.0

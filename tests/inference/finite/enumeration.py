@@ -7,8 +7,9 @@ from itertools import product
 import numpy as np
 
 from fairtransport import AuditProblem, Geometry
-from fairtransport.inference.finite.evidence import Evidence, limits_of_losses, limits_of_space
-from fairtransport.inference.finite.orders import Orders
+from fairtransport._core.units import Units
+from fairtransport.inference.finite.evidence import Evidence, find_loss_limits, find_space_limits
+from fairtransport.inference.finite.sample import Orders
 
 COSTS = np.array([0.0, 0.01, 0.1, 0.2, 0.5, 1.0, np.inf])
 
@@ -50,7 +51,7 @@ def samples_by_cells(problem, chances, cells, n, *, known_space=False, fixed_tar
     """
     sequences = np.array(list(product(range(cells), repeat=n)))
     occupied_by = np.bitwise_or.reduce(1 << sequences, axis=1)
-    limits = limits_of_space(problem) if known_space else limits_of_losses(
+    limits = find_space_limits(problem) if known_space else find_loss_limits(
         problem, (0.0, 1.0), binary=False
     )  # fmt: skip
     for code in np.unique(occupied_by):
@@ -59,7 +60,8 @@ def samples_by_cells(problem, chances, cells, n, *, known_space=False, fixed_tar
         counts = np.zeros(problem.size, np.int64)
         counts[occupied] = 1
         counts[occupied[0]] += n - len(occupied)
-        evidence = Evidence(problem, counts, limits, fixed_targets, np.random.default_rng(0))
+        units = Units.of_people(counts)
+        evidence = Evidence(problem, units, limits, fixed_targets, np.random.default_rng(0))
         evidence.__dict__["orders"] = as_orders(np.searchsorted(occupied, own))
         yield evidence, chances[own].prod(axis=1)
 
@@ -70,8 +72,8 @@ def as_orders(sequences):
     return Orders(
         start=np.arange(n + 1)[None, :] + n * np.arange(many)[:, None],
         cell=sequences.ravel(),
-        number=np.ones(many * n),
-        before=np.tile(np.arange(n, dtype=float), (many, 1)),
+        records=np.ones(many * n),
+        n_before=np.tile(np.arange(n, dtype=float), (many, 1)),
         n=n,
     )
 
@@ -85,4 +87,4 @@ def true_prices(problem, chances):
 
 def outcomes_at(evidence, price):
     """Return Y_ν of the occupied cells."""
-    return evidence.frontiers.at(price).gains + evidence.budget * price
+    return evidence.frontiers.evaluate(price).gains + evidence.budget * price

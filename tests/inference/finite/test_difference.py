@@ -13,10 +13,14 @@ from tests.inference.finite.enumeration import (
 from fairtransport import AuditProblem, Geometry
 from fairtransport.errors import InputError
 from fairtransport.inference import difference_law, sampling_law
-from fairtransport.inference.finite.evidence import Evidence, limits_of_losses, limits_of_space
-from fairtransport.inference.finite.ladder import EvenLadder
-from fairtransport.inference.finite.paired_evidence import paired
-from fairtransport.inference.finite.rejection import Rejection
+from fairtransport.inference.finite.bets import Rejection
+from fairtransport.inference.finite.difference import pair_evidence
+from fairtransport.inference.finite.evidence import (
+    EvenLadder,
+    Evidence,
+    find_loss_limits,
+    find_space_limits,
+)
 
 ROUNDING = 1e-12
 
@@ -41,11 +45,11 @@ def random_pair(rng):
 def paired_samples(first, second, chances, cells, n, *, known_space, nested=False):
     """Yield every sample as bets on a difference see it, with its sequences' probabilities."""
     for evidence, chance in samples_by_cells(first, chances, cells, n, known_space=known_space):
-        limits = limits_of_space(second) if known_space else limits_of_losses(
+        limits = find_space_limits(second) if known_space else find_loss_limits(
             second, (0.0, 1.0), binary=False
         )  # fmt: skip
-        other = Evidence(second, evidence.counts, limits, fixed_targets=True, rng=evidence.rng)
-        both = paired(evidence, other, nested=nested)
+        other = Evidence(second, evidence.units, limits, adaptive=True, rng=evidence.rng)
+        both = pair_evidence(evidence, other, nested=nested)
         both.__dict__["orders"] = evidence.__dict__["orders"]
         yield both, chance
 
@@ -54,22 +58,19 @@ def mean_wealths(first, second, chances, cells, n, level, **known):
     """Return the mean wealth against Δ <= Δ(f*) at the first audit's true prices."""
     truth, totals = first.value(chances) - second.value(chances), {}
     for evidence, chance in paired_samples(first, second, chances, cells, n, **known):
-        if not evidence.least < truth < evidence.most:
+        if not evidence.min_value < truth < evidence.max_value:
             return {}
-        above = Rejection(evidence, min(truth + 0.2, (evidence.most + truth) / 2))
-        own = Rejection(evidence, truth)
-        rung = min(truth + 0.03, above.declared)
+        rejection, above = Rejection(evidence), min(truth + 0.2, (evidence.max_value + truth) / 2)
         plans = {
-            "aimed at the truth": own._declared_plan(level),
-            "aimed at the top of a rung": own._plan(rung, level),
-            "laid for a larger difference": above._declared_plan(level),
-            "after those": own._plan(rung, level, held=above._declared_plan(level)),
+            "aimed at the truth": rejection._build_plan(truth, level),
+            "aimed at the top of a rung": rejection._build_plan(min(truth + 0.03, above), level),
+            "aimed at a larger difference": rejection._build_plan(above, level),
         }
         for price in true_prices(first, chances):
             outcomes = outcomes_at(evidence, price)[None, :]
             for kind, plan in plans.items():
-                stakes = own._stakes(plan, plan.part_of(price))
-                wealth = np.exp(evidence.wealth_logs(stakes, truth, outcomes)[0])
+                stakes = rejection._choose_stakes(plan, plan.part_of(price))
+                wealth = np.exp(evidence.log_wealths(stakes, truth, outcomes)[0])
                 totals[kind, price] = totals.get((kind, price), 0.0) + float(wealth @ chance)
     return totals
 
@@ -109,19 +110,19 @@ def test_a_bet_that_looks_ahead_is_found_out():
             continue
         truth, total = first.value(chances) - second.value(chances), 0.0
         for evidence, chance in paired_samples(first, second, chances, cells, 4, known_space=False):
-            if not evidence.least < truth < evidence.most:
+            if not evidence.min_value < truth < evidence.max_value:
                 break
-            peeked = evidence.paid.entries.copy()
+            peeked = evidence.other_outcomes.entries.copy()
             at_best = np.min(
                 [outcomes_at(evidence.other, price) for price in np.linspace(0, 2, 21)], axis=0
             )
             peeked[:] = at_best[evidence.orders.cell]
-            evidence.__dict__["paid"] = evidence.paid._replace(entries=peeked)
-            own = Rejection(evidence, truth)
+            evidence.__dict__["other_outcomes"] = evidence.other_outcomes._replace(entries=peeked)
+            rejection = Rejection(evidence)
             price = next(iter(true_prices(first, chances)))
-            plan = own._declared_plan(0.3)
-            stakes = own._stakes(plan, plan.part_of(price))
-            rows = evidence.wealth_logs(stakes, truth, outcomes_at(evidence, price)[None, :])
+            plan = rejection._build_plan(truth, 0.3)
+            stakes = rejection._choose_stakes(plan, plan.part_of(price))
+            rows = evidence.log_wealths(stakes, truth, outcomes_at(evidence, price)[None, :])
             total += float(np.exp(rows[0]) @ chance)
         worst = max(worst, total)
     assert worst > 1.01
@@ -158,18 +159,17 @@ def test_exchanging_the_audits_turns_the_bounds_round():
 
 
 @pytest.mark.slow
-def test_bounds_and_tests_at_a_declared_difference_never_contradict_each_other():
+def test_bounds_and_p_values_never_contradict_each_other():
     first, second, f = twins()
     rng, both = np.random.default_rng(1), set()
     for n in (60, 400):
         counts = rng.multinomial(n, f)
-        estimate = difference_law(first, second, counts, loss_range=(0, 1)).estimate
+        law = difference_law(first, second, counts, rng=2, loss_range=(0, 1))
         for shift in np.linspace(-0.12, 0.12, 13):
-            at = estimate + shift
-            law = difference_law(first, second, counts, rng=2, loss_range=(0, 1), declared=(at, at))
+            at = law.estimate + shift
             below, above = law.lower_bound(0.05) > at, law.upper_bound(0.05) < at
-            assert below <= (law.pvalue(at) <= 0.05)
-            assert above <= (law.pvalue(at, "less") <= 0.05)
+            assert below == law.rejects(at) == (law.pvalue(at) <= 0.05)
+            assert above == law.certifies(at) == (law.pvalue(at, "less") <= 0.05)
             both |= {(below, above)}
     assert both == {(True, False), (False, False), (False, True)}
 
@@ -239,9 +239,9 @@ def test_rungs_of_even_steps_reach_from_end_to_end(least, most, n):
     assert steps[-1] == most
     assert (np.diff(steps) > 0).all()
     for rung in range(ladder.rungs + 1):
-        assert ladder.below(steps[rung]) == rung
-        assert ladder.below(np.nextafter(steps[rung], 9)) == rung
-        assert ladder.below(np.nextafter(steps[rung], -9)) == max(rung - 1, 0)
+        assert ladder.rung_below(steps[rung]) == rung
+        assert ladder.rung_below(np.nextafter(steps[rung], 9)) == rung
+        assert ladder.rung_below(np.nextafter(steps[rung], -9)) == max(rung - 1, 0)
 
 
 def corners(second_budget=0.065):

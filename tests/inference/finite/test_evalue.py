@@ -54,7 +54,7 @@ def test_it_depends_on_no_seed_level_or_scope():
     counts = [50, 30, 20]
     found = law_of(problem, counts).evalue(0.15)
     other = sampling_law(
-        problem, counts, loss_range=(0.0, 1.0), rng=9, alpha=0.2, delta=0.3, fixed_targets=False
+        problem, counts, loss_range=(0.0, 1.0), rng=9, alpha=0.2, fixed_targets=False
     )
 
     assert other.evalue(0.15) == found

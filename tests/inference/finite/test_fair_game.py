@@ -16,9 +16,8 @@ from tests.inference.finite.enumeration import (
 
 from fairtransport import AuditProblem, Geometry
 from fairtransport.inference import sampling_law
-from fairtransport.inference.finite.certificate import Certificate
+from fairtransport.inference.finite.bets import Certificate, Rejection
 from fairtransport.inference.finite.least_wealth import log_best_mean, log_mean
-from fairtransport.inference.finite.rejection import Rejection
 
 ROUNDING = 1e-12
 LEVELS = (0.05, 0.3)
@@ -29,21 +28,17 @@ def mean_wealths_against_fairness(problem, chances, cells, n, level, **known):
     """Return the mean wealth against ψ <= ψ(f*) at the true prices, for every kind of stakes."""
     truth, totals = problem.value(chances), {}
     for evidence, chance in samples_by_cells(problem, chances, cells, n, **known):
-        own = Rejection(evidence, truth)
-        above = Rejection(evidence, min(1.3 * truth, (1 + truth) / 2))
-        rung = min(1.05 * truth, above.declared)
-        declared = above._declared_plan(level)
+        rejection, above = Rejection(evidence), min(1.3 * truth, (1 + truth) / 2)
         plans = {
-            "aimed at the truth": own._declared_plan(level),
-            "aimed at the top of a rung": own._plan(rung, level),
-            "laid for a larger δ": declared,
-            "after those for a larger δ": own._plan(rung, level, held=declared),
+            "aimed at the truth": rejection._build_plan(truth, level),
+            "aimed at the top of a rung": rejection._build_plan(min(1.05 * truth, above), level),
+            "aimed at a larger δ": rejection._build_plan(above, level),
         }
         for price in true_prices(problem, chances):
             outcomes = outcomes_at(evidence, price)[None, :]
             for kind, plan in plans.items():
-                stakes = own._stakes(plan, plan.part_of(price))
-                wealth = np.exp(evidence.wealth_logs(stakes, truth, outcomes)[0])
+                stakes = rejection._choose_stakes(plan, plan.part_of(price))
+                wealth = np.exp(evidence.log_wealths(stakes, truth, outcomes)[0])
                 key = (kind, price)
                 totals[key] = totals.get(key, 0.0) + float(wealth @ chance)
     return totals
@@ -53,16 +48,11 @@ def mean_wealths_for_certificates(problem, chances, cells, n, level, **known):
     """Return the mean wealth against ψ >= ψ(f*), for every kind of path."""
     truth, totals = problem.value(chances), {}
     for evidence, chance in samples_by_cells(problem, chances, cells, n, **known):
-        certificate = Certificate(evidence, 0.7 * truth)
-        below, path = certificate._declared_run(level)
-        deltas = np.array([truth])
+        certificate, deltas = Certificate(evidence), np.array([truth])
         runs = {
             "aimed at the truth": certificate._run(truth, deltas, level)[0],
             "aimed at the bottom of a rung": certificate._run(0.95 * truth, deltas, level)[0],
-            "laid for a smaller δ": below,
-            "after that for a smaller δ": certificate._run(0.95 * truth, deltas, level, held=path)[
-                0
-            ],
+            "aimed at a smaller δ": certificate._run(0.7 * truth, deltas, level)[0],
         }
         for kind, rows in runs.items():
             totals[kind] = totals.get(kind, 0.0) + float(np.exp(rows[0]) @ chance)
@@ -117,11 +107,12 @@ def test_stakes_do_not_depend_on_later_records():
         evidence = law._evidence
         occupied = np.flatnonzero(counts)
         evidence.__dict__["orders"] = as_orders(np.searchsorted(occupied, sequence)[None, :])
-        rejection, certificate = Rejection(evidence, 0.37), Certificate(evidence, 0.37)
-        path, plan = certificate._declared_run(0.05)[1], rejection._declared_plan(0.05)
+        rejection, certificate = Rejection(evidence), Certificate(evidence)
+        _, path = certificate._run(0.37, np.array([0.37]), 0.05)
+        plan = rejection._build_plan(0.37, 0.05)
         stakes.append(
             (
-                *(rejection._stakes(plan, part).values[0].tolist() for part in (0, 1)),
+                *(rejection._choose_stakes(plan, part)[0].tolist() for part in (0, 1)),
                 path.stakes[0].tolist(),
                 path.prices[0].tolist(),
             )
@@ -149,16 +140,16 @@ def test_a_mixture_of_fixed_stakes_is_a_fair_game_with_targets_from_the_sample()
             geometry = problem.geometry
             seen = Geometry(
                 geometry.blocks, geometry.cost, targets=np.isin(np.arange(problem.size),
-                                                                evidence.occupied),
+                                                                evidence.units.point),
             )  # fmt: skip
             part = AuditProblem(problem.losses, seen, budget=problem.budget)
             orders = evidence.orders
             restricted = replace(evidence, problem=part)
-            rejection = Rejection(restricted, truth)
-            stakes = rejection._stakes(rejection._declared_plan(0.05), 0).values[:, 0]
+            rejection = Rejection(restricted)
+            stakes = rejection._choose_stakes(rejection._build_plan(truth, 0.05), 0)[:, 0]
             cells_of = orders.cell.reshape(-1, 5)
             for price in true_prices(problem, chances):
-                outcomes = restricted.frontiers.at(price).gains + problem.budget * price
+                outcomes = restricted.frontiers.evaluate(price).gains + problem.budget * price
                 factors = 1 + stakes[:, None, None] * (outcomes[cells_of] - truth)
                 wealth = factors.prod(axis=2).mean(axis=0)
                 totals[price] = totals.get(price, 0.0) + float(wealth @ chance)
@@ -177,13 +168,13 @@ def test_the_best_mean_of_the_first_orders_errs_with_at_most_its_level(fewest):
             chance = len(orders) * math.prod(chances[records].tolist())
             law = sampling_law(problem, counts, rng=0, loss_range=(0.0, 1.0))
             law._evidence.__dict__["orders"] = as_orders(
-                np.searchsorted(law._evidence.occupied, orders)
+                np.searchsorted(law._evidence.units.point, orders)
             )
-            rejection = Rejection(law._evidence, truth)
-            plan = rejection._declared_plan(alpha)
+            rejection = Rejection(law._evidence)
+            plan = rejection._build_plan(truth, alpha)
             for price in true_prices(problem, chances):
-                stakes = rejection._stakes(plan, plan.part_of(price))
-                logs = rejection.evidence.wealth_logs(
+                stakes = rejection._choose_stakes(plan, plan.part_of(price))
+                logs = rejection.evidence.log_wealths(
                     stakes, truth, outcomes_at(law._evidence, price)[None, :]
                 )
                 triples = np.array(list(product(logs[0], repeat=drawn)))
@@ -203,55 +194,44 @@ def every_sample(cells, n):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("declared", [None, 0.8, 1.0, 1.25])
-def test_whole_bounds_err_with_at_most_their_level(declared, monkeypatch):
-    """All samples in all their orders: the ladder with its start, declared δ and verdicts."""
+def test_whole_bounds_err_with_at_most_their_level(monkeypatch):
+    """All samples in all their orders: the ladder with its start, verdicts and p-values."""
     # all orders at once, none before the others
-    monkeypatch.setattr("fairtransport.inference.finite.evidence.FEWEST_SHARES", (1, 1))
+    monkeypatch.setattr("fairtransport.inference.finite.evidence.MIN_ORDER_SHARES", (1, 1))
     alpha = 0.2
     for problem, chances, cells in interesting_populations(6, seed=4):
         truth = problem.value(chances)
-        delta = None if declared is None else declared * truth
-        wrong = {"lower": 0.0, "upper": 0.0, "rejected": 0.0, "certified": 0.0}
+        almost = truth * (1 - 1e-9)
+        wrong = dict.fromkeys(("lower", "upper", "rejected", "certified", "p", "p less"), 0.0)
         for records, orders in every_sample(cells, 5):
             counts = np.bincount(records, minlength=problem.size)
             chance = len(orders) * math.prod(chances[records].tolist())
-            law = sampling_law(
-                problem, counts, rng=0, alpha=alpha, loss_range=(0.0, 1.0), delta=delta
-            )
-            cells_of = np.searchsorted(law._evidence.occupied, orders)
+            law = sampling_law(problem, counts, rng=0, alpha=alpha, loss_range=(0.0, 1.0))
+            cells_of = np.searchsorted(law._evidence.units.point, orders)
             law._evidence.__dict__["orders"] = as_orders(cells_of)
             wrong["lower"] += chance * (law.lower_bound(alpha) > truth + 1e-12)
             wrong["upper"] += chance * (law.upper_bound(alpha) < truth - 1e-12)
-            if delta is not None and delta >= truth:
-                wrong["rejected"] += chance * law.rejects(delta, alpha)
-            if delta is not None and delta < truth:
-                wrong["certified"] += chance * law.certifies(delta, alpha)
+            wrong["rejected"] += chance * law.rejects(truth, alpha)
+            wrong["certified"] += chance * law.certifies(almost, alpha)
+            wrong["p"] += chance * (law.pvalue(truth) <= alpha)
+            wrong["p less"] += chance * (law.pvalue(almost, "less") <= alpha)
         assert max(wrong.values()) <= alpha + 1e-12
 
 
-def test_wealth_against_a_rung_is_at_least_that_against_the_declared_threshold():
-    gave_up = 0
+def test_the_same_stakes_win_more_beyond_the_threshold_they_are_aimed_at():
+    """So that rejecting the end of a rung rejects all of it."""
     for problem, chances, cells in interesting_populations(15, seed=5):
         truth = problem.value(chances)
         for evidence, _ in samples_by_cells(problem, chances, cells, 6):
-            declared = 1.5 * truth if 1.5 * truth < 1 else (1 + truth) / 2
-            rejection = Rejection(evidence, declared)
-            plan = rejection._declared_plan(0.05)
-            below = rejection._plan(0.8 * declared, 0.05, held=plan)
-            prices = np.linspace(0, 0.8 * declared / problem.budget, 5) if problem.budget else [0]
+            aim = 1.5 * truth if 1.5 * truth < 1 else (1 + truth) / 2
+            rejection = Rejection(evidence)
+            plan = rejection._build_plan(aim, 0.05)
+            prices = np.linspace(0, 0.8 * aim / problem.budget, 5) if problem.budget else [0]
             for price in prices:
-                stakes, held = (rejection._stakes(one, one.part_of(price)) for one in (plan, below))
-                gave_up += int(stakes.lost.sum())
+                stakes = rejection._choose_stakes(plan, plan.part_of(price))
                 outcomes = outcomes_at(evidence, price)[None, :]
-                against_declared = rejection.evidence.wealth_logs(stakes, declared, outcomes)
-                against_declared[:, stakes.lost] = -np.inf
-                against_rung = rejection.evidence.wealth_logs(held, 0.8 * declared, outcomes)
-                assert (against_rung >= against_declared - ROUNDING).all()
-            certificate = Certificate(evidence, 0.5 * truth)
-            rows, path = certificate._declared_run(0.05)
-            rows = np.where(path.until < path.stakes.shape[1], -np.inf, rows)
-            gave_up += int((path.until < path.stakes.shape[1]).sum())
-            above, _ = certificate._run(0.6 * truth, np.array([0.6 * truth]), 0.05, held=path)
-            assert (above >= rows - ROUNDING).all()
-    assert gave_up > 0
+                against_aim = evidence.log_wealths(stakes, aim, outcomes)
+                below = evidence.log_wealths(stakes, 0.8 * aim, outcomes)
+                assert (below >= against_aim - ROUNDING).all()
+            rows, _ = Certificate(evidence)._run(0.5 * truth, np.array([0.5, 0.6]) * truth, 0.05)
+            assert (rows[1] >= rows[0] - ROUNDING).all()

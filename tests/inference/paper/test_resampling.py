@@ -3,12 +3,12 @@ import pytest
 from scipy import stats
 
 from fairtransport import AuditProblem, Geometry, InputError
-from fairtransport.inference.paper import resampling
-from fairtransport.inference.paper.resampling import (
-    check_resamples_wanted,
-    values_of_resamples,
-    with_replacement,
-    without_replacement,
+from fairtransport.inference import resampling
+from fairtransport.inference.resampling import (
+    check_n_resamples,
+    compute_resampled_values,
+    draw_with_replacement,
+    draw_without_replacement,
 )
 
 COUNTS = np.array([5, 0, 30, 1, 14, 50])
@@ -34,7 +34,7 @@ def fits(observed, expected_law):
 # below four times the number of points people are drawn one by one, above it cell by cell
 @pytest.mark.parametrize("size", [3, 20, 24, 100, 900])
 def test_resamples_with_replacement_are_multinomial(size):
-    rows = np.rint(drawn(with_replacement(COUNTS, size)) * size).astype(int)
+    rows = np.rint(drawn(draw_with_replacement(COUNTS, size)) * size).astype(int)
     assert (rows.sum(axis=1) == size).all()
     assert (rows[:, 1] == 0).all()
     for cell in (0, 2, 3, 5):
@@ -45,7 +45,7 @@ def test_resamples_with_replacement_are_multinomial(size):
 
 @pytest.mark.parametrize("size", [3, 20, 24, 60, 100])
 def test_subsamples_are_hypergeometric(size):
-    rows = np.rint(drawn(without_replacement(COUNTS, size)) * size).astype(int)
+    rows = np.rint(drawn(draw_without_replacement(COUNTS, size)) * size).astype(int)
     assert (rows.sum(axis=1) == size).all()
     assert (rows <= COUNTS).all()
     for cell in (0, 2, 3, 5):
@@ -57,16 +57,18 @@ def test_subsamples_are_hypergeometric(size):
 
 
 def test_many_people_need_no_table(monkeypatch):
-    expected = drawn(with_replacement(COUNTS, 7))
-    monkeypatch.setattr("fairtransport.inference.paper.resampling.LARGEST_TABLE", 10)
-    assert np.array_equal(drawn(with_replacement(COUNTS, 7)), expected)
+    expected = drawn(draw_with_replacement(COUNTS, 7))
+    monkeypatch.setattr("fairtransport.inference.resampling.MAX_TABLE_PEOPLE", 10)
+    assert np.array_equal(drawn(draw_with_replacement(COUNTS, 7)), expected)
 
 
 def test_draws_do_not_depend_on_how_blocks_are_worked_on(monkeypatch):
     problem = AuditProblem(np.arange(6.0), Geometry(np.zeros(6)))
-    monkeypatch.setattr("fairtransport.inference.paper.resampling.BLOCK_ENTRIES", 60)
+    monkeypatch.setattr("fairtransport.inference.resampling.BLOCK_ENTRIES", 60)
     first, second = (
-        values_of_resamples(problem, with_replacement(COUNTS, 5), 95, np.random.default_rng(4))
+        compute_resampled_values(
+            problem, draw_with_replacement(COUNTS, 5), 95, np.random.default_rng(4)
+        )
         for _ in range(2)
     )
     assert np.array_equal(first, second)
@@ -74,8 +76,8 @@ def test_draws_do_not_depend_on_how_blocks_are_worked_on(monkeypatch):
 
 
 def test_very_large_resamples_are_multinomial_without_a_list_of_people(monkeypatch):
-    monkeypatch.setattr(resampling, "MOST_LACKING", 0)
-    rows = np.rint(drawn(with_replacement(COUNTS, 900)) * 900).astype(int)
+    monkeypatch.setattr(resampling, "MAX_SINGLE_DRAWS", 0)
+    rows = np.rint(drawn(draw_with_replacement(COUNTS, 900)) * 900).astype(int)
 
     assert (rows.sum(axis=1) == 900).all()
     assert (rows[:, 1] == 0).all()
@@ -85,10 +87,10 @@ def test_very_large_resamples_are_multinomial_without_a_list_of_people(monkeypat
 
 def test_more_people_than_numpy_subsamples_are_refused():
     with pytest.raises(InputError, match="fewer than 1,000,000,000 people, got 1,000,000,001"):
-        without_replacement(np.array([10**9, 1]), 100)
+        draw_without_replacement(np.array([10**9, 1]), 100)
 
 
 @pytest.mark.parametrize("many", [0, 10**7 + 1, 10**400, 1.5])
 def test_a_number_of_resamples_has_limits(many):
     with pytest.raises(InputError, match=r"^`n_resamples` must be a whole number >= 1"):
-        check_resamples_wanted(many)
+        check_n_resamples(many)

@@ -3,8 +3,8 @@ import pytest
 from scipy import stats
 
 from fairtransport import InputError
-from fairtransport.inference.paper import truncated
-from fairtransport.inference.paper.truncated import draw_truncated
+from fairtransport.inference import resampling as truncated
+from fairtransport.inference.resampling import draw_truncated
 
 
 def by_rejection(f, step, many, rng):
@@ -20,7 +20,7 @@ def by_rejection(f, step, many, rng):
 
 @pytest.mark.parametrize("exact", [False, True])
 def test_both_samplers_follow_algorithm_two(exact, monkeypatch):
-    monkeypatch.setattr(truncated, "CHEAP", 2.0 if exact else 0.0)
+    monkeypatch.setattr(truncated, "MIN_ACCEPTANCE", 2.0 if exact else 0.0)
     f = np.array([0.4, 0.3, 0.0, 0.15, 0.1, 0.04, 0.01])
     step = 200**-0.25
     ours = draw_truncated(f, step, 4000, np.random.default_rng(0))
@@ -56,6 +56,6 @@ def test_few_points_are_drawn_by_rejection():
 
 
 def test_hopeless_sampling_is_refused(monkeypatch):
-    monkeypatch.setattr(truncated, "MOST_NORMALS", 1)
+    monkeypatch.setattr(truncated, "MAX_NORMALS", 1)
     with pytest.raises(InputError, match="`method` 'numerical' accepts"):
         draw_truncated(np.full(300, 1 / 300), 0.2, 1_000_000, np.random.default_rng(0))

@@ -12,9 +12,8 @@ from tests.validity.cases import near_corner, rare_bias, twins
 from fairtransport import AuditProblem, Geometry
 from fairtransport.errors import InputError
 from fairtransport.inference import Pilot, sample_size, sampling_law
-from fairtransport.inference.planning import simulated_power as simulated
-from fairtransport.inference.planning.binomial_power import BinomialTest
-from fairtransport.inference.planning.simulated_power import Simulation
+from fairtransport.inference import power as simulated
+from fairtransport.inference.power import BinomialTest, Simulation
 
 
 def scipy_power(n, share, delta, alpha, goal):
@@ -177,7 +176,7 @@ def test_the_simulated_size_is_near_the_exact_one_without_a_budget(seed):
 def test_a_grid_that_misses_is_moved(factor, monkeypatch):
     case = twins()
     exact = sample_size(value=case.truth, delta=0.03)
-    monkeypatch.setattr(Simulation, "_rough_centre", lambda self, wanted: factor * exact.n)
+    monkeypatch.setattr(Simulation, "_rough_centre", lambda self, target_power: factor * exact.n)
 
     found = simulation(case, 0.03).sample_size(0.8)
 
@@ -185,8 +184,8 @@ def test_a_grid_that_misses_is_moved(factor, monkeypatch):
 
 
 def test_a_search_that_never_ends_takes_the_best_so_far(monkeypatch):
-    monkeypatch.setattr(simulated, "ROUNDS", 1)
-    monkeypatch.setattr(Simulation, "_rough_centre", lambda self, wanted: 10.0)
+    monkeypatch.setattr(simulated, "MAX_GRIDS", 1)
+    monkeypatch.setattr(Simulation, "_rough_centre", lambda self, target_power: 10.0)
 
     found = simulation(twins(), 0.03, many=20).sample_size(0.8)
 
@@ -300,7 +299,7 @@ def test_the_same_seed_gives_the_same_plan():
 
 def test_a_check_that_fails_is_told(monkeypatch):
     case = twins()
-    monkeypatch.setattr(Simulation, "sample_size", lambda self, wanted: simulated.Crossing(50, 1.0))
+    monkeypatch.setattr(Simulation, "sample_size", lambda *_: simulated.Crossing(50, 1.0))
 
     plan = sample_size(
         problem=case.problem, frequencies=case.frequencies, delta=0.03, method="limit-law",

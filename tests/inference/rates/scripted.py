@@ -13,7 +13,7 @@ class ScriptedUrns:
     def __init__(self, losses):
         self.losses = [list(cell) for cell in losses]
 
-    def unseal(self, cells, people):
+    def draw_sums(self, cells, people):
         """Return the sums of the next losses."""
         sums = []
         for cell, many in zip(cells, people, strict=True):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from tests.inference.rates.scripted import ScriptedUrns, all_losses, rises
 
-from fairtransport.inference.rates import bets
-from fairtransport.inference.rates.model import Seen
-from fairtransport.inference.rates.unsealing import bet_after, signs_differ
+from fairtransport.inference.rates import kernels as bets
+from fairtransport.inference.rates.betting import bet_after_pilot, has_mixed_signs
+from fairtransport.inference.rates.kernels import ObservedLosses
 
 ROUNDING = 1e-12
 
@@ -26,8 +26,8 @@ def mean_wealth(pilot, design, means, alpha):
     people, losses, strata = pilot
     total, stake = 0.0, 0.0
     for fared, chance in all_losses(design, means):
-        seen = Seen(people.copy(), losses.copy(), strata)
-        log_wealth, stake, many, _ = bet_after(seen, design, ScriptedUrns(fared), alpha)
+        seen = ObservedLosses(people.copy(), losses.copy(), strata)
+        log_wealth, stake, many, _ = bet_after_pilot(seen, design, ScriptedUrns(fared), alpha)
         assert many == design.sum()
         total += chance * np.exp(log_wealth)
     return total, stake
@@ -57,10 +57,10 @@ def test_without_differences_the_mean_wealth_is_exactly_one():
         means = np.repeat(rng.random((2, 1)), 2, axis=1)
         wealth, _ = mean_wealth(pilot, design, means, 0.05)
         assert wealth == pytest.approx(1, abs=1e-12)
-        seen = Seen(*pilot[:2], pilot[2])
+        seen = ObservedLosses(*pilot[:2], pilot[2])
         fared = [np.ones(many) for many in design.ravel()]
         fared[0] = np.zeros(design[0, 0])
-        played += abs(bet_after(seen, design, ScriptedUrns(fared), 0.05)[0]) > 0.01
+        played += abs(bet_after_pilot(seen, design, ScriptedUrns(fared), 0.05)[0]) > 0.01
     assert played >= 8
 
 
@@ -81,13 +81,13 @@ def test_over_all_samples_of_five_people_the_evidence_has_a_mean_of_at_most_one(
         def shown(first, cells=cells, losses=losses):
             count = np.bincount(cells[:first], minlength=4).reshape(2, 2)
             sums = np.bincount(cells[:first], losses[:first], minlength=4).reshape(2, 2)
-            return Seen(count.astype(float), sums, strata)
+            return ObservedLosses(count.astype(float), sums, strata)
 
-        first = 3 if signs_differ(shown(2)) else 2
+        first = 3 if has_mixed_signs(shown(2)) else 2
         longer.add(first)
         design = np.bincount(cells[first:], minlength=4).reshape(2, 2)
         urns = ScriptedUrns([losses[first:][cells[first:] == cell] for cell in range(4)])
-        log_wealth, stake, many, _ = bet_after(shown(first), design, urns, 0.05)
+        log_wealth, stake, many, _ = bet_after_pilot(shown(first), design, urns, 0.05)
         total += np.prod(chances[list(people)]) * np.exp(log_wealth) / (1 + stake * value) ** many
 
     assert total <= 1 + ROUNDING
@@ -111,7 +111,7 @@ def test_no_bet_exceeds_what_movers_allow():
         groups = int(rng.integers(2, 5))
         means, people = rng.random(groups), rng.integers(0, 6, groups)
         stake = float(rng.uniform(0, 0.75))
-        g, f = bets.target(means, 0.2, people, 1, stake)
+        g, f = bets.choose_target(means, 0.2, people, 1, stake)
         if g < 0:
             assert (people > 0).sum() < 2
             continue
@@ -127,7 +127,7 @@ def test_a_plan_uses_nobody_twice_and_has_targets_and_movers_in_each_tuple():
     for _ in range(200):
         shape = int(rng.integers(1, 6)), int(rng.integers(2, 4))
         sealed = rng.integers(0, 30, shape) * rng.integers(0, 2, shape)
-        block, take = bets.plan(sealed, rng.random(shape), np.full(shape[0], 0.2), 0.1)
+        block, take = bets.plan_tuples(sealed, rng.random(shape), np.full(shape[0], 0.2), 0.1)
         used = np.zeros(shape, int)
         np.add.at(used, block, take)
         assert (used <= sealed).all()

@@ -5,9 +5,8 @@ import pytest
 from scipy.stats import chisquare, hypergeom, ks_2samp
 
 from fairtransport.inference import rate_table
-from fairtransport.inference.rates import orders
-from fairtransport.inference.rates.orders import CountedUrns, ShuffledUrns
-from fairtransport.inference.rates.unsealing import unseal
+from fairtransport.inference.rates import betting as orders
+from fairtransport.inference.rates.betting import CountedUrns, ShuffledUrns, run_orders
 
 SURPRISE = 1e-4
 TABLE = rate_table([0, 0, 0, 0], [0, 0, 1, 1], [0.0, 1.0, 0.0, 1.0], counts=[5, 4, 3, 6])
@@ -19,7 +18,7 @@ def test_unsealing_draws_without_replacement(kind):
     rng = np.random.default_rng(1)
     cells, people = np.array([0, 1, 0]), np.array([4, 2, 3])
     drawn = np.array([
-        kind(TABLE, TABLE.count, rng).unseal(cells, people) for _ in range(3000)
+        kind(TABLE, TABLE.count, rng).draw_sums(cells, people) for _ in range(3000)
     ])  # fmt: skip
     for column, (bad, many, take) in enumerate([(4, 9, 4), (6, 9, 2), (4, 9, 3)]):
         law = hypergeom(many, bad, take).pmf(np.arange(take + 1))
@@ -40,7 +39,7 @@ def test_in_the_end_everything_is_unsealed(kind):
     urns = kind(table, table.count, rng)
     cells = np.arange(table.cells)
     first = table.people.ravel() // 3
-    sums = urns.unseal(cells, first) + urns.unseal(cells, table.people.ravel() - first)
+    sums = urns.draw_sums(cells, first) + urns.draw_sums(cells, table.people.ravel() - first)
 
     assert sums == pytest.approx(table.losses.ravel())
 
@@ -50,9 +49,9 @@ def test_wealth_has_one_law_from_counts_and_from_people(monkeypatch):
     block, group = rng.integers(0, 6, 400), rng.integers(0, 2, 400)
     losses = np.round(rng.beta(1, 2, 400) + 0.2 * group, 1).clip(0, 1)
     table = rate_table(block, group, losses)
-    people = unseal(table, 600, 0.05, np.random.default_rng(4))
-    monkeypatch.setattr(orders, "SHUFFLED", 0)
-    counts = unseal(table, 600, 0.05, np.random.default_rng(5))
+    people = run_orders(table, 600, 0.05, np.random.default_rng(4))
+    monkeypatch.setattr(orders, "MAX_SHUFFLED", 0)
+    counts = run_orders(table, 600, 0.05, np.random.default_rng(5))
 
     for ours, theirs in zip(people, counts, strict=True):
         assert ks_2samp(ours, theirs).pvalue > SURPRISE

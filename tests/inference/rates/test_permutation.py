@@ -9,9 +9,9 @@ from scipy.stats import binom
 from fairtransport.inference import rate_table
 from fairtransport.inference.rates import permutation
 from fairtransport.inference.rates.permutation import (
-    combined_pvalue,
+    combine_pvalues,
+    compute_table_statistics,
     permutation_pvalue,
-    statistics,
 )
 
 BLOCKS = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2])
@@ -35,17 +35,17 @@ def all_tables(losses):
 @pytest.mark.parametrize("seed", range(3))
 def test_it_agrees_with_all_permutations(seed, kind, monkeypatch):
     if kind == "counts":
-        monkeypatch.setattr(permutation, "SHUFFLED", 0)
+        monkeypatch.setattr(permutation, "MAX_SHUFFLED", 0)
     rng = np.random.default_rng(seed)
     losses = rng.choice([0.0, 1.0] if seed else [0.0, 0.5, 1.0], len(BLOCKS))
     losses[:2], losses[2:4] = 0, 1
     table = rate_table(BLOCKS, GROUPS, losses, strata=STRATA)
     dealt = all_tables(losses)
-    observed = statistics(table, table.losses[None])
-    pool = statistics(table, dealt)
+    observed = compute_table_statistics(table, table.losses[None])
+    pool = compute_table_statistics(table, dealt)
     # the exact p-value: where the observed stands among all arrangements
     at = np.flatnonzero((np.round(pool, 9) == np.round(observed, 9)).all(axis=1))[0]
-    exact = combined_pvalue(np.r_[pool[at : at + 1], np.delete(pool, at, axis=0)])
+    exact = combine_pvalues(np.r_[pool[at : at + 1], np.delete(pool, at, axis=0)])
     resamples = 20_000
     drawn = permutation_pvalue(table, resamples, np.random.default_rng(9))
 
@@ -58,9 +58,9 @@ def test_among_all_permutations_a_share_of_at_most_alpha_has_a_p_value_of_at_mos
     rng = np.random.default_rng(seed)
     losses = rng.choice([0.0, 1.0], len(BLOCKS))
     table = rate_table(BLOCKS, GROUPS, losses, strata=STRATA)
-    pool = statistics(table, all_tables(losses))
+    pool = compute_table_statistics(table, all_tables(losses))
     pvalues = np.array([
-        combined_pvalue(np.r_[pool[at : at + 1], np.delete(pool, at, axis=0)])
+        combine_pvalues(np.r_[pool[at : at + 1], np.delete(pool, at, axis=0)])
         for at in range(len(pool))
     ])  # fmt: skip
     for alpha in np.unique(pvalues):
@@ -72,7 +72,7 @@ def test_draws_of_the_two_kinds_have_the_moments_of_dealing():
     losses = rng.choice([0.0, 1.0], len(BLOCKS))
     table = rate_table(BLOCKS, GROUPS, losses, strata=STRATA)
     tables = all_tables(losses)
-    for deal in (permutation._shuffled, permutation._counted):
+    for deal in (permutation._deal_by_shuffling, permutation._deal_by_counts):
         drawn = deal(table, 20_000, np.random.default_rng(2))
         assert drawn.mean(axis=0) == pytest.approx(tables.mean(axis=0), abs=0.03)
         assert drawn.var(axis=0) == pytest.approx(tables.var(axis=0), abs=0.03)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fairtransport.inference.rates.random_answers import (
-    DrawnLosses,
-    _Game,
+    LossDraws,
+    _TupleBets,
     random_answers_law,
 )
 
@@ -15,7 +15,7 @@ from fairtransport.inference.rates.random_answers import (
 def drawn(losses, counts):
     """Two profiles, each with two groups; losses are of shape (4, draws)."""
     blocks, groups = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
-    return DrawnLosses(
+    return LossDraws(
         np.asarray(losses, float), np.array(counts), blocks, groups, blocks, np.zeros(4, np.int64)
     )
 
@@ -30,7 +30,7 @@ def test_the_mean_wealth_over_all_draws_is_at_most_the_product(stake, counts, ch
     for outcome in itertools.product((0, 1), repeat=4 * draws):
         losses = np.reshape(outcome, (4, draws))
         chance = np.prod(np.where(losses == 1, errs[:, None], 1 - errs[:, None]))
-        log_wealth, _ = _Game(drawn(losses, counts)).play(np.array([1, 0]), stake)
+        log_wealth, _ = _TupleBets(drawn(losses, counts)).run_order(np.array([1, 0]), stake)
         total += chance * np.exp(log_wealth)
     rise = np.repeat(errs.reshape(2, 2).max(axis=1), 2) - errs
 

@@ -5,7 +5,8 @@ import pytest
 from tests.inference.rates.scripted import ScriptedUrns, all_losses
 
 from fairtransport.inference import rate_law, rate_table
-from fairtransport.inference.rates import orders, upper_bound
+from fairtransport.inference.rates import betting as orders
+from fairtransport.inference.rates import law as upper_bound
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -46,17 +46,38 @@
       for (const one of form.querySelectorAll(selector)) one.hidden = !wanted;
     };
     const chosen = (name) => form.querySelector(`[name="${name}"]:checked`)?.value;
+    // the column whose values are the decisions: the one chosen, or what really happened
+    const goodColumn = () => {
+      const decision = form.elements.decision.value;
+      if (decision !== "" || chosen("answers") !== "model") return decision;
+      const selects = [...form.querySelectorAll(".column select")];
+      return String(selects.findIndex((select) => select.value === "label"));
+    };
     const arrange = () => {
-      show(".only-model", chosen("answers") === "model");
-      show(".only-column", chosen("answers") !== "model");
+      const byModel = chosen("answers") === "model";
+      show(".only-model", byModel);
+      show(".only-column", !byModel);
       show(".only-stated", chosen("similarity") === "mixed-tabular");
       show(".only-distance", chosen("similarity") !== "ignore-sensitive");
-      for (const row of form.querySelectorAll(".column")) {
-        row.dataset.role = row.querySelector("select").value;
-      }
-      for (const one of form.querySelectorAll("[data-scale]")) {
-        one.hidden = form.elements[`role.${one.dataset.scale}`].value !== "case";
-      }
+      form.elements.decision.options[0].text = byModel ? "none: the model decides" : "choose";
+      const good = goodColumn();
+      for (const one of form.querySelectorAll("[data-good]")) one.hidden = one.dataset.good !== good;
+      show(".only-without-good", !form.querySelector(`[data-good="${good}"]`));
+      form.querySelectorAll(".column").forEach((row, at) => {
+        const select = row.querySelector("select");
+        const taken = row.querySelector(".taken");
+        const isDecision = form.elements.decision.value === String(at) && select.value !== "score";
+        const isGroup = form.elements[`group.${at}`]?.checked === true;
+        const role = isDecision ? "prediction" : isGroup ? "sensitive" : select.value;
+        row.dataset.role = role;
+        select.hidden = isDecision || isGroup;
+        taken.hidden = !select.hidden;
+        taken.textContent = isDecision ? "the decision, chosen above" : "groups, chosen above";
+        const scale = form.querySelector(`[data-scale="${at}"]`);
+        if (scale) scale.hidden = role !== "case";
+        const reference = form.querySelector(`[data-reference="${at}"]`);
+        if (reference) reference.hidden = role !== "sensitive";
+      });
     };
     const means = settled(async () => {
       const answer = await fetch(`${form.dataset.means}?${fields(form)}`);

@@ -1,426 +1,308 @@
-"""Compiled betting: stakes chosen from the past, and the wealth that they lead to.
-
-A bet against "E Y <= δ" multiplies wealth by 1 + λ(Y − δ), one against "E Y >= δ" by
-1 − λ(Y − δ), record by record, with a stake λ that depends on earlier records only. Under the
-hypothesis the wealth's mean is at most 1, whatever the stakes.
-
-The stakes are *digital*: they hedge an option that pays 1/α at the end if the bet succeeds. If
-wealth is W with m records to come, p = c · α · W is the option's price at variance v, d = Φ⁻¹(p),
-and its hedge is λ = pdf(d)/(p √(v m)). The cushion c < 1 makes the option aim a little above 1/α,
-since hedging in steps is not perfect; the more records, the less it needs.
-"""
+"""Evidence against ψ <= δ and ψ >= δ: the tests at one threshold, and the bounds."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit, prange
+
+from fairtransport._core.parallel import threads_for
+from fairtransport.inference.finite.evidence import (
+    MAX_RECORD_LOSS,
+    N_FIXED_STAKES,
+    PRIOR_RECORDS,
+    Evidence,
+    Ladder,
+    Plan,
+    build_fixed_stakes,
+)
+from fairtransport.inference.finite.least_wealth import LeastWealth, least_log_wealth
 
 if TYPE_CHECKING:
-    from fairtransport.checks import FloatArray, IntArray
-    from fairtransport.inference.finite.orders import Orders
-
-SMALL = 5e-3
-TINY, HUGE = 1e-100, 1e100
-"""Products of factors are put into the sum of logarithms before they leave this range."""
-FEW = 8.0
-"""Records of a cell whose factors are multiplied one by one; of more, logarithms are faster."""
-GIVEN_UP = math.log(1 / 300)
-"""The log-wealth at which an order counts as lost."""
-SAFE = 0.9999
-"""Price of the option from which it counts as won and nothing is staked any more."""
+    from fairtransport._core.validation import FloatArray
+    from fairtransport.inference.finite.certificate_kernels import Path
 
 
-@njit(cache=True)
-def _upper_quantile(p: float) -> float:
-    """Return z with P(Z > z) = p for a standard normal Z, by Newton's method.
+RUNG_PARTS = 16
+"""Parts of a rung to which a bound inside it is found."""
+MAX_HINTS = 6
+"""Prices of earlier searches with which a search over prices begins."""
+PRECISION = 0.05
+"""To which the logarithm of a wealth that does not reject is computed."""
 
-    Parameters
-    ----------
-    p
-        A tail probability strictly between 0 and 1.
 
-    Returns
-    -------
-    float
-        The upper p-quantile, negative for p > ½.
+@dataclass(frozen=True, eq=False)
+class Rejection:
+    """Bets against "ψ <= d", for any d.
 
     Notes
     -----
-    A rational start good to .0005 (Abramowitz and Stegun 26.2.23) in the smaller tail, then two
-    Newton steps on P(Z > z) − q, each of which about squares the error. Compiled code cannot
-    call ``scipy.special.ndtri``, and a stake needs no more digits than these.
-
-    Examples
-    --------
-    >>> round(_upper_quantile(0.05), 5), round(_upper_quantile(0.95), 5)
-    (1.64485, -1.64485)
+    The test at d bets on each order with stakes aimed at d. The same stakes win more against a
+    smaller d, at every price, so that rejecting the top of a rung rejects all of it.
     """
-    # a start good to .0005 (Abramowitz and Stegun 26.2.23), then two corrections
-    # the formula is for the upper half; the lower one is its mirror image, told apart by `p == q`
-    q = min(p, 1.0 - p)
-    t = math.sqrt(-2.0 * math.log(q))
-    z = t - (2.515517 + t * (0.802853 + t * 0.010328)) / (
-        1.0 + t * (1.432788 + t * (0.189269 + t * 0.001308))
-    )
-    for _ in range(2):
-        density = math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
-        z += (0.5 * math.erfc(z / math.sqrt(2.0)) - q) / density
-    return z if p == q else -z
 
+    evidence: Evidence
+    _hints: list[float] = field(default_factory=list)
 
-@njit(cache=True)
-def log_factor(x: float) -> float:
-    """Return log(1 + x), for small x by six terms of its series: good to 1e-15.
+    def log_wealth(self, delta: float, level: float) -> float:
+        """Return the log-wealth against ψ <= δ, aimed at a level.
 
-    Parameters
-    ----------
-    x
-        What one record adds to wealth, as a share of it; more than −1.
+        It rejects at that level if it reaches −log(level); else it is a lower limit of it that
+        is good to ``PRECISION``.
+        """
+        plan = self._build_plan(delta, level)
+        target = plan.target
+        while (least := self._find_least_wealth(plan, delta, target)).value < target:
+            if least.value == -math.inf:
+                return least.value
+            # this is no limit yet: look for a little less
+            target = least.value - PRECISION
+        return least.value
 
-    Returns
-    -------
-    float
-        The logarithm of the record's factor.
+    def rejects(self, delta: float, level: float) -> bool:
+        """Whether ψ <= δ, and with it every smaller threshold, is rejected at a level."""
+        plan = self._build_plan(delta, level)
+        return self._find_least_wealth(plan, delta, plan.target).value >= plan.target
 
-    Notes
-    -----
-    A stake is of the order of 1/√n, so that most factors are close to 1: there the nested
-    polynomial is both faster than a logarithm and free of the cancellation in 1 + x.
+    def bound(self, alpha: float) -> float:
+        """Return the first threshold that is not rejected."""
+        ladder = self.evidence.ladder
+        rung = ladder.climb(alpha, self._rejects_rung, self.evidence.start_rungs[0])
+        bottom, top = ladder.threshold(rung), ladder.threshold(rung + 1)
+        # nothing reaches beyond the largest gain: the last rung has no test of its own
+        if top >= self.evidence.max_value:
+            return bottom
+        # the test of the rung that failed as a whole; inside it the same stakes decide every δ
+        plan = self._build_plan(top, Ladder.main_level(alpha))
+        return self._bisect_rung(plan, bottom, top, (top - bottom) / RUNG_PARTS)
 
-    Examples
-    --------
-    >>> log_factor(0.5) == math.log(1.5)
-    True
-    >>> abs(log_factor(1e-3) - math.log1p(1e-3)) < 1e-15
-    True
-    """
-    if abs(x) < SMALL:
-        series = 1.0 / 5.0 - x / 6.0
-        return float(x * (1.0 - x * (0.5 - x * (1.0 / 3.0 - x * (0.25 - x * series)))))
-    return math.log(1.0 + x)
+    def _rejects_rung(self, rung: int, level: float) -> bool:
+        """Whether ψ <= δ is rejected for all δ up to a rung."""
+        top = self.evidence.ladder.threshold(rung)
+        return top < self.evidence.max_value and self.rejects(top, level)
 
+    def _bisect_rung(self, plan: Plan, bottom: float, top: float, part: float) -> float:
+        """Return the largest δ up to which all prices are rejected by the same stakes.
 
-@njit(cache=True)
-def multiplied(total: float, product: float, x: float, count: float) -> tuple[float, float]:
-    """Return log-wealth ``total`` + log ``product`` after ``count`` records of factor 1 + x.
-
-    Few records cost a product each; a logarithm is taken before it leaves the range of floats.
-
-    Parameters
-    ----------
-    total, product
-        The wealth so far, exp(total) · product: a sum of logarithms and a product that was not
-        put into it yet.
-    x
-        The stake times what one record won, more than −1.
-    count
-        How many records have this outcome; a whole number.
-
-    Returns
-    -------
-    total, product
-        The same pair afterwards.
-
-    Examples
-    --------
-    Three records that each win half of a wealth, not put into the sum of logarithms yet:
-
-    >>> multiplied(0.0, 1.0, 0.5, 3.0)
-    (0.0, 3.375)
-    """
-    # a cell's records are alike: their factors are one power, and its logarithm is one product
-    if count > FEW:
-        return total + count * log_factor(x), product
-    for _ in range(int(count)):
-        product *= 1.0 + x
-    # at most eight factors came since the last look: from inside this range only factors beyond
-    # 1e26 or below 1e-26 could leave that of floats
-    if not TINY < product < HUGE:
-        return total + math.log(product), 1.0
-    return total, product
-
-
-@njit(cache=True)
-def digital_hedge(log_wealth: float, alpha: float, cushion: float) -> float:
-    """Return pdf(d)/p for the option that pays 1/α: the stake in units of 1/√(v m).
-
-    Parameters
-    ----------
-    log_wealth
-        The logarithm of the wealth so far.
-    alpha
-        The level: wealth that reaches 1/α rejects.
-    cushion
-        Below 1: the option is aimed at 1/(cushion · α), a little more than what is needed.
-
-    Returns
-    -------
-    float
-        0 once the option is as good as won.
-
-    Notes
-    -----
-    p = cushion · α · W is what the option costs now if the bet is fair, d its normal quantile.
-    Any function of the past may be staked, so the rule needs no proof, only a lower limit of 0
-    and the caller's cap.
-
-    Examples
-    --------
-    At the start a level of .05 is far off; close to 1/α the stake falls, and beyond it is 0.
-
-    >>> [round(digital_hedge(math.log(wealth), 0.05, 0.95), 2) for wealth in (1.0, 10.0, 25.0)]
-    [2.08, 0.84, 0.0]
-    """
-    # p is a price, so it must lie inside (0, 1): a wealth of next to nothing still has a quantile,
-    # and e⁵⁰ is beyond any 1/α in use: there the option is won in either case
-    p = max(cushion * alpha * math.exp(min(log_wealth, 50.0)), 1e-12)
-    if p >= SAFE:
-        return 0.0
-    z = _upper_quantile(p)
-    return float(math.exp(-0.5 * z * z) / (math.sqrt(2.0 * math.pi) * p))
-
-
-@njit(cache=True)
-def digital_stake(
-    log_wealth: float, alpha: float, cushion: float, variance: float, left: float, drift: float
-) -> float:
-    """Return the option's hedge; once it is won, what is above 1/α goes on betting.
-
-    ``drift`` is the past mean of what is bet on. Half of Kelly's stake on the surplus lets
-    wealth grow where the evidence is overwhelming, at little risk to 1/α.
-
-    Parameters
-    ----------
-    log_wealth, alpha, cushion
-        The wealth so far, the level and how closely wealth is aimed at 1/α, as in
-        `digital_hedge`.
-    variance
-        The guess of E(Y − δ)², positive.
-    left
-        The number of records to come, this block's included; positive.
-    drift
-        The guess of E(Y − δ), from the past.
-
-    Returns
-    -------
-    float
-        λ >= 0, not yet capped: the caller knows how much a record can lose.
-
-    Examples
-    --------
-    More variance or more records to come ask for a smaller stake.
-
-    >>> round(digital_stake(0.0, 0.05, 0.95, 0.04, 100.0, 0.0), 3)
-    1.042
-    >>> round(digital_stake(0.0, 0.05, 0.95, 0.04, 400.0, 0.0), 3)
-    0.521
-    """
-    hedge = digital_hedge(log_wealth, alpha, cushion)
-    if hedge > 0.0:
-        return float(hedge / math.sqrt(variance * left))
-    # of a wealth W > 1/α only the share 1 − 1/(αW) is put at risk; nothing of it is at W <= 1/α
-    surplus = 1.0 - math.exp(-max(log_wealth + math.log(alpha), 0.0))
-    return float(0.5 * surplus * max(drift, 0.0) / variance)
-
-
-@njit(cache=True, parallel=True)
-def log_wealths(
-    records: Orders, stakes: FloatArray, outcomes: FloatArray, over: FloatArray, result: FloatArray
-) -> None:
-    """Fill (outcomes, orders) with the log-wealth of stakes on rows of ``outcomes``.
-
-    ``over`` is what the outcome of each entry is bet to exceed.
-
-    Parameters
-    ----------
-    records
-        The orders whose blocks are bet on.
-    stakes
-        (orders, blocks), one stake for all records of a block.
-    outcomes
-        (rows, cells) what a record of each cell turns out as, Y_ν at one price a row.
-    over
-        By entry of ``records``: δ, or d + Y'_μ in a bet on a difference.
-    result
-        (rows, orders), filled: log Π(1 + λ(Y − over)).
-    """
-    orders, blocks = stakes.shape
-    # one loop over both, so that threads are busy with few rows and many orders as well as the
-    # reverse
-    for job in prange(outcomes.shape[0] * orders):
-        y, s = job // orders, job % orders
-        total, product = 0.0, 1.0
-        for e in range(blocks):
-            # a block without a stake multiplies wealth by 1: passed over, and most lost orders are
-            # such
-            stake = stakes[s, e]
-            if stake == 0.0:
-                continue
-            for a in range(records.start[s, e], records.start[s, e + 1]):
-                x = stake * (outcomes[y, records.cell[a]] - over[a])
-                # stakes are capped so that this cannot be for outcomes that there are; tangents of
-                # φ, which `least_wealth` bets on too, may lie far below it, and whoever lost
-                # everything stays at 0
-                if x <= -1.0:
-                    total = -np.inf
-                    break
-                total, product = multiplied(total, product, x, records.number[a])
-            if total == -np.inf:
+        Notes
+        -----
+        Stakes are the same for all δ in here, so that wealth falls in δ at every price: tests are
+        nested, and halving finds where they stop. After a price was settled others may still
+        fail, so the search over prices is repeated, a dozen times at the most; then the bottom is
+        the answer, which is always right.
+        """
+        high = top
+        for _ in range(12):
+            least = self._find_least_wealth(plan, high, plan.target)
+            if least.value >= plan.target:
+                return high
+            # where the price that failed stops failing; then whether the others agree
+            low, outcomes = bottom, self._outcomes(least.price)
+            while high - low > part:
+                middle = (low + high) / 2
+                passes = (
+                    self._log_wealth_at_price(plan, middle, least.price, outcomes) >= plan.target
+                )
+                low, high = (middle, high) if passes else (low, middle)
+            high = low
+            if high <= bottom:
                 break
-        result[y, s] = total + math.log(product)
+        return bottom
+
+    # -- stakes
+
+    def _build_plan(self, aim: float, level: float) -> Plan:
+        """Return a plan, its stakes not chosen yet."""
+        return Plan(float(aim), level, self.evidence.cuts(aim))
+
+    def _choose_stakes(self, plan: Plan, part: int) -> FloatArray:
+        """Return the stakes for one part of the prices; chosen when first needed."""
+        if part not in plan.stakes:
+            plan.stakes[part] = self.evidence.choose_stakes(plan, part)
+        return plan.stakes[part]
+
+    # -- wealth
+
+    def _find_least_wealth(self, plan: Plan, delta: float, target: float) -> LeastWealth:
+        """Bound the least average wealth over all prices that δ allows, if it reaches a target."""
+        # the population's price cannot be higher, so that higher ones need not be won at
+        top = self.evidence.highest_price(delta)
+        parts = [part for part, low in enumerate(plan.cuts[:-1]) if part == 0 or low < top]
+        # the part that failed last will probably fail again
+        parts.sort(key=lambda part: part != self._failed.get("part"))
+        # "ψ <= δ" is a union over prices: each part must be won, by stakes of its own
+        lowest = LeastWealth(math.inf, 0.0)
+        for part in parts:
+            least = self._find_least_in_part(plan, part, delta, top, target)
+            lowest = min(lowest, least)
+            if lowest.value < target:
+                self._failed["part"] = part
+                break
+        return lowest
+
+    @cached_property
+    def _failed(self) -> dict[str, int]:
+        """The part of the prices that failed last; only the order of the search depends on it."""
+        return {}
+
+    def _find_least_in_part(
+        self, plan: Plan, part: int, delta: float, top: float, target: float
+    ) -> LeastWealth:
+        """Bound the least average wealth over the prices of one part, if it reaches a target."""
+        evidence, stakes = self.evidence, self._choose_stakes(plan, part)
+
+        def wealth(outcomes: FloatArray) -> FloatArray:
+            """Return (rows, orders) log-wealths."""
+            return evidence.log_wealths(stakes, delta, outcomes)
+
+        # no price: Y is the free gain, and one evaluation decides
+        if evidence.budget == 0:
+            return LeastWealth(evidence.average(wealth(evidence.frontiers.base[None, :])[0]), 0.0)
+        ends = (plan.cuts[part], min(plan.cuts[part + 1], top))
+        least = least_log_wealth(
+            evidence.frontiers,
+            evidence.budget,
+            ends,
+            wealth,
+            evidence.average,
+            target,
+            self._hints,
+        )
+        # the least wealth of the next test will be near here again
+        if least.price not in self._hints:
+            self._hints[:] = [*self._hints[1 - MAX_HINTS :], least.price]
+        return least
+
+    def _outcomes(self, price: float) -> FloatArray:
+        """Return Y_ν of the occupied cells at a price."""
+        return self.evidence.frontiers.evaluate(price).gains + self.evidence.budget * price
+
+    def _log_wealth_at_price(
+        self, plan: Plan, delta: float, price: float, outcomes: FloatArray
+    ) -> float:
+        """Return the average log-wealth against δ at one price."""
+        evidence, stakes = self.evidence, self._choose_stakes(plan, plan.part_of(price))
+        return evidence.average(evidence.log_wealths(stakes, delta, outcomes[None, :])[0])
 
 
-@njit(cache=True, parallel=True)
-def log_wealths_of_mixture(
-    number: FloatArray, stakes: FloatArray, outcomes: FloatArray, over: FloatArray,
-    result: FloatArray,
-) -> None:  # fmt: skip
-    """Fill (outcomes, stakes) with the log-wealth of stakes that never change.
-
-    The same numbers as `log_wealths`, ``number`` records of each cell in their order. All stakes
-    are bet on a record at once: their products do not wait for each other.
-
-    Parameters
-    ----------
-    number
-        By cell: its records.
-    stakes
-        The stakes of the mixture, each fixed before the data.
-    outcomes
-        (rows, cells) Y_ν at one price a row.
-    over
-        By cell: what its outcome is bet to exceed.
-    result
-        (rows, stakes), filled with log Π(1 + λ(Y − over)).
-
-    Notes
-    -----
-    A wealth of fixed stakes is a symmetric function of the records: cells come in any order, and
-    the whole sample is one block.
-
-    Examples
-    --------
-    Two records that gain 1 and one that gains nothing, at stakes 1 and .5 against ½:
-
-    >>> wealth = np.empty((1, 2))
-    >>> number, gains = np.array([2.0, 1.0]), np.array([[1.0, 0.0]])
-    >>> log_wealths_of_mixture(number, np.array([1.0, 0.5]), gains, np.full(2, 0.5), wealth)
-    >>> np.exp(wealth).round(6).tolist()
-    [[1.125, 1.171875]]
-    """
-    many = len(stakes)
-    for y in prange(outcomes.shape[0]):
-        totals, products = np.zeros(many), np.ones(many)
-        for a in range(len(number)):
-            gain = outcomes[y, a] - over[a]
-            # continuous data have a record in nearly every cell: one multiplication a stake, no
-            # loop
-            if number[a] == 1.0:
-                inside = True
-                for s in range(many):
-                    products[s] *= 1.0 + stakes[s] * gain
-                    inside &= (products[s] > TINY) & (products[s] < HUGE)
-                if not inside:
-                    _take_logarithms(totals, products)
-            else:
-                _bet_several(number[a], stakes, gain, totals, products)
-        for s in range(many):
-            result[y, s] = totals[s] + math.log(products[s])
+CUSHION = 0.75
+"""How closely wealth is aimed at 1/α: less than for a rejection, since the price is a guess too."""
+FIXED_PRICES = np.arange(10) / 10
+"""Prices of a mixture, as shares of the one at which the budget alone costs as much as is aimed
+at."""
+POINTS = 16
+"""Thresholds inside a rung at which a bound may lie."""
 
 
-@njit(cache=True)
-def _take_logarithms(totals: FloatArray, products: FloatArray) -> None:
-    """Put products that left their range into the sums; one that is not positive lost all.
-
-    Parameters
-    ----------
-    totals, products
-        By stake: the two parts of the log-wealth, changed in place. Products of 1 afterwards
-        where something was moved.
-    """
-    for s in range(len(products)):
-        # looked at after every record, so that two negative factors, which only tangents below φ
-        # have, cannot pass for a gain
-        if products[s] <= 0.0:
-            totals[s], products[s] = -np.inf, 1.0
-        elif not TINY < products[s] < HUGE:
-            totals[s], products[s] = totals[s] + math.log(products[s]), 1.0
-
-
-@njit(cache=True)
-def _bet_several(
-    count: float, stakes: FloatArray, gain: float, totals: FloatArray, products: FloatArray
-) -> None:
-    """Bet all stakes on several records of one outcome.
-
-    Parameters
-    ----------
-    count
-        The records of the cell.
-    stakes
-        The stakes of the mixture.
-    gain
-        What each of these records wins for a stake of 1, Y − δ.
-    totals, products
-        By stake: the two parts of the log-wealth, changed in place.
-    """
-    for s in range(len(stakes)):
-        x = stakes[s] * gain
-        if x <= -1.0:
-            totals[s] = -np.inf
-        else:
-            totals[s], products[s] = multiplied(totals[s], products[s], x, count)
-
-
-@njit(cache=True)
-def net_gain(
-    i: int, price: float, first: IntArray, far_cost: FloatArray, far_gain: FloatArray,
-    slope: FloatArray, base: FloatArray,
-) -> float:  # fmt: skip
-    """Return φ_ν(i) from the segments of point i, which lie together, steepest first.
-
-    Parameters
-    ----------
-    i
-        The cell.
-    price
-        ν; infinite where only free moves count.
-    first
-        Where the segments of each cell begin, and of the next one.
-    far_cost, far_gain
-        By segment: cost and gain of the target at its far end, counted from the cell itself.
-    slope
-        By segment: gain a unit of cost, falling within a cell.
-    base
-        By cell: the gain of its best free target, φ_∞.
-
-    Returns
-    -------
-    float
-        max over targets of (gain − ν · cost).
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """Bets against "ψ >= d", for any d.
 
     Notes
     -----
-    A frontier is concave, so the segments that are worth their price are its first ones: the
-    target at the far end of the last of them is the best. A segment whose slope equals the price
-    changes nothing, and is left out.
-
-    Examples
-    --------
-    A cell with targets of gain 1 at cost 2, and of gain 1.2 at cost 4: slopes ½ and .1.
-
-    >>> segments = [np.array(column) for column in ([2.0, 4.0], [1.0, 1.2], [0.5, 0.1])]
-    >>> first, base = np.array([0, 2]), np.array([0.0])
-    >>> [round(net_gain(0, price, first, *segments, base), 3) for price in (1.0, 0.25, 0.05)]
-    [0.0, 0.5, 1.0]
+    As for `Rejection`, turned round: the same prices and stakes win more against a larger d.
     """
-    # without any segment worth its price the person stays, or moves for free
-    gain = base[i]
-    for k in range(first[i], first[i + 1]):
-        if slope[k] <= price:
-            break
-        gain = far_gain[k] - price * far_cost[k]
-    return float(gain)
+
+    evidence: Evidence
+
+    def certifies(self, delta: float, level: float) -> bool:
+        """Whether ψ >= δ, and with it every larger threshold, is rejected at a level."""
+        rows = self._log_wealths(delta, np.array([delta]), level)
+        return self.evidence.average(rows[0]) >= -math.log(level)
+
+    def bound(self, alpha: float) -> float:
+        """Return the threshold from which on all are rejected."""
+        ladder, level = self.evidence.ladder, Ladder.main_level(alpha)
+        last = ladder.rungs
+
+        def rejects(down: int, level: float) -> bool:
+            """Whether everything above a rung, counted from the top, is rejected."""
+            return self._rejects_above(last - down, level)
+
+        rung = last - ladder.climb(alpha, rejects, last - self.evidence.start_rungs[1])
+        # on the rung that was not rejected as a whole, the lowest point that is
+        bottom, top = ladder.threshold(rung - 1), ladder.threshold(rung)
+        deltas = np.linspace(bottom, top, POINTS + 2)[1:-1]
+        rows = self._log_wealths(bottom, deltas, level)
+        return min(self._data_free, self._lowest(rows, deltas, top, level))
+
+    @property
+    def _data_free(self) -> float:
+        """What ψ cannot exceed whatever the population, min over ν of εν + max φ_ν."""
+        return self.evidence.limits.data_free_bound(self.evidence.budget)
+
+    def _rejects_above(self, rung: int, level: float) -> bool:
+        """Whether ψ >= δ is rejected for all δ above the given rung.
+
+        Notes
+        -----
+        One path aimed at the rung's threshold decides: against a larger δ it wins more.
+        """
+        if rung <= 0:
+            return False
+        bottom = self.evidence.ladder.threshold(rung)
+        if bottom > self._data_free:
+            return True
+        return self.certifies(bottom, level)
+
+    def _lowest(self, rows: FloatArray, deltas: FloatArray, top: float, level: float) -> float:
+        """Return the lowest of some thresholds that a run rejected, else the top of their rung."""
+        # one path for all of them, so wealth grows with δ: those that pass are the upper ones
+        passed = np.array([self.evidence.average(row) >= -math.log(level) for row in rows])
+        return float(min([top, *deltas[passed]]))
+
+    def _log_wealths(self, aim: float, deltas: FloatArray, level: float) -> FloatArray:
+        """Return log-wealths against some thresholds of bets aimed at one, a row for each."""
+        if self.evidence.adaptive:
+            return self._run(aim, deltas, level)[0]
+        return self._run_mixture(aim, deltas)
+
+    def _run_mixture(self, aim: float, deltas: FloatArray) -> FloatArray:
+        """Return (deltas, prices × stakes) log-wealths of bets that follow nothing.
+
+        Notes
+        -----
+        Given sizes w_r, "ψ >= δ" says Σ w_r(μ_r(ν) − δ) >= 0 at every ν, so that the mean wealth
+        of a fixed stake at a fixed price is at most exp(−λ Σ w_r(μ_r(ν) − δ)) <= 1.
+        """
+        from fairtransport.inference.finite import kernels
+
+        evidence = self.evidence
+        frontiers, limits, budget = evidence.frontiers, evidence.limits, evidence.budget
+        prices = FIXED_PRICES * aim / budget if budget > 0 else np.array([math.inf])
+        counts, rows = evidence.units.counts.astype(float), []
+        for price in prices.tolist():
+            offset = budget * price if budget > 0 else 0.0
+            outcomes = frontiers.evaluate(price).gains + offset if budget > 0 else frontiers.base
+            # φ falls in ν: the limit at the next lower known price holds here too
+            at = np.searchsorted(limits.prices, price, side="right") - 1
+            # a price at which nothing is at risk needs no bet: `_data_free` knows it
+            reach = max(float(limits.limits[at]) + offset - aim, 1e-9 * limits.max_gain)
+            excess = -frontiers.weight * (outcomes - deltas[:, None])
+            result = np.empty((len(deltas), N_FIXED_STAKES))
+            with threads_for(excess.size):
+                kernels.fill_mixture_log_wealths(
+                    counts, build_fixed_stakes(reach, evidence.n), excess, np.zeros(len(counts)),
+                    result,
+                )  # fmt: skip
+            rows.append(result)
+        return np.concatenate(rows, axis=1)
+
+    def _run(self, aim: float, deltas: FloatArray, level: float) -> tuple[FloatArray, Path]:
+        """Return (deltas, orders) log-wealths of a path aimed at ``aim``, and the path."""
+        from fairtransport.inference.finite import certificate_kernels as kernels
+
+        evidence = self.evidence
+        orders, frontiers, limits = evidence.orders, evidence.frontiers, evidence.limits
+        shape = orders.n_before.shape
+        result, path = np.empty((len(deltas), shape[0])), kernels.Path(*np.zeros((2, *shape)))
+        target = kernels.CertificateAim(
+            float(aim), level, CUSHION, deltas, evidence.budget, limits.prices, limits.limits,
+            PRIOR_RECORDS, MAX_RECORD_LOSS, evidence.price_interval,
+        )  # fmt: skip
+        with threads_for(len(orders.cell) + len(orders.n_before) * len(frontiers.row)):
+            kernels.fill_certificate_wealths(orders, frontiers, target, *path, result)
+        return result, path

@@ -1,68 +1,66 @@
-"""The sample as bets see it: random orders of the records, the frontiers of occupied cells."""
+"""Evidence: a sample and its limits as bets need them, and the ladder of thresholds for bounds."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from fairtransport.inference.finite.ladder import Ladder
+from fairtransport._core.parallel import threads_for
 from fairtransport.inference.finite.least_wealth import log_best_mean, log_mean
-from fairtransport.inference.finite.observed_frontiers import ObservedFrontiers, observed_frontiers
-from fairtransport.inference.finite.orders import Orders, draw_orders, no_order
-from fairtransport.inference.finite.plans import Stakes
-from fairtransport.threads import threads_for
+from fairtransport.inference.finite.sample import (
+    ObservedFrontiers,
+    Orders,
+    build_single_block,
+    draw_orders,
+    observed_frontiers,
+)
 
 if TYPE_CHECKING:
-    from fairtransport.checks import FloatArray, IntArray
-    from fairtransport.inference.finite.plans import Plan
+    from fairtransport._core.units import Units
+    from fairtransport._core.validation import FloatArray
     from fairtransport.transport import AuditProblem
 
+
 BLOCKS = ((200, 200), (10_000, 100), (100_000, 60))
-"""Up to so many records stakes are chosen so often; beyond all, ``FEWEST_BLOCKS`` times."""
-FEWEST_BLOCKS = 20
-MEDIUM = 10_000
-"""Beyond so many records prices are looked at less closely."""
+"""(records, blocks): stakes are chosen in so many blocks up to a number of records, beyond all in
+``MIN_BLOCKS``."""
+MIN_BLOCKS = 20
+LARGE_SAMPLE_RECORDS = 10_000
+"""Records beyond which fewer prices are looked at."""
 CUSHIONS = ((50, 0.8), (200, 0.85), (1_000, 0.95))
-"""How closely wealth is aimed at 1/α with so many records, for a rejection; in between, by the
+"""(records, cushion): how closely a rejection's wealth is aimed at 1/α; in between, by the
 logarithm."""
 CUTS = (0.0, 0.5, 1.0)
 """Where the prices from 0 to δ/ε are cut into parts with stakes of their own."""
-LEAST_THRESHOLD = 1e-12
+MIN_THRESHOLD_SHARE = 1e-12
 """Smallest threshold that is bet on, as a share of the largest gain; stakes grow as one over it."""
-CAP = 0.75
+MAX_RECORD_LOSS = 0.75
 """Largest share of wealth that one record can lose."""
-WEIGHT = 4.0
+PRIOR_RECORDS = 4.0
 """Records that the prior guess of a variance counts for."""
-SURE = 6.0
+START_ERRORS = 6.0
 """Standard errors from the estimate at which the search for a start begins."""
-SMALL = 200
-FEWEST_SHARES = (1 / 8, 1 / 4)
-"""Share of the orders whose mean wealth may decide without the others, up to ``SMALL`` records
-and beyond; with less, bounds would move more with the seed."""
-FIXED_STAKES = 40
+SMALL_SAMPLE_RECORDS = 200
+MIN_ORDER_SHARES = (1 / 8, 1 / 4)
+"""Share of the orders whose mean wealth may decide without the others, in small samples and in
+larger ones; with less, bounds would move more with the seed."""
+N_FIXED_STAKES = 40
 """Stakes in the mixture for targets that depend on the sample."""
-LIMIT_PRICES = 64
+N_LIMIT_PRICES = 64
 """Prices at which the largest gain of a declared sample space is computed."""
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """A sample and what was known before it, as bets need them.
+    """A sample of units and what was known before it, as bets need them.
 
-    Attributes
-    ----------
-    problem, counts
-        The audit problem and the sample.
-    limits
-        What is known of gains before the data.
-    fixed_targets
-        Whether the targets do not depend on the sample.
-    rng
-        Draws the random orders in which the sample is bet on.
+    ``adaptive`` is whether stakes may follow the past; otherwise they are a fixed mixture.
 
     Notes
     -----
@@ -74,9 +72,9 @@ class Evidence:
     """
 
     problem: AuditProblem
-    counts: IntArray
+    units: Units
     limits: GainLimits
-    fixed_targets: bool
+    adaptive: bool
     rng: np.random.Generator
 
     @property
@@ -84,61 +82,45 @@ class Evidence:
         """ε; 0 where only free moves matter."""
         return 0.0 if self.limits.linear else self.problem.budget
 
-    @cached_property
+    @property
     def n(self) -> int:
-        """The size of the sample."""
-        return int(self.counts.sum())
-
-    @cached_property
-    def occupied(self) -> IntArray:
-        """The points that records are at: rising indices into ``counts``."""
-        return np.flatnonzero(self.counts)
+        """The number of records: of units."""
+        return self.units.n
 
     @cached_property
     def frontiers(self) -> ObservedFrontiers:
-        """The frontiers of these points; without segments where only free moves matter."""
-        return observed_frontiers(self.problem, self.occupied, with_costs=not self.limits.linear)
+        """The frontiers of the units; without segments where only free moves matter."""
+        return observed_frontiers(self.problem, self.units, with_costs=not self.limits.linear)
 
     @cached_property
     def orders(self) -> Orders:
         """The orders that the sample is bet on in."""
-        counts = self.counts[self.occupied]
-        if not self.fixed_targets:
+        counts = self.units.counts
+        if not self.adaptive:
             # stakes chosen from earlier records would not be predictable where φ depends on later
-            # ones: fixed stakes, whose wealth needs no order
-            return no_order(counts, FIXED_STAKES)
-        sweeps = self.blocks // self.every * len(self.frontiers.row)
+            # ones, or where sizes do: fixed stakes, whose wealth needs no order
+            return build_single_block(counts, N_FIXED_STAKES)
+        sweeps = self.blocks // self.price_interval * len(self.frontiers.row)
         return draw_orders(counts, self.blocks, sweeps, self.rng)
 
     def average(self, logs: FloatArray) -> float:
         """Put the log-wealths of orders, or of the stakes of a mixture, together.
 
-        Parameters
-        ----------
-        logs
-            One log-wealth for each order or stake, at one price.
-
-        Returns
-        -------
-        float
-            For orders the largest log-mean of the first k of them, k from a share of
-            ``FEWEST_SHARES`` on (`log_best_mean`); for a mixture the log-mean of all.
-
         Notes
         -----
         Stakes of a mixture are not exchangeable, so that only their mean is an e-value.
         """
-        if not self.fixed_targets:
+        if not self.adaptive:
             return log_mean(logs)
         # the largest mean of the first k orders is valid from any k on; from few on it moves with
         # the seed
-        share = FEWEST_SHARES[self.n > SMALL]
+        share = MIN_ORDER_SHARES[self.n > SMALL_SAMPLE_RECORDS]
         return log_best_mean(logs, math.ceil(share * len(logs)))
 
     @property
     def blocks(self) -> int:
         """How often stakes are chosen; a function of n alone."""
-        return next((blocks for most, blocks in BLOCKS if self.n <= most), FEWEST_BLOCKS)
+        return next((blocks for records, blocks in BLOCKS if self.n <= records), MIN_BLOCKS)
 
     @property
     def cushion(self) -> float:
@@ -147,210 +129,116 @@ class Evidence:
         return float(np.interp(math.log(self.n), np.log(sizes), cushions))
 
     @property
-    def every(self) -> int:
+    def price_interval(self) -> int:
         """The number of blocks for which a certificate's price is kept; a function of n alone."""
-        return 1 if self.n <= MEDIUM else 4
+        return 1 if self.n <= LARGE_SAMPLE_RECORDS else 4
 
     @property
-    def prices(self) -> int:
+    def n_prices(self) -> int:
         """The number of prices that wealth is kept at, at the most; a function of n alone."""
-        return 64 if self.n <= MEDIUM else 8
+        return 64 if self.n <= LARGE_SAMPLE_RECORDS else 8
 
     @property
-    def least(self) -> float:
+    def min_value(self) -> float:
         """What ψ cannot be less than: nobody has to move."""
         return 0.0
 
     @property
-    def most(self) -> float:
+    def max_value(self) -> float:
         """What ψ cannot exceed."""
-        return self.limits.most
+        return self.limits.max_gain
 
     def highest_price(self, delta: float) -> float:
-        """Return the highest price at which E Y_ν can be ψ if that is at most δ.
-
-        Parameters
-        ----------
-        delta
-            The threshold.
-
-        Returns
-        -------
-        float
-            δ/ε, since εν <= E Y_ν; 0 where only free moves matter and there is but one hypothesis.
-        """
+        """Return the highest price at which E Y_ν can be ψ if that is at most δ."""
         # φ >= 0, so that εν* <= E Y_ν* = ψ <= δ
         return delta / self.budget if self.budget > 0 else 0.0
 
     def cuts(self, aim: float) -> tuple[float, ...]:
-        """Return where the prices are cut into parts in a bet against ψ <= ``aim``.
-
-        Parameters
-        ----------
-        aim
-            The threshold that stakes are made for.
-
-        Returns
-        -------
-        tuple of float
-            Rising ends of the parts, from 0 to aim/ε, at the shares ``CUTS``: known beforehand.
-        """
+        """Return where the prices are cut into parts in a bet against ψ <= ``aim``."""
         if self.budget == 0:
             return 0.0, 0.0
         return tuple(share * aim / self.budget for share in CUTS)
 
-    def choose_stakes(self, plan: Plan, part: int, held: Stakes | None) -> Stakes:
-        """Return the stakes of a plan for one part of the prices, ``held`` ones first.
+    def choose_stakes(self, plan: Plan, part: int) -> FloatArray:
+        """Return (orders, blocks) the stakes of a plan for one part of the prices."""
+        if not self.adaptive:
+            # fixed stakes, a path each, whatever the price
+            return build_fixed_stakes(plan.aim, self.n)[:, None]
+        from fairtransport.inference.finite import rejection_kernels as kernels
 
-        Parameters
-        ----------
-        plan
-            The threshold, the level and the cuts.
-        part
-            Which part of the prices, from 0.
-        held
-            Stakes for the same part that are laid until an order is given up in them.
-
-        Returns
-        -------
-        Stakes
-            Those that the kernel chose from the past, or the fixed grid of a mixture where targets
-            depend on the sample: there no stake may look at the past, whose φ depend on who comes
-            later.
-        """
-        if not self.fixed_targets:
-            return self._mixture(plan.aim)
-        from fairtransport.inference.finite import rejection_bets as kernels
-
-        orders, frontiers, shape = self.orders, self.frontiers, self.orders.before.shape
-        none, result = (Stakes(np.zeros(shape), np.zeros(shape[0], np.int64)) for _ in range(2))
+        orders, frontiers = self.orders, self.frontiers
+        stakes = np.zeros(orders.n_before.shape)
         low, high = plan.cuts[part : part + 2]
         # a part that holds prices above δ/ε has to win only below it
         if self.budget > 0:
             high = min(high, self.highest_price(plan.aim))
         aim = kernels.Aim(
-            plan.aim, plan.level, self.cushion, self.budget, self.limits.most, low,
-            high, WEIGHT, CAP / (plan.aim - self.budget * low), self.prices, plan.gives_up,
+            plan.aim, plan.level, self.cushion, self.budget, self.limits.max_gain, low,
+            high, PRIOR_RECORDS, MAX_RECORD_LOSS / (plan.aim - self.budget * low), self.n_prices,
         )  # fmt: skip
-        with threads_for(len(orders.cell) * min(self.prices, 2 + len(frontiers.row))):
-            kernels.rejection_stakes(orders, frontiers, aim, held or none, *result)
-        return result
+        with threads_for(len(orders.cell) * min(self.n_prices, 2 + len(frontiers.row))):
+            kernels.fill_rejection_stakes(orders, frontiers, aim, stakes)
+        return stakes
 
-    def _mixture(self, aim: float) -> Stakes:
-        """Return fixed stakes, a path each, whatever the price.
+    def log_wealths(self, stakes: FloatArray, delta: float, outcomes: FloatArray) -> FloatArray:
+        """Return the log-wealth of each path of stakes on rows of outcomes over δ."""
+        from fairtransport.inference.finite import kernels
 
-        Parameters
-        ----------
-        aim
-            The threshold that the largest stake just survives.
-        """
-        grid = fixed_stakes(aim, self.n)
-        return Stakes(grid[:, None], np.ones(FIXED_STAKES, np.int64))
-
-    def wealth_logs(self, stakes: Stakes, delta: float, outcomes: FloatArray) -> FloatArray:
-        """Return the log-wealth of each path of stakes on rows of outcomes over δ.
-
-        Parameters
-        ----------
-        stakes
-            The paths: an order each, or a stake of the mixture each.
-        delta
-            What outcomes are bet to exceed.
-        outcomes
-            (rows, occupied cells) Y_ν at a price, or a tangent below it.
-
-        Returns
-        -------
-        ndarray
-            (rows, paths).
-        """
-        from fairtransport.inference.finite import bets
-
-        orders, over = self.orders, self._over(delta)
-        result = np.empty((len(outcomes), len(stakes.values)))
+        orders, thresholds = self.orders, self._thresholds(delta)
+        weight = self.frontiers.weight
+        if not np.all(weight == 1.0):
+            outcomes, thresholds = outcomes * weight, thresholds * weight[orders.cell]
+        result = np.empty((len(outcomes), len(stakes)))
         with threads_for(len(outcomes) * len(orders.cell)):
-            if self.fixed_targets:
-                bets.log_wealths(orders, stakes.values, outcomes, over, result)
+            if self.adaptive:
+                kernels.fill_log_wealths(orders, stakes, outcomes, thresholds, result)
             else:
                 # a kernel of its own: one block, and the stakes of a record side by side
-                mixed = stakes.values[:, 0].copy()
-                bets.log_wealths_of_mixture(orders.number, mixed, outcomes, over, result)
+                mixture = stakes[:, 0].copy()
+                kernels.fill_mixture_log_wealths(
+                    orders.records, mixture, outcomes, thresholds, result
+                )
         return result
 
-    def _over(self, delta: float) -> FloatArray:
-        """Return what the outcome of each entry of the orders is bet to exceed.
-
-        Parameters
-        ----------
-        delta
-            The threshold, the same for all records of a single audit.
-        """
+    def _thresholds(self, delta: float) -> FloatArray:
+        """Return what the outcome of each entry of the orders is bet to exceed."""
         return np.full(len(self.orders.cell), delta)
 
     @cached_property
     def ladder(self) -> Ladder:
         """The thresholds on which bounds are found."""
-        return Ladder(self.n, self.limits.most)
+        return Ladder(self.n, self.limits.max_gain)
 
     @cached_property
-    def guesses(self) -> tuple[int, int]:
+    def start_rungs(self) -> tuple[int, int]:
         """Rungs below and above which everything is very probably rejected.
 
         Notes
         -----
-        min over ν of the sample's mean of Y_ν, ``SURE`` standard errors down and up. The sample may
-        be looked at for this: a start is tested at a level that is divided among all rungs that
-        could have been one (`Ladder.climb`), so that a bad guess costs time and nothing else.
+        min over ν of the sample's mean of Y_ν, ``START_ERRORS`` standard errors down and up. The
+        sample may be looked at for this: a start is tested at a level that is divided among all
+        rungs that could have been one (`Ladder.climb`), so that a bad guess costs time and nothing
+        else. Members of a unit are taken to be alike.
         """
-        sweep = self.problem.sweep(self.counts / self.n)
+        sweep = self.problem.sweep(self.units.frequencies(self.problem.size))
         budget = self.problem.budget
         offset = np.zeros_like(sweep.prices) if budget == 0 else budget * sweep.prices
         usable = np.isfinite(offset)
         means, spreads = (offset + sweep.mean)[usable], sweep.spread()[usable]
-        slack = SURE * spreads / math.sqrt(self.n)
+        slack = START_ERRORS * spreads / math.sqrt(self.units.effective_n)
         low, high = float(np.min(means - slack)), float(np.min(means + slack))
-        return self.ladder.below(low), self.ladder.below(high) + 1
+        return self.ladder.rung_below(low), self.ladder.rung_below(high) + 1
 
 
-def fixed_stakes(aim: float, n: int) -> FloatArray:
-    """Return the stakes of the mixture against "ψ <= aim", from the largest that is allowed.
-
-    Parameters
-    ----------
-    aim
-        The threshold, positive.
-    n
-        The sample's size, which says how small a stake can still be of use.
-
-    Returns
-    -------
-    ndarray
-        ``FIXED_STAKES`` falling stakes, equally spaced in their logarithms, from .75/aim to a
-        10√n-th of it.
-
-    Examples
-    --------
-    >>> stakes = fixed_stakes(0.05, 400)
-    >>> len(stakes), [round(float(stakes[at]), 3) for at in (0, -1)]
-    (40, [15.0, 0.075])
-    """
-    most = CAP / aim
-    return np.geomspace(most, most / (10 * math.sqrt(n)), FIXED_STAKES)
+def build_fixed_stakes(aim: float, n: int) -> FloatArray:
+    """Return the stakes of the mixture against "ψ <= aim", from the largest that is allowed."""
+    largest = MAX_RECORD_LOSS / aim
+    return np.geomspace(largest, largest / (10 * math.sqrt(n)), N_FIXED_STAKES)
 
 
 @dataclass(frozen=True, eq=False)
 class GainLimits:
-    """What is known of gains before the sample is drawn, for points outside it too.
-
-    Attributes
-    ----------
-    prices, limits
-        Rising prices, the first 0, and upper limits of φ_ν from each on.
-    linear
-        Whether only free moves matter, so that ψ is linear in f.
-    two_valued
-        Whether each gain is 0 or the largest.
-    """
+    """What is known of gains before the sample is drawn, for points outside it too."""
 
     prices: FloatArray
     limits: FloatArray
@@ -358,17 +246,12 @@ class GainLimits:
     two_valued: bool
 
     @property
-    def most(self) -> float:
+    def max_gain(self) -> float:
         """The largest gain there can be: φ_ν falls in ν, so the limit at price 0."""
         return float(self.limits[0])
 
     def data_free_bound(self, budget: float) -> float:
         """Return what ψ cannot exceed whatever the population: min over ν of εν + max φ_ν.
-
-        Parameters
-        ----------
-        budget
-            ε; 0 where only free moves matter.
 
         Notes
         -----
@@ -378,64 +261,201 @@ class GainLimits:
         return float(np.min(budget * self.prices + self.limits))
 
 
-def limits_of_space(problem: AuditProblem) -> GainLimits:
-    """Return the limits where a problem's points are the whole sample space.
-
-    Parameters
-    ----------
-    problem
-        Declared points, all that people can be at, with their losses and moves.
-
-    Returns
-    -------
-    GainLimits
-        With costs, the largest φ_ν at some 64 prices spread as the slopes are; these are fixed
-        by the problem, not by who is in the sample.
-    """
+def find_space_limits(problem: AuditProblem) -> GainLimits:
+    """Return the limits where a problem's points are the whole sample space."""
     frontiers = problem.frontiers
     if problem.budget == 0 or not len(frontiers.row):
         gains = frontiers.base_gain
-        most = float(gains.max())
+        max_gain = float(gains.max())
         # then ψ is a share of people times the largest gain: Clopper and Pearson's bounds are exact
-        two_valued = most > 0 and bool(np.all((gains == 0) | (gains >= most)))
-        return GainLimits(np.zeros(1), np.array([most]), linear=True, two_valued=two_valued)
+        two_valued = max_gain > 0 and bool(np.all((gains == 0) | (gains >= max_gain)))
+        return GainLimits(np.zeros(1), np.array([max_gain]), linear=True, two_valued=two_valued)
     # prices of the declared space, not of the sample: what is known beforehand may fix a cap
-    inner = np.unique(np.quantile(frontiers.slope, np.linspace(0, 1, LIMIT_PRICES)))
+    inner = np.unique(np.quantile(frontiers.slope, np.linspace(0, 1, N_LIMIT_PRICES)))
     prices = np.r_[0.0, inner[inner > 0]]
     limits = np.array([float(frontiers.net_gains(price).max()) for price in prices])
     return GainLimits(prices, limits, linear=False, two_valued=False)
 
 
-def limits_of_losses(
+def find_loss_limits(
     problem: AuditProblem, loss_range: tuple[float, float], *, binary: bool,
-    most: float | None = None,
+    max_gain: float | None = None,
 ) -> GainLimits:  # fmt: skip
     """Return the limits where points outside the problem may be drawn too.
 
     What decides is known without the sample: the losses' range, whether they are ``binary``
     (at an end of it), the budget, whether the similarity allows other than free moves, and
-    what is the ``most`` that can be gained, if that is less than the whole range.
-
-    Parameters
-    ----------
-    problem
-        The audit problem; only its budget and whether its geometry is free are looked at.
-    loss_range
-        The least and the largest loss that the loss function can give.
-    binary
-        Whether no loss lies between these two.
-    most
-        A limit of every gain that holds by construction, if there is one.
-
-    Returns
-    -------
-    GainLimits
-        One limit for all prices: nothing is known of how costs shrink gains outside the sample.
+    the largest gain there can be, ``max_gain``, if that is less than the whole range.
     """
     low, high = loss_range
     # nobody outside the sample is known: their gain can be as wide as the range of losses
-    reach = high - low if most is None else min(most, high - low)
+    reach = high - low if max_gain is None else min(max_gain, high - low)
     linear = problem.budget == 0 or problem.geometry.is_free
     return GainLimits(
         np.zeros(1), np.array([reach]), linear=linear, two_valued=linear and binary and reach > 0
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """How "ψ <= aim" is bet against at a level: the prices in parts, each with its own stakes.
+
+    Near a corner of the budget curve two prices far apart both matter, and what wins at the one
+    loses at the other. Every price is tested by itself, so each may have its own stakes.
+    """
+
+    aim: float
+    level: float
+    cuts: tuple[float, ...]
+    stakes: dict[int, FloatArray] = field(default_factory=dict)
+
+    @property
+    def target(self) -> float:
+        """The log-wealth that rejects: log(1/level)."""
+        return -math.log(self.level)
+
+    def part_of(self, price: float) -> int:
+        """Return the part that a price belongs to."""
+        return min(bisect_right(self.cuts, price), len(self.cuts) - 1) - 1
+
+
+STEP = 0.06
+"""Width of a rung in √δ, in units of 1/√n."""
+STRIDE = 16
+"""Rungs between those that are looked at for a start."""
+EVEN_STEP = 0.04
+"""Width of a rung of even steps, in units of the largest gain over √n."""
+HEAD_START = 0.02
+"""Share of α that is spent on finding a rung to start from."""
+
+
+Rejects: TypeAlias = Callable[[int, float], bool]
+"""Whether everything up to a rung is rejected at a level."""
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """Thresholds between 0 and the largest gain, equally spaced in √δ.
+
+    They depend on the sample size and the largest gain only, never on the data. Hypotheses about
+    ψ(f*) along the ladder are nested, so testing them in order at level α and stopping at the
+    first that is not rejected is wrong with probability at most α (fixed-sequence testing).
+
+    Notes
+    -----
+    The standard error of a share of size δ grows as √δ, so that a rung is about the same small part
+    of a standard error everywhere.
+    """
+
+    n: int
+    top: float
+
+    @property
+    def width(self) -> float:
+        """The width of a rung in √(δ/top)."""
+        return STEP / math.sqrt(self.n)
+
+    @property
+    def rungs(self) -> int:
+        """The number of rungs."""
+        return math.ceil(1 / self.width)
+
+    def threshold(self, rung: int) -> float:
+        """Return δ at a rung."""
+        return min(self.top, self.top * (rung * self.width) ** 2)
+
+    def rung_below(self, delta: float) -> int:
+        """Return the highest rung that does not lie above δ."""
+        rung = self._nearest_rung(delta)
+        # it may be off by a rounding error on either side
+        while self.threshold(rung + 1) <= delta and rung < self.rungs:
+            rung += 1
+        while rung > 0 and self.threshold(rung) > delta:
+            rung -= 1
+        return rung
+
+    def _nearest_rung(self, delta: float) -> int:
+        """Return about the rung of δ, from the formula alone."""
+        return int(math.sqrt(max(delta, 0.0) / self.top) / self.width)
+
+    @staticmethod
+    def main_level(alpha: float) -> float:
+        """Return what is left of α when a start was found."""
+        return alpha * (1 - HEAD_START)
+
+    def climb(self, alpha: float, rejects: Rejects, guess: int) -> int:
+        """Return the last rung up to which everything is rejected at level α in all.
+
+        Notes
+        -----
+        Climbing from rung 0 would cost hundreds of tests. A start that is wrong, above ψ(f*), has
+        probability at most hα; from a right one the first wrong step is the test of the one
+        rung that holds ψ(f*), at (1 − h)α.
+        """
+        rung = self._start(alpha, rejects, guess)
+        # tests are nested along the ladder, so that stopping at the first that does not reject is
+        # enough
+        while rejects(rung + 1, self.main_level(alpha)):
+            rung += 1
+        return rung
+
+    def _start(self, alpha: float, rejects: Rejects, guess: int) -> int:
+        """Return a rung up to which everything is rejected at a small share of α.
+
+        Every ``STRIDE``-th rung gets an equal part of half that share, so that any of them may be
+        looked at in any order, here from a guess outwards. With the other half, steps of a
+        quarter stride go on from there.
+        """
+        stops = math.ceil(self.rungs / STRIDE)
+        # a union bound over all stops, looked at or not: the guess may therefore come from the
+        # sample
+        level = alpha * HEAD_START / 2 / stops
+        # doubling steps from the guess until it is bracketed, then halves: a good guess needs two
+        # tests, a bad one the logarithm of its distance
+        low, high, step = 0, stops + 1, 1
+        at = min(max(guess // STRIDE, 1), stops)
+        while high - low > 1:
+            if rejects(at * STRIDE, level):
+                low, at = at, at + step
+            else:
+                high, at = at, at - step
+            step *= 2
+            if not low < at < high:
+                at = (low + high) // 2
+        rung, stride = low * STRIDE, STRIDE // 4
+        # a fixed sequence again: of these steps only the first above ψ can be wrong, so that none
+        # of them has to share its level
+        while rejects(rung + stride, alpha * HEAD_START / 2):
+            rung += stride
+        return rung
+
+
+@dataclass(frozen=True)
+class EvenLadder(Ladder):
+    """Thresholds between what a difference can be at least and at most, equally spaced.
+
+    Notes
+    -----
+    Differences lie on both sides of 0 and their standard error does not vanish there, so that
+    steps in √δ would make no sense.
+    """
+
+    bottom: float
+
+    @property
+    def width(self) -> float:
+        """The width of a rung: ``EVEN_STEP`` of the larger end over √n."""
+        return EVEN_STEP * max(self.top, -self.bottom) / math.sqrt(self.n)
+
+    @property
+    def rungs(self) -> int:
+        """The number of rungs."""
+        return math.ceil((self.top - self.bottom) / self.width)
+
+    def threshold(self, rung: int) -> float:
+        """Return the difference at a rung."""
+        return min(self.top, self.bottom + rung * self.width)
+
+    def _nearest_rung(self, delta: float) -> int:
+        """Return about the rung of a difference; ends of the ladder for what lies outside."""
+        return min(int((max(delta, self.bottom) - self.bottom) / self.width), self.rungs)

@@ -1,13 +1,15 @@
 """Charts: each takes a table and draws it, the same for notebook, picture and report."""
 
-from fairtransport.report.charts.budget import budget_curve_chart
-from fairtransport.report.charts.family_bounds import family_chart
-from fairtransport.report.charts.heatmaps import flow_heatmaps, flow_rows, stacked_heatmaps
-from fairtransport.report.charts.law import law_chart
-from fairtransport.report.charts.method_bounds import methods_chart
-from fairtransport.report.charts.power import power_chart, power_table
-from fairtransport.report.charts.saving import chart_bytes, check_ending, save_chart
-from fairtransport.report.charts.sequence import confidence_sequence_chart
+from fairtransport.report.charts.curves import (
+    budget_curve_chart,
+    confidence_sequence_chart,
+    law_chart,
+    power_chart,
+    power_table,
+)
+from fairtransport.report.charts.flows import flow_heatmaps, flow_rows, stacked_heatmaps
+from fairtransport.report.charts.intervals import family_chart, methods_chart
+from fairtransport.report.charts.style import chart_bytes, check_ending, save_chart
 
 __all__ = [
     "budget_curve_chart",

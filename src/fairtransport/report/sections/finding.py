@@ -1,60 +1,55 @@
-"""What was found: the verdict, what it means for people, and the figures behind it."""
+"""The verdict of an audit, what it means for people, its figures, and notes."""
 
 from __future__ import annotations
 
-import math
+import shlex
 from typing import TYPE_CHECKING
 
-from fairtransport.report.numbers import (
-    DOWN,
-    NONE,
-    ROUNDING,
-    UP,
-    bound,
-    decimal,
-    interval_text,
-    level,
-    percent,
-    percents_apart,
-    pvalue,
-    told_apart,
-)
-from fairtransport.report.rate_words import (
-    features_sentence,
+from fairtransport.documents.audit import AuditSummary
+from fairtransport.documents.verdicts import VERDICTS
+from fairtransport.report.sections import Section
+from fairtransport.report.sections.rates import (
+    decision_lines,
     rate_figures,
     rates_line,
-    rates_sentence,
     rates_verdict,
 )
-from fairtransport.report.sections import Section
-from fairtransport.report.sections.notes import notes
-from fairtransport.report.strings import ERROR, OUTCOME, loss_name, visible
+from fairtransport.report.text import (
+    DOWN,
+    ERROR,
+    OUTCOME,
+    ROUNDING,
+    UP,
+    about,
+    bound,
+    decimal,
+    distinct_decimals,
+    distinct_percents,
+    interval_text,
+    is_shared,
+    level,
+    loss_name,
+    percent,
+    pvalue,
+    pvalue_text,
+    suppression_sentence,
+    visible,
+)
 
 if TYPE_CHECKING:
-    from fairtransport.comparison_summary import ComparisonSummary
-    from fairtransport.report.sections import Output
-    from fairtransport.summary import AuditSummary
+    from fairtransport.documents.comparison import ComparisonSummary
+    from fairtransport.documents.family import FamilySummary
 
-LARGE = 0.1
-"""A share of the statistic that is worth a line beside the verdict."""
-VERDICTS = {
-    "rejected": "δ-fairness rejected",
-    "certified": "δ-fairness certified",
-    "inconclusive": "Inconclusive",
-    "not-applicable": "Not applicable",
-    None: "No verdict",
-}
-PART_VERDICTS = {
-    "rejected": "rejected that it is at most δ",
-    "certified": "certified that it is at most δ",
-    "inconclusive": "inconclusive",
-}
-MARKS = {"rejected": "✕", "certified": "✓", "inconclusive": "?", "not-applicable": "⊘", None: "–"}
-MOST = 0.9
-"""Where fewer people have somebody to be compared with, the first screen says so."""
 
-PER = (1_000, 10_000, 100_000, 1_000_000)
-"""People among whom a share is told as a whole number, as far as it is one."""
+MIN_DISAGREEMENT_SHARE = 0.1
+"""Disagreement of at least this share of the statistic stands beside the verdict."""
+MIN_COMPARABLE_SHARE = 0.9
+"""If a smaller share of people can be compared, the first screen says so."""
+
+
+PEOPLE_UNITS = (1_000, 10_000, 100_000, 1_000_000)
+"""Shares of people are given per 1,000, or per more if that makes them whole."""
+
 
 ONLY_IF = "The audit is valid only if these cases were not used to train the model: "
 CAUTION = f"{ONLY_IF}on its own training data a model does better than on people it has not seen."
@@ -65,96 +60,98 @@ CAUTION_OF_OUTCOMES = (
 
 
 def verdict_title(summary: AuditSummary) -> str:
-    """Return the verdict in two words."""
-    return VERDICTS[summary.verdict]
+    """Return the verdict as every surface names it."""
+    return VERDICTS[summary.verdict].title
 
 
 def verdict_sentence(summary: AuditSummary) -> str:
     """Return the verdict with the bound that it comes from.
 
-    Parameters
-    ----------
-    summary
-        What the audit says.
-
     Notes
     -----
     In this order: that the audit could find nothing; the verdict on rates; without δ, the bounds;
-    then rejected, certified or inconclusive. A bound and δ are shown with as many digits as tell
-    them apart, and a bound is rounded to its safe side.
+    then the verdict's own evidence.
     """
-    delta, lower, upper = summary.delta, summary.lower_bound, summary.upper_bound
+    row = VERDICTS[summary.verdict]
     if summary.applicability is not None:
-        return f"Not applicable: {_lower_first(summary.applicability)}"
+        return f"{row.formal}: {_lower_first(summary.applicability)}"
     if summary.rates is not None:
-        return rates_verdict(summary, summary.rates)
-    sure = f"with {_confidence(summary)} confidence the population's statistic is"
-    if delta is None:
+        return rates_verdict(summary, summary.rates, row.formal)
+    words = evidence_words(summary)
+    if summary.delta is None:
         return (
-            "No verdict: without a threshold δ there is nothing to test. "
-            f"{sure.capitalize()} {_bounds(lower, upper)}."
+            f"{row.formal}: without a threshold δ there is nothing to test. "
+            f"{words['sure'].capitalize()} {words['bounds']}."
         )
-    at = f"at level {level(summary.alpha)}"
-    if summary.verdict == "rejected" and lower is not None:
-        at_least, threshold = told_apart(lower, delta, rounding=DOWN)
-        tail = "" if summary.pvalue is None else f"; {pvalue_words(summary)}"
-        # a bound that was rounded down to δ says no more than the verdict
-        known = "" if lower == delta else f"at least {at_least}, "
-        return f"δ-fairness rejected {at}: {sure} {known}more than δ = {threshold}{tail}."
-    if summary.verdict == "certified" and upper is not None:
-        at_most, threshold = told_apart(upper, delta, rounding=UP)
-        return f"δ-fairness certified {at}: {sure} at most {at_most}, no more than δ = {threshold}."
-    return f"Inconclusive {at}: {_undecided(delta, lower, upper)}."
+    return f"{row.formal} at level {level(summary.alpha)}: {row.evidence.format(**words)}."
+
+
+def evidence_words(summary: AuditSummary) -> dict[str, str]:
+    """Return what a verdict's evidence can be told with.
+
+    Notes
+    -----
+    A bound and δ are shown with as many digits as tell them apart, and a bound is rounded to its
+    safe side. A bound that was rounded to δ says no more than the verdict and is left out.
+    """
+    delta, lower, upper = summary.delta or 0.0, summary.lower_bound, summary.upper_bound
+    at_least, above = (
+        ("", decimal(delta)) if lower is None else distinct_decimals(lower, delta, rounding=DOWN)
+    )
+    at_most, below = (
+        ("", decimal(delta)) if upper is None else distinct_decimals(upper, delta, rounding=UP)
+    )
+    return {
+        "sure": f"with {confidence(summary)} confidence the population's statistic is",
+        "bounds": _bounds(lower, upper),
+        "at_least": f"at least {at_least}, " if lower not in (None, delta) else "",
+        "delta_above": above,
+        "at_most": f"at most {at_most}, " if upper is not None else "",
+        "delta_below": below,
+        "pvalue": "" if summary.pvalue is None else f"; {pvalue_text(summary, summary.pvalue)}",
+        "undecided": _undecided(delta, lower, upper),
+    }
 
 
 def outlook_sentence(summary: AuditSummary) -> str | None:
-    """Return about how many cases would settle an open verdict; None where none is open.
-
-    Parameters
-    ----------
-    summary
-        An estimate, and said to be one: it takes the sample for the population.
-    """
-    found = summary.outlook
-    if found is None:
+    """Return about how many people would settle an open verdict; None where none is open."""
+    outlook = summary.outlook
+    if outlook is None:
         return None
-    would, side = ("reject", "above") if found.goal == "reject" else ("certify", "below")
-    if not found.possible:
+    if not outlook.possible:
         return (
-            "The estimate is not above δ, and no number of cases would certify: there is no upper "
-            "bound where those whom people are compared with depend on the audit data."
+            "What was found is not over the limit, and no number of people would show that the "
+            "model is within it: people are compared with others in these data, and there is no "
+            "upper bound for others."
         )
-    if found.cases is None:
+    if outlook.cases is None:
         return (
-            "The estimate is so near to δ that more than ten million cases would be needed to "
-            "settle it."
+            "What was found is so near to the limit that more than ten million people would be "
+            "needed to settle it."
         )
+    side = "over" if outlook.goal == "reject" else "within"
+    units = summary.units
+    name, count = ("people", summary.n) if units is None else (units.name, units.count)
     return (
-        f"About {found.cases:,} cases in all, {found.cases - summary.n:,} more, would probably "
-        f"{would}: an estimate, with a chance of {percent(found.power)}, for a population like "
-        f"this sample, whose statistic is {side} δ."
+        f"About {outlook.cases:,} {name} in all, {outlook.cases - count:,} more, would "
+        f"probably show that the model is {side} the limit: an estimate, with a chance of "
+        f"{percent(outlook.power)}, if they are like these."
     )
 
 
 def delta_sentence(summary: AuditSummary) -> str | None:
-    """Return what the threshold is in people, or in the loss; None without one.
-
-    Parameters
-    ----------
-    summary
-        With 0-1 loss δ is told among so many people that it is a whole number of them.
-    """
+    """Return what the threshold is in people, or in the loss; None without one."""
     if summary.delta is None or summary.applicability is not None or summary.rates is not None:
         return None
-    return delta_in_words(summary.delta, summary.provenance.loss, _lower_first(_mean_loss(summary)))
+    return delta_in_words(summary.delta, summary.provenance.loss, mean_loss_text(summary))
 
 
 def delta_in_words(delta: float, loss: str, mean_loss: str) -> str:
     """Return what a threshold is in people, or as a rise of what the mean loss is called."""
     if loss != ERROR:
         return f"δ = {delta:g} is a rise of {mean_loss} by {delta:g} a person on average."
-    whole = (of for of in PER if abs(of * delta - round(of * delta)) < ROUNDING)
-    of = next((of for of in whole if round(of * delta)), PER[-1])
+    whole = (of for of in PEOPLE_UNITS if abs(of * delta - round(of * delta)) < ROUNDING)
+    of = next((of for of in whole if round(of * delta)), PEOPLE_UNITS[-1])
     few = f"is {of * delta:,.6g} of {of:,} people" if delta else "is nobody"
     return (
         f"δ = {delta:g} {few} who would be misclassified as a similar person and are not as "
@@ -163,68 +160,30 @@ def delta_in_words(delta: float, loss: str, mean_loss: str) -> str:
 
 
 def verdict_line(summary: AuditSummary) -> str:
-    """Return the verdict and its evidence, short enough for a line or two of a screen.
-
-    Parameters
-    ----------
-    summary
-        With a threshold, or not applicable.
-    """
+    """Return the verdict and its evidence, short enough for a line or two of a screen."""
     if summary.applicability is not None:
         return verdict_sentence(summary)
     if summary.rates is not None:
-        return rates_line(summary, summary.rates, verdict_title(summary))
-    at = f"at level {level(summary.alpha)}: δ = {summary.delta:g}"
-    lower = f"lower bound {bound(summary.lower_bound, DOWN)}"
+        return rates_line(summary, summary.rates, VERDICTS[summary.verdict].formal)
+    row = VERDICTS[summary.verdict]
     upper = bound(summary.upper_bound, UP)
-    known = upper if summary.upper_bound is None else f"upper bound {upper}"
-    title = verdict_title(summary)
-    if summary.verdict == "rejected":
+    figures = {
+        "lower": f"lower bound {bound(summary.lower_bound, DOWN)}",
+        "upper": upper if summary.upper_bound is None else f"upper bound {upper}",
         # without blanks, at which a line would be broken
-        evidence = pvalue(summary.pvalue or 0.0).replace(" ", "")
-        return f"{title} {at}, {lower}, {evidence}."
-    if summary.verdict == "certified":
-        return f"{title} {at}, {known}."
-    return f"{title} {at}, {lower}, {known}."
-
-
-def pvalue_words(summary: AuditSummary) -> str:
-    """Return the p-value; in a shared document, which side of a round number it is on.
-
-    Parameters
-    ----------
-    summary
-        What the audit says.
-    """
-    if summary.pvalue is None:
-        return NONE
-    if summary.suppression is None:
-        return pvalue(summary.pvalue)
-    if summary.pvalue > summary.alpha:
-        return f"p > {summary.alpha:g}"
-    return f"p ≤ {summary.pvalue:g}"
+        "pvalue": pvalue(summary.pvalue or 0.0).replace(" ", ""),
+    }
+    evidence = ", ".join([f"δ = {summary.delta:g}", *(figures[name] for name in row.figures)])
+    return f"{row.formal} at level {level(summary.alpha)}: {evidence}."
 
 
 def _undecided(delta: float, lower: float | None, upper: float | None) -> str:
     """Return why a verdict is open: neither bound decides, or the two contradict each other.
 
-    Parameters
-    ----------
-    delta
-        The threshold.
-    lower, upper
-        One-sided bounds, None where there is none. They can contradict each other with probability
-        at most the sum of their levels.
-
     Notes
     -----
     Digits are added until a bound and δ look different, so that a sentence never says that .05 does
     not exceed .05.
-
-    Examples
-    --------
-    >>> _undecided(0.05, 0.02, None)
-    'the lower bound, 0.0200, does not exceed δ = 0.0500, and there is no upper bound'
     """
     if lower is not None and upper is not None and upper <= delta < lower:
         return (
@@ -233,27 +192,16 @@ def _undecided(delta: float, lower: float | None, upper: float | None) -> str:
         )
     first = "there is no lower bound"
     if lower is not None:
-        shown, threshold = told_apart(lower, delta, rounding=DOWN)
-        first = f"the lower bound, {shown}, does not exceed δ = {threshold}"
+        bound_text, threshold = distinct_decimals(lower, delta, rounding=DOWN)
+        first = f"the lower bound, {bound_text}, does not exceed δ = {threshold}"
     if upper is None:
         return f"{first}, and there is no upper bound"
-    shown, _ = told_apart(upper, delta, rounding=UP)
-    return f"{first}, and the upper bound, {shown}, does"
+    bound_text, _ = distinct_decimals(upper, delta, rounding=UP)
+    return f"{first}, and the upper bound, {bound_text}, does"
 
 
 def _bounds(lower: float | None, upper: float | None) -> str:
-    """Return both bounds in words; each has its own confidence.
-
-    Parameters
-    ----------
-    lower, upper
-        One-sided bounds, None where there is none; rounded outwards.
-
-    Examples
-    --------
-    >>> _bounds(0.02, None)
-    'at least 0.0200; there is no upper bound'
-    """
+    """Return both bounds in words; each has its own confidence."""
     if lower is None and upper is None:
         return "not bounded"
     if upper is None:
@@ -267,20 +215,14 @@ def _bounds(lower: float | None, upper: float | None) -> str:
     )
 
 
-def _confidence(summary: AuditSummary) -> str:
+def confidence(summary: AuditSummary | FamilySummary) -> str:
     """Return the confidence of a bound, "approximately" where it is asymptotic."""
     near = "" if summary.guarantee == "finite-sample" else "approximately "
     return near + level(1 - summary.alpha)
 
 
 def is_outcome(summary: AuditSummary | ComparisonSummary) -> bool:
-    """Tell whether the loss is the prediction itself, of which more may be a benefit.
-
-    Parameters
-    ----------
-    summary
-        Then nothing is said of "worse" or "errors".
-    """
+    """Tell whether the loss is the prediction itself, of which more may be a benefit."""
     return summary.provenance.loss == OUTCOME
 
 
@@ -290,36 +232,40 @@ def caution(summary: AuditSummary) -> str:
 
 
 def meaning(summary: AuditSummary) -> str:
-    """Return what swapping people does to the mean loss, or what to do where that says nothing.
-
-    Parameters
-    ----------
-    summary
-        What the audit says.
-    """
+    """Return what swapping people does to the mean loss; where that says nothing, any advice."""
     if summary.applicability is not None:
-        return summary.instead or ""
+        return summary.advice or ""
     if summary.rates is not None:
-        return rates_sentence(summary, summary.rates)
+        return decision_lines(summary)[0]
     return worst_case(summary)
 
 
-def worst_case(summary: AuditSummary) -> str:
-    """Return what swapping people with the worst-treated of those similar does.
+def next_audit_flags(summary: AuditSummary) -> str | None:
+    """Return the settings of the audit to make instead, as flags; None where there are none."""
+    settings = summary.next_audit
+    if settings is None:
+        return None
+    flags = ["--similarity", settings["similarity"]]
+    if "budget" in settings:
+        flags += ["--budget", f"{settings['budget']:g}"]
+    for name, rule in settings["similarity_settings"].items():
+        flag = f"--similarity-settings.{name}"
+        if isinstance(rule, dict):
+            flags += [f"{flag}.{column}={value:g}" for column, value in rule.items()]
+        else:
+            flags += [flag, f"{rule:g}"]
+    return shlex.join(flags)
 
-    Parameters
-    ----------
-    summary
-        It is a worst case and called so; a random swap stands beside it where that is known.
-    """
+
+def worst_case(summary: AuditSummary) -> str:
+    """Return what swapping people with the worst-treated of those similar does."""
     before, after = _risks(summary)
-    what, near = _mean_loss(summary), about(summary)
+    what, near = mean_loss_text(summary), about(summary)
     if summary.questions is not None and summary.questions.stopped is not None:
-        what = f"Among the {summary.n:,} people asked about, {what[0].lower()}{what[1:]}"
+        what = f"among the {summary.n:,} people asked about, {what}"
+    what = f"{what[:1].upper()}{what[1:]}"
     if summary.statistic > 0:
         go, most = ("rise", "at most") if is_outcome(summary) else ("go", "at worst")
-        if summary.bracket is not None and summary.bracket.is_open:
-            most = f"or more {most}"
         return (
             f"{what} would {go} from {near}{before} to {near}{after} {most}: {worst_swap(summary)}"
             f"{_random_swap(summary)}."
@@ -330,32 +276,22 @@ def worst_case(summary: AuditSummary) -> str:
     return f"{what} would not rise above {before} {swapped} within the budget."
 
 
-def _mean_loss(summary: AuditSummary) -> str:
-    """Return what goes up, as a sentence begins: errors, the mean prediction or the mean loss."""
+def mean_loss_text(summary: AuditSummary) -> str:
+    """Return what goes up: errors, the mean prediction or the mean loss."""
     loss = summary.provenance.loss
     if loss == ERROR:
-        return "Errors"
-    return "The mean prediction" if is_outcome(summary) else f"The mean {loss_name(loss)} loss"
+        return "errors"
+    return "the mean prediction" if is_outcome(summary) else f"the mean {loss_name(loss)} loss"
 
 
 def _risks(summary: AuditSummary) -> tuple[str, str]:
     """Return the mean loss before and after the swaps, with digits that tell them apart."""
-    apart = percents_apart if summary.provenance.loss == ERROR else told_apart
+    apart = distinct_percents if summary.provenance.loss == ERROR else distinct_decimals
     return apart(summary.baseline_risk, summary.worst_case_risk)
 
 
 def worst_swap(summary: AuditSummary | ComparisonSummary) -> str:
-    """Return which swaps the worst case is about.
-
-    Parameters
-    ----------
-    summary
-        Made-up twins, free moves to everybody's worst twin, or a budget that only some can use.
-    """
-    if getattr(summary, "made_twins", None) is not None:
-        whom = "who gets the largest" if is_outcome(summary) else "for whom the model does worst"
-        within = "" if summary.budget == 0 else ", within the budget,"
-        return f"if everybody were swapped{within} with the made-up twin of theirs {whom}"
+    """Return which swaps the worst case is about."""
     if summary.budget == 0:
         whom = "who gets the largest" if is_outcome(summary) else "for whom the model does worst"
         return f"if everybody were swapped with the similar person {whom}"
@@ -364,109 +300,55 @@ def worst_swap(summary: AuditSummary | ComparisonSummary) -> str:
 
 
 def _random_swap(summary: AuditSummary) -> str:
-    """Return the mean loss beside which the worst case is read, in brackets.
-
-    Parameters
-    ----------
-    summary
-        Nothing where people are compared with others than twins.
-    """
+    """Return the mean loss beside which the worst case is read, in brackets."""
     risk = summary.random_swap_risk
     if risk is None:
         return ""
-    shown = percent(risk) if summary.provenance.loss == ERROR else decimal(risk)
-    return f" (a random similar person: {about(summary)}{shown})"
+    risk_text = percent(risk) if summary.provenance.loss == ERROR else decimal(risk)
+    return f" (a random similar person: {about(summary)}{risk_text})"
 
 
 def parts_sentence(summary: AuditSummary) -> str | None:
-    """Return how much needs sensitive features to change; None where all of it does, by design.
-
-    Parameters
-    ----------
-    summary
-        Where the rest is disagreement, which another sentence tells, it is not told twice.
-    """
+    """Return how much needs sensitive features to change; None where all of it does, by design."""
     part = summary.attributable
     if summary.applicability is not None or part.same_group <= 0 or summary.rates is not None:
         return None
     groups = " or ".join(visible(name) for name in summary.provenance.sensitive)
     near = about(summary)
-    told = math.isclose(part.same_group, summary.disagreement)
-    of = "of the statistic" if told else "of it"
     other, same_ones = f"people of another {groups}", f"people of the same {groups} already"
-    if summary.made_twins is not None:
-        other = f"a change of {groups} or of what tells it"
-        same_ones = f"twins made by steps beside what tells {groups}"
-    least, most = ("at least ", "at most ") if summary.bracket is not None else (near, near)
-    rest = f"{least}{decimal(part.value)} {of} needs {other}"
+    rest = f"{near}{decimal(part.value)} of it needs {other}"
     if part.lower_bound is not None or part.upper_bound is not None:
-        known = _bounds(part.lower_bound, part.upper_bound)
-        rest += f"; in the population it is, with {_confidence(summary)} confidence, {known}"
+        bounds = _bounds(part.lower_bound, part.upper_bound)
+        rest += f"; in the population it is, with {confidence(summary)} confidence, {bounds}"
     elif not near:
         rest += ", for which there is no bound"
-    if told:
-        # another sentence tells the other part
-        return f"{rest[:1].upper()}{rest[1:]}."
-    same = f"{most}{decimal(part.same_group)} of the statistic comes from {same_ones}"
+    same = f"{near}{decimal(part.same_group)} of the statistic comes from {same_ones}"
     return f"{same[:1].upper()}{same[1:]}; {rest}."
 
 
-def bracket_sentence(summary: AuditSummary) -> str | None:
-    """Return between which values the statistic lies; None where it is exact."""
-    found = summary.bracket
-    if found is None or summary.applicability is not None:
-        return None
-    lower, upper = bound(found.lower, DOWN), bound(found.upper, UP)
-    return (
-        f"The statistic lies between {lower}, which the swaps that were found add, and {upper}, "
-        "which no swaps within the budget exceed: the search for it was limited."
-    )
-
-
-def judged_sentence(summary: AuditSummary) -> str | None:
-    """Return the verdict on the attributable part, where that is the one that counts.
-
-    Parameters
-    ----------
-    summary
-        What the audit says.
-    """
+def part_verdict_sentence(summary: AuditSummary) -> str | None:
+    """Return the verdict on the attributable part, where that is the one that counts."""
     verdict = summary.attributable.verdict
     if summary.judge == "statistic" or verdict is None or summary.applicability is not None:
         return None
     if summary.rates is not None:
         return "All of R needs sensitive features to change: the verdict on it is what counts."
-    tell = "" if summary.made_twins is None else ", or what tells them,"
     return (
-        f"What counts here is the part that needs sensitive features{tell} to change: "
-        f"{PART_VERDICTS[verdict]} at level {level(summary.alpha)}."
+        "What counts here is the part that needs sensitive features to change: "
+        f"{VERDICTS[verdict].part_phrase} at level {level(summary.alpha)}."
     )
 
 
 def _lower_first(sentence: str) -> str:
-    """Return a sentence as the end of another one.
-
-    Examples
-    --------
-    >>> _lower_first("The statistic is 0.")
-    'the statistic is 0.'
-    """
+    """Return a sentence as the end of another one."""
     return sentence[:1].lower() + sentence[1:]
 
 
 def comparable_sentence(summary: AuditSummary) -> str | None:
-    """Return how many people have somebody to be compared with; None where nearly all have.
-
-    Parameters
-    ----------
-    summary
-        What the audit says.
-    """
-    if summary.comparable_share >= MOST or summary.applicability is not None:
+    """Return how many people have somebody to be compared with; None where nearly all have."""
+    if summary.comparable_share >= MIN_COMPARABLE_SHARE or summary.applicability is not None:
         return None
-    share = percent(summary.comparable_share, 0 if summary.suppression else 1)
-    if summary.made_twins is not None:
-        return f"{about(summary).capitalize()}{share} of the people have a made-up twin."
+    share = percent(summary.comparable_share, 0 if is_shared(summary) else 1)
     groups = " or ".join(visible(name) for name in summary.provenance.sensitive)
     return (
         f"{about(summary).capitalize()}{share} of the people have somebody comparable with another "
@@ -474,19 +356,8 @@ def comparable_sentence(summary: AuditSummary) -> str | None:
     )
 
 
-def about(summary: AuditSummary) -> str:
-    """Return what stands before a number: what a shared document tells is rounded."""
-    return "" if summary.suppression is None else "about "
-
-
 def disagreement_sentence(summary: AuditSummary) -> str | None:
-    """Return how much comes from different predictions for one profile; None if nothing.
-
-    Parameters
-    ----------
-    summary
-        The audit. Its ``disagreement`` is a part of the statistic, in the same unit.
-    """
+    """Return how much comes from different predictions for one profile; None if nothing."""
     if summary.disagreement <= 0:
         return None
     share = ""
@@ -498,41 +369,14 @@ def disagreement_sentence(summary: AuditSummary) -> str | None:
     )
 
 
-def description_sentence(summary: AuditSummary) -> str | None:
-    """Return what the statistic describes where the verdict is about rates; else None.
-
-    Parameters
-    ----------
-    summary
-        The audit. With an obstacle nothing is described either.
-    """
-    if summary.rates is None or summary.applicability is not None:
-        return None
-    noise = disagreement_sentence(summary)
-    return (
-        f"As a description of these people, and no evidence: {_lower_first(worst_case(summary))}"
-        f"{'' if noise is None else ' ' + noise}"
-    )
-
-
 def has_much_disagreement(summary: AuditSummary) -> bool:
-    """Tell whether so much is disagreement that the verdict must not stand without it.
-
-    Parameters
-    ----------
-    summary
-        At least a tenth of the statistic.
-    """
-    told = summary.rates is None  # else it is told with the description
-    return told and summary.disagreement > 0 and summary.disagreement >= LARGE * summary.statistic
-
-
-def statistic_words(summary: AuditSummary) -> str:
-    """Return the statistic, or the values between which it lies."""
-    found = summary.bracket
-    if found is None or not found.is_open:
-        return decimal(summary.statistic)
-    return f"{bound(found.lower, DOWN)} to {bound(found.upper, UP)}"
+    """Tell whether so much is disagreement that the verdict must not stand without it."""
+    is_separate = summary.rates is None  # else the verdict is not about it
+    return (
+        is_separate
+        and summary.disagreement > 0
+        and summary.disagreement >= MIN_DISAGREEMENT_SHARE * summary.statistic
+    )
 
 
 def interval_words(summary: AuditSummary) -> str:
@@ -540,7 +384,7 @@ def interval_words(summary: AuditSummary) -> str:
     return interval_text(summary.interval.lower, summary.interval.upper)
 
 
-def one_sided(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
+def one_sided_bounds(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
     """Return the one-sided bounds, name by name."""
     return (
         ("Lower bound, one-sided", bound(summary.lower_bound, DOWN)),
@@ -549,61 +393,30 @@ def one_sided(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
 
 
 def figures(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
-    """Return the statistic, its bounds and its test, name by name; or those of the rates.
-
-    Parameters
-    ----------
-    summary
-        Of an audit that could find nothing the statistic is told as no evidence.
-    """
+    """Return the statistic, its bounds and its test, name by name; or those of the rates."""
     if summary.rates is not None:
         return rate_figures(summary, summary.rates)
     threshold = ("Threshold δ", "none given" if summary.delta is None else decimal(summary.delta))
     if summary.applicability is not None:
         return ("FaiTH statistic, no evidence", decimal(summary.statistic)), threshold
     return (
-        ("FaiTH statistic", statistic_words(summary)),
+        ("FaiTH statistic", decimal(summary.statistic)),
         (f"Confidence interval, {level(1 - summary.alpha)}", interval_words(summary)),
-        *one_sided(summary),
+        *one_sided_bounds(summary),
         threshold,
-        ("p-value", pvalue_words(summary)),
+        ("p-value", pvalue_text(summary, summary.pvalue)),
     )
 
 
-def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
-    """Return what the template part ``finding.j2`` shows, by name.
-
-    Parameters
-    ----------
-    summary
-        The audit. Disagreement is told here only if it is much; else in the part on people.
-    """
-    return {
-        "verdict": verdict_title(summary),
-        "mark": MARKS[summary.verdict],
-        "meaning": meaning(summary),
-        "verdict_sentence": verdict_sentence(summary),
-        "outlook": outlook_sentence(summary),
-        "threshold": delta_sentence(summary),
-        "comparable": comparable_sentence(summary),
-        "parts": [
-            one
-            for one in (
-                bracket_sentence(summary),
-                features_sentence(summary),
-                parts_sentence(summary),
-                judged_sentence(summary),
-                description_sentence(summary),
-            )
-            if one
-        ],
-        "disagreement": disagreement_sentence(summary) if has_much_disagreement(summary) else None,
-        "statistic": statistic_words(summary),
-        "interval": interval_words(summary),
-        "figures": figures(summary),
-        "caution": caution(summary),
-        "notes": notes(summary),
-    }
+def notes(document: AuditSummary | ComparisonSummary | FamilySummary) -> tuple[str, ...]:
+    """Return what a reader should know: what was left out, then the warnings."""
+    redaction = suppression_sentence(document) if isinstance(document, AuditSummary) else None
+    return (*([] if redaction is None else [redaction]), *map(visible, document.warnings))
 
 
-SECTION = Section("verdict", "", 10, _contents, linked=False)
+NOTES = Section(
+    "warnings",
+    "What to keep in mind",
+    "notes.j2",
+    lambda document, _: {"notes": notes(document)},
+)

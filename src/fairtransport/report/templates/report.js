@@ -3,6 +3,8 @@
 
   const FEWEST_ROWS = 5;
   const FIRST_ROWS = 20;
+  const PHONE_WIDTH = 704;
+  const PHONE_ROWS = 3;
   const PRINTED_ROWS = 100;
 
   function key(row, column) {
@@ -42,10 +44,16 @@
     }
   }
 
+  function firstRows(box) {
+    if (!box.dataset.first) return FIRST_ROWS;
+    return window.innerWidth < PHONE_WIDTH ? PHONE_ROWS : Number(box.dataset.first);
+  }
+
   // of a long table the first rows are seen until all are asked for; paper gets some more
   function makeFoldable(box, table) {
     const total = table.tBodies[0].rows.length;
-    if (total <= FIRST_ROWS) return () => {};
+    const first = firstRows(box);
+    if (total <= first) return () => {};
     const button = document.createElement("button");
     const printed = document.createElement("p");
     button.type = "button";
@@ -56,15 +64,15 @@
     const refresh = () => {
       const rows = [...table.tBodies[0].rows].filter((row) => !row.hidden);
       rows.forEach((row, at) => {
-        row.classList.toggle("folded", !open && at >= FIRST_ROWS);
+        row.classList.toggle("folded", !open && at >= first);
         row.classList.toggle("unprinted", !open && at >= PRINTED_ROWS);
       });
-      button.hidden = rows.length <= FIRST_ROWS;
-      button.textContent = open ? `Show the first ${FIRST_ROWS}` : `Show all ${rows.length}`;
+      button.hidden = rows.length <= first;
+      button.textContent = open ? `Show the first ${first}` : `Show all ${rows.length}`;
       button.setAttribute("aria-label", `${button.textContent} rows: ${table.caption.textContent}`);
       button.setAttribute("aria-expanded", String(open));
       printed.hidden = open || rows.length <= PRINTED_ROWS;
-      table.dataset.folded = String(!open && rows.length > FIRST_ROWS);
+      table.dataset.folded = String(!open && rows.length > first);
       printed.textContent = `The first ${PRINTED_ROWS} of ${rows.length} rows are printed.`;
     };
     button.addEventListener("click", () => {
@@ -95,7 +103,7 @@
     const texts = new Map(rows.map((row) => [row, textOf(row)]));
     const say = () => {
       const found = `${rows.filter((row) => !row.hidden).length} of ${rows.length} rows`;
-      count.textContent = table.dataset.folded === "true" ? `${found}, the first ${FIRST_ROWS} shown` : found;
+      count.textContent = table.dataset.folded === "true" ? `${found}, the first ${firstRows(box)} shown` : found;
     };
     const update = () => {
       const wanted = input.value.trim().toLowerCase();
@@ -142,9 +150,33 @@
     });
     const beside = document.querySelector(`details[data-beside="${name}"]`);
     if (beside) beside.open = false;
-    // a picture that goes on behind the edge says so, in words
+    cueOf(place);
+  }
+
+  // a picture that goes on behind the edge says so, in words
+  function cueOf(place) {
     const cue = place.parentElement.querySelector(".cue");
-    if (cue) cue.hidden = place.scrollWidth <= place.clientWidth + 1;
+    if (cue && place.clientWidth) cue.hidden = place.scrollWidth <= place.clientWidth + 1;
+  }
+
+  const parts = [...document.querySelectorAll("details[data-fold]")];
+
+  function openTarget() {
+    const target = location.hash && document.getElementById(location.hash.slice(1));
+    const part = target && target.closest("details[data-fold]");
+    if (part) part.open = true;
+  }
+
+  // paper has no folds
+  function keepOpenForPaper() {
+    let closed = [];
+    window.addEventListener("beforeprint", () => {
+      closed = parts.filter((part) => !part.open);
+      for (const part of closed) part.open = true;
+    });
+    window.addEventListener("afterprint", () => {
+      for (const part of closed) part.open = false;
+    });
   }
 
   for (const box of document.querySelectorAll("[data-table]")) {
@@ -155,6 +187,14 @@
   }
   const specs = JSON.parse(document.getElementById("charts").textContent);
   const drawn = [...document.querySelectorAll("[data-chart]")].map((place) => draw(specs, place));
+  // charts have taken the width of their places by now, which a folded part does not have
+  for (const part of parts) {
+    part.open = false;
+    part.addEventListener("toggle", () => part.querySelectorAll("[data-chart]").forEach(cueOf));
+  }
+  keepOpenForPaper();
+  window.addEventListener("hashchange", openTarget);
+  openTarget();
   Promise.all(drawn).then(() => {
     document.documentElement.dataset.ready = "yes";
   });

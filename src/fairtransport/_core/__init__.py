@@ -1,0 +1,1 @@
+"""Validation, files, schema, progress, threads: what knows nothing of audits."""

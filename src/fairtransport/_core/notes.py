@@ -1,0 +1,84 @@
+"""Note: a sentence that keeps its numbers as values, so that a shared document can round them."""
+
+from __future__ import annotations
+
+from string import Formatter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Self
+
+
+class Count(int):
+    """A number of people, or of things counted among them."""
+
+    __slots__ = ()
+
+
+class Mean(float):
+    """A mean loss, or a part of one."""
+
+    __slots__ = ()
+
+
+class Figure(float):
+    """Any other number that depends on the data."""
+
+    __slots__ = ()
+
+
+class Wording(str):
+    """A word that fits an exact number, and the word for a rounded one."""
+
+    __slots__ = ("rounded",)
+    rounded: str
+
+    def __new__(cls, exact: str, rounded: str = "") -> Self:
+        """Take both words."""
+        self = super().__new__(cls, exact)
+        self.rounded = rounded
+        return self
+
+
+class Note(str):
+    """A sentence made of a template and values; as text it has the exact values.
+
+    Values that are no `Count`, `Mean`, `Figure` or `Wording` (settings, limits, names) are written
+    as they are in every document.
+
+    Examples
+    --------
+    >>> Note("{shared} of {n} people have {name}", shared=Count(37), n=120, name="c37")
+    '37 of 120 people have c37'
+    """
+
+    __slots__ = ("template", "values")
+    template: str
+    values: dict[str, object]
+
+    def __new__(cls, template: str, **values: object) -> Self:
+        """Write the values into the template."""
+        self = super().__new__(cls, template.format(**values))
+        self.template, self.values = template, values
+        return self
+
+    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, object]]:
+        return (self.template,), self.values
+
+    def render(self, write: Callable[[object, str], str]) -> str:
+        """Return the sentence with each value as ``write`` returns it for a format."""
+        return _Writer(write).vformat(self.template, (), self.values)
+
+
+class _Writer(Formatter):
+    """A formatter that writes values by a function, and the values of notes in notes."""
+
+    def __init__(self, write: Callable[[object, str], str]) -> None:
+        self.write = write
+
+    def format_field(self, value: object, format_spec: str) -> str:
+        """Return one value as text."""
+        return (
+            value.render(self.write) if isinstance(value, Note) else self.write(value, format_spec)
+        )

@@ -1,0 +1,157 @@
+"""Units: the independent records of a sample, their members' points and their weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from fairtransport._core.validation import BoolArray, FloatArray, IntArray
+
+PEOPLE, CLUSTERS = TARGETS = ("people", "clusters")
+"""Whether every person counts once, or every cluster."""
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """The units of a sample, which are drawn independently of each other, by kind.
+
+    A person is a unit of one member and weight 1; a household has several members, and a person
+    of a survey has a weight. Units of one kind have the same members and weight.
+
+    Attributes
+    ----------
+    counts
+        (U,) how many units there are of each kind.
+    weights
+        (U,) the weight of a unit.
+    unit, point, share
+        (E,) kind, point, and the share of the unit's weight that its members have at the point.
+    people
+        (E,) how many members a unit has at the point.
+    limit
+        The largest weight there can be, known before the data; None: the weights are taken as
+        they are, and statements are given them.
+    is_single
+        Whether every unit is declared to be one person of weight 1.
+    name
+        What a unit is called: the column of clusters or of weights.
+    has_clusters
+        Whether units have several members.
+    target
+        Whether people or clusters count once.
+    """
+
+    counts: IntArray
+    weights: FloatArray
+    unit: IntArray
+    point: IntArray
+    share: FloatArray
+    people: IntArray
+    limit: float | None = 1.0
+    is_single: bool = True
+    name: str = "people"
+    has_clusters: bool = False
+    target: str = PEOPLE
+
+    @classmethod
+    def of_people(cls, counts: IntArray) -> Units:
+        """Return the units of independent people, one kind for each occupied point."""
+        points = np.flatnonzero(counts)
+        ones = np.ones(len(points))
+        return cls(
+            counts[points], ones, np.arange(len(points)), points, ones,
+            np.ones(len(points), np.int64),
+        )  # fmt: skip
+
+    @cached_property
+    def n(self) -> int:
+        """The number of units."""
+        return int(self.counts.sum())
+
+    @property
+    def largest(self) -> float:
+        """The declared limit of the weights, else the largest of them."""
+        return float(self.weights.max()) if self.limit is None else self.limit
+
+    @property
+    def has_one_member_each(self) -> bool:
+        """Whether every kind is one person at a point of their own."""
+        return len(self.unit) == len(self.counts) and len(np.unique(self.point)) == len(self.point)
+
+    @property
+    def is_adaptive(self) -> bool:
+        """Whether stakes may follow the past: weights have a known limit, or are all equal.
+
+        Notes
+        -----
+        Given unequal sizes that may tell something of the gains, whoever has seen the units of
+        small gains knows that those of large gains are to come.
+        """
+        return self.limit is not None or float(np.ptp(self.weights)) == 0.0
+
+    @property
+    def is_conditional(self) -> bool:
+        """Whether statements are given these sizes or weights."""
+        return self.limit is None
+
+    @property
+    def effective_n(self) -> float:
+        """The number of units of equal weight that tell as much."""
+        total = float(self.counts @ self.weights)
+        return total * total / float(self.counts @ self.weights**2)
+
+    @property
+    def mass(self) -> FloatArray:
+        """(E,) the weight of all units of a kind at a point."""
+        return np.asarray(self.share * (self.counts * self.weights)[self.unit])
+
+    def frequencies(self, size: int) -> FloatArray:
+        """Return the weighted distribution over the points."""
+        mass = np.bincount(self.point, self.mass, size)
+        return np.asarray(mass / mass.sum())
+
+    def count_people(self, size: int) -> IntArray:
+        """Return how many people are at each point."""
+        return np.bincount(self.point, self.people * self.counts[self.unit], size).astype(np.int64)
+
+    def means(self, values: FloatArray) -> FloatArray:
+        """Return the mean of a value of points over the members of each kind of unit."""
+        means = np.bincount(self.unit, self.share * values[self.point], len(self.counts))
+        return np.asarray(means, dtype=np.float64)
+
+    def move(self, places: IntArray) -> Units:
+        """Return the same units after their points were numbered anew."""
+        return replace(self, point=places[self.point])
+
+    def take(self, chosen: IntArray) -> Units:
+        """Return so many of each kind of unit."""
+        kinds = np.flatnonzero(chosen)
+        places = np.full(len(self.counts), -1)
+        places[kinds] = np.arange(len(kinds))
+        entries = places[self.unit] >= 0
+        return replace(
+            self, counts=chosen[kinds], weights=self.weights[kinds],
+            unit=places[self.unit[entries]], point=self.point[entries],
+            share=self.share[entries], people=self.people[entries],
+        )  # fmt: skip
+
+    def among(self, points: BoolArray) -> Units:
+        """Return the part of each unit that is at some points, as far as there is any.
+
+        Notes
+        -----
+        A unit's weight is then that of its members there. Units that have some are independent
+        draws again, and the mean of a value over them is its mean among the people there.
+        """
+        inside = points[self.point]
+        share = np.bincount(self.unit[inside], self.share[inside], len(self.counts))
+        units = replace(
+            self, weights=np.asarray(self.weights * share), unit=self.unit[inside],
+            point=self.point[inside], share=self.share[inside] / share[self.unit[inside]],
+            people=self.people[inside],
+        )  # fmt: skip
+        return units.take(np.where(share > 0, units.counts, 0))

@@ -1,0 +1,258 @@
+"""Checks of arguments, short texts for error messages, array types, values typed as text."""
+
+from __future__ import annotations
+
+import math
+import os
+from contextlib import contextmanager, suppress
+from numbers import Real
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairtransport.errors import FairtransportError, InputError, param
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.int64]
+BoolArray: TypeAlias = NDArray[np.bool_]
+Values: TypeAlias = NDArray[np.generic]
+"""An array of values of a table or a model, of whichever type they are."""
+
+
+def shorten(text: str, width: int = 60) -> str:
+    """Return a text, shortened if it is long."""
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def short_repr(value: object, width: int = 60) -> str:
+    """Return a short one-line repr of a value for an error message."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # noqa: BLE001 - a value that cannot even be shown is still to be refused
+        text = f"an object of type {type(value).__name__}"
+    return shorten(text, width)
+
+
+def describe_error(error: BaseException, width: int = 200) -> str:
+    """Return the type and text of somebody else's error, shortened."""
+    return shorten(f"{type(error).__name__}: {error_text(error) or 'no reason given'}", width)
+
+
+def error_sentence(error: BaseException) -> str | None:
+    """Return an error in a sentence for users; None: it is a defect of ours."""
+    if isinstance(error, FairtransportError):
+        return str(error)
+    if isinstance(error, OSError):
+        what = "the output" if error.filename is None else repr(os.fsdecode(error.filename))
+        return f"{what} could not be read or written: {error.strerror or error}"
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this audit; sample rows at random or pass `bins`"
+    if not isinstance(error, Exception):  # such as a model's own sys.exit
+        return (
+            f"the program was ended from inside, before its work was done: {describe_error(error)}"
+        )
+    return None
+
+
+def error_text(error: BaseException) -> str:
+    """Return the text of somebody else's error in one line; empty if it has none."""
+    try:
+        # halves of characters could not be printed
+        return " ".join(str(error).split()).encode(errors="replace").decode()
+    except Exception:  # noqa: BLE001 - it is not ours
+        return ""
+
+
+def check_number(
+    name: str,
+    value: object,
+    *,
+    at_least: float = -math.inf,
+    above: float = -math.inf,
+    below: float = math.inf,
+) -> float:
+    """Return ``value`` as a finite float inside its limits."""
+    # bool is a Real; True as a budget is a slip, not a number
+    result = math.nan
+    if not isinstance(value, bool | np.bool_) and isinstance(value, Real):
+        with suppress(OverflowError):  # a whole number may be too large for a float
+            result = float(value)
+    if math.isfinite(result) and result >= at_least and above < result < below:
+        return result
+    limits = [
+        f"{sign} {limit:g}"
+        for sign, limit in ((">=", at_least), (">", above), ("<", below))
+        if math.isfinite(limit)
+    ]
+    rule = " ".join(["a finite number", " and ".join(limits)]).strip()
+    msg = f"{param(name)} must be {rule}, got {short_repr(value)}"
+    raise InputError(msg)
+
+
+def check_threshold(
+    delta: object, limits: tuple[float, float] | None, name: str = "delta"
+) -> float:
+    """Return δ, which must be below the width of a loss's range."""
+    value = check_number(name, delta, at_least=0)
+    width = math.inf if limits is None else limits[1] - limits[0]
+    if value < width:
+        return value
+    hint = f"; {value:g} % is {value / 100:g}" if value > width == 1 else ""
+    msg = (
+        f"{param(name)} must be below {width:g}, as no loss can grow by more, got "
+        f"{short_repr(delta)}{hint}"
+    )
+    raise InputError(msg)
+
+
+def check_integer(
+    name: str, value: object, *, at_least: int = 1, at_most: int | None = None
+) -> int:
+    """Return ``value`` if it is an integer inside its limits."""
+    limit = ""
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        if value >= at_least and (at_most is None or value <= at_most):
+            return int(value)
+        # the upper limit is news only to those who exceed it
+        limit = f" and <= {at_most:,}" if at_most and value > at_most else ""
+    msg = f"{param(name)} must be a whole number >= {at_least}{limit}, got {short_repr(value)}"
+    raise InputError(msg)
+
+
+def check_generator(name: str, value: object) -> np.random.Generator:
+    """Return the random generator behind a seed, a generator or None."""
+    if value is None or isinstance(value, np.random.Generator):
+        return np.random.default_rng(value)
+    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 0:
+        return np.random.default_rng(value)
+    msg = f"{param(name)} must be a seed >= 0, a numpy generator or None, got {short_repr(value)}"
+    raise InputError(msg)
+
+
+def check_choice(name: str, value: object, allowed: Collection[str]) -> str:
+    """Return ``value`` if it is one of the allowed words."""
+    if isinstance(value, str) and value in allowed:
+        return value
+    raise _not_among(name, value, allowed)
+
+
+def check_allowed(name: str, value: object, allowed: Collection[object]) -> None:
+    """Check that a value is one of the allowed ones, of any type."""
+    if not is_among(value, allowed):
+        raise _not_among(name, value, allowed)
+
+
+def is_among(value: object, allowed: Collection[object]) -> bool:
+    """Return whether a value is one of some; False if it cannot be compared."""
+    try:
+        return bool(value in list(allowed))
+    except (TypeError, ValueError):
+        return False
+
+
+def _not_among(name: str, value: object, allowed: Collection[object]) -> InputError:
+    """Return the error for a value that is not allowed."""
+    words = ", ".join(repr(word) for word in allowed) or "(there are none)"
+    return InputError(f"{param(name)} must be one of {words}, got {short_repr(value)}")
+
+
+@contextmanager
+def explain_failures(name: str) -> Iterator[None]:
+    """Raise an `InputError` in one sentence if a user's function fails."""
+    try:
+        yield
+    except FairtransportError:
+        raise
+    except Exception as error:
+        msg = f"{param(name)} failed: {describe_error(error)}"
+        raise InputError(msg) from error
+
+
+def check_float_array(name: str, value: object, shape: tuple[int | None, ...]) -> FloatArray:
+    """Return ``value`` as a C-contiguous float array of the given shape (None: any length)."""
+    check_unmasked(name, value)
+    try:
+        raw = np.asarray(value)
+        array = np.asarray(raw, dtype=np.float64, order="C") if is_real(raw) else None
+    except (TypeError, ValueError, OverflowError):
+        array = None
+    if array is None:
+        msg = f"{param(name)} must be numeric, got {short_repr(value)}"
+        raise InputError(msg)
+    if not array.flags.writeable:
+        array = array.copy()  # kernels would be compiled once more for read-only arrays
+    fits = array.ndim == len(shape) and all(
+        want is None or have == want for want, have in zip(shape, array.shape, strict=True)
+    )
+    if not fits:
+        expected = ", ".join("any" if length is None else str(length) for length in shape)
+        msg = f"{param(name)} must have shape ({expected}), got {array.shape}"
+        raise InputError(msg)
+    return array
+
+
+def shape_of(value: object) -> tuple[int, ...] | str:
+    """Return the shape of ``value`` as an array, or words if it has none."""
+    try:
+        return tuple(value.shape if hasattr(value, "shape") else np.asarray(value).shape)
+    except ValueError:
+        return "rows of unequal length"
+
+
+def is_real(array: Values) -> bool:
+    """Return whether an array holds real numbers, no text or complex numbers."""
+    if array.dtype == object:
+        return not any(isinstance(item, str | bytes | complex) for item in array.flat)
+    return array.dtype.kind in "biuf"
+
+
+def check_unmasked(name: str, value: object) -> None:
+    """Check that no entry of a masked array is masked."""
+    if np.ma.is_masked(value):
+        hidden = int(np.ma.getmaskarray(np.ma.asarray(value)).sum())
+        msg = f"{param(name)} must not have masked entries, got {hidden}"
+        raise InputError(msg)
+
+
+def check_finite(name: str, array: FloatArray, *, nonnegative: bool = False) -> FloatArray:
+    """Return ``array`` if all of its entries are finite (and not negative)."""
+    bad = ~np.isfinite(array)
+    if nonnegative:
+        bad |= array < 0
+    if bad.any():
+        where = tuple(int(axis[0]) for axis in np.nonzero(bad))
+        place = ", ".join(map(str, where))
+        rule = "finite and >= 0" if nonnegative else "finite"
+        msg = f"{param(name)} must be {rule}, got {array[where]:g} at [{place}]"
+        raise InputError(msg)
+    return array
+
+
+def parse_literal(text: str | None) -> str | float | bool | None:
+    """Return text as a truth value or a number where it is one; quotes keep it text."""
+    if text is None:
+        return None
+    if text.lower() in {"true", "false"}:
+        return text.lower() == "true"
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
+        return text[1:-1]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def parse_numbers(name: str, parts: Sequence[str]) -> list[float]:
+    """Return the numbers of a list of texts."""
+    try:
+        return [float(part) for part in parts]
+    except ValueError:
+        msg = f"{param(name)} must be numbers separated by commas, got {','.join(parts)!r}"
+        raise InputError(msg) from None

@@ -1,0 +1,13 @@
+from .answers import ask as ask
+from .black_box import BlackBox as BlackBox
+from .black_box import Estimator as Estimator
+from .black_box import Function as Function
+from .black_box import as_black_box as as_black_box
+from .black_box import named as named
+from .endpoints import connect as connect
+from .loading import load as load
+from .model_files import FileModel as FileModel
+from .prompts import prompt as prompt
+from .query_log import Recorded as Recorded
+from .query_log import logged as logged
+from .query_log import recorded as recorded

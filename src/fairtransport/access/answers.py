@@ -1,0 +1,461 @@
+"""Answers of black boxes: asked for, checked, and compared with the true labels."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Generator, Hashable
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from fairtransport._core.validation import (
+    FloatArray,
+    describe_error,
+    error_text,
+    is_among,
+    is_real,
+    short_repr,
+)
+from fairtransport.access.black_box import CUT, Estimator, align_answers, layers
+from fairtransport.data.columns import object_array, sort_levels
+from fairtransport.errors import (
+    DataError,
+    FairtransportError,
+    InputError,
+    ModelError,
+    option,
+    param,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+    from narwhals.typing import IntoDataFrame
+    from numpy.typing import NDArray
+
+    from fairtransport._core.validation import Values
+    from fairtransport.access.black_box import Access, BlackBox
+    from fairtransport.data import SampleSpace
+    from fairtransport.data.columns import Value
+    from fairtransport.losses import Answer, Loss
+
+
+TYPES = re.compile(r"dtype|categor|could not convert|to float", re.IGNORECASE)
+"""What models say when they want other types."""
+SUM_TOLERANCE = 1e-3
+"""How far a row of class scores may be from summing to one (single precision, rounding)."""
+
+
+T = TypeVar("T")
+PASSED_ON = (FairtransportError, KeyboardInterrupt)
+"""What is no failure of a model."""
+
+
+def ask(
+    box: BlackBox, points: IntoDataFrame, size: int, kind: Answer, classes: Sequence[Value] | None,
+    positive: Value, bins: Mapping[str, object] | None = None,
+) -> Values:  # fmt: skip
+    """Ask for ``size`` points at once and check what comes back.
+
+    Parameters
+    ----------
+    box, points, size
+        Whom to ask, the frame of points, and how many there are.
+    kind
+        What the loss needs.
+    classes
+        The labels that can occur, in the order scores are returned in; None: not known.
+    positive
+        The label that a single score a point belongs to.
+    bins
+        The columns that were cut into bins: where the model fails they may be why.
+
+    Returns
+    -------
+    Labels (size,), numbers (size,) or scores (size, number of classes).
+
+    Raises
+    ------
+    ModelError
+        If the model fails, or answers something that the loss cannot use.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> box = ft.access.as_black_box(lambda points: (points["grade"] > 2).astype(int))
+    >>> points = pd.DataFrame({"grade": [1, 2, 3]})
+    >>> ft.access.ask(box, points, 3, "label", classes=[0, 1], positive=1).tolist()
+    [0, 0, 1]
+    """
+    try:
+        answers = align_answers(box.name, points, box.answer(points, kind))
+        return _check_answer(box, answers, size, kind, classes, positive)
+    except PASSED_ON:
+        raise
+    except BaseException as error:  # a model that ends the program has not answered either
+        raise _failure(box, points, size, bins, error) from error
+
+
+def ask_in_parts(
+    box: BlackBox, points: IntoDataFrame, size: int, kind: Answer, classes: Sequence[Value] | None,
+    positive: Value, bins: Mapping[str, object] | None = None,
+) -> Iterator[tuple[Sequence[int], Values]]:  # fmt: skip
+    """Ask as `ask` does, and yield rows and checked answers as they arrive."""
+
+    def check(answer: object, count: int) -> Values:
+        """Return a part of the answers if it can be used."""
+        return _check_answer(box, answer, count, kind, classes, positive)
+
+    def attempt(step: Callable[[], T]) -> T:
+        """Return what a step of the model returns; what it raises is a ModelError."""
+        try:
+            return step()
+        except PASSED_ON:
+            raise
+        except BaseException as error:
+            raise _failure(box, points, size, bins, error) from error
+
+    stream = attempt(lambda: iter(box.stream_answers(points, kind, check)))
+    try:
+        while (part := attempt(lambda: next(stream, None))) is not None:
+            # outside: GeneratorExit here is of whoever wants no more, inside of the model
+            yield part
+    finally:
+        if isinstance(stream, Generator):
+            stream.close()
+
+
+def _failure(
+    box: BlackBox, points: IntoDataFrame, size: int, bins: Mapping[str, object] | None,
+    error: BaseException,
+) -> ModelError:  # fmt: skip
+    """Return the error of a model that failed."""
+    hint = f"; it receives the names of the bins of {', '.join(bins)}, as text" if bins else ""
+    failure = f"the model {box.name} failed on {size} points: {describe_error(error)}"
+    return ModelError(f"{failure}{hint}{_about_types(points, error)}")
+
+
+def _check_answer(
+    box: BlackBox, answer: object, size: int, kind: Answer, classes: Sequence[Value] | None,
+    positive: Value,
+) -> Values:  # fmt: skip
+    """Return a model's answers as an array if the loss can use them."""
+    who, array = f"the model {box.name}", np.asarray(answer)
+    if np.ma.is_masked(answer):
+        masked = np.ma.getmaskarray(np.ma.asanyarray(answer))
+        msg = f"{who} must not give masked answers, got {int(masked.sum())}"
+        raise ModelError(msg)
+    if kind == "score":
+        own = list(classes or ()) if box.classes is None else box.classes
+        return check_scores(who, array, size, own, classes or own, positive)
+    array = _one_a_point(box, array, size, kind)
+    if kind == "value":
+        return check_values(who, array)
+    if kind == "any":
+        return array
+    return check_labels(who, array, classes, call_in_advice(box))
+
+
+def _about_types(points: IntoDataFrame, error: BaseException) -> str:
+    """Return a hint where a model seems to expect other column types."""
+    if not TYPES.search(error_text(error)):
+        return ""
+    import narwhals as nw
+
+    frame = nw.from_native(points, eager_only=True)
+    text = [name for name, kind in frame.schema.items() if kind in {nw.String, nw.Object}]
+    if not text:
+        return ""
+    example = ", ".join(f"{name!r}: 'category'" for name in text[:8])
+    return (
+        f"; the columns {', '.join(text[:8])} were handed over as text: where the model was fitted "
+        f"on categories, pass {param('X')} as a pandas frame with these, or a function for "
+        f"{param('model')}, as in lambda x: model.predict(x.astype({{{example}}}))"
+    )
+
+
+def call_in_advice(box: BlackBox) -> str:
+    """Return how advice calls the model inside a function of a frame."""
+    estimator = next((layer for layer in layers(box) if isinstance(layer, Estimator)), None)
+    return "model(x)" if estimator is None else estimator.call("predict")
+
+
+def check_labels(
+    who: str, labels: Values, classes: Sequence[Value] | None, call: str = "model.predict(x)"
+) -> Values:
+    """Return the labels if all are among ``classes``, or could be labels if it is None."""
+    allowed = None if classes is None else set(classes)
+    for label in labels.tolist():
+        if allowed is None and not _is_label(label):
+            msg = f"{who} must give labels, got {short_repr(label)}"
+            raise ModelError(msg)
+        if allowed is not None and not (isinstance(label, Hashable) and label in allowed):
+            names = ", ".join(short_repr(item, 20) for item in list(classes or ())[:8])
+            msg = f"{who} gave the unknown label {short_repr(label)}; known: {names}"
+            raise ModelError(msg + advise_on_label(label, list(classes or ()), call))
+    return labels
+
+
+def advise_on_label(label: object, known: Sequence[Value], call: str) -> str:
+    """Return what to pass where a model gives numbers, or text instead of numbers."""
+    if isinstance(label, str) and any(isinstance(item, int | float) for item in known):
+        return (
+            f". Labels and answers must be of one type: pass {param('y')} as text, or a function "
+            f"for {param('model')} that returns numbers, as in lambda x: (np.asarray({call}) == "
+            f"{short_repr(label)}).astype(int)"
+        )
+    if not isinstance(label, float) or not math.isfinite(label) or label.is_integer():
+        return ""
+    return (
+        f". A model of numbers takes {option('loss', 'squared')} or {option('loss', 'absolute')} "
+        f"with a {param('loss_range')}; for labels, pass a function for {param('model')} that cuts "
+        f"them, as in lambda x: ({call} > {CUT}).astype(int)"
+    )
+
+
+def _is_label(value: object) -> bool:
+    """Return whether a value is text, a truth value or a finite number."""
+    return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
+
+
+def check_values(who: str, values: Values) -> FloatArray:
+    """Return predictions as finite numbers."""
+    try:
+        numbers = values.astype(np.float64) if is_real(values) else None
+    except (TypeError, ValueError, OverflowError):
+        numbers = None
+    if numbers is None:
+        msg = f"{who} must give numbers for this loss, got {short_repr(values.flat[0])}"
+        raise ModelError(msg)
+    _check_usable(who, numbers, np.isfinite(numbers), "finite numbers")
+    return numbers
+
+
+def check_scores(
+    who: str, scores: Values, size: int, own: Sequence[Value], classes: Sequence[Value],
+    positive: Value,
+) -> FloatArray:  # fmt: skip
+    """Return class scores, which come in the order of ``own``, in the order of ``classes``."""
+    array = check_values(who, scores)
+    _check_usable(who, array, (array >= 0) & (array <= 1), "scores in [0, 1]")
+    if array.shape in {(size,), (size, 1)}:
+        array = _two_columns(who, array.reshape(size), own, positive)
+    if array.shape != (size, len(own)):
+        msg = f"{who} must give {size} rows of {len(own)} class scores, got shape {array.shape}"
+        raise ModelError(msg)
+    sums = array.sum(axis=1)
+    _check_usable(who, sums, np.abs(sums - 1) <= SUM_TOLERANCE, "class scores that sum to 1")
+    # what rounding left over would lift a bounded loss above its range
+    array = array / sums[:, None]
+    place = {label: column for column, label in enumerate(own)}
+    # a class that the model does not know has probability 0
+    ordered = np.zeros((size, len(classes)))
+    for column, label in enumerate(classes):
+        if label in place:
+            ordered[:, column] = array[:, place[label]]
+    return ordered
+
+
+def _two_columns(who: str, score: FloatArray, own: Sequence[Value], positive: Value) -> FloatArray:
+    """Return a single score a point as two columns, in the model's own order."""
+    if len(own) != 2 or positive not in own:  # noqa: PLR2004
+        msg = (
+            f"{who} gave one score a point, which needs two classes and {param('pos_label')} among "
+            f"them; classes: {short_repr(list(own))}, {param('pos_label')}: {short_repr(positive)}"
+        )
+        raise ModelError(msg)
+    at_end = np.column_stack([1 - score, score])
+    return at_end if own[1] == positive else at_end[:, ::-1]
+
+
+def _one_a_point(box: BlackBox, array: Values, size: int, kind: Answer) -> Values:
+    """Return an array with one entry a point; a single column will do."""
+    if array.shape == (size, 1):
+        array = array[:, 0]
+    if array.shape != (size,):
+        msg = (
+            f"the model {box.name} must give one label or number a point ({size}), got shape "
+            f"{array.shape}"
+        )
+        raise ModelError(msg + _advise_on_columns(box, array, size, kind))
+    return array
+
+
+def _advise_on_columns(box: BlackBox, array: Values, size: int, kind: Answer) -> str:
+    """Return what to pass where a model gives a column a class."""
+    if array.ndim != TWO_LABELS or len(array) != size or array.shape[1] < TWO_LABELS:
+        return ""
+    call = f"np.asarray({call_in_advice(box)})"
+    if kind == "label":
+        return (
+            f". Class scores take {option('loss', 'log')} or {option('loss', 'brier')}; for "
+            f"labels, pass a function for {param('model')} that chooses one, as in lambda x: "
+            f"{call}.argmax(axis=1)"
+        )
+    return (
+        f". Pass a function for {param('model')} that returns one column, as in lambda x: "
+        f"{call}[:, 1]"
+    )
+
+
+def _check_usable(who: str, values: FloatArray, good: NDArray[np.bool_], rule: str) -> None:
+    """Check that all answers obey a rule."""
+    if not good.all():
+        bad = values[~good]
+        msg = f"{who} must give {rule}, got {bad.flat[0]:g} for {len(bad)} of {good.size}"
+        raise ModelError(msg)
+
+
+def check_logged(
+    who: str, answers: list[object], kind: Answer, expected: Sequence[Value] | None, positive: Value
+) -> None:
+    """Check that the model could have given the answers that a log holds."""
+    if not answers:
+        return
+    if kind == "score":
+        classes = expected or ()
+        check_scores(who, np.asarray(answers), len(answers), classes, classes, positive)
+    elif kind == "value":
+        check_values(who, as_array(answers))
+    elif kind == "label":
+        check_labels(who, object_array(answers), expected)
+
+
+def as_list(values: Values | list[object]) -> list[object]:
+    """Return answers as plain Python values."""
+    return values if isinstance(values, list) else list(values.tolist())
+
+
+def as_array(values: Sequence[object]) -> Values:
+    """Return an array of numbers if all values are, else one of objects."""
+    if all(type(value) in (bool, int, float, list) for value in values):
+        return np.array(values)
+    return object_array(values)
+
+
+TWO_LABELS = 2
+
+
+def all_classes(labels: list[Value], access: Access, loss: Loss) -> list[Value]:
+    """Return all labels that can occur: those of the data and those the model knows."""
+    own = access.classes
+    if own is None or loss.needs not in {"label", "score"}:
+        return labels
+    # nothing in common is a mistake in types, such as 1 and "1"; every answer would be an error
+    if labels and not set(labels) & set(own):
+        msg = (
+            f"the labels {short_repr(labels)} and the model's classes {short_repr(own)} have "
+            "nothing in common"
+        )
+        call = "model.predict(x)" if access.box is None else call_in_advice(access.box)
+        advice = advise_on_label(own[-1], labels, call)
+        raise DataError(msg + (advice or "; are they of the same type?"))
+    return list(sort_levels([*labels, *own]).tolist())
+
+
+def positive_label(classes: Sequence[Value], pos_label: Value, labels: Sequence[Value]) -> Value:
+    """Return the label that a single score belongs to; None where there is no usual one."""
+    if pos_label is None:
+        usual = set(classes) in ({0, 1}, {-1, 1})
+        return classes[-1] if usual else None
+    # a stream may bring labels before all of them are known
+    if labels and classes and not is_among(pos_label, classes):
+        msg = (
+            f"{param('pos_label')} must be one of the labels {short_repr(list(classes))}, got "
+            f"{short_repr(pos_label)}"
+        )
+        raise InputError(msg)
+    return pos_label
+
+
+def tells_labels(access: Access, labels: Collection[Value]) -> bool:
+    """Return whether all labels are known: one alone does not tell which others exist."""
+    return access.classes is not None or len(labels) >= TWO_LABELS
+
+
+def check_no_fractions(who: str, predictions: Values, labels: Sequence[Value]) -> None:
+    """Check that predicted labels hold no score, which would pass for another label."""
+    if predictions.dtype.kind != "f" or any(isinstance(label, str) for label in labels):
+        return
+    odd = (predictions != np.rint(predictions)) & ~np.isin(predictions, np.asarray(labels))
+    if odd.any():
+        msg = f"{who} must hold labels, as {short_repr(list(labels))}, got {predictions[odd][0]:g}"
+        raise DataError(msg)
+
+
+def check_overlap(labels: Sequence[Value], predictions: Values) -> None:
+    """Check that some prediction is a true label."""
+    predicted = sort_levels(predictions.tolist()).tolist()
+    if not set(predicted) & set(labels):
+        msg = (
+            f"the true labels {short_repr(labels)} and the predicted ones {short_repr(predicted)} "
+            "have nothing in common; are they of the same type?"
+        )
+        raise DataError(msg)
+
+
+def check_label_types(labels: Iterable[Value], predicted: Iterable[Value], who: str) -> None:
+    """Check that labels are of one type, and predictions of the same."""
+    truth = sorted(labels, key=str)
+    first = truth[0] if truth else None
+    for label in truth:
+        if isinstance(label, str) != isinstance(first, str):
+            msg = (
+                f"labels must be text or numbers, not both, got {short_repr(first)} and "
+                f"{short_repr(label)}"
+            )
+            raise DataError(msg)
+    is_whole = all(isinstance(label, int | float) and label == int(label) for label in truth)
+    for prediction in predicted if truth else ():
+        if isinstance(first, str) != isinstance(prediction, str):
+            msg = (
+                f"true labels and predictions must be of the same type, got {short_repr(first)} "
+                f"and {short_repr(prediction)}"
+            )
+            raise DataError(msg)
+        if is_whole and isinstance(prediction, float) and prediction != int(prediction):
+            msg = (
+                f"{who} must give labels such as {short_repr(first)}, not scores, got "
+                f"{prediction:g}"
+            )
+            raise ModelError(msg)
+
+
+def outcome_range(loss: Loss, access: Access, pos_label: Value) -> tuple[float, float] | None:
+    """Return the limits of a loss that is the prediction itself, where they are known."""
+    if loss.range is not None:
+        return loss.range
+    if pos_label is not None or access.parameter == "y_score":
+        return 0.0, 1.0
+    own = access.classes or ()
+    numbers = [label for label in own if isinstance(label, int | float)]
+    if not numbers or len(numbers) < len(own):
+        return None
+    return float(min(numbers)), float(max(numbers))
+
+
+def labels_in(space: SampleSpace) -> list[Value]:
+    """Return the true labels that occur."""
+    return [] if space.label is None else list(space.columns[space.label].levels.tolist())
+
+
+def truth_at(space: SampleSpace, loss: Loss, classes: Sequence[Value]) -> Values:
+    """Return the true labels at all points as the loss needs them."""
+    if space.label is None:
+        return np.zeros(space.size)
+    column = space.columns[space.label]
+    if loss.needs == "score":
+        place = {label: index for index, label in enumerate(classes)}
+        return np.array([place[label] for label in column.levels.tolist()])[column.codes]
+    if loss.needs == "value":
+        try:
+            return column.values().astype(np.float64)
+        except (TypeError, ValueError, OverflowError):
+            msg = (
+                f"{param('y')} must be numeric for the loss {loss.name!r}, got "
+                f"{short_repr(column.levels[0])}"
+            )
+            raise DataError(msg) from None
+    return column.values()

@@ -1,0 +1,863 @@
+"""Models as black boxes: the base class, estimators and callables, wrappers, identities."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from fairtransport._core.validation import describe_error, is_among, short_repr
+from fairtransport.errors import FairtransportError, InputError, ModelError, option, param
+
+if TYPE_CHECKING:
+    from builtins import property as overridable
+    from collections.abc import Callable, Iterator, Sequence
+
+    import pandas as pd
+    from narwhals.typing import IntoDataFrame
+
+    from fairtransport._core.validation import Values
+    from fairtransport.data.columns import Value
+    from fairtransport.losses import Answer, Loss
+else:
+
+    class overridable:  # noqa: N801
+        """A property that a plain attribute of a subclass or an instance can replace."""
+
+        def __init__(self, compute: Callable[[BlackBox], object]) -> None:
+            self.compute = compute
+            self.__doc__ = compute.__doc__
+
+        def __get__(self, box: BlackBox | None, owner: type) -> object:
+            if box is None:  # so that a dataclass field of this name has no default
+                raise AttributeError
+            return self.compute(box)
+
+
+T = TypeVar("T")
+LABEL_LOSS = (
+    f"{option('loss', 'zero-one')} for labels, or {option('loss', 'squared')} with a "
+    f"{param('loss_range')} for numbers"
+)
+SCORE_LOSS = f"{option('loss', 'log')} or {option('loss', 'brier')} for class scores"
+"""Losses for models that lack what the requested loss needs."""
+CUT = 0.5
+"""The score above which advice calls a label positive."""
+LIBRARIES = ("pandas", "polars", "pyarrow", "modin", "cudf")
+"""Data frame libraries that a model can receive its points in."""
+
+
+class BlackBox(ABC):
+    """Base class of models as an audit asks them, also of your own.
+
+    A subclass needs `answer`. Every other member has a default, which a class attribute, a property
+    or an attribute of the instance replaces.
+
+    Attributes
+    ----------
+    name
+        How a report names the model; default: the name of its class.
+    description
+        How a report describes the model; default: its name.
+    library
+        The data frame library it wants its points in; None: that of the audit data.
+    features
+        The columns it wants, in its order; None: all that the audit gives it.
+    classes
+        The labels it knows, in the order of its scores; None if it does not say.
+    identity
+        A text that tells the model and its version from all others, without secrets. A query log
+        keeps answers under it. None: the model has none.
+    points_per_call
+        How many points one call of `answer` should get; None: all.
+    answers_at_random
+        Whether it answers the same question differently; None: not known.
+    is_streaming
+        Whether `stream_answers` yields some answers before all are there.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> class Fixed(ft.access.BlackBox):
+    ...     classes = [0, 1]
+    ...     def answer(self, points, kind):
+    ...         return [0] * len(points)
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 9, "good": [0, 1, 1, 1, 1, 0] * 3})
+    >>> box = Fixed()
+    >>> ft.audit(people, "good", model=box, sensitive_features="sex", rng=0).statistic
+    0.0
+    """
+
+    @abstractmethod
+    def answer(self, points: Any, kind: Answer) -> object:
+        """Return labels, scores or values for a frame of points, one a row.
+
+        Parameters
+        ----------
+        points
+            A frame in ``library``, with the columns ``features``.
+        kind
+            "label", "score", "value" or "any": what the loss needs.
+
+        Returns
+        -------
+        array-like
+            One answer a row; of scores one column a class, in the order of ``classes``.
+
+        Examples
+        --------
+        >>> box.answer(people[:2], "label")
+        [0, 0]
+        """
+
+    def stream_answers(
+        self, points: Any, kind: Answer, check: Callable[[Any, int], T]
+    ) -> Iterator[tuple[Sequence[int], T]]:
+        """Yield rows and their answers as they arrive; by default all of them at once.
+
+        Parameters
+        ----------
+        points, kind
+            As for `answer`.
+        check
+            Takes some answers and their number, returns them as the audit uses them. If it raises,
+            no further question is asked, answers under way are still yielded, then the error is
+            raised.
+
+        Returns
+        -------
+        iterator of (rows, answers)
+            Which of the points were answered, and what ``check`` returned.
+
+        Examples
+        --------
+        >>> list(box.stream_answers(people[:2], "label", lambda answers, count: answers))
+        [(range(0, 2), [0, 0])]
+        """
+        # no generator: a StopIteration of the model would become Python's own error
+        size = len(points)
+        answers = align_answers(self.name, points, self.answer(points, kind))
+        return iter([(range(size), check(answers, size))])
+
+    def notes_on(self, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:  # noqa: ARG002
+        """Return what readers of the answers should know; by default nothing.
+
+        Parameters
+        ----------
+        predictions
+            All answers so far, one a row.
+        classes
+            The labels that can occur, in the order of scores.
+
+        Returns
+        -------
+        tuple of str
+            Sentences, which become warnings of the audit.
+
+        Examples
+        --------
+        >>> box.notes_on(pd.Series([0, 0]).to_numpy(), [0, 1])
+        ()
+        """
+        return ()
+
+    @overridable
+    def name(self) -> str:
+        """How a report names the model."""
+        return type(self).__name__
+
+    @overridable
+    def description(self) -> str:
+        """How a report describes the model."""
+        return self.name
+
+    @overridable
+    def library(self) -> str | None:
+        """Library of the data frames it wants; None: that of the audit data."""
+        return None
+
+    @overridable
+    def features(self) -> tuple[str, ...] | None:
+        """Columns it wants, in its order; None: all that the audit gives it."""
+        return None
+
+    @overridable
+    def classes(self) -> Sequence[Value] | None:
+        """Class labels it knows, in the order of its scores; None if it does not say."""
+        return None
+
+    @overridable
+    def identity(self) -> str | None:
+        """Text that tells the model and its version from all others; None if it has none."""
+        return None
+
+    @overridable
+    def points_per_call(self) -> int | None:
+        """How many points one call of `answer` should get; None: all."""
+        return None
+
+    @overridable
+    def answers_at_random(self) -> bool | None:
+        """Whether it answers the same question differently; None: not known."""
+        return None
+
+    @overridable
+    def is_streaming(self) -> bool:
+        """Whether `stream_answers` yields some answers before all are there."""
+        return False
+
+
+@dataclass(frozen=True, eq=False)
+class Estimator(BlackBox):
+    """A fitted scikit-learn-like estimator, pipelines included.
+
+    One that was fitted on named columns receives a frame, in ``library``; another receives an
+    array.
+
+    Attributes
+    ----------
+    model
+        The estimator.
+    library
+        The data frame library that it wants; None: that of the audit data.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": [0, 1] * 10, "grade": [1, 2, 3, 4] * 5})
+    >>> model = LogisticRegression().fit(people, (people["grade"] > 2).astype(int))
+    >>> box = ft.access.Estimator(model)
+    >>> box.answer(people[:4], "label").tolist()
+    [0, 0, 1, 1]
+    """
+
+    model: object
+    library: str | None = "pandas"
+
+    @property
+    def name(self) -> str:
+        """The estimator's class, for a pipeline that of its last step."""
+        return type([step for _, step in self._steps][-1] if self._steps else self.model).__name__
+
+    @property
+    def description(self) -> str:
+        """The estimator's class, for a pipeline those of all its steps."""
+        names = [type(step).__name__ for _, step in self._steps]
+        return ", then ".join(names) if names else self.name
+
+    @property
+    def _steps(self) -> list[tuple[str, object]]:
+        """The named steps of a pipeline; empty if the model is none."""
+        steps: object = getattr(self.model, "steps", None)
+        if not isinstance(steps, list):
+            return []
+        is_pipeline = all(
+            isinstance(step, tuple) and len(step) == 2  # noqa: PLR2004
+            for step in steps
+        )
+        return list(steps) if is_pipeline else []
+
+    @property
+    def features(self) -> tuple[str, ...] | None:
+        """The columns it was fitted on, where it remembers them."""
+        names = getattr(self.model, "feature_names_in_", None)
+        return None if names is None else tuple(plain_items(names) or (names,))
+
+    @property
+    def classes(self) -> list[Value] | None:
+        """The labels it was fitted on."""
+        classes: object = getattr(self.model, "classes_", None)
+        return None if classes is None else plain_items(classes) or [classes]
+
+    def answer(self, points: IntoDataFrame, kind: Answer) -> object:
+        """Return ``predict_proba`` where scores are asked for, else ``predict``.
+
+        Parameters
+        ----------
+        points
+            A frame of people.
+        kind
+            "label", "score", "value" or "any": what the loss needs.
+
+        Returns
+        -------
+        array-like
+            One answer a row; of scores one column a class, in the order of ``classes``.
+
+        Raises
+        ------
+        ModelError
+            If scores are asked for and the estimator has none.
+
+        Examples
+        --------
+        >>> box.answer(people[:4], "score").round(1).tolist()
+        [[0.9, 0.1], [0.8, 0.2], [0.2, 0.8], [0.1, 0.9]]
+        """
+        self.check_method(kind)
+        rows = np.asarray(points) if self.features is None else self._restore_types(points)
+        return getattr(self.model, _method_for(kind))(rows)
+
+    def check_method(self, kind: Answer) -> None:
+        """Raise unless the estimator has the method that gives this kind of answer."""
+        method = _method_for(kind)
+        if hasattr(self.model, method):
+            return
+        if kind == "score":
+            advice = (
+                f"pass {LABEL_LOSS}. Where {param('predict')} returns probabilities, pass a "
+                f"function for {param('model')}: lambda x: {self.call('predict')}"
+            )
+        else:
+            advice = (
+                f"pass {SCORE_LOSS}, or a function for {param('model')} that cuts the scores, as "
+                f"in lambda x: ({self.call('predict_proba')}[:, 1] > {CUT}).astype(int)"
+            )
+        msg = f"the model {self.name} has no {param(method)}, which a loss on {kind}s needs: "
+        raise ModelError(msg + advice)
+
+    def call(self, method: str) -> str:
+        """Return how a function of a frame calls the model, for advice."""
+        return f"model.{method}({'np.asarray(x)' if self.features is None else 'x'})"
+
+    def _restore_types(self, points: IntoDataFrame) -> IntoDataFrame:
+        """Return points with the categories that the model was fitted on."""
+        last = self._steps[-1][1] if self._steps else self.model
+        # what earlier steps of a pipeline make of the columns is theirs to know
+        categories = find_categories(last) if last is self.model else {}
+        if not categories or self.library != "pandas":
+            return points
+        import pandas as pd
+
+        return (
+            restore_categories(points, categories) if isinstance(points, pd.DataFrame) else points
+        )
+
+
+def _method_for(kind: Answer) -> str:
+    """Return the method of an estimator that gives a kind of answer."""
+    return "predict_proba" if kind == "score" else "predict"
+
+
+@dataclass(frozen=True, eq=False)
+class Function(BlackBox):
+    """A callable that takes a frame of points and returns what the loss needs.
+
+    That is one label or number a point, or class scores with one column a class in the
+    order of ``classes`` (default: the labels of the audit data, sorted), or one score a point,
+    that of the positive label. ``answers_at_random`` says whether the same question gets other
+    answers when it is asked again; None: nothing.
+
+    Attributes
+    ----------
+    function
+        Takes a frame, returns one answer a row.
+    classes
+        The labels that scores are about.
+    features
+        The columns it wants; None: all that the audit gives it.
+    library
+        The data frame library it wants; None: that of the audit data.
+    answers_at_random
+        Whether it answers the same question differently; None: not known.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 10, "grade": [1, 2, 3, 4] * 5})
+    >>> def grants(points):
+    ...     return (points["grade"] > 2).astype(int)
+    >>> box = ft.access.Function(grants, features=("grade",))
+    >>> box.answer(people[:4], "label").tolist()
+    [0, 0, 1, 1]
+    """
+
+    function: Callable[[Any], object]
+    classes: Sequence[Value] | None = None
+    features: tuple[str, ...] | None = None
+    library: str | None = None
+    answers_at_random: bool | None = None
+
+    @property
+    def name(self) -> str:
+        """The callable's name."""
+        return str(getattr(self.function, "__name__", type(self.function).__name__))
+
+    def answer(self, points: IntoDataFrame, kind: Answer) -> object:  # noqa: ARG002
+        """Return what the callable returns.
+
+        Parameters
+        ----------
+        points
+            A frame of people.
+        kind
+            "label", "score", "value" or "any": what the loss needs.
+
+        Returns
+        -------
+        array-like
+            What the callable returned, as it is; the audit looks at it afterwards.
+
+        Examples
+        --------
+        >>> list(box.answer(people[:2], "label"))
+        [0, 0]
+        """
+        return self.function(points)
+
+
+def as_black_box(model: object, classes: Sequence[Value] | None = None) -> BlackBox:
+    """Return the black box behind a user's ``model``.
+
+    Parameters
+    ----------
+    model
+        An estimator with ``predict`` or ``predict_proba``, a callable, or a black box, which is
+        returned as it is.
+    classes
+        The labels that scores are about, where the model does not say.
+
+    Returns
+    -------
+    BlackBox
+        What an audit asks.
+
+    Raises
+    ------
+    InputError
+        If it can be asked in no known way.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> def grants(people):
+    ...     return (people["income"] > 2).astype(int)
+    >>> ft.access.as_black_box(grants).name
+    'grants'
+    >>> ft.access.as_black_box("a name")
+    Traceback (most recent call last):
+    fairtransport.errors.InputError: `model` must have `predict` or be callable, got 'a name';
+    `fairtransport.access.load` reads a model from a file
+    """
+    if isinstance(model, type):
+        msg = (
+            f"{param('model')} must be a fitted estimator or a callable, got the class "
+            f"{model.__name__}"
+        )
+        raise InputError(msg)
+    if isinstance(model, BlackBox):
+        return model
+    if hasattr(model, "predict"):
+        return Estimator(model)
+    if callable(model):
+        return Function(model, None if classes is None else list(classes))
+    if hasattr(model, "predict_proba"):
+        return Estimator(model)
+    msg = f"{param('model')} must have `predict` or be callable, got {short_repr(model)}"
+    if isinstance(model, str | PathLike):
+        msg += "; `fairtransport.access.load` reads a model from a file"
+    raise InputError(msg)
+
+
+def named(model: object, identity: str) -> Named:
+    """Name a model, so that a query log knows its answers from those of others.
+
+    Parameters
+    ----------
+    model
+        A model as `audit` takes it.
+    identity
+        A name with a version, as in "claims model 2026-11". Whoever gives the same name vouches
+        that it is the same system, which would give the same answers.
+
+    Returns
+    -------
+    Named
+        The same model, with an ``identity``.
+
+    Raises
+    ------
+    InputError
+        If the name is no text.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> model = ft.access.named(lambda points: [1] * len(points), "claims model 2026-11")
+    >>> model.identity
+    'named: claims model 2026-11'
+    """
+    if not isinstance(identity, str) or not identity.strip():
+        msg = f"{param('identity')} must be text that names the model, got {short_repr(identity)}"
+        raise InputError(msg)
+    return Named(as_black_box(model), identity)
+
+
+@dataclass(frozen=True, eq=False)
+class Wrapper(BlackBox):
+    """A black box around another one, to which it passes everything on."""
+
+    box: BlackBox
+
+    def answer(self, points: Any, kind: Answer) -> object:
+        """Return what the inner box returns."""
+        return self.box.answer(points, kind)
+
+    def stream_answers(
+        self, points: Any, kind: Answer, check: Callable[[Any, int], T]
+    ) -> Iterator[tuple[Sequence[int], T]]:
+        """Yield rows and answers as the inner box does."""
+        return self.box.stream_answers(points, kind, check)
+
+    def notes_on(self, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
+        """Return what readers of the answers should know."""
+        return self.box.notes_on(predictions, classes)
+
+    @overridable
+    def name(self) -> str:
+        """How a report names the model."""
+        return self.box.name
+
+    @overridable
+    def description(self) -> str:
+        """How a report describes the model."""
+        return self.box.description
+
+    @overridable
+    def library(self) -> str | None:
+        """Library of the data frames that the model wants."""
+        return self.box.library
+
+    @overridable
+    def features(self) -> tuple[str, ...] | None:
+        """Columns that the model wants."""
+        return self.box.features
+
+    @overridable
+    def classes(self) -> Sequence[Value] | None:
+        """Class labels that the model knows."""
+        return self.box.classes
+
+    @overridable
+    def identity(self) -> str | None:
+        """Text that tells the model from others."""
+        return self.box.identity
+
+    @overridable
+    def points_per_call(self) -> int | None:
+        """How many points one call should get."""
+        return self.box.points_per_call
+
+    @overridable
+    def answers_at_random(self) -> bool | None:
+        """Whether the model answers at random."""
+        return self.box.answers_at_random
+
+    @overridable
+    def is_streaming(self) -> bool:
+        """Whether answers arrive one after the other."""
+        return self.box.is_streaming
+
+
+def layers(box: BlackBox | None) -> Iterator[BlackBox]:
+    """Yield a black box and those inside it, from the outside in."""
+    inner = box
+    while inner is not None:
+        yield inner
+        inner = inner.box if isinstance(inner, Wrapper) else None
+
+
+NAME_IT = "give it one: fairtransport.access.named(model, 'a name with a version')"
+
+
+@dataclass(frozen=True, eq=False)
+class Named(Wrapper):
+    """A black box under a name that its user vouches for: one name, one system, one version."""
+
+    own_name: str
+
+    @property
+    def identity(self) -> str:
+        """The name."""
+        return f"named: {self.own_name}"
+
+    @property
+    def description(self) -> str:
+        """How a report describes the model."""
+        return f"{super().description}, known as {self.own_name!r}"
+
+
+@dataclass(frozen=True, eq=False)
+class CheckedBox(Wrapper):
+    """A black box whose description of itself was checked."""
+
+    name: str
+    description: str
+    library: str | None
+    features: tuple[str, ...] | None
+    classes: list[Value] | None
+
+
+def check_box(box: BlackBox) -> CheckedBox:
+    """Check what a black box says of itself, once, before anything is built on it."""
+    name: object = box.name
+    if not isinstance(name, str):
+        msg = f"the model must have text as its name, got {short_repr(name)}"
+        raise ModelError(msg)
+    if box.library is not None and not is_among(box.library, LIBRARIES):
+        msg = (
+            f"the model {name} must have one of {', '.join(LIBRARIES)} as its library, "
+            f"got {short_repr(box.library)}"
+        )
+        raise ModelError(msg)
+    features = _check_distinct(box.features, f"the model {name} must have distinct column names")
+    if features is not None and not all(isinstance(column, str) for column in features):
+        msg = f"the model {name} must have distinct column names, got {short_repr(box.features)}"
+        raise ModelError(msg)
+    rule = f"the model {name} must have distinct classes, all text or all numbers"
+    classes = _check_distinct(box.classes, rule)
+    if classes is not None and len({isinstance(label, str) for label in classes}) > 1:
+        msg = f"{rule}, got {short_repr(box.classes)}"
+        raise ModelError(msg)
+    return CheckedBox(
+        box, name, str(box.description), box.library,
+        None if features is None else tuple(features), classes,
+    )  # fmt: skip
+
+
+def _check_distinct(values: object, rule: str) -> list[Any] | None:
+    """Return distinct single values as a list; None stays None."""
+    if values is None:
+        return None
+    items = plain_items(values)
+    if (
+        not items
+        or not all(isinstance(item, Hashable) for item in items)
+        or len(set(items)) < len(items)
+        # NaN differs from itself
+        or any(item != item for item in items)  # noqa: PLR0124
+    ):
+        msg = f"{rule}, got {short_repr(values)}"
+        raise ModelError(msg)
+    return items
+
+
+def plain_items(values: object) -> list[Any] | None:
+    """Return the items of a list or an array as plain Python objects; None if it is neither."""
+    items = values.tolist() if hasattr(values, "tolist") else values
+    return list(items) if isinstance(items, list | tuple) else None
+
+
+@dataclass(frozen=True, eq=False)
+class Access:
+    """Where predictions come from: a model, or what was passed as the argument ``parameter``."""
+
+    parameter: str
+    box: BlackBox | None = None
+    predictions: object = None
+
+    @property
+    def name(self) -> str:
+        """How a report names what was audited."""
+        return "given predictions" if self.box is None else self.box.description
+
+    @property
+    def who(self) -> str:
+        """How error messages name the source of the predictions."""
+        return f"{param(self.parameter)}" if self.box is None else f"the model {self.box.name}"
+
+    def notes_on(self, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
+        """Return what readers of the answers should know."""
+        return () if self.box is None else self.box.notes_on(predictions, classes)
+
+    @property
+    def features(self) -> tuple[str, ...] | None:
+        """The columns that the model asks for by name."""
+        return None if self.box is None else self.box.features
+
+    @property
+    def answers_at_random(self) -> bool | None:
+        """Whether the model says that its answers are random, or fixed; None: it says neither."""
+        answer = None if self.box is None else self.box.answers_at_random
+        return None if answer is None else bool(answer)
+
+    @property
+    def classes(self) -> Sequence[Value] | None:
+        """The labels the model knows; None if it does not say or there is none."""
+        return None if self.box is None else self.box.classes
+
+
+def choose_access(model: object, y_pred: object, y_score: object, loss: Loss) -> Access:
+    """Return where predictions come from, if the loss can be computed from them."""
+    ways = {"model": model, "y_pred": y_pred, "y_score": y_score}
+    passed = [name for name, value in ways.items() if value is not None]
+    if len(passed) != 1:
+        got = " and ".join(f"{param(name)}" for name in passed) or "none"
+        msg = (
+            f"exactly one of {param('model')}, {param('y_pred')} and {param('y_score')} must be "
+            f"given, got {got}"
+        )
+        raise InputError(msg)
+    (parameter,) = passed
+    if parameter == "model":
+        return _access_model(model, loss)
+    if loss.needs == "label" and parameter == "y_score":
+        msg = (
+            f"the loss {loss.name!r} needs labels: threshold the scores and pass {param('y_pred')}"
+        )
+        raise InputError(msg)
+    if loss.needs == "score" and parameter == "y_pred":
+        msg = (
+            f"the loss {loss.name!r} needs class scores: pass {param('y_score')} instead of "
+            f"{param('y_pred')}"
+        )
+        raise InputError(msg)
+    return Access(parameter, predictions=ways[parameter])
+
+
+def _access_model(model: object, loss: Loss) -> Access:
+    """Return the access to a model, whose own properties may fail."""
+    try:
+        access = Access("model", box=check_box(as_black_box(model)))
+        for layer in layers(access.box):
+            if isinstance(layer, Estimator):
+                layer.check_method(loss.needs)
+    except (FairtransportError, MemoryError):
+        raise
+    except Exception as error:
+        msg = (
+            f"the model of class {type(model).__name__} failed when its attributes were read: "
+            f"{describe_error(error)}"
+        )
+        raise ModelError(msg) from error
+    return access
+
+
+def align_answers(name: str, points: object, answers: object) -> object:
+    """Return answers in the order of the points, by the index that pandas answers have."""
+    import narwhals as nw
+
+    frame = nw.from_native(points, eager_only=True, pass_through=True)
+    table = nw.from_native(answers, allow_series=True, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame) or not isinstance(table, nw.DataFrame | nw.Series):
+        return answers
+    own, other = nw.maybe_get_index(frame), nw.maybe_get_index(table)
+    # as many as there are points or not is for the check of the answers to say
+    if own is None or other is None or len(own) != len(other) or own.equals(other):
+        return answers
+    if not other.is_unique or not own.isin(other).all():
+        unknown = other[~other.isin(own)]
+        wrong = unknown[0] if len(unknown) else other[other.duplicated()][0]
+        msg = (
+            f"the model {name} must answer in the index of the frame it receives, in any order, "
+            f"got {short_repr(wrong)} in the index of its {type(answers).__name__}; return an "
+            "array to go by position"
+        )
+        raise ModelError(msg)
+    return answers.loc[own]  # type: ignore[attr-defined]
+
+
+def find_identity(box: BlackBox) -> str:
+    """Return the identity of a black box; raise if it has none.
+
+    Notes
+    -----
+    A box that has one (endpoints, prompts, files) is believed. The identity of an estimator is the
+    hash of its content with the versions of the packages that its code is from. An estimator with
+    code from elsewhere, whose changes no hash would show, has none; neither has a callable.
+    """
+    identity = "" if box.identity is None else str(box.identity)
+    if identity.strip():
+        return identity
+    for inner in layers(box):
+        if isinstance(inner, Estimator):
+            return _hash_estimator(inner)
+    msg = (
+        f"{param('queries.log')} needs a model with an identity, which the callable {box.name} "
+        "lacks; "
+    )
+    msg += NAME_IT
+    raise InputError(msg)
+
+
+def _hash_estimator(box: Estimator) -> str:
+    """Return the hash of an estimator's content, with the packages of its code."""
+    import joblib
+
+    try:
+        content = pickle.dumps(box.model, protocol=2, fix_imports=False)
+        digest = joblib.hash(box.model, hash_name="sha1")
+    except Exception as error:
+        msg = (
+            f"{param('queries.log')} needs a model with an identity, and {box.name} cannot be "
+            "hashed "
+            f"({describe_error(error)}); {NAME_IT}"
+        )
+        raise InputError(msg) from error
+    return f"estimator: {digest}, {', '.join(_list_packages(box, content))}"
+
+
+def _list_packages(box: Estimator, content: bytes) -> list[str]:
+    """Return the packages and versions that a pickled model takes its code from."""
+    import sys
+    from importlib.metadata import packages_distributions, version
+    from pickletools import genops
+
+    modules = {
+        str(argument).split()[0].split(".")[0]
+        for code, argument, _ in genops(content)
+        if code.name == "GLOBAL"
+    }
+    packages, installed = [], packages_distributions()
+    for module in sorted(modules - set(sys.stdlib_module_names) - {"__builtin__"}):
+        if module == "__main__" or module not in installed:
+            msg = (
+                f"{param('queries.log')} needs a model with an identity, and {box.name} has code "
+                f"from {module!r}, which is no installed package; {NAME_IT}"
+            )
+            raise InputError(msg)
+        packages.append(f"{module} {version(installed[module][0])}")
+    return packages
+
+
+CATEGORICAL = re.compile(r"\[categorical_feature: ([\d,]+)\]")
+
+
+def find_categories(model: object) -> dict[int, list[Value]]:
+    """Return the categories of a model's columns by position; empty if it keeps none.
+
+    Notes
+    -----
+    LightGBM's boosters keep the categories of pandas columns in the columns' order, and the
+    positions of these among their parameters.
+    """
+    booster = getattr(model, "booster_", model)
+    levels = getattr(booster, "pandas_categorical", None)
+    if not levels or not hasattr(booster, "model_to_string"):
+        return {}
+    # the parameters are told whatever the number of trees
+    match = CATEGORICAL.search(booster.model_to_string(num_iteration=1))
+    places = [] if match is None else [int(place) for place in match[1].split(",")]
+    return dict(zip(places, levels, strict=True)) if len(places) == len(levels) else {}
+
+
+def restore_categories(points: pd.DataFrame, categories: dict[int, list[Value]]) -> pd.DataFrame:
+    """Return a frame with the model's categorical columns; unknown levels stay levels."""
+    import pandas as pd
+
+    frame = points.copy(deep=False)
+    for place, levels in categories.items():
+        name = frame.columns[place]
+        all_levels = dict.fromkeys([*levels, *frame[name].dropna().unique().tolist()])
+        frame[name] = pd.Categorical(frame[name], categories=list(all_levels))
+    return frame

@@ -1,0 +1,402 @@
+"""The HTTP client of endpoints: addresses, tokens, time-outs, retries and limits."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import os
+import socket
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from urllib.parse import SplitResult, parse_qsl, quote, urlsplit
+
+from fairtransport._core.validation import (
+    check_integer,
+    check_number,
+    describe_error,
+    short_repr,
+    shorten,
+)
+from fairtransport.errors import InputError, ModelError, param
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from urllib3 import BaseHTTPResponse, PoolManager
+    from urllib3.util import Retry
+
+
+AGAIN = (408, 425, 429, 500, 502, 503, 504)
+"""The statuses after which the same request is sent again."""
+MAX_WAIT_SECONDS = 120
+"""Seconds that a server can make us wait before it is asked again."""
+FIRST_WAIT_SECONDS = 0.25
+"""Seconds before the first further try but one; each wait is twice as long as the one before."""
+PIECE = 1 << 16
+FILTERED = b"content_filter"
+"""What servers say where a filter found something in the question."""
+OK, REDIRECT, REFUSED = 200, 300, 400
+
+
+class RefusedError(ModelError):
+    """A request that an endpoint rejected; ``is_by_filter``: a content filter did."""
+
+    def __init__(self, message: str, *, is_by_filter: bool = False) -> None:
+        super().__init__(message)
+        self.is_by_filter = is_by_filter
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How an endpoint is asked; see `connect`."""
+
+    batch_size: int = 100
+    at_a_time: int = 4
+    timeout: float = 60.0
+    retries: int = 5
+    max_answer: int = 16 << 20
+
+    def __post_init__(self) -> None:
+        for name in ("batch_size", "at_a_time", "max_answer"):
+            check_integer(name, getattr(self, name))
+        check_integer("retries", self.retries, at_least=0)
+        check_number("timeout", self.timeout, above=0)
+
+
+@dataclass(frozen=True, eq=False)
+class Client:
+    """Sends documents to the paths of one host and reads documents back; follows no redirect."""
+
+    address: Address
+    limits: Limits
+    token: Token
+
+    def post(self, path: str, document: object) -> object:
+        """Return the document that answers another one."""
+        status, content = self._send("POST", path, json.dumps(document, allow_nan=False))
+        if status >= REDIRECT:
+            reply = " ".join(content.decode(errors="replace").split())
+            msg = (
+                f"{self} answered with status {status}: {shorten(reply, 200) or 'no reason given'}"
+            )
+            raise RefusedError(msg, is_by_filter=status == REFUSED and FILTERED in content)
+        return self._read(content)
+
+    def get(self, path: str) -> object:
+        """Return the document at a path; None if there is none."""
+        status, content = self._send("GET", path)
+        try:
+            return self._read(content) if status == OK else None
+        except ModelError:
+            return None
+
+    def is_there(self, path: str) -> bool:
+        """Return whether a path exists."""
+        return self._send("GET", path)[0] == OK
+
+    def __str__(self) -> str:
+        return f"the endpoint {self.address}"
+
+    def _read(self, content: bytes) -> object:
+        """Return an answer as a document; NaN and infinity are errors."""
+
+        def refuse(constant: str) -> None:
+            """Raise for a constant that is no finite number."""
+            msg = f"{self} must give finite numbers, got {constant}"
+            raise ModelError(msg)
+
+        try:
+            return json.loads(content, parse_constant=refuse)
+        except (ValueError, RecursionError) as error:
+            msg = f"{self} must answer in JSON, got {shorten(repr(content))}"
+            raise ModelError(msg) from error
+
+    def _send(self, method: str, path: str, body: str | None = None) -> tuple[int, bytes]:
+        """Return the status and the content of a response, after retries.
+
+        Notes
+        -----
+        urllib3 repeats requests that fail before an answer begins; one that breaks off in the
+        middle is repeated here, from the same number of tries.
+        """
+        from urllib3.exceptions import HTTPError, MaxRetryError
+
+        target = self.address.at(path).target
+        retries: Retry = self._retries
+        try:
+            while True:
+                response = self._pool.urlopen(
+                    method, self.address.origin + target, body=body, headers=self._headers,
+                    redirect=False, retries=retries, preload_content=False,
+                )  # fmt: skip
+                try:
+                    return response.status, self.token.removed(self._content(response))
+                except HTTPError as error:
+                    # tries already spent on statuses count: a server that breaks off while
+                    # answering gets no more
+                    budget = response.retries or retries
+                    retries = budget.increment(method, target, error=error)
+                    retries.sleep()
+        except HTTPError as error:
+            reason = error.reason if isinstance(error, MaxRetryError) and error.reason else error
+            tries = self.limits.retries + 1
+            reply = self.token.hidden(describe_error(reason))
+            msg = f"{self} did not answer in {tries} {'try' if tries == 1 else 'tries'}: {reply}"
+            raise ModelError(msg) from None  # the chain would show what was sent
+
+    def _content(self, response: BaseHTTPResponse) -> bytes:
+        """Return the content of a response, and release its connection."""
+        try:
+            self._check_redirect(response)
+            content = b"".join(self._pieces(response))
+        except BaseException:
+            response.close()
+            raise
+        response.release_conn()
+        return content
+
+    def _pieces(self, response: BaseHTTPResponse) -> Iterator[bytes]:
+        """Yield the content of a response within the limits of size and time."""
+        from urllib3.exceptions import ReadTimeoutError
+
+        # a few packed bytes can unpack to any size, past `max_answer`
+        if response.headers.get("Content-Encoding", "identity") != "identity":
+            msg = f"{self} must not compress its answers, which it was not asked to"
+            raise ModelError(msg)
+        # a read times out only if nothing comes at all: one byte a minute would last forever
+        remaining, end = self.limits.max_answer, time.monotonic() + self.limits.timeout
+        while piece := response.read1(PIECE):
+            remaining -= len(piece)
+            if remaining < 0:
+                limit = self.limits.max_answer
+                msg = (
+                    f"{self} must answer in at most {limit:,} bytes ({param('max_answer')}), got "
+                    "more"
+                )
+                raise ModelError(msg)
+            if time.monotonic() > end:
+                msg = f"the answer took longer than {param('timeout')}"
+                raise ReadTimeoutError(None, None, msg)  # type: ignore[arg-type]
+            yield piece
+
+    def _check_redirect(self, response: BaseHTTPResponse) -> None:
+        """Check that a response is no redirect: a token would go along."""
+        if REDIRECT <= response.status < REFUSED:
+            from urllib.parse import urlsplit
+
+            place = urlsplit(str(response.headers.get("Location", "")))
+            where = f"{place.scheme}://{place.hostname}" if place.hostname else "another path"
+            msg = (
+                f"{self} redirects to {shorten(self.token.hidden(where))}, which is not followed; "
+                "give "
+                "the address that answers"
+            )
+            raise ModelError(msg)
+
+    @property
+    def _headers(self) -> dict[str, str]:
+        """What goes with every request; answers are asked for uncompressed."""
+        return {
+            "Accept": "application/json", "Accept-Encoding": "identity",
+            "Content-Type": "application/json", "User-Agent": "fairtransport", **self.token.headers,
+        }  # fmt: skip
+
+    @cached_property
+    def _retries(self) -> Retry:
+        """When a request is sent again, and after how long."""
+        from urllib3.util import Retry
+
+        return Retry(
+            total=self.limits.retries, redirect=False, allowed_methods=None,
+            status_forcelist=AGAIN, backoff_factor=FIRST_WAIT_SECONDS, backoff_max=MAX_WAIT_SECONDS,
+            retry_after_max=MAX_WAIT_SECONDS, raise_on_status=True, raise_on_redirect=False,
+        )  # fmt: skip
+
+    @cached_property
+    def _pool(self) -> PoolManager:
+        """The connections, certificates checked against the system's own."""
+        import ssl
+
+        try:
+            from urllib3 import PoolManager, Timeout
+        except ImportError as error:
+            msg = "endpoints need the package urllib3: pip install 'fairtransport[http]'"
+            raise ModelError(msg) from error
+        # a model may think for long; a host that is there takes a connection at once
+        waits = Timeout(connect=min(self.limits.timeout, 10.0), read=self.limits.timeout)
+        # certificates are many, and reading them takes longer than an answer from this machine
+        context = ssl.create_default_context() if self.address.scheme == "https" else None
+        pool = PoolManager(maxsize=self.limits.at_a_time, timeout=waits, ssl_context=context)
+        pool.pool_classes_by_scheme = bounded_pools(self.limits.timeout)
+        return pool
+
+
+def bounded_pools(seconds: float) -> dict[str, Any]:
+    """Return pools of connections that wait so long at most for the headers of an answer.
+
+    A read times out only if nothing comes at all: a byte a second would last for ever.
+    """
+    from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+
+    class Bounded:
+        """A connection that is shut when its headers take too long."""
+
+        def getresponse(self) -> Any:
+            """Return the response once its headers are there."""
+            is_late = threading.Event()
+            connection: Any = self
+
+            def give_up() -> None:
+                is_late.set()
+                with suppress(OSError, AttributeError):
+                    connection.sock.shutdown(socket.SHUT_RDWR)
+
+            timer = threading.Timer(seconds, give_up)
+            timer.daemon = True
+            timer.start()
+            try:
+                return super().getresponse()  # type: ignore[misc]
+            finally:
+                timer.cancel()
+                # headers that were cut off are read as if they had ended
+                if is_late.is_set():
+                    msg = f"the headers took longer than {param('timeout')}"
+                    raise TimeoutError(msg)
+
+    def bound(pool: Any) -> Any:
+        connection = type("BoundedConnection", (Bounded, pool.ConnectionCls), {})
+        return type("BoundedPool", (pool,), {"ConnectionCls": connection})
+
+    return {"http": bound(HTTPConnectionPool), "https": bound(HTTPSConnectionPool)}
+
+
+TOKEN = "FAIRTRANSPORT_TOKEN"  # noqa: S105 - the name of a variable
+"""The environment variable that holds the token, where no other is named."""
+PUBLIC = frozenset({"api-version"})
+"""Parameters of addresses that are no secrets."""
+MIN_TOKEN_LENGTH = 8
+"""Signs that a token has at least."""
+PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True)
+class Address:
+    """The address of an endpoint, without credentials."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+    query: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.origin}{self.target}"
+
+    @property
+    def origin(self) -> str:
+        """Scheme, host and port; the usual port goes without saying."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}" + (
+            "" if self.port == PORTS[self.scheme] else f":{self.port}"
+        )
+
+    @property
+    def target(self) -> str:
+        """What a request asks this host for."""
+        return self.path + (f"?{self.query}" if self.query else "")
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether nobody can read along: encrypted, or on this machine."""
+        try:
+            is_here = ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            is_here = self.host == "localhost"
+        return self.scheme == "https" or is_here
+
+    def at(self, path: str) -> Address:
+        """Return another path of the same host."""
+        return replace(self, path=path)
+
+
+def as_address(url: object) -> Address:
+    """Return the address behind a URL; one with secrets is an error that hides them."""
+    try:
+        parts = urlsplit(url) if isinstance(url, str) else SplitResult("", "", "", "", "")
+        port = parts.port or PORTS.get(parts.scheme, 0)
+    except ValueError:  # a port that is none, half an IPv6 address
+        parts, port = SplitResult("", "", "", "", ""), 0
+    if parts.username is not None or parts.password is not None or "@" in parts.netloc:
+        msg = (
+            f"{param('url')} must not hold a user name or a password; put the token into the "
+            f"environment variable {TOKEN}"
+        )
+        raise InputError(msg)
+    if parts.scheme not in PORTS or not parts.hostname or not _is_plain(str(url)):
+        got = short_repr(url if "@" not in str(url) else "an address with credentials")
+        msg = f"{param('url')} must be an address like 'https://host/path', got {got}"
+        raise InputError(msg)
+    secret = [name for name, _ in parse_qsl(parts.query, keep_blank_values=True)]
+    if not set(secret) <= PUBLIC or (parts.query and not secret) or parts.fragment:
+        msg = (
+            f"{param('url')} must have no parameters but {', '.join(PUBLIC)}, as they could be "
+            f"secrets; got an address of {parts.hostname!r} with others"
+        )
+        raise InputError(msg)
+    path = quote(parts.path, safe="/%:@!$&'()*+,;=~-._").rstrip("/")
+    return Address(parts.scheme, parts.hostname, port, path, parts.query)
+
+
+def _is_plain(url: str) -> bool:
+    """Return whether a URL has only characters that an address can have."""
+    return url.isprintable() and not any(sign in url for sign in ' \\"<>')
+
+
+@dataclass(frozen=True)
+class Token:
+    """The name of the environment variable that holds a token; the token is not stored."""
+
+    variable: str
+
+    @property
+    def value(self) -> str:
+        """The token, read from the environment."""
+        return os.environ.get(self.variable, "").strip()
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers that carry the token."""
+        return {"Authorization": f"Bearer {self.value}"} if self.value else {}
+
+    def hidden(self, text: str) -> str:
+        """Return a text without the token."""
+        return text.replace(self.value, "…") if self.value else text
+
+    def removed(self, content: bytes) -> bytes:
+        """Return the content of a response without the token."""
+        return content.replace(self.value.encode(), b"-") if self.value else content
+
+
+def as_token(variable: str | None, address: Address) -> Token:
+    """Return the token of an endpoint, checked."""
+    token = Token(TOKEN if variable is None else variable)
+    if variable is not None and not (isinstance(variable, str) and token.value):
+        # the value may be the token itself, typed by mistake
+        msg = f"{param('token_variable')} must be the name of an environment variable that is set"
+        raise InputError(msg)
+    is_plain = token.value.isascii() and token.value.isprintable()
+    if token.value and not (is_plain and len(token.value) >= MIN_TOKEN_LENGTH):
+        # a short one would be found in answers, too, and removed from them
+        msg = (
+            f"the token in {token.variable} must be {MIN_TOKEN_LENGTH} or more printable ASCII "
+            "signs"
+        )
+        raise InputError(msg)
+    if token.value and not address.is_safe:
+        msg = f"{param('url')} must begin with https: where a token is sent, got {str(address)!r}"
+        raise InputError(msg)
+    return token

@@ -1,0 +1,415 @@
+"""Whether an audit could find anything: what makes its verdict empty, and what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtransport._core.notes import Count, Figure, Mean, Note
+from fairtransport._core.validation import short_repr
+from fairtransport.access.oracle import TOLERANCE
+from fairtransport.audits.rates import why_untestable
+from fairtransport.geometry.geometry import are_all_alike, reaches_other
+from fairtransport.similarity.base import is_numeric, label_columns
+from fairtransport.similarity.counterparts import Counterparts
+from fairtransport.similarity.registry import similarity_from_settings, suggest_space_scales
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fairtransport.audits.result import AuditResult
+    from fairtransport.data import SampleSpace
+
+FEW = 0.05
+"""If no larger share of people has a comparable person of another group, there is hardly anything
+to see; a rejection stands all the same."""
+LITTLE = 0.01
+"""If no larger share of the features' variance is left, a learned distance tells nobody apart."""
+FIRST_BUDGET = 0.05
+"""The budget of the audit that is proposed for proxies: .22 standard deviations."""
+
+CHECK_COLUMNS = (
+    "Check the other columns: compare people with themselves as typically recorded in another "
+    "group, in the columns that depend on it. Name those that may rightly count in `legitimate`."
+)
+STATED = "audit with a distance between people, stated as below (scales are standard deviations)"
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """Why an audit says nothing, advice if there is any, and settings of an audit that can.
+
+    The settings are as in a settings file, so that a document can hold them.
+    """
+
+    reason: Note
+    advice: str | None = None
+    next_settings: dict[str, Any] | None = None
+    from_answers: bool = False
+    """Whether the model's answers show it, so that two models can still be told apart."""
+
+
+def find_obstacle(result: AuditResult) -> Obstacle | None:
+    """Return the first thing that makes an audit's verdict empty; None if nothing does.
+
+    Notes
+    -----
+    That hardly anybody has anyone to be compared with does not take back a rejection, which so
+    few can be enough for. All others hold whatever the sample says of ψ.
+    """
+    for find in (
+        _one_group, _random, _closed_gate, _blind, _one_place, _equal_losses, _noisy, _lonely,
+        _beyond_reach, _same_answers,
+    ):  # fmt: skip
+        if (obstacle := find(result)) is not None:
+            return obstacle
+    return None
+
+
+def _one_group(result: AuditResult) -> Obstacle | None:
+    """Return the obstacle of people who are all of one and the same sensitive group."""
+    space = result.space
+    if len(space.first_of_groups) > 1:
+        return None
+    group = [f"{name} {short_repr(space.columns[name].at(0))}" for name in space.sensitive]
+    levels = ", ".join(f"{name!r}: [...]" for name in space.sensitive)
+    declare = f"declare all levels there can be, as in `levels={{{levels}}}`"
+    model = "" if space.has_twins else "give a `model` to ask and "
+    return Obstacle(
+        Note("Everybody has the {group}: there is no other group.", group=" and the ".join(group)),
+        f"Audit people of several groups, or {model}{declare}.",
+    )
+
+
+def _closed_gate(result: AuditResult) -> Obstacle | None:
+    """Return the obstacle of columns none of which was shown to depend on the group."""
+    space, similarity = result.space, result.similarity
+    if not isinstance(similarity, Counterparts):
+        return None
+    model = similarity.model_
+    # a model that receives the feature itself may use it all the same
+    if any(row.moves for row in model.gate) or not _answers_agree(result):
+        return None
+    shifts = [
+        Note("{shift:.2g} standard deviations ({feature})", shift=Figure(shift), feature=feature)
+        for feature, shift in model.detectable_shift.items()
+    ]
+    among = ", ".join(kind.name for kind in model.legitimate)
+    return Obstacle(
+        Note(
+            "No column was shown to depend on {names}{among}: one by one, they do not reveal it "
+            "better than guessing, as far as {people} held-out people tell. This is not evidence "
+            "of fairness. A shift of a number between groups of {shifts} would have been seen "
+            "with a probability of 80 %.",
+            names=" or ".join(space.sensitive),
+            among=f" among people alike in {among}" if among else "",
+            people=Count(model.size), shifts=" and ".join(shifts),
+        ),
+        "Audit more people, or raise `fit_share`, to see weaker dependence; name columns in "
+        "`given` if dependence shows only jointly.",
+    )  # fmt: skip
+
+
+def _blind(result: AuditResult) -> Obstacle | None:
+    """Return the obstacle of a model that cannot tell twins apart, as it receives nothing of it."""
+    space = result.space
+    if not space.has_twins or not result.similarity.moves_only_to_twins:
+        return None
+    reason = why_zero(space.sensitive, space.features)
+    return None if reason is None else Obstacle(reason, CHECK_COLUMNS, counterpart_settings(space))
+
+
+def why_zero(sensitive: Sequence[str], features: Sequence[str]) -> Note | None:
+    """Return why swaps between twins change nothing; None where they can."""
+    if set(sensitive) & set(features):
+        return None
+    return Note(
+        "The model receives no sensitive feature ({names}), and people who differ only in these "
+        "count as equal: the statistic is 0 by construction.",
+        names=", ".join(sensitive),
+    )
+
+
+def _one_place(result: AuditResult) -> Obstacle | None:
+    """Return the obstacle of a similarity under which everybody is similar to everybody."""
+    if result.similarity.moves_only_to_twins:
+        return None
+    space = result.space
+    measure = getattr(result.similarity, "kept_variance", None)
+    variance_share = 1.0 if measure is None else float(measure(space))
+    alike = are_all_alike(result.problem.geometry, space.groups(label_columns(space)))
+    if alike:
+        reason = Note(
+            "The similarity puts all people of one label at distance 0: anybody may be swapped "
+            "with anybody for nothing, so that the statistic says nothing of similar people."
+        )
+    elif variance_share <= LITTLE:
+        reason = Note(
+            "The similarity took out all but {percent:.2g} % of the features' variance: nearly "
+            "everybody counts as similar to everybody, so that the statistic says nothing of "
+            "similar people.",
+            percent=Figure(100 * variance_share),
+        )
+    else:
+        return None
+    # what was learned left nothing to tell them apart by
+    learned = "" if measure is not None else " or learned by 'sensitive-subspace'"
+    advice = f"Take a similarity that tells people apart: {STATED}{learned}."
+    return Obstacle(reason, advice, stated_settings(space))
+
+
+def _equal_losses(result: AuditResult) -> Obstacle | None:
+    """Return the obstacle of losses that are all equal, once everybody was asked about."""
+    losses = result.problem.losses
+    # of those who were not asked about nothing is known
+    if np.ptp(losses) > 0 or result.query_record.stopped not in {None, "everybody"}:
+        return None
+    return Obstacle(
+        Note(
+            "Every loss is {loss:g}, whoever is asked about: no swap can change anything.",
+            loss=Mean(losses[0]),
+        ),
+        "Audit what differs between people: scores instead of labels (the losses 'log' or "
+        "'brier'), or the decisions themselves (the loss 'outcome').",
+    )
+
+
+def _random(result: AuditResult) -> Obstacle | None:
+    """Return the obstacle of a model that gave other answers when it was asked again.
+
+    Notes
+    -----
+    A maximum over twins of noisy losses is above the largest mean: without any bias at all ψ would
+    be positive, and a rejection of δ-fairness would accuse chance.
+    """
+    if not result.query_record.answers_at_random:
+        return None
+    repeats = result.query_record.repeats
+    return Obstacle(
+        Note(
+            "{differed} of {count} questions that were asked a second time got another answer: "
+            "the model answers at random, by the order or number of the rows it receives, or has "
+            "changed, and the worst of several twins is then the one with the worst luck, whoever "
+            "they are.",
+            differed=Count(repeats.differed),
+            count=Count(repeats.count),
+        ),
+        "Ask for several answers to each question with `draws`, so that noise is not counted as "
+        "bias; or hold the model's version, seed and temperature fixed, and answer each row by its "
+        "own values.",
+    )
+
+
+def _noisy(result: AuditResult) -> Obstacle | None:
+    """Return the obstacle of answers that differ inside a profile where there are no rates."""
+    if not result.answers_differ:
+        return None
+    reason = why_untestable(result)
+    if reason is None:
+        return None
+    return Obstacle(
+        Note(
+            "People with one and the same profile got different answers: the system knows more "
+            "than the audited columns, or answers at random, and the statistic counts that as "
+            "bias. Rates, which do not, compare the people of the audit with those alike in all "
+            "columns but the sensitive ones; {reason}.",
+            reason=reason,
+        ),
+        f"{_to_rates(result)}, or give a `model` to ask.",
+    )
+
+
+def _to_rates(result: AuditResult) -> str:
+    """Return what lets rates be compared."""
+    if result.loss.range is None:
+        return "Give the least and the largest loss there can be as `loss_range`"
+    there = "" if result.space.targets is None else " and without `targets`"
+    numbers = [
+        name for name in result.space.profile
+        if name not in result.space.sensitive and is_numeric(result.space.columns[name].levels)
+    ]  # fmt: skip
+    binning = f", with `bins` for numbers ({', '.join(numbers)})" if numbers else ""
+    return f"Audit with the similarity 'ignore-sensitive'{there}{binning}"
+
+
+def _lonely(result: AuditResult) -> Obstacle | None:
+    """Return the obstacle of people who have hardly anyone to be compared with."""
+    space, share = result.space, result.comparable_share
+    if share > FEW or result.bounds_verdict == "rejected":
+        return None
+    people = Count(round(share * space.n))
+    who = Note(
+        "Only {people} of {n} people have" if people else "Nobody has", people=people, n=space.n
+    )
+    reason = Note(
+        "{who} anyone to be compared with, that is someone comparable with another {names}.",
+        who=who, names=" or ".join(space.sensitive),
+    )  # fmt: skip
+    return Obstacle(reason, _more_company(result))
+
+
+def _beyond_reach(result: AuditResult) -> Obstacle | None:
+    """Return the obstacle of a certificate that every model would get."""
+    reason = why_beyond_reach(result)
+    if reason is None or result.bounds_verdict != "certified":
+        return None
+    share = " With 0-1 loss δ is a share of people: 0.02 is 2 in 100."
+    return Obstacle(
+        reason, f"Take a smaller `delta`.{share if result.loss.name == 'zero-one' else ''}"
+    )
+
+
+def why_beyond_reach(result: AuditResult) -> Note | None:
+    """Return why no model could exceed the threshold with these people; None where one could."""
+    limit = find_largest_statistic(result)
+    if result.delta is None or limit is None or result.delta < limit:
+        return None
+    return Note(
+        "No model could exceed δ = {delta:g} with these people: whatever it answers about those "
+        "they are compared with, their mean loss can rise by {limit:.4g} at most.",
+        delta=result.delta, limit=Mean(limit),
+    )  # fmt: skip
+
+
+def find_largest_statistic(result: AuditResult) -> float | None:
+    """Return what ψ is at most, whatever the model answers about others; None without limits.
+
+    Notes
+    -----
+    Nobody can be moved to a larger loss than the largest there can be, and only people who have
+    twins can be moved where there are no other moves.
+    """
+    if result.loss.range is None:
+        return None
+    space, room = result.space, result.loss.range[1] - result.problem.losses
+    if result.most_gain is not None:
+        room = np.minimum(room, result.most_gain)
+    if space.has_twins and result.similarity.moves_only_to_twins:
+        room = np.where(reaches_other(result.problem.geometry, space.sensitive_groups), room, 0.0)
+    return float(space.frequencies @ room)
+
+
+def _same_answers(result: AuditResult) -> Obstacle | None:
+    """Return the obstacle of a model that answers alike whatever the sensitive features.
+
+    Notes
+    -----
+    With a budget people are compared with others than twins, and what these add is a finding; a
+    note says then that no sensitive feature changed an answer. Of people who were not asked about
+    nothing is known, unless the asking stopped at a certificate.
+    """
+    stopped_early = result.query_record.stopped not in {None, "everybody"}
+    if stopped_early and result.bounds_verdict != "certified":
+        return None
+    only_twins = result.similarity.moves_only_to_twins or (
+        result.problem.budget == 0 and result.statistic == 0
+    )
+    if not only_twins or not answers_ignore_group(result):
+        return None
+    names, several = " or ".join(result.space.sensitive), len(result.space.sensitive) > 1
+    return Obstacle(
+        Note(
+            "The model gave the same answer to every person whatever their recorded {names}: it "
+            "does not use {columns}, or not for these people. This is no evidence of fairness: "
+            "other columns can stand in for {them}.",
+            names=names, columns="these columns" if several else "this column",
+            them="them" if several else "it",
+        ),
+        "Ask about everybody: leave `until_sure` out." if stopped_early else CHECK_COLUMNS,
+        None if stopped_early else counterpart_settings(result.space),
+        from_answers=True,
+    )  # fmt: skip
+
+
+def answers_ignore_group(result: AuditResult) -> bool:
+    """Return whether no twin's answer differs from the person's own.
+
+    Of several answers to each question equality would say nothing.
+    """
+    space, geometry = result.space, result.problem.geometry
+    is_twins = space.has_twins and space.family is None
+    if not is_twins or result.query_record.draws is not None:
+        return False
+    families = geometry.blocks if geometry.is_free else space.families
+    # of people without twins nothing is learned
+    if np.bincount(np.unique(families, return_inverse=True)[1].reshape(-1)).max() == 1:
+        return False
+    return _answers_agree(result)
+
+
+def _answers_agree(result: AuditResult) -> bool:
+    """Return whether all answers within each family are the same."""
+    space, geometry = result.space, result.problem.geometry
+    families = geometry.blocks if geometry.is_free else space.families
+    answers = result.answers.predictions
+    if answers.dtype.kind not in "biuf":
+        answers = np.unique(answers.astype(str), return_inverse=True)[1]
+    numbers = np.asarray(answers, np.float64).reshape(space.size, -1)
+    order = np.argsort(families, kind="stable")
+    starts = np.flatnonzero(np.r_[True, np.diff(families[order]) != 0])
+    most, least = (
+        extreme.reduceat(numbers[order], starts, axis=0) for extreme in (np.maximum, np.minimum)
+    )
+    return bool(np.all(most - least <= TOLERANCE * np.maximum(1.0, np.abs(most))))
+
+
+def _more_company(result: AuditResult) -> str:
+    """Return how more people get someone to be compared with."""
+    space = result.space
+    if not result.similarity.moves_only_to_twins:
+        return "Take a `budget` above 0, or a similarity that lets sensitive features change."
+    exact = getattr(result.similarity, "exact", ())
+    matched = [name for name in space.profile if name not in space.sensitive or name in exact]
+    telling = [
+        name for name in matched
+        if _count_accompanied(space, [one for one in matched if one != name]) > FEW * space.n
+    ]  # fmt: skip
+    apart = f"Without {' or '.join(telling)} more would. " if telling else ""
+    # what is everybody's own value says who they are, and cutting it says nothing
+    numbers = [
+        name for name in matched
+        if is_numeric(space.columns[name].levels) and len(space.columns[name].levels) < space.n
+    ]  # fmt: skip
+    binning = f", cut numbers ({', '.join(numbers)}) with `bins`" if numbers else ""
+    ask = "" if space.has_twins else ", or give a `model` to ask: then everybody has twins"
+    return f"{apart}Name in `features` what should be the same{binning}{ask}."
+
+
+def _count_accompanied(space: SampleSpace, matched: Sequence[str]) -> int:
+    """Return how many people have someone who differs from them in sensitive features alone."""
+    rows = space.observed
+    block = space.groups((*matched, *label_columns(space)))[rows]
+    kinds = np.unique(np.column_stack([block, space.sensitive_groups[rows]]), axis=0)
+    return int(space.counts[rows][np.bincount(kinds[:, 0])[block] > 1].sum())
+
+
+def counterpart_settings(space: SampleSpace) -> dict[str, Any] | None:
+    """Return the settings of an audit of proxies; None where no other columns are received."""
+    others = [name for name in space.features if name not in space.sensitive]
+    return {"similarity": Counterparts.name, "similarity_settings": {}} if others else None
+
+
+def stated_settings(space: SampleSpace) -> dict[str, Any]:
+    """Return the settings of an audit in which other columns may change."""
+    columns = [name for name in space.profile if name not in space.sensitive]
+    scales = suggest_space_scales(space, columns)
+    mismatch = {name: 1.0 for name in columns if name not in scales}
+    rules = {"scales": scales, "mismatch": mismatch}
+    return {
+        "similarity": "mixed-tabular",
+        "similarity_settings": {name: rule for name, rule in rules.items() if rule},
+        "budget": FIRST_BUDGET,
+    }
+
+
+def audit_keywords(settings: Mapping[str, Any], sensitive: Sequence[str]) -> dict[str, Any]:
+    """Return settings as keywords of `audit`, with a similarity object."""
+    keywords = {name: value for name, value in settings.items() if name != "similarity_settings"}
+    keywords["similarity"] = similarity_from_settings(
+        settings["similarity"],
+        settings["similarity_settings"],
+        defaults={"sensitive_features": [*sensitive]},
+    )
+    return keywords

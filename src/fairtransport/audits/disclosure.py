@@ -1,0 +1,408 @@
+"""Redacted documents: no number in them is finer than an agreed number of people."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtransport.audits.decisions import redact_decisions
+from fairtransport.audits.groups import compare_groups, people_by_answer
+from fairtransport.audits.rates import compare_alike
+from fairtransport.audits.summarise import (
+    NO_OPTIONS,
+    build_flow_tables,
+    list_moves,
+    list_omissions,
+    select_largest_groups,
+    summarise,
+    summarise_headline,
+)
+from fairtransport.audits.warnings import find_warnings, list_notes
+from fairtransport.documents.audit import CurvePoint, GroupComparison, Limits, RatesFound
+from fairtransport.explain import (
+    GroupRate,
+    Rounding,
+    are_few,
+    find_identifying_targets,
+    find_visible_moves,
+    group_flows,
+    hide_small_counts,
+    round_gap,
+    round_pvalue,
+    round_to_one_digit,
+)
+from fairtransport.explain.disclosure import MAX_HIDDEN, MOVED_BOUND, Suppression
+from fairtransport.transport import AuditProblem
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
+
+    from fairtransport._core.validation import FloatArray, IntArray
+    from fairtransport.audits.groups import FeatureComparison
+    from fairtransport.audits.result import AuditResult
+    from fairtransport.data import SampleSpace
+    from fairtransport.documents.audit import AttributablePart, AuditSummary
+    from fairtransport.explain import MovePlan, RateTable
+    from fairtransport.explain.flows import Flow, FlowTable, GroupFlow
+    from fairtransport.settings import DocumentOptions
+
+COARSEST_METRIC = 0.1
+"""Group metrics that would have to be rounded more are left out."""
+COUNTED_ELSEWHERE = (
+    "Where fewer than {} people are alike in every column, they are counted with the largest group "
+    "of people alike, and nobody is compared with levels that only they have."
+)
+OF_THE_MOVES_SHOWN = "Flows, affected profiles and groups are those of the moves that are shown."
+
+
+def redact(
+    result: AuditResult, summary: AuditSummary, at_least: int, options: DocumentOptions = NO_OPTIONS
+) -> AuditSummary:
+    """Return what a result may tell strangers: no number finer than ``at_least`` people.
+
+    Notes
+    -----
+    All tables of swaps are made from the moves that are shown, after the numbers of people
+    in these were rounded, so that they tell no more. What else depends on the counts is
+    rounded by one `Rounding`, or left out where it would add another equation for them (other
+    methods' bounds, the budget curve, the statistic without a feature, the law of the draws,
+    how many points, questions and moves there are). Which moves and names are shown depends
+    on nobody who is one of few at a point.
+
+    Where few people in all are at such points, everything but the verdict is that of
+    `count_at_largest`: the document would be the same if any of these points had nobody.
+    """
+    counted = count_at_largest(result, at_least)
+    if counted is not None:
+        summary = _loosen(summary, _summarise(counted, options), at_least, _width(result))
+        result = counted
+    space = result.space
+    rounding = Rounding.of_mean(at_least, space.n, _width(result))
+    identifying = find_identifying_targets(space, at_least, from_sample=not result.fixed_targets)
+    visible = find_visible_moves(result.moved, at_least, identifying)
+    visible_moves = result.moved.take(visible)
+    many = replace(space, counts=hide_small_counts(space, at_least))
+    people_after = space.counts.astype(np.float64)
+    # who is left when the shown moves are taken off could be told from metrics of both
+    np.subtract.at(people_after, visible_moves.sources, visible_moves.people)
+    moves = _round_moves(visible_moves, rounding)
+    comparisons = _compare_large_groups(result, people_after, at_least, options.reference)
+    hidden = rounding.total(result.moved.people[~visible])
+    decisions, missing = summary.decisions, summary.decisions_missing
+    if decisions is not None and decisions.scores is not None:
+        decisions, missing = None, "How far scores change is not told in a shared document."
+    return replace(
+        summary.without_details(),
+        **_headline(summary, rounding),
+        comparable_share=Rounding.of_mean(at_least, space.n).nearest(summary.comparable_share),
+        applicability=_round_reason(summary.applicability, rounding),
+        random_swap_risk=_nearest(summary.random_swap_risk, rounding),
+        attributable=_round_part(summary.attributable, rounding),
+        # how many cases are lacking would tell how far bound and estimate are from δ
+        outlook=None,
+        decisions=redact_decisions(decisions, at_least, has_small=counted is None),
+        decisions_missing=missing,
+        rates=_round_rates(result, summary, rounding),
+        # it has scales that were taken from the data
+        next_audit=None,
+        points=None,
+        observed_points=None,
+        queried=None if summary.queried else 0,
+        # the moves that are told say nothing of others
+        plan_is_unique=None,
+        moved=moves.total + hidden,
+        moves_found=None,
+        moves=list_moves(result, moves, options.max_moves),
+        flows=tuple(
+            _without_rare(table)
+            for table in build_flow_tables(result, moves, fixed=False, space=many)
+        ),
+        groups=select_largest_groups(_groups(result, moves, rounding)),
+        group_metrics=tuple(_round_metrics(result, one.metrics, at_least) for one in comparisons),
+        costs=summary.costs,
+        warnings=(
+            OF_THE_MOVES_SHOWN,
+            *([] if counted is None else [COUNTED_ELSEWHERE.format(at_least)]),
+            *_round_notes(list_notes(result), rounding),
+            *(note for one in comparisons for note in one.notes),
+            *_round_notes(list_omissions(result, folds=False), rounding),
+        ),
+        suppression=Suppression(at_least, rounding.step, hidden),
+        provenance=replace(
+            summary.provenance, seed=None, data_sha256=None, similarity_record=None, classes=(),
+        ),
+    )  # fmt: skip
+
+
+def count_at_largest(result: AuditResult, at_least: int) -> AuditResult | None:
+    """Return the audit with the few people of small points counted at the largest point.
+
+    None where there are many such people, or where answers are not known for good.
+
+    Notes
+    -----
+    The result depends on which point is the largest, on the counts of the others that have at
+    least k people, and on n. If one of the c people at a small point were at the largest one
+    instead, all of these would be the same: c − 1 people, and in the end none, give the same
+    result.
+    """
+    space, record = result.space, result.query_record
+    few = are_few(space.counts, at_least)
+    hidden = int(space.counts[few].sum())
+    if hidden > MAX_HIDDEN * at_least or not record.once_about_everybody:
+        return None
+    if hidden == 0:
+        return result
+    counts = np.where(few, 0, space.counts)
+    counts[np.argmax(space.counts)] += hidden
+    points = _find_remaining_points(space, counts)
+    taken = space.take(points, counts)
+    columns = {name: column.without_unused() for name, column in taken.columns.items()}
+    remaining = replace(taken, columns=columns)
+    answers, labels = result.answers, result.answers.labels
+    answers = replace(
+        answers, losses=answers.losses[points], predictions=answers.predictions[points],
+        labels=None if labels is None else labels[points],
+    )  # fmt: skip
+    geometry = result.similarity.geometry(remaining)
+    problem = AuditProblem(answers.losses, geometry, budget=result.problem.budget)
+    own_warnings = {*find_warnings(result)}
+    counted = replace(
+        result, space=remaining, answers=answers, solution=problem.solve(remaining.frequencies)
+    )
+    added = (note for note in result.warnings if note not in own_warnings)
+    return replace(counted, warnings=(*find_warnings(counted), *added))
+
+
+def _find_remaining_points(space: SampleSpace, counts: IntArray) -> IntArray:
+    """Return the points that there would be if the people were at points of these counts."""
+    there = counts > 0
+    remains = there if space.targets is None else there | space.targets
+    if space.has_twins:
+        families = space.families
+        remains = np.isin(families, families[there])
+        for one in space.column_sets:
+            groups = space.groups(one.columns)
+            if not one.is_declared:
+                remains &= np.isin(groups, groups[there])
+    return np.flatnonzero(remains)
+
+
+def _summarise(result: AuditResult, options: DocumentOptions) -> AuditSummary:
+    """Return a summary with the head that the options give."""
+    summary = summarise(result, summarise_headline(result), options)
+    return replace(summary, provenance=replace(summary.provenance, **options.head))
+
+
+def _loosen(
+    own: AuditSummary, counted: AuditSummary, at_least: int, width: float
+) -> AuditSummary:  # fmt: skip
+    """Return a summary of counted people with bounds that hold for all, and the own verdict.
+
+    Whom they are compared with are the levels that many people have; a verdict that is due to
+    others is not told.
+    """
+    room, ends = MOVED_BOUND * at_least * width / own.n, counted.interval
+    lower = None if ends.lower is None else max(ends.lower - room, 0.0)
+    upper = None if ends.upper is None else min(ends.upper + room, width)
+    loose = replace(counted, interval=Limits(lower, upper))
+    is_due_to_others = (own.applicability is None) != (counted.applicability is None)
+    if own.delta is not None:
+        is_due_to_others |= own.verdict == "rejected" and upper is not None and upper <= own.delta
+        is_due_to_others |= own.verdict == "certified" and (lower or 0.0) > own.delta
+    return loose if is_due_to_others else replace(loose, verdict=own.verdict, pvalue=own.pvalue)
+
+
+def _width(result: AuditResult) -> float:
+    """Return how much one person can change a sum of losses."""
+    if result.loss.range is not None:
+        return result.loss.range[1] - result.loss.range[0]
+    return float(np.ptp(result.problem.losses)) or 1.0
+
+
+def _headline(summary: AuditSummary, rounding: Rounding) -> dict[str, Any]:
+    """Return the numbers of everybody, rounded: bounds hold, and say what the verdict says."""
+    # the ends of the interval are bounds too; others would tell the statistic once more
+    ends = Limits(rounding.down(summary.interval.lower), rounding.up(summary.interval.upper))
+    lower, upper = ends.lower, ends.upper
+    if summary.verdict == "rejected" and lower is not None:
+        lower = max(lower, summary.delta or 0.0)
+    if summary.verdict == "certified" and upper is not None and summary.delta is not None:
+        upper = min(upper, summary.delta)
+    statistic = rounding.nearest(summary.statistic)
+    # δ is on no grid, and a bound that was moved to it must not pass the estimate
+    statistic = max(statistic, -math.inf if lower is None else lower)
+    statistic = min(statistic, math.inf if upper is None else upper)
+    baseline = rounding.nearest(summary.baseline_risk)
+    return {
+        "statistic": statistic,
+        "baseline_risk": baseline,
+        "worst_case_risk": round(baseline + statistic, 12),
+        "price": round_to_one_digit(summary.price),
+        "price_interval": Limits(None, None),
+        "interval": ends,
+        "lower_bound": lower,
+        "upper_bound": upper,
+        "pvalue": None if summary.pvalue is None else round_pvalue(summary.pvalue, summary.alpha),
+        "duality_gap": round_gap(summary.duality_gap),
+        "disagreement": rounding.nearest(summary.disagreement),
+        "budget_curve": tuple(
+            CurvePoint(one.budget, statistic) for one in summary.budget_curve
+        ) if len(summary.budget_curve) == 1 else (),
+    }  # fmt: skip
+
+
+def _nearest(mean: float | None, rounding: Rounding) -> float | None:
+    """Return a mean rounded, None where there is none."""
+    return None if mean is None else rounding.nearest(mean)
+
+
+def _round_part(part: AttributablePart, rounding: Rounding) -> AttributablePart:
+    """Return the part without bounds, which would be further equations for the counts."""
+    return replace(
+        part, value=rounding.nearest(part.value), same_group=rounding.nearest(part.same_group),
+        interval=Limits(None, None), lower_bound=None, upper_bound=None, pvalue=None,
+    )  # fmt: skip
+
+
+def _round_rates(
+    result: AuditResult, summary: AuditSummary, rounding: Rounding
+) -> RatesFound | None:
+    """Return the bound and the p-value of the headline, and the rates of many people alone."""
+    if summary.rates is None:
+        return None
+    headline = _headline(summary, rounding)
+    return RatesFound(
+        groups=summary.rates.groups, value=None, lower_bound=headline["lower_bound"],
+        pvalue=None if summary.rates.pvalue is None
+        else round_pvalue(summary.rates.pvalue, summary.alpha),
+        pvalue_at_delta=headline["pvalue"], features=(),
+        by_group=compare_alike(result, rounding.at_least),
+        deterministic=summary.rates.deterministic,
+    )  # fmt: skip
+
+
+def _round_moves(moves: MovePlan, rounding: Rounding) -> MovePlan:
+    """Return moves of rounded numbers of people, in an order that these give."""
+    rounded = replace(moves, people=rounding.people(moves.people))
+    # the order of exact numbers would tell more than the rounded ones do
+    return rounded.take(np.lexsort((moves.targets, moves.sources, -rounded.people)))
+
+
+def _round_notes(notes: Iterable[str], rounding: Rounding) -> list[str]:
+    """Return notes with rounded values, without those whose numbers are not known."""
+    return [text for note in notes if (text := rounding.note(note)) is not None]
+
+
+def _round_reason(reason: str | None, rounding: Rounding) -> str | None:
+    """Return the reason of a missing verdict with rounded values; None where there is none."""
+    return None if reason is None else rounding.note(reason)
+
+
+def _groups(result: AuditResult, moves: MovePlan, rounding: Rounding) -> tuple[GroupFlow, ...]:
+    """Return the groups of many people, and those that moves show."""
+    space = result.space
+    groups = group_flows(moves, space, result.problem.losses)
+    group_of = space.sensitive_groups
+    ends = np.cumsum(np.bincount(group_of))[:-1]
+    people = np.split(space.counts[np.argsort(group_of, kind="stable")], ends)
+    sizes = [rounding.total(counts) for counts in people]
+    return tuple(
+        replace(group, people=size or None, risk=None, risk_after=None)
+        for group, size in zip(groups, sizes, strict=True)
+        if size or _is_touched(group)
+    )
+
+
+def _is_touched(flow: Flow | GroupFlow) -> bool:
+    """Say whether a shown move leaves or enters."""
+    return flow.out > 0 or flow.into > 0
+
+
+def _without_rare(table: FlowTable) -> FlowTable:
+    """Leave out labels, levels and groups that nobody has and no shown move touches."""
+    keys = [(cell.label, cell.level, tuple(cell.group.values())) for cell in table.cells]
+    there: set[tuple[int, Hashable]] = set()
+    for key, cell in zip(keys, table.cells, strict=True):
+        if cell.people or _is_touched(cell):
+            there |= set(enumerate(key))
+    cells = (
+        replace(cell, people=None)
+        for key, cell in zip(keys, table.cells, strict=True)
+        if there.issuperset(enumerate(key))
+    )
+    return replace(table, cells=tuple(cells))
+
+
+def _compare_large_groups(
+    result: AuditResult,
+    people_after: FloatArray,
+    at_least: int,
+    reference: Mapping[str, object] | str | None,
+) -> list[FeatureComparison]:
+    """Return the group metrics that are made from many people, moves taken off or not."""
+    space = result.space
+    everybody = space.counts.astype(np.float64)
+    sizes = np.bincount(space.sensitive_groups, everybody)
+    if are_few(sizes, at_least).any():
+        return []
+
+    def may_be_told(features: Sequence[str]) -> bool:
+        """Whether no cell of the metrics is of few people, nor rounding too coarse."""
+        counts = (
+            people_by_answer(result, features, people) for people in (everybody, people_after)
+        )
+        rounding = Rounding.of_mean(at_least, _count_fewest_alike(result, features))
+        few = any(are_few(people, at_least).any() for people in counts)
+        return not few and rounding.step <= COARSEST_METRIC
+
+    return [one for one in compare_groups(result, reference) if may_be_told(one.metrics.features)]
+
+
+def _round_metrics(result: AuditResult, metrics: GroupComparison, at_least: int) -> GroupComparison:
+    """Return metrics that are coarse for the fewest people whom one of them is a share of."""
+    rounding = Rounding.of_mean(at_least, _count_fewest_alike(result, metrics.features))
+
+    def shorten(value: Any) -> Any:
+        """Return a number or a table of them rounded; words as they are."""
+        if isinstance(value, dict):
+            return {name: shorten(number) for name, number in value.items()}
+        return rounding.nearest(value) if isinstance(value, float) else value
+
+    numbers = {
+        one.name: shorten(getattr(metrics, one.name))
+        for one in fields(metrics)
+        if one.name.endswith(("difference", "accuracy", "accuracy_by_group"))
+    }
+    rates = tuple(_round_rate_table(table, rounding) for table in metrics.rates)
+    return replace(metrics, **numbers, rates=rates)
+
+
+def _round_rate_table(table: RateTable, rounding: Rounding) -> RateTable:
+    """Return rounded rates, and what follows from these: intervals would tell rates again."""
+    rates = [_nearest(row.rate, rounding) for row in table.groups]
+    places = [at for at, row in enumerate(table.groups) if row.group == table.reference]
+    base = rates[places[0]] if places else None
+
+    def round_row(row: GroupRate, rate: float | None) -> GroupRate:
+        """Return a row made from rounded rates alone."""
+        if row.difference is None or rate is None or base is None:
+            return GroupRate(group=row.group, people=None, rate=rate)
+        return GroupRate(
+            group=row.group, people=None, rate=rate, difference=round(rate - base, 12),
+            ratio=rate / base if base > 0 else None,
+        )  # fmt: skip
+
+    rows = tuple(round_row(row, rate) for row, rate in zip(table.groups, rates, strict=True))
+    return replace(table, confidence=None, groups=rows)
+
+
+def _count_fewest_alike(result: AuditResult, features: Sequence[str]) -> float:
+    """Return how many people the smallest group has for one true label."""
+    space = result.space
+    names = [*features, *([] if space.label is None else [space.label])]
+    people = np.bincount(space.groups(names), space.counts)
+    return float(people[people > 0].min())

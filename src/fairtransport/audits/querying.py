@@ -1,0 +1,335 @@
+"""How the model is queried: once, until there is a verdict, or in several draws."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtransport._core.progress import with_draw
+from fairtransport._core.validation import check_threshold, short_repr
+from fairtransport.access.oracle import Oracle, Repeats, count_repeats
+from fairtransport.data.columns import object_array
+from fairtransport.errors import InputError, option, param
+from fairtransport.inference.clopper_pearson import share_upper_bound
+from fairtransport.similarity.base import label_columns
+
+if TYPE_CHECKING:
+    from fairtransport._core.validation import BoolArray, FloatArray, IntArray, Values
+    from fairtransport.access.black_box import Access
+    from fairtransport.access.oracle import AnsweredPoints
+    from fairtransport.data import SampleSpace
+    from fairtransport.geometry import Geometry
+    from fairtransport.inference import SamplingLaw
+    from fairtransport.inference.rates.random_answers import RandomAnswersLaw
+    from fairtransport.inference.sequential import StoppedLaw
+    from fairtransport.losses import Loss
+    from fairtransport.settings import AuditSettings
+
+
+GROWTH = 0.1
+"""Between two looks the people asked about grow by this share, so that requests stay few."""
+STOPPED_NOTE = (
+    "People came in random order, and the asking stopped at a moment that depends on the answers: "
+    "bounds and verdict hold all the same, as those of a confidence sequence. The statistic is "
+    "that of the people asked about, and tends to be further from δ than that of everybody."
+)
+
+
+@dataclass(frozen=True)
+class QueryRecord:
+    """How the model was queried: repeats, draws, and where the queries stopped."""
+
+    repeats: Repeats = field(default_factory=Repeats)
+    draws: int | None = None
+    people: int | None = None
+    stopped: str | None = None
+    law: SamplingLaw | None = None
+
+    @property
+    def once_about_everybody(self) -> bool:
+        """Whether bounds are those of the method, and plans can be made from them."""
+        return self.law is None
+
+    @property
+    def answers_at_random(self) -> bool:
+        """Whether a model that was to answer the same twice did not."""
+        return self.draws is None and self.repeats.differed > 0
+
+    def differ_at_most(self, alpha: float) -> float | None:
+        """Return the exact upper limit of the share of questions that get another answer.
+
+        Notes
+        -----
+        The questions were chosen at random without replacement, each is answered otherwise with
+        a probability of its own. Their number has a generating function with real roots, as
+        elementary symmetric polynomials of such factors have, and so is a sum of independent
+        indicators; by Hoeffding (1956) its lower tail is below that of the binomial with the
+        same mean, wherever Clopper and Pearson look at it.
+        """
+        if self.repeats.count == 0:
+            return None
+        return share_upper_bound(self.repeats.differed, self.repeats.count, alpha)
+
+
+def is_random(settings: AuditSettings, access: Access) -> bool:
+    """Say whether answers are taken for random: several are asked for, or the model says so."""
+    return settings.queries.draws > 1 or access.answers_at_random is True
+
+
+def check_loss_range(
+    settings: AuditSettings, access: Access, *, has_other_methods: bool = True
+) -> None:
+    """Refuse, before data or model are read, a loss whose limits the bounds need and lack."""
+    oracle = Oracle(access, settings.chosen_loss, settings.pos_label, settings.best_label)
+    loss = oracle.known_loss()
+    if settings.delta is not None:
+        check_threshold(settings.delta, loss.range)
+    if loss.range is None and settings.method == "finite-sample":
+        is_plain = not is_random(settings, access) and not settings.queries.until_sure
+        raise missing_range_error(loss, has_other_methods=has_other_methods and is_plain)
+
+
+def missing_range_error(loss: Loss, *, has_other_methods: bool) -> InputError:
+    """Return the error for a loss without limits, with what to pass instead."""
+    examples = {
+        "absolute": ", such as 0 and 10 where no prediction can be off by more than 10",
+        "squared": ", such as 0 and 100 where no prediction can be off by more than 10",
+        "outcome": ", such as 0 and 1 where predictions are shares",
+    }
+    advice = [f"pass the smallest and the largest loss that can occur{examples.get(loss.name, '')}"]
+    if not loss.uses_truth:
+        advice.append(f"for decisions pass {param('pos_label')}, the one whose rate is audited")
+    if has_other_methods:
+        advice.append(f"or pass {option('method', 'limit-law')}, whose bounds are asymptotic")
+    msg = (
+        f"{param('loss_range')} must be given for the loss {loss.name!r}, whose bounds need it, "
+        f"got None: {'; '.join(advice)}"
+    )
+    return InputError(msg)
+
+
+def check_asking(settings: AuditSettings, space: SampleSpace, access: Access) -> None:
+    """Refuse, before anything is asked, ways of asking whose bounds are not proved."""
+    random, fixed = is_random(settings, access), access.answers_at_random is False
+    if not random and not settings.queries.until_sure:
+        return
+    name = "a model that answers at random"
+    if settings.queries.draws > 1:
+        name = param("queries.draws")
+    if settings.queries.until_sure:
+        name = param("queries.until_sure")
+    twins = space.has_twins and settings.chosen_similarity.moves_only_to_twins
+    got = short_repr(settings.chosen_similarity) if space.targets is None else f"{param('targets')}"
+    rules = (
+        (access.box is not None, f"a {param('model')} to ask, got predictions"),
+        (not (random and settings.queries.until_sure), "a model that does not answer at random"),
+        (
+            not (random and fixed),
+            (
+                "a model that answers at random, got one that says it does not, as a prompt with "
+                f"a {param('seed')} does"
+            ),
+        ),
+        (
+            twins and space.targets is None,
+            (
+                "people who are compared with their like at other sensitive levels alone, as "
+                f"under IgnoreSensitive() without {param('targets')}, got {got}"
+            ),
+        ),
+        (
+            not (settings.queries.until_sure and space.observed_sets),
+            f"{param('together')} with its combinations, got those that occur",
+        ),
+        (settings.budget == 0, f"a {param('budget')} of 0, got {settings.budget:g}"),
+        (
+            settings.method == "finite-sample",
+            f"the {param('method')} 'finite-sample', got {settings.method!r}",
+        ),
+    )
+    for keeps, requirement in rules:
+        if not keeps:
+            msg = f"{name} needs {requirement}"
+            raise InputError(msg)
+
+
+class UntilSure:
+    """The people in random order, and what was asked about them so far.
+
+    Notes
+    -----
+    The audit data are an independent sample, so that in a random order the first t people are
+    one too, whatever t is; the evidence after each of them is an e-process. Whom to ask next,
+    and how many before the next look, depends on the order and on what was asked, so that the
+    moment of the stop is a stopping time.
+    """
+
+    def __init__(
+        self, settings: AuditSettings, space: SampleSpace, oracle: Oracle, geometry: Geometry
+    ) -> None:
+        self.settings, self.space, self.oracle = settings, space, oracle
+        rng = np.random.default_rng([settings.seed, 14])
+        self.people: IntArray = rng.permutation(np.repeat(np.arange(space.size), space.counts))
+        self.blocks = np.unique(geometry.blocks, return_inverse=True)[1].reshape(-1)
+        self.question: IntArray = oracle.questions(space)[1]
+        self.is_asked: BoolArray = np.zeros(int(self.question.max()) + 1, bool)
+        order = np.argsort(self.blocks, kind="stable")
+        ends = np.cumsum(np.bincount(self.blocks))
+        self.members = np.split(order, ends[:-1])
+        self.losses: FloatArray = np.full(space.size, np.nan)
+        queries = settings.queries
+        self.repeats = count_repeats(oracle.access.box, queries.repeats, queries.limit)
+
+    def ask(self) -> tuple[SampleSpace, StoppedLaw, str]:
+        """Ask until there is a verdict, no question or nobody is left."""
+        from fairtransport.inference.sequential import StoppedLaw, build_verdict_bets
+
+        settings, limits = self.settings, self.oracle.known_loss().range
+        assert settings.delta is not None and limits is not None  # noqa: S101, PT018
+        most_gain = limits[1] - limits[0]
+        evidence = build_verdict_bets(settings.delta, settings.alpha, most_gain)
+        people_count, gains, why = 0, np.empty(0), "everybody"
+        while people_count < len(self.people):
+            # how many people before the next look depends on their number alone, never on what they
+            # would say
+            ready = self._count_ready(people_count, max(1, int(GROWTH * people_count)))
+            if ready == 0:
+                why = "budget"
+                break
+            new = self._measure_gains(self.people[people_count : people_count + ready])
+            # in the random order drawn beforehand, record by record: Ville's inequality covers
+            # every stop
+            evidence.take(new)
+            gains, people_count = np.r_[gains, new], people_count + ready
+            rejected, certified = evidence.crossed
+            if rejected or certified:
+                why = "rejected" if rejected else "certified"
+                break
+        if people_count == 0:
+            min_questions = len(np.unique(self.question[self.members[self.blocks[self.people[0]]]]))
+            msg = (
+                f"{param('queries.limit')} must be enough for a person and all twins "
+                f"({min_questions}), beside {self.repeats} questions that are asked again, got "
+                f"{settings.queries.limit}"
+            )
+            raise InputError(msg)
+        law = StoppedLaw(
+            "anytime", float(gains.mean()), people_count, (STOPPED_NOTE,), gains, most_gain
+        )
+        return self._take_part(self.people[:people_count]), law, why
+
+    def _count_ready(self, start: int, count: int) -> int:
+        """Return how many of the next people there are questions left for, and note these."""
+        limit = self.settings.queries.limit
+        many = 0
+        for person in self.people[start : start + count].tolist():
+            questions = np.unique(self.question[self.members[self.blocks[person]]])
+            new = questions[~self.is_asked[questions]]
+            # a person counts once all twins are known: half of them asked about would be questions
+            # wasted
+            if limit is not None and int(self.is_asked.sum()) + len(new) > limit - self.repeats:
+                break
+            self.is_asked[new] = True
+            many += 1
+        return many
+
+    def _measure_gains(self, people: IntArray) -> FloatArray:
+        """Return what people gain when swapped with the twin whom the model treats worst."""
+        points = np.concatenate([self.members[block] for block in np.unique(self.blocks[people])])
+        # twins are shared: a block that was asked about needs no further question
+        new = np.sort(points[np.isnan(self.losses[points])])
+        if len(new):
+            self.losses[new] = self.oracle.answer(self.space.take(new)).losses
+        worst = {block: self.losses[self.members[block]].max() for block in self.blocks[people]}
+        return np.array([worst[self.blocks[person]] - self.losses[person] for person in people])
+
+    def _take_part(self, people: IntArray) -> SampleSpace:
+        """Return the points of the people asked about and of their twins."""
+        counts = np.bincount(people, minlength=self.space.size)
+        points = np.flatnonzero(~np.isnan(self.losses))
+        return self.space.take(points, counts)
+
+
+DRAWS_NOTE = (
+    "Answers are random: the statistic and its bounds are about mean losses, the worst twin chosen "
+    "on some draws and measured on others, so that noise is not counted. The tables of swaps use "
+    "the means of all draws, whose noise they contain, and the most frequent answer to a question "
+    "as its prediction. Nothing can be certified from draws."
+)
+
+
+def answer_in_draws(
+    oracle: Oracle, space: SampleSpace, draws: int
+) -> tuple[AnsweredPoints, FloatArray]:
+    """Return the answers with their mean losses, and (K, draws) the loss in each draw."""
+    answers = []
+    for draw in range(draws):
+        with with_draw(draw, draws):
+            answers.append(oracle.answer(space, draw))
+    losses = np.column_stack([one.losses for one in answers])
+    together = replace(
+        answers[0], losses=losses.mean(axis=1),
+        predictions=_combine_predictions([one.predictions for one in answers]),
+    )  # fmt: skip
+    return together, losses
+
+
+def law_of_draws(
+    settings: AuditSettings, space: SampleSpace, oracle: Oracle, geometry: Geometry,
+    losses: FloatArray, limits: tuple[float, float],
+) -> RandomAnswersLaw:  # fmt: skip
+    """Return what the people and the draws say about ψ of mean losses."""
+    from fairtransport.inference.rates.random_answers import LossDraws, random_answers_law
+
+    width = limits[1] - limits[0]
+    blocks = np.unique(geometry.blocks, return_inverse=True)[1].reshape(-1)
+    draws = LossDraws(
+        (losses - limits[0]) / width, space.counts, blocks, _place_in_blocks(blocks),
+        _find_clusters(blocks, oracle.questions(space)[1]), space.groups(label_columns(space)),
+    )  # fmt: skip
+    if (groups := space.sensitive_groups).size and _has_one_each(blocks, groups):
+        draws = draws._replace(groups=groups)
+    return random_answers_law(
+        draws, alpha=settings.alpha, seed=settings.seed, width=width, notes=(DRAWS_NOTE,)
+    )
+
+
+def _has_one_each(blocks: IntArray, groups: IntArray) -> bool:
+    """Say whether a block has at most one point of each group."""
+    return len(np.unique(np.column_stack([blocks, groups]), axis=0)) == len(blocks)
+
+
+def _place_in_blocks(blocks: IntArray) -> IntArray:
+    """Return which point of its block each point is."""
+    order = np.argsort(blocks, kind="stable")
+    sizes = np.bincount(blocks)
+    places = np.empty(len(blocks), np.int64)
+    places[order] = np.concatenate([np.arange(size) for size in sizes])
+    return places
+
+
+def _find_clusters(blocks: IntArray, questions: IntArray) -> IntArray:
+    """Return sets of points whose draws can depend on each other.
+
+    Points that ask the same question share its draws, and blocks are betted on as a whole.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    size = int(blocks.max()) + 1 + int(questions.max()) + 1
+    links = coo_array(
+        (np.ones(len(blocks)), (blocks, int(blocks.max()) + 1 + questions)), shape=(size, size)
+    )
+    components = connected_components(links, directed=False)[1][blocks]
+    return np.unique(components, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def _combine_predictions(predictions: list[Any]) -> Values:
+    """Return the mean of numbers, or the most frequent label; the first of several such."""
+    if all(one.dtype.kind == "f" for one in predictions):
+        return np.asarray(np.mean(predictions, axis=0))
+    votes = zip(*(one.tolist() for one in predictions), strict=True)
+    return object_array([Counter(one).most_common(1)[0][0] for one in votes])

@@ -1,0 +1,447 @@
+"""From the result of an audit to its document, with everything in it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtransport._core.notes import Count, Note
+from fairtransport.audits.counterparts import summarise_counterparts
+from fairtransport.audits.decisions import find_audit_decisions, find_missing_reason
+from fairtransport.audits.groups import (
+    MAX_METRIC_LEVELS,
+    compare_groups,
+    find_unmeasured_features,
+    has_decisions,
+)
+from fairtransport.audits.sensitivity import without_each_feature
+from fairtransport.audits.warnings import list_notes
+from fairtransport.data.sample_space import data_sha256
+from fairtransport.documents.audit import (
+    SCHEMA,
+    AttributablePart,
+    AuditSummary,
+    CostRule,
+    CurvePoint,
+    FeatureRate,
+    Law,
+    LawBin,
+    Limits,
+    MethodLimits,
+    Provenance,
+    QuestionsAsked,
+    RatesFound,
+    SampledUnits,
+)
+from fairtransport.explain import (
+    describe_moves,
+    flow_shapes,
+    flow_table,
+    group_flows,
+    worst_pair,
+)
+from fairtransport.explain.moves import to_plain_value
+from fairtransport.inference import DrawnLaw
+from fairtransport.settings import DocumentOptions
+from fairtransport.similarity.inspection import check_space
+
+if TYPE_CHECKING:
+    from fairtransport._core.validation import FloatArray
+    from fairtransport.audits.result import AuditResult
+    from fairtransport.data import SampleSpace
+    from fairtransport.explain import GroupFlow, Move, MovePlan
+    from fairtransport.explain.flows import FlowTable
+    from fairtransport.inference import SamplingLaw
+    from fairtransport.similarity import SimilarityCheck
+
+
+COMPARED_METHODS = ("finite-sample", "limit-law", "m-out-of-n")
+"""The methods that a result shows side by side."""
+NO_OPTIONS = DocumentOptions()
+MAX_FLOW_LEVELS = 40
+"""Of a feature with more levels a document shows those with most moves, and all others as one;
+`AuditResult.flows` gives them."""
+MIN_FLOW_LEVELS = 3
+"""Where there is no room for these, flows are left out."""
+MAX_FLOW_LABELS = 20
+"""The same for labels, of which each has a heat map of its own."""
+MAX_FLOW_CELLS = 1000
+"""The same for labels times levels times groups."""
+MAX_CURVE_CORNERS = 400
+"""A document has so many corners of the budget curve, half of them near the budget."""
+NEAR = 10
+"""So many times the budget is near, as in the picture."""
+MAX_LISTED_GROUPS = 500
+"""The same for sensitive groups; those that add most to the statistic are listed."""
+LAW_BINS = 40
+ROUNDING = 1e-9
+"""Values that differ by less, as a share of the largest, are one value."""
+LIBRARIES = ("numpy", "scipy", "narwhals", "pandas", "duckdb")
+
+
+def summarise(
+    result: AuditResult, headline: AuditSummary, options: DocumentOptions = NO_OPTIONS
+) -> AuditSummary:
+    """Return everything an audit says; ``headline`` is what `summarise_headline` returns."""
+    moves = result.moved
+    comparisons = compare_groups(result, options.reference)
+    notes = [note for one in comparisons for note in one.notes]
+    curve, omitted_corners = _curve(result)
+    return replace(
+        headline,
+        certificate_pvalue=result.certificate_pvalue,
+        evalue=result.evalue,
+        # of a statistic that is no evidence there is nothing to compare
+        methods=() if result.rates else tuple(
+            method_limits(law, result.alpha) for law in result.compared_laws
+        ),
+        flows=build_flow_tables(result, moves, fixed=result.plan_is_fixed),
+        moves=headline.moves if options.max_moves == NO_OPTIONS.max_moves
+        else list_moves(result, moves, options.max_moves),
+        groups=select_largest_groups(group_flows(moves, result.space, result.problem.losses)),
+        group_metrics=tuple(one.metrics for one in comparisons),
+        worst_pair=worst_pair(
+            result.space, result.problem.geometry, result.answers.predictions,
+            are_labels=result.loss.needs == "label",
+        ),
+        budget_curve=curve,
+        costs=_costs(result),
+        similarity_check=_similarity_check(result),
+        counterparts=summarise_counterparts(result),
+        without_feature=without_each_feature(result),
+        law=_law(result),
+        warnings=(
+            *headline.warnings, *notes, *list_omissions(result, folds=True), *omitted_corners,
+        ),
+        provenance=replace(
+            headline.provenance,
+            data_sha256=data_sha256(result.space),
+            similarity_record=_similarity_record(result),
+        ),
+    )  # fmt: skip
+
+
+def summarise_headline(result: AuditResult) -> AuditSummary:
+    """Return what a screen says of an audit, without what takes time and only a document shows."""
+    moves, solution = result.moved, result.solution
+    return AuditSummary(
+        schema=SCHEMA,
+        statistic=result.statistic,
+        baseline_risk=result.baseline_risk,
+        worst_case_risk=result.worst_case_risk,
+        n=result.n,
+        units=SampledUnits.of(result.space.units),
+        points=result.points,
+        observed_points=int(result.space.observed.sum()),
+        queried=result.queried,
+        target_scope=result.target_scope,
+        budget=result.problem.budget,
+        price=result.price,
+        price_interval=_limits(*solution.price_interval),
+        delta=result.delta,
+        alpha=result.alpha,
+        method=result.law.method,
+        guarantee=result.guarantee,
+        interval=_limits(*result.interval),
+        lower_bound=finite(result.lower_bound),
+        upper_bound=finite(result.upper_bound),
+        pvalue=result.pvalue,
+        verdict=result.verdict,
+        applicability=result.applicability,
+        advice=result.advice,
+        next_audit=result.next_settings,
+        judge=result.settings.judge,
+        favourable=to_plain_value(result.favourable),
+        decisions=find_audit_decisions(result, NO_OPTIONS.max_moves),
+        decisions_missing=find_missing_reason(result),
+        attributable=_attributable(result),
+        outlook=result.outlook,
+        rates=_rates(result),
+        random_swap_risk=result.random_swap_risk,
+        comparable_share=result.comparable_share,
+        questions=_questions(result),
+        plan_is_unique=solution.plan_is_unique,
+        duality_gap=solution.duality_gap,
+        disagreement=result.disagreement,
+        moved=moves.total,
+        moves_found=len(moves),
+        moves=list_moves(result, moves),
+        budget_in_words=_budget_in_words(result),
+        warnings=list_notes(result),
+        provenance=provenance(result),
+    )
+
+
+def finite(value: float) -> float | None:
+    """Return a number, or None for one that is infinite."""
+    return float(value) if math.isfinite(value) else None
+
+
+def _attributable(result: AuditResult) -> AttributablePart:
+    """Return the attributable part as a document has it."""
+    part = result.attributable
+    return AttributablePart(
+        value=part.value,
+        same_group=part.same_group,
+        interval=_limits(*part.interval),
+        lower_bound=finite(part.lower_bound),
+        upper_bound=finite(part.upper_bound),
+        pvalue=part.pvalue,
+        verdict=part.verdict,
+    )
+
+
+def _questions(result: AuditResult) -> QuestionsAsked | None:
+    """Return how the model was asked; None with given predictions."""
+    record = result.query_record
+    if result.queried == 0:
+        return None
+    return QuestionsAsked(
+        repeated=record.repeats.count,
+        differed=record.repeats.differed,
+        differed_at_most=record.differ_at_most(result.alpha),
+        draws=record.draws,
+        people=record.people,
+        stopped=record.stopped,
+    )
+
+
+def _rates(result: AuditResult) -> RatesFound | None:
+    """Return what was found of rates as a document has it."""
+    rates = result.rates
+    if rates is None:
+        return None
+    features = tuple(FeatureRate(**vars(one)) for one in rates.features)
+    return RatesFound(**vars(rates) | {"features": features})
+
+
+def _limits(lower: float, upper: float) -> Limits:
+    """Return two ends, None for infinite ones."""
+    return Limits(finite(lower), finite(upper))
+
+
+def method_limits(law: SamplingLaw, alpha: float) -> MethodLimits:
+    """Return one method's interval and bounds."""
+    interval = law.interval(alpha)
+    return MethodLimits(
+        law.method, law.guarantee, finite(interval.lower), finite(interval.upper),
+        finite(law.lower_bound(alpha)), finite(law.upper_bound(alpha)),
+    )  # fmt: skip
+
+
+def list_moves(
+    result: AuditResult, moves: MovePlan, limit: int = NO_OPTIONS.max_moves
+) -> tuple[Move, ...]:
+    """Return the moves that a document lists."""
+    return describe_moves(
+        moves.take(slice(limit)), result.space, result.answers.predictions,
+        result.problem.losses,
+    )  # fmt: skip
+
+
+def build_flow_tables(
+    result: AuditResult, moves: MovePlan, *, fixed: bool, space: SampleSpace | None = None
+) -> tuple[FlowTable, ...]:
+    """Return the flows by each feature that a document has room for."""
+    too_long = _find_too_long(result, folds=space is None)
+    most = {name: room for name, room, _ in _find_foldable(result)} if space is None else {}
+    return tuple(
+        flow_table(
+            moves, space or result.space, name, alpha=result.alpha, fixed=fixed, most=most.get(name)
+        )
+        for name in _flow_features(result)
+        if name not in too_long
+    )
+
+
+def select_largest_groups(groups: tuple[GroupFlow, ...]) -> tuple[GroupFlow, ...]:
+    """Return the groups that a document lists, in their own order."""
+
+    def rank(at: int) -> tuple[float, float, int]:
+        """Return what a group is ranked by."""
+        return -groups[at].contribution, -(groups[at].people or 0.0), at
+
+    return tuple(
+        groups[at] for at in sorted(sorted(range(len(groups)), key=rank)[:MAX_LISTED_GROUPS])
+    )
+
+
+def list_omissions(result: AuditResult, *, folds: bool) -> list[str]:
+    """Return a sentence for each thing that a document has no room for."""
+    notes: list[str] = [
+        Note("Flows by {name} are left out here: {reason}.", name=name, reason=reason)
+        for name, reason in _find_too_long(result, folds=folds).items()
+    ]
+    notes += [
+        Note(
+            "Flows by {name} show {shown} of {levels} levels, those with most moves, and all "
+            "others as one.",
+            name=name,
+            shown=most - 1,
+            levels=Count(levels),
+        )
+        for name, most, levels in (_find_foldable(result) if folds else ())
+    ]
+    groups = len(result.space.first_of_groups)
+    if groups > MAX_LISTED_GROUPS:
+        notes.append(
+            Note(
+                "{limit} of {count} groups are listed here, those that add most.",
+                limit=MAX_LISTED_GROUPS,
+                count=Count(groups),
+            )
+        )
+    notes += [
+        Note(
+            "Group metrics by {name} are left out here: there are more than {limit} groups.",
+            name=" and ".join(features),
+            limit=MAX_METRIC_LEVELS,
+        )
+        for features in find_unmeasured_features(result)
+    ]
+    if result.answers.labels is not None and not has_decisions(result):
+        why = (
+            "the asking stopped when it was sure" if result.query_record.draws is None
+            else "each question has several answers"
+        )  # fmt: skip
+        notes.append(f"Group metrics are left out here, as {why}.")
+    there = {law.method for law in result.compared_laws}
+    whole = result.query_record.once_about_everybody and result.rates is None
+    lacking = [name for name in COMPARED_METHODS if name not in there and whole]
+    if lacking:
+        notes.append(
+            f"Not compared here: {', '.join(lacking)}. The loss has no known range for it, or the "
+            "level asks for more resamples."
+        )
+    return notes
+
+
+def _flow_features(result: AuditResult) -> list[str]:
+    """Return the features that flows are shown by: those that are not sensitive, or else all."""
+    space = result.space
+    return [name for name in space.profile if name not in space.sensitive] or list(space.sensitive)
+
+
+def _find_too_long(result: AuditResult, *, folds: bool) -> dict[str, str]:
+    """Return why there is no room for flows, by the features of which that is so."""
+    reasons = {}
+    folded = {name for name, _, _ in _find_foldable(result)} if folds else set()
+    shapes = flow_shapes(result.space, _flow_features(result))
+    for name, (labels, levels, groups) in shapes.items():
+        if name in folded:
+            continue
+        if levels > MAX_FLOW_LEVELS:
+            reasons[name] = f"it has more than {MAX_FLOW_LEVELS} levels"
+        elif labels > MAX_FLOW_LABELS:
+            reasons[name] = f"there are more than {MAX_FLOW_LABELS} labels"
+        elif labels * levels * groups > MAX_FLOW_CELLS:
+            reasons[name] = f"labels, levels and groups make more than {MAX_FLOW_CELLS} cells"
+    return reasons
+
+
+def _find_foldable(result: AuditResult) -> list[tuple[str, int, int]]:
+    """Return features with too many levels, with how many there is room for and how many are.
+
+    Two levels at least must be there beside all others.
+    """
+    shapes = flow_shapes(result.space, _flow_features(result)).items()
+    rooms = [
+        (name, min(MAX_FLOW_LEVELS, MAX_FLOW_CELLS // (labels * groups)), levels)
+        for name, (labels, levels, groups) in shapes
+        if labels <= MAX_FLOW_LABELS
+    ]
+    return [
+        (name, room, levels) for name, room, levels in rooms if MIN_FLOW_LEVELS <= room < levels
+    ]
+
+
+def _budget_in_words(result: AuditResult) -> str:
+    """Return what the budget means under the similarity."""
+    # a user's own similarity need not say more than who is comparable
+    describe = getattr(result.similarity, "describe_budget", None)
+    return "" if describe is None else str(describe(result.problem.budget))
+
+
+def _costs(result: AuditResult) -> tuple[CostRule, ...]:
+    """Return what costs what, where the similarity tells it column by column."""
+    table = getattr(result.similarity, "cost_table", None)
+    return () if table is None else tuple(CostRule(**row) for row in table(result.space))
+
+
+def _similarity_check(result: AuditResult) -> SimilarityCheck:
+    """Return what the similarity calls comparable among the audited people."""
+    return check_space(
+        result.similarity, result.space, result.problem.geometry, result.problem.budget,
+        np.random.default_rng(result.seed), share=result.comparable_share,
+    )  # fmt: skip
+
+
+def _curve(result: AuditResult) -> tuple[tuple[CurvePoint, ...], list[str]]:
+    """Return the corners of the budget curve that a document has, and what it leaves out."""
+    curve, below = result.budget_curve.thin(MAX_CURVE_CORNERS, NEAR * result.problem.budget)
+    corners = zip(curve.budgets.tolist(), curve.values.tolist(), strict=True)
+    points = tuple(CurvePoint(*corner) for corner in corners)
+    corner_count = len(result.budget_curve.budgets)
+    if corner_count <= MAX_CURVE_CORNERS:
+        return points, []
+    note = (
+        f"{len(points)} of the budget curve's {corner_count} corners are listed "
+        f"here; lines between them are below the curve by at most {below:.1g}."
+    )
+    return points, [note]
+
+
+def _law(result: AuditResult) -> Law | None:
+    """Return the histogram of a drawn law, moved and scaled to the statistic's axis."""
+    laws = () if result.rates else (result.law, *result.compared_laws)
+    laws_of_draws = [law for law in laws if isinstance(law, DrawnLaw)]
+    if not laws_of_draws:
+        return None
+    values = laws_of_draws[0].estimate + laws_of_draws[0].draws / math.sqrt(result.n)
+    if np.ptp(values) <= ROUNDING * np.abs(values).max():
+        return None
+    density, edges = np.histogram(values, _edges(values), density=True)
+    bins = zip(edges[:-1].tolist(), edges[1:].tolist(), density.tolist(), strict=True)
+    return Law(laws_of_draws[0].method, tuple(LawBin(*one) for one in bins))
+
+
+def _edges(values: FloatArray) -> FloatArray:
+    """Return the edges of bins; around each value where there are few, on a lattice."""
+    steps = np.diff(np.unique(values))
+    step = steps[steps > np.ptp(values) * ROUNDING].min()
+    if np.ptp(values) / step < LAW_BINS:
+        return np.arange(values.min() - step / 2, values.max() + step, step)
+    return np.linspace(values.min(), values.max(), LAW_BINS + 1)
+
+
+def _similarity_record(result: AuditResult) -> dict[str, Any] | None:
+    """Return what the similarity was told and learned, where it can say so."""
+    record = getattr(result.similarity, "to_json", None)
+    return None if record is None else record()
+
+
+def provenance(result: AuditResult) -> Provenance:
+    """Return how an audit was done, without the data's fingerprint."""
+    from importlib.metadata import version
+
+    loss = result.loss
+    return Provenance(
+        version=version("fairtransport"),
+        libraries={name: version(name) for name in LIBRARIES},
+        seed=result.seed,
+        similarity=result.similarity.describe(),
+        loss=loss.name,
+        pos_label=to_plain_value(result.settings.pos_label),
+        loss_range=None if loss.range is None else (float(loss.range[0]), float(loss.range[1])),
+        loss_is_error=loss.name == "zero-one",
+        model=result.model,
+        features=result.space.features,
+        sensitive=result.space.sensitive,
+        label=result.space.label,
+        resamples=result.n_resamples,
+        settings_taken=result.settings_taken,
+        classes=tuple(map(to_plain_value, result.answers.classes)),
+    )

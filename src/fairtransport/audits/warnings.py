@@ -1,0 +1,273 @@
+"""What a reader of an audit's numbers should know."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtransport._core.notes import Count, Figure, Mean, Note, Wording
+from fairtransport._core.validation import short_repr
+from fairtransport.audits.alternatives import describe_alternatives
+from fairtransport.audits.applicability import answers_ignore_group, why_beyond_reach
+from fairtransport.audits.rates import is_about_rates, is_bounded_by_rates
+from fairtransport.documents.audit import WHY_STOPPED, SampledUnits
+from fairtransport.similarity.base import BaseSimilarity, is_numeric
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fairtransport.audits.result import AuditResult
+    from fairtransport.data import SampleSpace
+
+MANY_GROUPS = 20
+"""Values of a numeric sensitive feature from which on groups of them say more."""
+MAX_ALTERNATIVES = 3
+"""Of more alternatives a person is told how many there are."""
+MAX_NAMED_LEVELS = 10
+MIN_LEVEL_PEOPLE = 5
+"""A level that fewer people have is rare."""
+MIN_PERFECT_PEOPLE = 20
+"""So many people without an error are no chance."""
+
+
+def list_notes(result: AuditResult) -> tuple[str, ...]:
+    """Return what documents tell beside the numbers, some of which needs the verdict."""
+    return (*result.warnings, *result.law.notes, *_open_levels(result))
+
+
+def find_warnings(result: AuditResult) -> Iterator[str]:
+    """Yield one sentence for each thing that limits what the numbers mean."""
+    space = result.space
+    yield from space.notes
+    units = SampledUnits.of(space.units)
+    if units is not None:
+        yield units.in_words
+    beyond_reach = why_beyond_reach(result)
+    if beyond_reach is not None and result.bounds_verdict == "inconclusive":
+        yield beyond_reach
+    yield from _no_errors(result)
+    yield from result.answers.notes
+    if isinstance(result.similarity, BaseSimilarity):
+        yield from result.similarity.warnings(space)
+    yield from describe_alternatives(space)
+    if result.target_scope == "reference":
+        yield from _reference(result)
+    if result.target_scope == "twins" and space.targets is not None:
+        yield (
+            "`targets` is not used: under this similarity people are compared with their twins "
+            "alone, who differ from them in sensitive features."
+        )
+    yield from _one_level(result)
+    for name in space.sensitive:
+        levels = space.columns[name].levels
+        if len(levels) > MANY_GROUPS and is_numeric(levels):
+            yield Note(
+                "The sensitive feature {name} has {count} values, each of which is a group of its "
+                "own; `bins[{name!r}]` makes fewer groups of them.",
+                name=name, count=Count(len(levels)),
+            )  # fmt: skip
+    yield from _alternatives(result)
+    yield from _same_answers(result)
+    yield from _answers(result)
+    if result.target_scope == "observed" and not is_about_rates(result):
+        twins = " and with their twins" if space.has_twins else ""
+        yield (
+            f"People are compared only with people in the audit data{twins}, so the statistic "
+            "may miss comparisons with others; nothing can be certified from it."
+        )
+    yield from _asking(result)
+    if result.problem.budget > 0 and result.similarity.moves_only_to_twins:
+        yield Note(
+            "The `budget` of {budget:g} buys nothing: between people who differ only in sensitive "
+            "features moves are free, and there are no others.",
+            budget=result.problem.budget,
+        )
+
+
+def _no_errors(result: AuditResult) -> Iterator[str]:
+    """Say that predictions and labels are the same, as where labels leak into the features."""
+    if not result.loss.uses_truth or result.n < MIN_PERFECT_PEOPLE:
+        return
+    if np.any(result.problem.losses[result.space.observed] != 0):
+        return
+    yield Note(
+        "All {n} predictions equal the true labels. Look whether a feature gives the labels away, "
+        "whether {label} holds the model's own answers, and whether the model was trained on these "
+        "people: the audit is for people it has not seen.",
+        n=result.n, label=result.space.label,
+    )  # fmt: skip
+
+
+def _open_levels(result: AuditResult) -> Iterator[str]:
+    """Say which levels a certificate covers, and that it covers no others.
+
+    Notes
+    -----
+    A level of share p is absent from n independent people with probability (1 − p)ⁿ.
+    """
+    space = result.space
+    if not (space.has_twins and space.open_levels and result.fixed_targets):
+        return
+    if result.verdict != "certified":
+        return
+    there = "the data" if result.target_scope == "twins" else "the data and in `targets`"
+    names = ", ".join(space.open_levels)
+    yield Note(
+        "This covers the levels of {names} that occur in {there}{levels}. People of other levels "
+        "are not covered: a level that {percent:.2g} % of people have is absent from {n} people "
+        "with probability {alpha:g} %.{rare} Declare `levels` if there are more.",
+        names=names, there=there, n=space.n, alpha=100 * result.alpha,
+        percent=100 * (1 - result.alpha ** (1 / space.n)),
+        levels=Wording(f" ({'; '.join(_list_levels(space, name) for name in space.open_levels)})"),
+        rare=Wording(_list_rare_levels(space)),
+    )  # fmt: skip
+
+
+def _list_levels(space: SampleSpace, name: str) -> str:
+    """Return the levels of a sensitive feature, as in "sex: f, m"; of many the first."""
+    levels = [str(level) for level in space.columns[name].levels.tolist()]
+    if space.columns[name].has_missing:
+        levels.append("missing")
+    more = len(levels) - MAX_NAMED_LEVELS
+    if more > 0:
+        levels[MAX_NAMED_LEVELS:] = [f"{more} more"]
+    return f"{name}: {', '.join(levels)}"
+
+
+def _list_rare_levels(space: SampleSpace) -> str:
+    """Return which levels few people have, as a sentence; "" where there are none."""
+    rare = []
+    for name in space.open_levels:
+        column = space.columns[name]
+        people = np.bincount(column.codes[column.codes >= 0], space.counts[column.codes >= 0])
+        rare += [
+            f"{name} {level} ({count:g})"
+            for level, count in zip(column.levels.tolist(), people, strict=False)
+            if 0 < count < MIN_LEVEL_PEOPLE
+        ]
+    if not rare:
+        return ""
+    more = f" and {len(rare) - MAX_NAMED_LEVELS} more" if len(rare) > MAX_NAMED_LEVELS else ""
+    return (
+        f" Few people have {', '.join(rare[:MAX_NAMED_LEVELS])}{more}: where levels are so rare, "
+        "others may be missing."
+    )
+
+
+def _alternatives(result: AuditResult) -> Iterator[str]:
+    """Say how many alternatives each person has, where the worst of many counts."""
+    risk = result.random_swap_risk
+    if risk is None:
+        return
+    count = int(np.unique(result.problem.geometry.blocks, return_counts=True)[1].max()) - 1
+    if count <= MAX_ALTERNATIVES:
+        return
+    yield Note(
+        "Each person is compared with {count} alternatives, and the worst counts: the more there "
+        "are, the larger is the statistic ({statistic:.4f}), even where answers differ by chance "
+        "alone. As one random alternative the mean loss would change by {change:.4f}. `levels` "
+        "restricts the alternatives.",
+        count=count, statistic=Mean(result.statistic), change=Mean(risk - result.baseline_risk),
+    )  # fmt: skip
+
+
+def _same_answers(result: AuditResult) -> Iterator[str]:
+    """Say that no sensitive feature changed an answer, where people move to others than twins."""
+    space = result.space
+    moves = not result.similarity.moves_only_to_twins and result.statistic > 0
+    if moves and set(space.sensitive) & set(space.features) and answers_ignore_group(result):
+        yield Note(
+            "The model gave the same answer to every person whatever their recorded {names}: all "
+            "of the statistic comes from differences in other columns.",
+            names=" or ".join(space.sensitive),
+        )
+
+
+def _one_level(result: AuditResult) -> Iterator[str]:
+    """Say of which sensitive features an audit says nothing, as everybody has the same level."""
+    columns = {name: result.space.columns[name] for name in result.space.sensitive}
+    same = [name for name, column in columns.items() if len(np.unique(column.codes)) == 1]
+    if len(same) == len(columns):
+        return
+    for name in same:
+        yield Note(
+            "Everybody has the {name} {level}: no swap changes it, and nothing is said of {name}. "
+            "Declare its other `levels`, if a model can be asked.",
+            name=name, level=short_repr(columns[name].at(0)),
+        )  # fmt: skip
+
+
+def _asking(result: AuditResult) -> Iterator[str]:
+    """Say what the way of asking does to the numbers."""
+    record = result.query_record
+    repeats, max_share = record.repeats, record.differ_at_most(result.alpha)
+    if max_share is not None and repeats.worth_telling:
+        yield Note(
+            "Of {count} questions that were asked a second time, {differed} got another answer; "
+            "of all questions at most {percent:.3g} % would ({confidence:g} % confidence).",
+            count=Count(repeats.count),
+            differed=Count(repeats.differed) if repeats.differed else "none",
+            percent=Figure(100 * max_share),
+            confidence=100 * (1 - result.alpha),
+        )
+    if repeats.contradictions:
+        yield Note(
+            "The model's `predict` and `predict_proba` contradict each other: of {count} "
+            "questions, {contradictions} got another label than that of the largest score. The "
+            "audit is of the one that its loss needs.",
+            count=Count(repeats.count), contradictions=Count(repeats.contradictions),
+        )  # fmt: skip
+    if record.stopped is not None and record.people is not None:
+        yield Note(
+            "The asking stopped after {n} of {people} people and {queried} questions, when {why}.",
+            n=result.n, people=Count(record.people), queried=Count(result.queried),
+            why=WHY_STOPPED[record.stopped],
+        )  # fmt: skip
+
+
+def _answers(result: AuditResult) -> Iterator[str]:
+    """Say what bounds are about where predictions were given, and what differing answers do."""
+    if is_bounded_by_rates(result):
+        yield (
+            "Bounds, p-values and verdict are about rates among people alike (R). The FaiTH "
+            "statistic of the report describes these people alone and may be larger."
+        )
+    elif is_about_rates(result):
+        yield (
+            "Answers were declared to be a function of the audited columns: bounds, p-values and "
+            "verdict are about the statistic, and hold only if that is so."
+        )
+    elif result.answers_differ:
+        yield Note(
+            "Some profiles have several predictions (the features do not tell these people "
+            "apart): {disagreement:.4f} of the statistic comes from that alone, without any "
+            "change of a sensitive feature.",
+            disagreement=Mean(result.disagreement),
+        )
+
+
+def _reference(result: AuditResult) -> Iterator[str]:
+    """Say how much of the reference frame could be the audit data themselves."""
+    reference = result.space.reference
+    if reference is None or not reference.shared:
+        return
+    same = Note(
+        "{shared} of the {rows} rows of `targets` {look}",
+        shared=Count(reference.shared),
+        rows=Count(reference.rows),
+        look=Wording("looks" if reference.shared == 1 else "look", "look"),
+    )
+    if result.fixed_targets:
+        yield Note(
+            "{same} the same as someone in the audit data. The upper bound holds only if "
+            "`targets` was chosen without looking at them.",
+            same=same,
+        )
+    else:
+        yield Note(
+            "{same} the same as someone in the audit data, as if `targets` was taken from them. "
+            "Whom people are compared with then depends on the sample, so there is no upper bound "
+            "and nothing can be certified. Name people who were chosen without the audit data.",
+            same=same,
+        )

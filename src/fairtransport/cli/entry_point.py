@@ -1,0 +1,304 @@
+"""The entry point: the list of commands, exit codes for whatever happens, a guarded stdout."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from contextlib import contextmanager, redirect_stdout, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cyclopts import App, CycloptsError, Parameter
+
+from fairtransport import __version__
+from fairtransport.cli.errors import CLOSED_PIPE, FAILED, INTERRUPTED, RAN, WRONG_USAGE
+from fairtransport.documents.verdicts import EXIT_CODES
+from fairtransport.errors import FairtransportError, InputError
+from fairtransport.report.console import print_error, print_note, readable, terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from cyclopts.argument import ArgumentCollection
+
+
+DEBUG = "--debug"
+NUMBA_SETTINGS = ".numba_config.yaml"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code.
+
+    Parameters
+    ----------
+    arguments
+        Default: those of the process.
+
+    Returns
+    -------
+    int
+        See `cli.exits`; never an exception, and no traceback unless --debug asks for it.
+    """
+    line = sys.argv[1:] if arguments is None else list(arguments)
+    tokens, debug = _without_debug(line)
+    _open_closed_streams()
+    _replace_unprintable()
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        try:
+            _check_own_settings()
+            _check_not_empty(tokens)
+            code = _run(tokens)
+            # here, where a full disk or a closed pipe can still be told of
+            sys.stdout.flush()
+        except BrokenPipeError:
+            _leave_stdout()
+            return CLOSED_PIPE
+        except KeyboardInterrupt as error:
+            if error.args:  # a query log knows how to go on
+                print_note(f"Stopped: {error.args[0]}.", error=True)
+            return INTERRUPTED
+        except BaseException as error:  # noqa: BLE001 - the boundary: no traceback unless asked for
+            return _explain(error, debug=debug)
+    return code
+
+
+def _check_own_settings() -> None:
+    """Refuse to run where numba would take settings from the folder.
+
+    They choose whence it loads compiled code, and whoever fills the folder could bring his own.
+    """
+    if Path(NUMBA_SETTINGS).exists():
+        msg = (
+            f"{NUMBA_SETTINGS!r} must not be in the working directory, as it can make numba run "
+            "foreign code; its settings can be variables of the environment, NUMBA_…"
+        )
+        raise InputError(msg)
+
+
+def _run(tokens: list[str]) -> int:
+    """Run a line; without a command only the list of all is needed, and none is loaded."""
+    command_line = app if COMMANDS.keys() & set(tokens) else app_of(as_list=True)
+    return int(
+        command_line(
+            tokens,
+            console=terminal(),
+            result_action="return_value",
+            exit_on_error=False,
+            print_error=False,
+        )
+        or RAN
+    )
+
+
+def _explain(error: BaseException, *, debug: bool) -> int:
+    """Print one sentence about an error, with --debug also where it comes from."""
+    if debug:
+        import traceback
+
+        for one in "".join(traceback.format_exception(error)).splitlines():
+            sys.stderr.write(f"{readable(one)}\n")
+    if isinstance(error, OSError) and error.filename is None:
+        _leave_stdout()  # the screen or a pipe is what cannot be written
+    print_error(_sentence(error, debug=debug))
+    return WRONG_USAGE if isinstance(error, InputError | CycloptsError) else FAILED
+
+
+def _sentence(error: BaseException, *, debug: bool) -> str:
+    from fairtransport._core.validation import describe_error, error_sentence
+    from fairtransport.cli.errors import usage_sentence
+    from fairtransport.errors import render_message
+    from fairtransport.report.console import flag_names
+
+    if isinstance(error, FairtransportError):
+        message = render_message(error.message, flag_names() | error.flags)
+        return message.removesuffix(", got None")  # a flag that is not on the line
+    if isinstance(error, CycloptsError):
+        return usage_sentence(error)
+    if broken := error_sentence(error):
+        return broken
+    more = "" if debug else f"; run it again with {DEBUG} to see where, and please report it"
+    return f"This is a defect of fairtransport ({describe_error(error)}){more}"
+
+
+def _without_debug(line: list[str]) -> tuple[list[str], bool]:
+    """Take --debug out, wherever it stands before a lone --."""
+    # what follows -- is not a flag, whatever it looks like
+    end = line.index("--") if "--" in line else len(line)
+    before = [token for token in line[:end] if token != DEBUG]
+    return [*before, *line[end:]], len(before) < end
+
+
+def _check_not_empty(tokens: list[str]) -> None:
+    """Refuse a flag without anything, which a variable of a shell can be that was not set."""
+    for before, token in zip(["", *tokens], tokens, strict=False):
+        flag, sign, value = token.partition("=")
+        if not (token.startswith("--") and sign):
+            flag, value = before, token
+        if not value.strip():
+            from fairtransport._core.validation import short_repr
+
+            what = f"`{flag}`" if flag.startswith("-") else "an argument"
+            msg = f"{what} must not be empty, got {short_repr(value)}"
+            raise InputError(msg)
+
+
+def _open_closed_streams() -> None:
+    """Give each standard stream something, or the next file that is opened would become it.
+
+    Writing to a standard output that was closed stays an error; to standard error nobody listens.
+    """
+    for number, how in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, how)  # takes the lowest number that is free
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)
+
+
+def _replace_unprintable() -> None:
+    """Let a terminal without Greek letters show something else instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        encoding = (getattr(stream, "encoding", None) or "utf-8").lower().replace("-", "")
+        # δ and ψ must not end a program on a terminal that has no Greek
+        if encoding != "utf8" and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+
+
+def _leave_stdout() -> None:
+    """Nobody reads what is left over; Python would complain about it at exit."""
+    try:
+        target = sys.stdout.fileno()
+    except (OSError, ValueError, AttributeError):
+        return  # not a stream of the system
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: PTH123
+        os.dup2(nowhere.fileno(), target)
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    """Print a warning as a note; standard output may belong to a document."""
+    print_note(str(message), error=True)
+
+
+class Command(NamedTuple):
+    """Where a command is found, its sentence in the list of all, whether a file can set flags.
+
+    ``last`` ends its help.
+    """
+
+    place: str
+    sentence: str
+    configured: bool = False
+    last: str | None = None
+
+
+COMMANDS = {
+    "demo": Command(
+        "audit_command:demo", "Audit a logistic regression on the embedded COMPAS counts."
+    ),
+    "audit": Command(
+        "audit_command:audit",
+        "Audit a model, or the predictions in a file.",
+        configured=True,
+        last=f"Exit codes: {'; '.join(f'{code} {EXIT_CODES[code]}' for code in EXIT_CODES)}.",
+    ),
+    "app": Command(
+        "commands:app",
+        "Audit in the browser, without programming: a page on this machine alone.",
+    ),
+    "compare": Command(
+        "compare_command:compare",
+        "Compare models on one file of cases: which has less individual bias, and how sure that "
+        "is.",
+        configured=True,
+    ),
+    "log": Command("commands:log", "Show what is in a query log, or hand it over."),
+    "monitor": Command(
+        "commands:monitor",
+        "Process rows added to a file and report the evidence so far.",
+        configured=True,
+    ),
+    "sample-size": Command(
+        "commands:sample_size",
+        "Tell how many cases an audit needs to reject δ-fairness, or to certify it.",
+        configured=True,
+    ),
+    "reproduce": Command("commands:reproduce", "Remake the paper's figures and table."),
+    "completion": Command("commands:completion", "Print the completion script of a shell."),
+}
+
+
+def _read_config(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
+    """Fill in flags from a settings file, whose reader is loaded only then."""
+    from fairtransport.cli.config_file import read_config
+
+    read_config(app, commands, arguments)
+
+
+def app_of(*, as_list: bool) -> App:
+    """Return the command line."""
+    root = App(
+        name="fairtransport",
+        help="Audit machine-learning models for individual bias.",
+        version=__version__,
+        version_format="plaintext",
+        default_parameter=Parameter(negative=()),
+        suppress_keyboard_interrupt=False,
+        # the sentences have no marks in them, and a reader of marks takes as long as all the rest
+        help_format="plaintext" if as_list else None,
+    )
+    for name, command in COMMANDS.items():
+        place = f"{__package__}.{command.place}"
+        words = command.sentence if as_list else None
+        # a command that is an App of its own takes no options at all
+        options: dict[str, Any] = {"config": _read_config} if command.configured else {}
+        if command.last is not None:
+            options["help_epilogue"] = command.last
+        root.command(place, name=name, help=words, **options)
+    return root
+
+
+app = app_of(as_list=False)
+
+
+STDOUT, STDERR = 1, 2
+
+
+@contextmanager
+def stdout_aside() -> Iterator[None]:
+    """Keep standard output for the command's own words, whoever prints meanwhile.
+
+    That is Python's stream, and the system's under it, to which libraries and programs write
+    that a model calls.
+    """
+    with redirect_stdout(sys.stderr), _system_stream_aside():
+        yield
+
+
+@contextmanager
+def _system_stream_aside() -> Iterator[None]:
+    """Let the system's standard output lead to standard error inside, whoever writes to it."""
+    _flush()
+    try:
+        stdout = os.dup(STDOUT)
+        os.dup2(STDERR, STDOUT)
+    except OSError:  # one of them is closed
+        yield
+        return
+    try:
+        yield
+    finally:
+        # what was written to the stream behind ours must not wait for it to come back
+        _flush()
+        os.dup2(stdout, STDOUT)
+        os.close(stdout)
+
+
+def _flush() -> None:
+    """Write out what Python's own stream still holds."""
+    with suppress(AttributeError, OSError, ValueError):  # there is none, or it is closed
+        sys.__stdout__.flush()  # type: ignore[union-attr]

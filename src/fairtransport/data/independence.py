@@ -1,0 +1,294 @@
+"""Whether the rows of a table look like independent people: weights, repeated rows, units, IDs."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtransport._core.notes import Count, Note
+from fairtransport.data.database import CountedSource
+from fairtransport.data.sample_space import number_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from fairtransport._core.validation import IntArray
+    from fairtransport.data.build import Roles
+    from fairtransport.data.columns import CodedColumn
+    from fairtransport.data.database import RowCounts, Source
+
+INDEPENDENT = "Rows must be independent people, or the bounds are too narrow."
+
+MIN_ROWS = 30
+"""Of a table with fewer rows nothing is said."""
+MAX_ROWS = 1_000_000
+"""A longer table is not read again for a column that is not audited."""
+MIN_MEAN_WEIGHT = 5
+MAX_CELL_SHARE = 0.05
+"""A table of counts without small cells fills more than this share of all combinations."""
+MIN_OWN_VALUES = 0.6
+"""A table of counts has no column with other values in more than this share of its rows."""
+MAX_NEAR_LEAST = 0.2
+"""Of counts that were cut off from below, more than this share is below twice the least."""
+MIN_REPEATED_SHARE = 0.1
+"""Share of rows of counts that repeat another row: who counts people lists each kind once."""
+
+MIN_MULTIPLE_POINTS = 30
+"""So many counts that are all multiples of one number are no chance: at most 1 in 2**30."""
+CONTINUOUS_SHARE = 0.2
+"""A number is continuous if it has more values than this share of people."""
+MIN_VALUES = 50
+MIN_REPEATED_PEOPLE = 10
+MIN_SAME_REST = 0.9
+"""Share of pairs with one value of a continuous column who have all else the same."""
+MAX_CHANCE_REST = 0.6
+"""The same share among all pairs, by chance, so that the first says something."""
+
+MIN_UNITS = 20
+MAX_ROWS_PER_UNIT = 20
+MIN_UNIT_SHARE = 0.5
+"""Share of people whose unit has other rows."""
+MAX_UNIT_CHANCE = 1e-9
+"""Chance that everybody who shares a value has the same sensitive features."""
+MAX_ID_CHARACTERS = 40
+
+UNIT_WORDS = (
+    "account", "applicant", "case", "client", "customer", "employee", "household", "member",
+    "participant", "patient", "person", "respondent", "student", "subject", "unit", "user",
+    "worker",
+)  # fmt: skip
+ID_WORDS = ("id", "ids", "uid", "uuid", "guid", "pid", "ssn")
+
+
+def find_dependence(source: Source, roles: Roles, rows: RowCounts) -> Iterator[str]:
+    """Yield a note for each sign that rows of a table are not independent people."""
+    if roles.counts is not None:
+        yield from _weights(source, roles, rows)
+        return
+    people = int(rows.counts.sum())
+    if people < MIN_ROWS:
+        return
+    yield from _ids(roles, rows)
+    if roles.design:
+        return
+    unit = _find_unit(source, roles, rows)
+    if unit is not None:
+        name, units = unit
+        yield Note(
+            "The column {name} has {units} values for {people} people, and people who share one "
+            "have the same {sensitive}, as several rows of one person do. {rule} Pass "
+            "`clusters={name!r}`.",
+            name=name, units=Count(units), people=people, sensitive=" and ".join(roles.sensitive),
+            rule=INDEPENDENT,
+        )  # fmt: skip
+    elif (repeated := _count_repeated(roles, rows)) >= MIN_REPEATED_PEOPLE:
+        yield Note(
+            "{repeated} of {people} rows repeat another row in every column, more than chance "
+            "explains. {rule} If rows belong together, name their column in `clusters`; if they "
+            "are copies, keep each person once.",
+            repeated=Count(repeated), people=people, rule=INDEPENDENT,
+        )  # fmt: skip
+
+
+def _weights(source: Source, roles: Roles, rows: RowCounts) -> Iterator[str]:
+    """Say that counts look like survey weights."""
+    # added up over equal rows, weights are no smaller: most tables need not be read again
+    added_up = rows.counts[rows.counts > 0]
+    if added_up.min(initial=2) < 2 or added_up.sum() < MIN_MEAN_WEIGHT * len(added_up):  # noqa: PLR2004
+        return
+    if isinstance(source, CountedSource):
+        values, times = rows.counts, np.ones(len(rows.counts), np.int64)
+    else:
+        assert roles.counts is not None  # noqa: S101
+        column = source.count([roles.counts], {}, None)
+        values = column.columns[roles.counts].values().astype(np.int64)
+        times = column.counts
+    values, times = values[values > 0], times[values > 0]
+    count, people = int(times.sum()), int(values @ times)
+    if count < MIN_ROWS or values.min() < 2 or people < MIN_MEAN_WEIGHT * count:  # noqa: PLR2004
+        return
+    near_least = times[values < 2 * values.min()].sum() / count
+    sizes = [len(rows.columns[name].levels) for name in roles.points]
+    is_sparse = len(rows.counts) < MAX_CELL_SHARE * math.prod(sizes)
+    has_own_values = max(sizes) > max(MIN_VALUES, MIN_OWN_VALUES * count)
+    is_no_table = (is_sparse or has_own_values) and near_least < MAX_NEAR_LEAST
+    if is_no_table or _lists_kinds_twice(source, roles, rows, count):
+        yield Note(
+            "The counts in {name} look like survey weights: all of {rows} rows stand for {least} "
+            "people or more, {people} in all. Weights are no counts: {rule} Pass "
+            "`sample_weight={name!r}` instead of `counts`.",
+            name=roles.counts, rows=Count(count), least=Count(values.min()), people=people,
+            rule=INDEPENDENT[0].lower() + INDEPENDENT[1:],
+        )  # fmt: skip
+
+
+def _lists_kinds_twice(source: Source, roles: Roles, rows: RowCounts, count: int) -> bool:
+    """Return whether a table of counts has rows that differ in nothing but the count."""
+    if isinstance(source, CountedSource) or count > MAX_ROWS:
+        return False
+    if len(rows.counts) > (1 - MIN_REPEATED_SHARE) * count:
+        return False
+    names = [name for name in source.columns if name != roles.counts]
+    if set(names) == set(roles.points):
+        return True
+    return len(source.count(names, {}, None).counts) <= (1 - MIN_REPEATED_SHARE) * count
+
+
+def _ids(roles: Roles, rows: RowCounts) -> Iterator[str]:
+    """Name features that have another value for everybody, as an ID has."""
+    for name in roles.features:
+        column = rows.columns[name]
+        if len(column.levels) == int(rows.counts.sum()) and _is_id(name, column):
+            yield Note(
+                "The column {name} has another value for every person, as an ID has. An ID "
+                "describes nobody: leave {name} out of `features`, and do not give it to the "
+                "model.",
+                name=name,
+            )
+
+
+def _is_id(name: str, column: CodedColumn) -> bool:
+    """Return whether distinct values are those of an ID: short words, or numbers in a row."""
+    levels = column.levels
+    if _has_id_name(name):
+        return True
+    if levels.dtype.kind in "iu":
+        return int(levels.max()) - int(levels.min()) + 1 == len(levels)
+    texts = [level for level in levels.tolist() if isinstance(level, str)]
+    if len(texts) < len(levels) or _is_date(texts[0]):
+        return False
+    return all(len(text) <= MAX_ID_CHARACTERS and len(text.split()) == 1 for text in texts)
+
+
+def _is_date(text: str) -> bool:
+    """Return whether a text is a date or a number."""
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return text.replace(".", "", 1).lstrip("+-").isdigit()
+    return True
+
+
+def _has_id_name(name: str) -> bool:
+    """Return whether a column's name is that of an ID, as in person_id or customerId."""
+    spaced = "".join(f" {letter}" if letter.isupper() else letter for letter in name)
+    words = "".join(letter if letter.isalnum() else " " for letter in spaced).lower().split()
+    joined = "".join(words)
+    return (
+        any(word in ID_WORDS for word in (*words, joined))
+        or joined in UNIT_WORDS
+        or any(joined.endswith(f"{word}id") for word in UNIT_WORDS)
+    )
+
+
+def _find_unit(source: Source, roles: Roles, rows: RowCounts) -> tuple[str, int] | None:
+    """Return a column that tells units of several rows each, and how many units there are."""
+    for name in roles.features:
+        if name not in roles.sensitive and _is_unit(name, roles, rows):
+            return name, len(rows.columns[name].levels)
+    known = set(roles.points)
+    if isinstance(source, CountedSource) or rows.counts.sum() > MAX_ROWS:
+        return None
+    for name in source.columns:
+        if name in known or not _has_id_name(name):
+            continue
+        profile = [one for one in roles.profile if one in source.columns]
+        table = source.count([name, *profile], {}, None)
+        if set(roles.sensitive) <= set(profile) and _is_unit(name, roles, table):
+            return name, len(table.columns[name].levels)
+    return None
+
+
+def _is_unit(name: str, roles: Roles, rows: RowCounts) -> bool:
+    """Return whether people who share a value of a column look like one person.
+
+    Notes
+    -----
+    They all have the same sensitive features, which chance would not give; along the column's
+    order these change often, so that they are no function of its size, as age groups are of age;
+    and the column is named like an ID, or another column is the same for nearly all of them.
+    """
+    column, counts = rows.columns[name], rows.counts
+    people, units = int(counts.sum()), len(column.levels)
+    if not units >= MIN_UNITS or not 1.5 * units <= people <= MAX_ROWS_PER_UNIT * units:
+        return False
+    if column.has_missing:
+        return False
+    group = number_rows([rows.columns[one].codes for one in roles.sensitive])
+    first_group = np.full(units, -1, np.int64)
+    first_group[column.codes] = group
+    if np.any(first_group[column.codes] != group):
+        return False
+    sizes = np.bincount(column.codes, counts)
+    chance = _pairs(np.bincount(group, counts)) / _pairs(np.array([people]))
+    multiple = sizes[sizes > 1]
+    is_chance = chance ** (multiple.sum() - len(multiple)) > MAX_UNIT_CHANCE
+    changes = np.mean(first_group[1:] != first_group[:-1])
+    if is_chance or multiple.sum() < MIN_UNIT_SHARE * people or changes < (1 - chance) / 2:
+        return False
+    others = [one for one in roles.features if one != name and one not in roles.sensitive]
+    return _has_id_name(name) or any(_is_kept(rows, name, other) for other in others)
+
+
+def _is_kept(rows: RowCounts, name: str, other: str) -> bool:
+    """Return whether pairs with one value of a column have the same other, beyond chance."""
+    same, chance = _share_of_pairs(rows, [name], [other])
+    return same >= MIN_SAME_REST and chance <= MAX_CHANCE_REST
+
+
+def _count_repeated(roles: Roles, rows: RowCounts) -> int:
+    """Return how many rows repeat another one; 0 where that is natural.
+
+    Notes
+    -----
+    Many counts that are all multiples of one number are a table that was put together of copies.
+    Else a continuous column says it: people who share a value of it have all else the same, while
+    people at random have not, and the others do not determine it.
+    """
+    repeated = int(rows.counts.sum()) - len(rows.counts)
+    if repeated < MIN_REPEATED_PEOPLE:
+        return 0
+    if len(rows.counts) >= MIN_MULTIPLE_POINTS and np.gcd.reduce(rows.counts) > 1:
+        return repeated
+    people = int(rows.counts.sum())
+    sizes = {name: len(rows.columns[name].levels) for name in roles.profile}
+    numbers = [name for name in sizes if rows.columns[name].levels.dtype.kind in "iuf"]
+    continuous = max(numbers, key=lambda name: sizes[name], default=None)
+    least = max(MIN_VALUES, CONTINUOUS_SHARE * people)
+    if continuous is None or sizes[continuous] < least:
+        return 0
+    rest = [name for name in sizes if sizes[name] < least]
+    others = [name for name in sizes if name != continuous]
+    if not rest or not others:
+        return 0
+    same, _ = _share_of_pairs(rows, [continuous], others)
+    _, chance = _share_of_pairs(rows, [continuous], rest)
+    same_number, _ = _share_of_pairs(rows, rest, [continuous])
+    is_repeated = same >= MIN_SAME_REST and chance <= MAX_CHANCE_REST and same_number <= 0.5  # noqa: PLR2004
+    return repeated if is_repeated else 0
+
+
+def _share_of_pairs(
+    rows: RowCounts, names: Sequence[str], others: Sequence[str]
+) -> tuple[float, float]:
+    """Return the share of pairs with the same others: of pairs with the same names, and of all."""
+    codes = {name: rows.columns[name].codes for name in (*names, *others)}
+    named_pairs = _pairs(_sizes([codes[name] for name in names], rows.counts))
+    both = _pairs(_sizes(list(codes.values()), rows.counts))
+    alone = _pairs(_sizes([codes[name] for name in others], rows.counts))
+    everybody = _pairs(np.array([rows.counts.sum()]))
+    return (both / named_pairs if named_pairs else 0.0), alone / everybody
+
+
+def _sizes(codes: list[IntArray], counts: IntArray) -> IntArray:
+    """Return how many people there are of each combination of codes."""
+    return np.bincount(number_rows(codes), counts).astype(np.int64)
+
+
+def _pairs(sizes: IntArray) -> float:
+    """Return how many pairs of people are in the same part."""
+    numbers = np.asarray(sizes, np.float64)
+    return float((numbers * (numbers - 1) / 2).sum())

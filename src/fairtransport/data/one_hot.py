@@ -1,0 +1,260 @@
+"""One-hot columns: sets of 0/1 columns that stand for one feature are read as that feature."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtransport._core.validation import short_repr
+from fairtransport.data.columns import CodedColumn, object_array
+from fairtransport.errors import InputError, param
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from fairtransport._core.validation import BoolArray, IntArray
+
+SEPARATORS = "_-.= "
+"""What may stand between a feature's name and a level's."""
+FLAG_WORDS = frozenset({"is", "has", "had", "was", "are", "flag", "ind", "num", "no", "n", "x"})
+"""First words that many unrelated 0/1 columns share."""
+MIN_COVER_PEOPLE = 30
+"""With fewer people, columns without a common prefix may sum to 1 by chance."""
+MAX_COVER_STEPS = 1000
+"""Steps of the search for columns that sum to 1."""
+MAX_OVERLAP_RATIO = 0.5
+"""Columns that are set together more often than this share of chance are flags of their own."""
+MAX_NAMED_LEVELS = 3
+"""Levels that the name of a dropped level lists."""
+
+
+@dataclass(frozen=True)
+class OneHot:
+    """A feature that the data have as 0/1 columns, one for each level but perhaps one."""
+
+    name: str
+    columns: tuple[str, ...]
+    levels: tuple[str, ...]
+    kinds: tuple[np.dtype[np.generic], ...]
+    dropped: str | None = None
+
+    def decode(self, columns: Mapping[str, CodedColumn]) -> CodedColumn:
+        """Return the feature as one column of level names."""
+        # rows where no column is set have the dropped level, which comes last
+        every = [*self.levels, *([] if self.dropped is None else [self.dropped])]
+        names = sorted(every)
+        is_set = np.column_stack([columns[name].levels[columns[name].codes] == 1
+                                  for name in self.columns])  # fmt: skip
+        which = np.where(is_set.any(axis=1), is_set.argmax(axis=1), len(self.levels))
+        places = np.array([names.index(level) for level in every], np.int64)
+        return CodedColumn(object_array(names), places[which])
+
+    def encode(self, column: CodedColumn) -> dict[str, CodedColumn]:
+        """Return the 0/1 columns of the data, as a model receives them."""
+        names = column.levels.tolist()
+        return {
+            name: CodedColumn(
+                np.array([0, 1], kind), (column.codes == names.index(level)).astype(np.int64)
+            )
+            for name, level, kind in zip(self.columns, self.levels, self.kinds, strict=True)
+        }
+
+
+def find_one_hot(
+    columns: Mapping[str, CodedColumn], counts: IntArray, profile: Sequence[str],
+    sensitive: Sequence[str], together: Sequence[Sequence[str]], *, twins: bool,
+) -> tuple[OneHot, ...]:  # fmt: skip
+    """Return the one-hot features that sensitive columns belong to.
+
+    Columns that ``together`` names are left as they are: its sets say how they change.
+    """
+    binary = {name: columns[name].levels[columns[name].codes] == 1 for name in profile
+              if _is_binary(columns[name])}  # fmt: skip
+    features: list[OneHot] = []
+    for name in (*sensitive, *_find_named(together, profile, binary)):
+        if name not in binary or any(name in feature.columns for feature in features):
+            continue
+        # what belongs to another feature, and what stands in a set of its own, is out of question
+        reserved = {one for feature in features for one in feature.columns}
+        reserved |= {names[0] for names in together if len(names) == 1}
+        if name in reserved:
+            continue
+        free = {one: values for one, values in binary.items() if one not in reserved}
+        in_set = any(name in names for names in together)
+        members, head = _find_members(name, free, counts, strict=twins and not in_set)
+        if len(members) < 2:  # noqa: PLR2004
+            continue
+        in_sets = {one for names in together for one in names if one in members}
+        if in_sets:
+            _check_one_set(members, in_sets, together)
+            continue
+        features.append(_build_feature(members, head, free, columns))
+    return tuple(features)
+
+
+def _find_named(
+    together: Sequence[Sequence[str]], profile: Sequence[str], binary: Mapping[str, BoolArray]
+) -> Iterator[str]:
+    """Yield a column of each one-hot feature that a set calls by the feature's name."""
+    for name in (one for names in together for one in names if one not in profile):
+        heads = tuple(name + separator for separator in SEPARATORS)
+        yield from [one for one in binary if one.startswith(heads)][:1]
+
+
+def find_feature_name(name: str, columns: Mapping[str, CodedColumn]) -> str:
+    """Return the name of the one-hot feature that a column belongs to, or its own."""
+    if not _is_binary(columns[name]):
+        return name
+    for head in _prefixes(name):
+        members = [
+            column.levels[column.codes] == 1
+            for one, column in columns.items()
+            if one.startswith(head) and len(one) > len(head) and _is_binary(column)
+        ]
+        if len(members) > 1 and np.all(np.sum(members, axis=0) == 1):
+            return head[:-1]
+    return name
+
+
+def check_no_one_hot(levels: Mapping[str, Sequence[object]], profile: Sequence[str]) -> None:
+    """Refuse 0/1 columns that share a prefix: by names alone they cannot be told from one feature.
+
+    ``levels`` are those of the sensitive columns.
+    """
+    for name, values in levels.items():
+        if not set(values) <= {0, 1}:
+            continue
+        for head in _prefixes(name):
+            members = [one for one in profile if one.startswith(head) and len(one) > len(head)]
+            numbers = [one for one in members if set(levels.get(one, (0, 1))) <= {0, 1}]
+            if len(numbers) > 1:
+                msg = (
+                    f"{param('sensitive_features')} must not hold one-hot columns in a monitor, "
+                    f"which cannot change {', '.join(numbers)} as one feature, got {name!r}: pass "
+                    "one column of levels and encode it in the model, or use other prefixes if "
+                    "they are different features"
+                )
+                raise InputError(msg)
+
+
+def _is_binary(column: CodedColumn) -> bool:
+    """Return whether a column holds nothing but 0 and 1, or truth values."""
+    kinds = column.levels.dtype.kind in "biuf" and not column.has_missing
+    return kinds and bool(np.isin(column.levels, (0, 1)).all())
+
+
+def _check_one_set(
+    members: Sequence[str], in_sets: set[str], together: Sequence[Sequence[str]]
+) -> None:
+    """Check that the columns of a one-hot feature which a set names are all in that set."""
+    if any(set(members) <= set(names) for names in together):
+        return
+    absent = next((name for name in members if name not in in_sets), members[0])
+    msg = (
+        f"{param('together')} must name all one-hot columns of a feature in one set "
+        f"({', '.join(members)}), got one without {absent!r}"
+    )
+    raise InputError(msg)
+
+
+def _find_members(
+    name: str, binary: Mapping[str, BoolArray], counts: IntArray, *, strict: bool
+) -> tuple[list[str], str]:
+    """Return the columns that belong to a sensitive one, and their common prefix.
+
+    Where it cannot be told, ``strict`` refuses; otherwise the column is on its own.
+    """
+    partial: tuple[list[str], str] | None = None
+    overlapping: list[str] = []
+    for head in _prefixes(name):
+        members = [one for one in binary if one.startswith(head) and len(one) > len(head)]
+        if len(members) < 2:  # noqa: PLR2004
+            break
+        total = np.sum([binary[one] for one in members], axis=0)
+        if np.all(total == 1):
+            return members, head
+        if total.max() <= 1:
+            partial = partial or (members, head)
+        elif _is_rarer_than_chance([binary[one] for one in members], counts):
+            overlapping = members
+    if partial is not None:
+        return partial
+    if overlapping and strict:
+        raise InputError(_ambiguous(name, overlapping, "of which some people have several"))
+    covers = _find_covers(name, binary, counts)
+    if len(covers) > 1 and strict:
+        columns = list(dict.fromkeys([*covers[0], *covers[1]]))
+        raise InputError(_ambiguous(name, columns, "which sum to 1 in several ways"))
+    return (covers[0], "") if len(covers) == 1 else ([name], "")
+
+
+def _ambiguous(name: str, columns: Sequence[str], reason: str) -> str:
+    """Return the message about columns that may or may not be one feature."""
+    return (
+        f"{param('sensitive_features')} must say how {name!r} changes, as it may be one of the "
+        f"one-hot columns {', '.join(columns)}, {reason}: pass {param('together')} with "
+        f"[{short_repr(list(columns), 200)}] to change them as the combinations that occur, or "
+        f"with [[{name!r}]] to change it alone"
+    )
+
+
+def _prefixes(name: str) -> Iterator[str]:
+    """Yield the beginnings of a name that end in a separator, the shortest first."""
+    for place, letter in enumerate(name[:-1]):
+        if place and letter in SEPARATORS and name[:place].lower() not in FLAG_WORDS:
+            yield name[: place + 1]
+
+
+def _is_rarer_than_chance(columns: Sequence[BoolArray], counts: IntArray) -> bool:
+    """Return whether columns are set together much less often than independent ones would be."""
+    several = int(counts[np.sum(columns, axis=0) > 1].sum())
+    shares = np.array([counts[column].sum() / counts.sum() for column in columns])
+    # of independent columns none, or exactly one, is set with these chances
+    none = np.prod(1 - shares)
+    one = sum(share * np.prod(np.delete(1 - shares, place)) for place, share in enumerate(shares))
+    return bool(several < MAX_OVERLAP_RATIO * counts.sum() * (1 - none - one))
+
+
+def _find_covers(name: str, binary: Mapping[str, BoolArray], counts: IntArray) -> list[list[str]]:
+    """Return up to two sets of columns with ``name`` that sum to 1 everywhere."""
+    start = binary[name]
+    if counts.sum() < MIN_COVER_PEOPLE or start.all() or not start.any():
+        return []
+    others = {one: values for one, values in binary.items()
+              if values.any() and not (values & start).any()}  # fmt: skip
+    covers: list[list[str]] = []
+    stack: list[tuple[list[str], BoolArray]] = [([name], start)]
+    for _ in range(MAX_COVER_STEPS):
+        if not stack or len(covers) > 1:
+            break
+        members, covered = stack.pop()
+        if covered.all():
+            covers.append(sorted(members, key=list(binary).index))
+            continue
+        # one of the columns that are set at the first open row must belong
+        row = int(np.argmin(covered))
+        stack += [([*members, one], covered | values) for one, values in others.items()
+                  if values[row] and not (values & covered).any()]  # fmt: skip
+    return covers
+
+
+def _build_feature(
+    members: Sequence[str], head: str, binary: Mapping[str, BoolArray],
+    columns: Mapping[str, CodedColumn],
+) -> OneHot:  # fmt: skip
+    """Return the feature that some columns stand for."""
+    levels = tuple(name[len(head) :] for name in members)
+    name = head[:-1]
+    if not head:
+        several = len(members) > MAX_NAMED_LEVELS
+        name = f"{members[0]} or others" if several else " or ".join(members)
+    dropped = None
+    if not np.any([binary[one] for one in members], axis=0).all():
+        more = ", …" if len(levels) > MAX_NAMED_LEVELS else ""
+        dropped = f"none of {', '.join(levels[:MAX_NAMED_LEVELS])}{more}"
+    kinds = tuple(columns[one].levels.dtype for one in members)
+    while name in columns and name not in members:
+        name += "_"
+    return OneHot(name, tuple(members), levels, kinds, dropped)

@@ -1,0 +1,436 @@
+"""SampleSpace: the distinct points of an audit with their counts, and its fingerprint."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from fairtransport.data.columns import MISSING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import narwhals as nw
+    from narwhals.typing import EagerAllowed, IntoDataFrame
+
+    from fairtransport._core.units import Units
+    from fairtransport._core.validation import BoolArray, FloatArray, IntArray, Values
+    from fairtransport.data.build import SharedRows
+    from fairtransport.data.columns import Bins, CodedColumn, Rows, Value
+    from fairtransport.data.one_hot import OneHot
+
+MAX_ROW_KEY = 2**62
+HASH_BLOCK_ROWS = 16_384
+"""Points that are hashed at a time."""
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
+
+
+@dataclass(frozen=True)
+class ColumnSet:
+    """Sensitive columns in which twins take combinations of values, mostly a single column.
+
+    ``is_declared`` is whether the combinations do not depend on the data, ``is_partial`` whether
+    some people have none of them and keep their own.
+    """
+
+    columns: tuple[str, ...]
+    is_declared: bool
+    is_partial: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class SampleSpace:
+    """The K distinct points of an audit, sorted by features, then label; missing values last.
+
+    Attributes
+    ----------
+    columns
+        The columns of the points by name, as integer codes.
+    counts
+        (K,) number of people at each point; 0 at points that are only targets.
+    features
+        The columns that the model receives.
+    sensitive
+        The sensitive columns.
+    label
+        The column of the true label; None if the loss does not need one.
+    predictions
+        The columns of predictions, which are part of a point; empty if a model is queried.
+    has_twins
+        Whether all combinations of the sensitive levels were added.
+    column_sets
+        The sensitive columns, in the sets in which twins change them.
+    origin
+        (K,) number of the levels that a family keeps because they are nobody else's alternatives;
+        None if there are none. Families that keep some have copies of points of others.
+    family
+        (K,) number of each point's family where other columns change too, as in counterparts;
+        None: a family agrees in all columns that are not sensitive.
+    one_hot
+        The features that the data have as 0/1 columns.
+    model_features
+        The columns that the model receives, where some of them are one-hot.
+    targets
+        (K,) whether mass may move to each point; None: to all points.
+    reference
+        Rows that the reference frame shares with the audit data; None without one.
+    bins
+        The edges of the binned columns.
+    library
+        The data frame library in which tables are returned.
+    notes
+        Signs that the rows of the table are not independent people.
+    units
+        The independent units that people belong to; None: every person is one.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m", "m"], "grade": [1, 1, 2], "good": [0, 0, 1]})
+    >>> result = ft.audit(people, "good", model=lambda asked: [1] * len(asked),
+    ...                   sensitive_features="sex", rng=0)
+    >>> space = result.space
+    >>> space.frame().assign(count=space.counts)
+      sex  grade  good  count
+    0   f      1     0      1
+    1   f      2     1      0
+    2   m      1     0      1
+    3   m      2     1      1
+    """
+
+    columns: Mapping[str, CodedColumn]
+    counts: IntArray
+    features: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    label: str | None = None
+    predictions: tuple[str, ...] = ()
+    has_twins: bool = False
+    column_sets: tuple[ColumnSet, ...] = ()
+    origin: IntArray | None = None
+    family: IntArray | None = None
+    one_hot: tuple[OneHot, ...] = ()
+    model_features: tuple[str, ...] = ()
+    targets: BoolArray | None = None
+    reference: SharedRows | None = None
+    bins: Bins = field(default_factory=dict)
+    library: str = "pandas"
+    notes: tuple[str, ...] = ()
+    units: Units | None = None
+
+    @property
+    def size(self) -> int:
+        """The number of points, K."""
+        return len(self.counts)
+
+    @cached_property
+    def n(self) -> int:
+        """The number of people."""
+        return int(self.counts.sum())
+
+    @property
+    def observed(self) -> BoolArray:
+        """Which points occur in the audit data."""
+        return self.counts > 0
+
+    @property
+    def frequencies(self) -> FloatArray:
+        """The empirical distribution f_n over the points, weighted where people have weights."""
+        return self.counts / self.n if self.units is None else self.units.frequencies(self.size)
+
+    @property
+    def profile(self) -> tuple[str, ...]:
+        """The columns that describe a person: the features and the sensitive columns."""
+        return (*self.features, *(name for name in self.sensitive if name not in self.features))
+
+    @property
+    def open_levels(self) -> tuple[str, ...]:
+        """The sensitive columns whose twins take the levels that occur in the data."""
+        sets = [one.columns for one in self.column_sets if not one.is_declared]
+        return tuple(name for names in sets for name in names)
+
+    @property
+    def open_codes(self) -> IntArray:
+        """(K, sets) numbers of the combinations in each set that takes those that occur."""
+        sets = [self.groups(one.columns) for one in self.column_sets if not one.is_declared]
+        return np.column_stack(sets) if sets else np.empty((self.size, 0), np.int64)
+
+    @property
+    def observed_sets(self) -> tuple[tuple[str, ...], ...]:
+        """The sets of several columns in which twins take the combinations that occur."""
+        return tuple(
+            one.columns for one in self.column_sets if not one.is_declared and len(one.columns) > 1
+        )
+
+    @property
+    def families(self) -> IntArray:
+        """(K,) number of the set of alternatives that each point belongs to."""
+        if self.family is not None:
+            return self.family
+        varied = self.sensitive if self.has_twins else ()
+        return self.groups_of_twins([name for name in self.columns if name not in varied])
+
+    @property
+    def alternatives(self) -> IntArray:
+        """(K,) number of other points in each point's family: whom a person is compared with."""
+        families = self.families
+        return np.bincount(families)[families] - 1
+
+    @cached_property
+    def originals(self) -> IntArray:
+        """(K,) the point of the same columns at which people are; copies are in other families."""
+        if self.origin is None and self.family is None:
+            return np.arange(self.size)
+        rows = self.groups(list(self.columns))
+        order = np.lexsort((-self.counts, rows))
+        return order[np.unique(rows[order], return_index=True)[1]][rows]
+
+    @cached_property
+    def encoded(self) -> SampleSpace:
+        """The same points in the columns of the data, one-hot ones included."""
+        if not self.one_hot:
+            return self
+        columns = dict(self.columns)
+        sensitive = dict.fromkeys(self.sensitive)
+        for feature in self.one_hot:
+            raw = feature.encode(columns.pop(feature.name))
+            columns |= raw
+            if feature.name in sensitive:
+                del sensitive[feature.name]
+                sensitive |= dict.fromkeys(raw)
+        order = [
+            *self.model_features,
+            *(name for name in columns if name not in self.model_features),
+        ]
+        return replace(
+            self,
+            columns={name: columns[name] for name in order},
+            features=self.model_features,
+            sensitive=tuple(sensitive),
+            one_hot=(),
+        )
+
+    @cached_property
+    def sensitive_groups(self) -> IntArray:
+        """(K,) number of the combination of sensitive levels at each point, from 0."""
+        return self.groups(self.sensitive)
+
+    @cached_property
+    def first_of_groups(self) -> IntArray:
+        """The first point of each combination of sensitive levels."""
+        return np.unique(self.sensitive_groups, return_index=True)[1].astype(np.int64)
+
+    def codes(self, names: Sequence[str]) -> IntArray:
+        """Return the codes of some columns, shape (K, columns).
+
+        Parameters
+        ----------
+        names
+            Columns of the space.
+
+        Returns
+        -------
+        ndarray of int
+            One row per point, one column per name; equal codes are equal values.
+
+        Examples
+        --------
+        >>> space.codes(["sex", "grade"]).tolist()
+        [[0, 0], [0, 1], [1, 0], [1, 1]]
+        """
+        if not names:
+            return np.empty((self.size, 0), np.int64)
+        return np.column_stack([self.columns[name].codes for name in names])
+
+    def groups(self, names: Sequence[str]) -> IntArray:
+        """Return (K,) group numbers; points of a group agree in all of ``names``.
+
+        Parameters
+        ----------
+        names
+            Columns of the space; if empty, all points are one group.
+
+        Returns
+        -------
+        ndarray of int
+            Numbers from 0.
+
+        Examples
+        --------
+        >>> space.groups(["grade", "good"]).tolist()
+        [0, 1, 0, 1]
+        """
+        if not names:
+            return np.zeros(self.size, np.int64)
+        return number_rows([self.columns[name].codes for name in names])
+
+    def groups_of_twins(self, names: Sequence[str]) -> IntArray:
+        """Return (K,) group numbers as `groups` does, apart for families that keep levels."""
+        groups = self.groups(names)
+        return groups if self.origin is None else number_rows([groups, self.origin])
+
+    def take(self, points: Rows, counts: IntArray | None = None) -> SampleSpace:
+        """Return a space of some of the points, with other counts if they are given.
+
+        Units stay as they are: `take_units` is for those.
+        """
+        places = np.full(self.size, -1)
+        places[points] = np.arange(len(np.arange(self.size)[points]))
+        return replace(
+            self,
+            units=None if self.units is None else self.units.move(places),
+            columns={name: column.take(points) for name, column in self.columns.items()},
+            counts=(self.counts if counts is None else counts)[points],
+            targets=None if self.targets is None else self.targets[points],
+            origin=None if self.origin is None else self.origin[points],
+            family=None if self.family is None else self.family[points],
+        )
+
+    def values(self, name: str) -> Values:
+        """Return the values of a column, one per point."""
+        return self.columns[name].values()
+
+    def frame(
+        self,
+        names: Sequence[str] | None = None,
+        rows: Rows | None = None,
+        library: str | None = None,
+    ) -> IntoDataFrame:
+        """Return points as a data frame.
+
+        Parameters
+        ----------
+        names
+            Columns; default: all.
+        rows
+            Points; default: all.
+        library
+            The data frame library, such as "polars"; default: that of the audit data.
+
+        Returns
+        -------
+        DataFrame
+            One row per point.
+
+        Examples
+        --------
+        >>> space.frame(["sex", "grade"], rows=[0, 3])
+          sex  grade
+        0   f      1
+        1   m      2
+        """
+        column_names = list(self.columns) if names is None else list(names)
+        points = slice(None) if rows is None else rows
+        frame: IntoDataFrame = native_frame(
+            {name: self.columns[name].take(points) for name in column_names},
+            library or self.library,
+        )
+        return frame
+
+
+def _from_columns(
+    columns: Mapping[str, Values | Sequence[Value]], library: str
+) -> nw.DataFrame[IntoDataFrame]:
+    """Return columns as a narwhals frame of the given library."""
+    import narwhals as nw
+
+    frame: nw.DataFrame[IntoDataFrame] = nw.from_dict(
+        columns, backend=cast("EagerAllowed", library)
+    )
+    return frame
+
+
+def plain_frame(columns: Mapping[str, Sequence[Value]], library: str) -> IntoDataFrame:
+    """Return lists of plain values as a data frame of the given library."""
+    return _from_columns(columns, library).to_native()
+
+
+def native_frame(columns: Mapping[str, CodedColumn], library: str) -> Any:
+    """Return coded columns as a data frame of the given library, with their categories."""
+    plain = {name: column.values() for name, column in columns.items()}
+    data = {
+        # text and mixed values as lists: some libraries treat object arrays as opaque
+        name: array.tolist() if array.dtype == object else array
+        for name, array in plain.items()
+    }
+    frame: Any = _from_columns(data, library).to_native()
+    if library == "pandas":
+        import pandas as pd
+
+        for name, column in columns.items():
+            if column.categories is not None:
+                # declared levels may go beyond the categories
+                categories = dict.fromkeys([*column.categories, *column.levels.tolist()])
+                frame[name] = pd.Categorical(frame[name], categories=list(categories))
+    return frame
+
+
+def number_rows(columns: Sequence[IntArray]) -> IntArray:
+    """Return the rank of each row among the distinct rows.
+
+    Notes
+    -----
+    Columns are combined into one key, like the digits of a number. Before the key would exceed 62
+    bits it is replaced by its ranks, which keep the order. Whole rows are never sorted.
+    """
+    key, size = _shift_to_zero(columns[0])
+    for column in columns[1:]:
+        part, values = _shift_to_zero(column)
+        if size * values > MAX_ROW_KEY:
+            key, size = _rank_distinct(key)
+        if size * values > MAX_ROW_KEY:
+            part, values = _rank_distinct(part)
+        key, size = key * values + part, size * values
+    return _rank_distinct(key)[0]
+
+
+def _shift_to_zero(column: IntArray) -> tuple[IntArray, int]:
+    """Return integers shifted to a minimum of 0, and an exclusive upper bound."""
+    if not len(column):
+        return column.astype(np.int64), 1
+    least = int(column.min())
+    size = int(column.max()) - least + 1
+    return (
+        (column.astype(np.int64) - least, size) if size <= MAX_ROW_KEY else _rank_distinct(column)
+    )
+
+
+def _rank_distinct(key: IntArray) -> tuple[IntArray, int]:
+    """Return the rank of each number among the distinct ones, and their count."""
+    distinct, place = np.unique(key, return_inverse=True)
+    return place.reshape(-1).astype(np.int64), max(1, len(distinct))
+
+
+def data_sha256(space: SampleSpace) -> str:
+    """Return the SHA-256 of the observed points and their counts, in the order of the points.
+
+    The order of rows and the library or file format do not matter.
+    """
+    points = np.flatnonzero(space.observed)
+    digest = hashlib.sha256(_ENCODER.encode(list(space.columns)).encode())
+    for at in range(0, len(points), HASH_BLOCK_ROWS):
+        rows = points[at : at + HASH_BLOCK_ROWS]
+        columns = [_json_values(column.take(rows)) for column in space.columns.values()]
+        lines = zip(*columns, map(str, space.counts[rows].tolist()), strict=True)
+        digest.update("\n[{}]".format("]\n[".join(map(", ".join, lines))).encode())
+    return digest.hexdigest()
+
+
+def _json_values(column: CodedColumn) -> list[str]:
+    """Return the values of a column as JSON."""
+    codes, place = np.unique(column.codes, return_inverse=True)
+    levels = column.levels[codes[codes != MISSING]]
+    plain = levels.tolist()
+    if plain and levels.dtype.kind in "biuf":
+        # numbers contain no comma, so that one call encodes all
+        texts = _ENCODER.encode(plain)[1:-1].split(", ")
+    else:
+        texts = list(map(_ENCODER.encode, plain))
+    if MISSING in codes:
+        texts.insert(0, _ENCODER.encode(None))
+    return [texts[at] for at in place.reshape(-1).tolist()]

@@ -1,0 +1,1 @@
+"""What audits, comparisons and families say: frozen dataclasses that are the JSON."""

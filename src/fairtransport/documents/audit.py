@@ -1,0 +1,715 @@
+"""AuditSummary: everything an audit says, as one frozen document, which is also the JSON."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, dataclass, fields, replace
+from typing import Annotated, Any, ClassVar
+
+from fairtransport._core.schema import Doc, Document, Schema, json_schema
+from fairtransport._core.units import PEOPLE, TARGETS, Units
+from fairtransport.documents.verdicts import VERDICT_VALUES
+from fairtransport.explain import (
+    Flow,
+    FlowTable,
+    GroupFlow,
+    GroupRate,
+    Move,
+    Profile,
+    Proxies,
+    RateTable,
+    Suppression,
+    Value,
+    WorstPair,
+)
+from fairtransport.explain.alike import GroupBesideReference, RatesAmongAlike
+from fairtransport.explain.decisions import Decisions
+from fairtransport.inference.sample_plan import Outlook
+from fairtransport.similarity.counterpart_model import GateRow
+from fairtransport.similarity.inspection import ColumnDistance, SimilarityCheck, SimilarPair
+
+__all__ = [
+    "SCHEMA",
+    "AttributablePart",
+    "AuditSummary",
+    "ColumnDistance",
+    "CostRule",
+    "CounterpartPair",
+    "CounterpartsFound",
+    "CurvePoint",
+    "Decisions",
+    "FeatureRate",
+    "FeatureRole",
+    "Flow",
+    "FlowTable",
+    "GateRow",
+    "GroupBesideReference",
+    "GroupComparison",
+    "GroupFlow",
+    "GroupRate",
+    "Law",
+    "LawBin",
+    "Limits",
+    "MethodLimits",
+    "Move",
+    "Outlook",
+    "Profile",
+    "Provenance",
+    "Proxies",
+    "QuestionsAsked",
+    "RateTable",
+    "RatesAmongAlike",
+    "RatesFound",
+    "SampledUnits",
+    "SimilarPair",
+    "SimilarityCheck",
+    "Suppression",
+    "Value",
+    "WorstPair",
+    "audit_schema",
+]
+
+SCHEMA = "fairtransport-audit/1"
+"""The name and version of the JSON document's schema."""
+WHY_STOPPED = {
+    "rejected": "δ-fairness was rejected",
+    "certified": "δ-fairness was certified",
+    "budget": "the limit of questions was reached",
+    "everybody": "everybody had been asked about",
+}
+"""Why the asking stopped, and in words: at a verdict, out of questions, or out of people."""
+JUDGED = ("statistic", "attributable")
+"""What the verdict that counts can be on."""
+SCOPES = ("twins", "reference", "observed", "counterparts")
+"""Whom people can be compared with."""
+GUARANTEES = ("finite-sample", "asymptotic", "approximate")
+"""What bounds can promise."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """A confidence interval; an end that does not exist is null."""
+
+    lower: Annotated[float | None, Doc("The lower end; null if there is none.")]
+    upper: Annotated[float | None, Doc("The upper end; null if there is none.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttributablePart:
+    """The part of the statistic that is lost when all sensitive features are held fixed.
+
+    A bound that does not exist is null; all are null if shared.
+    """
+
+    value: Annotated[float, Doc("The part: the statistic minus what is left of it then.")]
+    same_group: Annotated[float, Doc("What is left: what people of the same group give already.")]
+    interval: Annotated[Limits, Doc("The two-sided confidence interval at level 1 − alpha.")]
+    lower_bound: Annotated[float | None, Doc("The one-sided lower confidence bound.")]
+    upper_bound: Annotated[float | None, Doc("The one-sided upper confidence bound.")]
+    pvalue: Annotated[
+        float | None, Doc("The p-value of a part of at most delta; null without delta or bounds.")
+    ]
+    verdict: Annotated[
+        str | None,
+        Doc("What the tests at delta say of the part; null without delta.", one_of=VERDICT_VALUES),
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeatureRate:
+    """R of one sensitive feature, the others held fixed."""
+
+    feature: Annotated[str, Doc("The sensitive feature.")]
+    value: Annotated[float, Doc("The cross-fitted estimate.")]
+    lower_bound: Annotated[float, Doc("The lower confidence bound at level 1 − level.")]
+    level: Annotated[
+        float, Doc("The part of alpha with which all of these bounds and that of R hold together.")
+    ]
+    pvalue: Annotated[float, Doc("The p-value of the permutation test of no difference.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatesFound:
+    """R: how much the mean loss rises if all are treated as the worst-treated group among alikes.
+
+    It is no proof that a sensitive feature is used, and there is no upper bound.
+    """
+
+    groups: Annotated[
+        tuple[str, ...], Doc("The sensitive features whose combinations are the groups.")
+    ]
+    value: Annotated[
+        float | None,
+        Doc("The cross-fitted estimate, at least the lower bound; null if shared."),
+    ]
+    lower_bound: Annotated[
+        float, Doc("The lower confidence bound at level 1 − alpha; weaker if shared.")
+    ]
+    pvalue: Annotated[
+        float | None,
+        Doc(
+            "The p-value of permutation tests of no difference; null if deterministic; coarse if "
+            "shared."
+        ),
+    ]
+    pvalue_at_delta: Annotated[
+        float | None, Doc("The p-value of R at most delta; null without delta; coarse if shared.")
+    ]
+    features: Annotated[
+        tuple[FeatureRate, ...],
+        Doc("Each sensitive feature with the others held fixed; empty if deterministic or shared."),
+    ]
+    by_group: Annotated[
+        tuple[RatesAmongAlike, ...],
+        Doc(
+            "What each group gets beside the largest one among people alike, by each sensitive "
+            "feature, then by their combinations; those of many people alone if shared."
+        ),
+    ]
+    deterministic: Annotated[
+        bool,
+        Doc(
+            "Whether answers were declared to be a function of the audited columns: R is then the "
+            "statistic, and so is its bound."
+        ),
+    ]
+
+
+@dataclass(frozen=True)
+class MethodLimits:
+    """One method's two-sided interval and one-sided bounds."""
+
+    method: Annotated[str, Doc("The method.")]
+    guarantee: Annotated[str, Doc("What its bounds promise.", one_of=GUARANTEES)]
+    lower: Annotated[float | None, Doc("The lower end; null if there is none.")]
+    upper: Annotated[float | None, Doc("The upper end; null if there is none.")]
+    lower_bound: Annotated[float | None, Doc("The one-sided lower bound.")]
+    upper_bound: Annotated[float | None, Doc("The one-sided upper bound.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CounterpartPair:
+    """A person beside a counterpart."""
+
+    profile: Annotated[Profile, Doc("The person.")]
+    changes: Annotated[Profile, Doc("What the counterpart has instead.")]
+    changes_answer: Annotated[bool, Doc("Whether the model's answer differs.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToldCounterparts:
+    """How well a classifier tells counterparts from people of the group they are moved to."""
+
+    feature: Annotated[str, Doc("The sensitive feature.")]
+    group: Annotated[Value, Doc("The group.")]
+    accuracy: Annotated[float, Doc("The balanced accuracy on people it was not fitted on.")]
+    lower: Annotated[float, Doc("The lower end of its interval; guessing has 0.5.")]
+    upper: Annotated[float, Doc("The upper end of its interval.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CounterpartsFound:
+    """Which columns depend on the group, which moved, and what counterparts look like."""
+
+    held_out: Annotated[int, Doc("The people that the gate and the maps were fitted on.")]
+    legitimate: Annotated[tuple[str, ...], Doc("Columns that may rightly count; they stay.")]
+    gate_level: Annotated[float, Doc("The family-wise level of the gate.")]
+    gate: Annotated[tuple[GateRow, ...], Doc("The columns and how they depend on the group.")]
+    detectable_shift: Annotated[
+        dict[str, float],
+        Doc("By sensitive feature, the shift in standard deviations seen with 80 % probability."),
+    ]
+    spread: Annotated[
+        float, Doc("Standard deviation of the statistic over maps of resampled hold-outs.")
+    ]
+    told: Annotated[
+        tuple[ToldCounterparts, ...], Doc("How well a classifier tells counterparts from others.")
+    ]
+    pairs: Annotated[tuple[CounterpartPair, ...], Doc("Some people beside their counterparts.")]
+
+
+@dataclass(frozen=True)
+class GroupComparison:
+    """Rates and group metrics by sensitive features; what cannot be told is null.
+
+    With a favourable label the signed differences are those of all others minus the reference
+    group. A document that is shared has coarse numbers, or no comparison.
+    """
+
+    features: Annotated[
+        tuple[str, ...], Doc("The sensitive feature, or all whose combinations are the groups.")
+    ]
+    favourable: Annotated[Value, Doc("The favourable label; null if none was given.")]
+    reference: Annotated[
+        Profile | None,
+        Doc("The group that signed differences are taken to; null without a favourable label."),
+    ]
+    accuracy: Annotated[float | None, Doc("The accuracy for everybody; null without true labels.")]
+    accuracy_by_group: Annotated[
+        dict[str, float | None], Doc("The accuracy by group; empty without true labels.")
+    ]
+    statistical_parity_difference: Annotated[
+        float | None, Doc("Rates of favourable predictions, others − reference.")
+    ]
+    equal_opportunity_difference: Annotated[
+        float | None, Doc("True positive rates, others − reference.")
+    ]
+    average_odds_difference: Annotated[
+        float | None, Doc("Mean difference of true and false positive rates.")
+    ]
+    demographic_parity_difference: Annotated[
+        float | None, Doc("Largest difference of rates between two groups.")
+    ]
+    equalized_odds_difference: Annotated[
+        float | None, Doc("Largest difference of error rates between two groups.")
+    ]
+    rates: Annotated[
+        tuple[RateTable, ...],
+        Doc("Who gets which decision, and who a wrong one, by group, with intervals."),
+    ]
+
+
+@dataclass(frozen=True)
+class CostRule:
+    """What a change of one column costs, in words."""
+
+    column: Annotated[str, Doc("The column.")]
+    change: Annotated[str, Doc("The change.")]
+    cost: Annotated[str, Doc("What it costs, as a squared distance.")]
+
+
+@dataclass(frozen=True)
+class FeatureRole:
+    """The statistic when a sensitive feature may not change."""
+
+    feature: Annotated[str, Doc("The sensitive feature that may not change.")]
+    statistic: Annotated[float, Doc("The statistic then.")]
+    share: Annotated[
+        float | None,
+        Doc("The share of the statistic that is lost then; null where the statistic is 0."),
+    ]
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """The statistic at a budget."""
+
+    budget: Annotated[float, Doc("The budget.")]
+    value: Annotated[float, Doc("The statistic.")]
+
+
+@dataclass(frozen=True)
+class LawBin:
+    """A bin of the sampling law's histogram."""
+
+    left: Annotated[float, Doc("Left end.")]
+    right: Annotated[float, Doc("Right end.")]
+    density: Annotated[float, Doc("Height.")]
+
+
+@dataclass(frozen=True)
+class Law:
+    """What the statistic could be in other samples, for a picture.
+
+    It is around the estimate; the bounds do not use it.
+    """
+
+    method: Annotated[str, Doc("How it was made.")]
+    bins: Annotated[tuple[LawBin, ...], Doc("The histogram.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionsAsked:
+    """How the model was asked, beyond once about everybody."""
+
+    repeated: Annotated[int, Doc("How many questions were asked a second time.")]
+    differed: Annotated[int, Doc("How many of these got another answer.")]
+    differed_at_most: Annotated[
+        float | None,
+        Doc("The exact upper limit of the share of all that would; null if none was repeated."),
+    ]
+    draws: Annotated[
+        int | None, Doc("Answers to each question, where they are random; null: one, for good.")
+    ]
+    people: Annotated[
+        int | None, Doc("People in the data, where the asking stopped when it was sure; else null.")
+    ]
+    stopped: Annotated[
+        str | None,
+        Doc(
+            "Why the asking stopped; null where everybody was asked about.",
+            one_of=tuple(WHY_STOPPED),
+        ),
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """How the audit was done.
+
+    A document that is shared has neither seed nor fingerprint, so that nobody can try guesses of
+    the data.
+    """
+
+    version: Annotated[str, Doc("The version of fairtransport.")]
+    libraries: Annotated[dict[str, str], Doc("Versions of the libraries that matter.")]
+    seed: Annotated[int | None, Doc("The seed of everything random; null in a shared document.")]
+    data_sha256: Annotated[
+        str | None, Doc("Fingerprint of the canonical table of counts; null in a shared document.")
+    ] = None
+    similarity: Annotated[str, Doc("Who is comparable, in words.")]
+    similarity_record: Annotated[
+        dict[str, Any] | None, Doc("The similarity's settings and what was fitted; null if shared.")
+    ] = None
+    loss: Annotated[str, Doc("The loss.")]
+    loss_range: Annotated[tuple[float, float] | None, Doc("Its limits; null if there are none.")]
+    pos_label: Annotated[Value, Doc("The positive label; null if none was named.")]
+    loss_is_error: Annotated[bool, Doc("Whether mean losses are shares of errors.")]
+    model: Annotated[str, Doc("The model, in words.")]
+    features: Annotated[tuple[str, ...], Doc("The columns the model receives.")]
+    sensitive: Annotated[tuple[str, ...], Doc("The sensitive features.")]
+    label: Annotated[str | None, Doc("The label's column; null if there is none.")]
+    classes: Annotated[
+        tuple[Value, ...], Doc("The labels that scores belong to, in their order; none if shared.")
+    ] = ()
+    title: Annotated[str | None, Doc("The report's heading, if one was given.")] = None
+    date: Annotated[str | None, Doc("The date that was given; null if none was.")] = None
+    data_name: Annotated[str | None, Doc("What the data are called, if that was given.")] = None
+    auditor: Annotated[str | None, Doc("Who audits, if that was given.")] = None
+    resamples: Annotated[int, Doc("The number of draws of resampling methods.")]
+    settings_taken: Annotated[
+        tuple[str, ...], Doc("The flags whose values came from a settings file, by their names.")
+    ] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampledUnits:
+    """The independent units of the sample: clusters of people, or people with weights."""
+
+    column: Annotated[str, Doc("The column of clusters or, without clusters, of weights.")]
+    has_clusters: Annotated[bool, Doc("Whether a unit is a cluster of several people.")]
+    count: Annotated[int, Doc("The number of units.")]
+    smallest: Annotated[float, Doc("The least weight of a unit: of clusters, their people.")]
+    largest: Annotated[float, Doc("The largest weight of a unit.")]
+    limit: Annotated[
+        float | None, Doc("The largest weight there can be, as declared; null if it was not.")
+    ]
+    target: Annotated[str, Doc("What counts once.", one_of=TARGETS)]
+
+    @classmethod
+    def of(cls, units: Units | None) -> SampledUnits | None:
+        """Return the units of a sample as a document has them."""
+        if units is None:
+            return None
+        return cls(
+            column=units.name,
+            has_clusters=units.has_clusters,
+            count=units.n,
+            smallest=float(units.weights.min()),
+            largest=float(units.weights.max()),
+            limit=units.limit,
+            target=units.target,
+        )
+
+    @property
+    def name(self) -> str:
+        """What a unit is called, for "100 of them"."""
+        return f"values of {self.column}" if self.has_clusters else "people"
+
+    @property
+    def given(self) -> str:
+        """What a statement takes as it is; "" if the limit was declared."""
+        if self.limit is not None:
+            return ""
+        return ", given these sizes" if self.has_clusters else ", given these weights"
+
+    @property
+    def in_words(self) -> str:
+        """What is independent, and what the bounds are about."""
+        if not self.has_clusters:
+            what = f"People count by their weight in {self.column}"
+            return f"{what}; bounds hold for independently drawn people{self.given}."
+        once = "every person counts once" if self.target == PEOPLE else "every unit counts once"
+        return (
+            f"The unit is {self.column}: {self.count:,} units, and {once}. Bounds hold for "
+            f"independent units of {self.column}, whatever people of one unit have in "
+            f"common{self.given}."
+        )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class AuditSummary(Document):
+    """Everything an audit says. An infinite number is null.
+
+    The fields are those of the published JSON schema, each described where it stands. ``moved``
+    people are in ``moves_found`` moves, of which ``moves`` are the largest. In a document that is
+    shared every number that depends on the counts is rounded; ``suppression`` tells how much. A
+    field with a default is a detail: no screen needs it, and no shared document has it unless
+    `fairtransport.audits.disclosure` says in which form.
+    """
+
+    DEFAULT_TITLE: ClassVar[str] = "Audit for individual bias"
+
+    schema: Annotated[str, Doc("The name and version of this schema.", one_of=(SCHEMA,))]
+    statistic: Annotated[
+        float, Doc("The FaiTH statistic: how much worse the model does when people are swapped.")
+    ]
+    baseline_risk: Annotated[float, Doc("The mean loss on the audit data.")]
+    worst_case_risk: Annotated[
+        float, Doc("The mean loss after people were swapped with similar ones.")
+    ]
+    n: Annotated[int, Doc("The number of people.")]
+    units: Annotated[
+        SampledUnits | None,
+        Doc("The independent units that they belong to; null: every person is one."),
+    ]
+    points: Annotated[
+        int | None, Doc("The number of distinct points, targets included; null if shared.")
+    ]
+    observed_points: Annotated[
+        int | None, Doc("The number of distinct points in the audit data; null if shared.")
+    ]
+    queried: Annotated[
+        int | None,
+        Doc("Distinct questions to the model; 0 with predictions only, else null if shared."),
+    ]
+    target_scope: Annotated[str, Doc("Whom people are compared with.", one_of=SCOPES)]
+    budget: Annotated[float, Doc("How far people may be moved on average, as a squared distance.")]
+    price: Annotated[
+        float,
+        Doc(
+            "What a little more budget would add to the statistic, per unit; one digit if shared.",
+            may_be_infinite=True,
+        ),
+    ]
+    price_interval: Annotated[
+        Limits, Doc("All slopes of the budget curve at the budget; left out if shared.")
+    ]
+    delta: Annotated[float | None, Doc("The threshold of δ-fairness; null if none was given.")]
+    alpha: Annotated[float, Doc("The level of bounds and tests.")]
+    method: Annotated[str, Doc("How the bounds are made.")]
+    guarantee: Annotated[str, Doc("What the bounds promise.", one_of=GUARANTEES)]
+    interval: Annotated[Limits, Doc("The two-sided confidence interval at level 1 − alpha.")]
+    lower_bound: Annotated[
+        float | None,
+        Doc("The one-sided lower confidence bound at level 1 − alpha; weaker if shared."),
+    ]
+    upper_bound: Annotated[
+        float | None, Doc("The one-sided upper confidence bound; null if there is none.")
+    ]
+    pvalue: Annotated[
+        float | None,
+        Doc("The p-value of δ-fairness; null without delta; if shared, 0.001, 0.01, alpha or 1."),
+    ]
+    verdict: Annotated[
+        str | None,
+        Doc(
+            "What the tests at delta say of δ-fairness, or that they could find nothing; else null "
+            "without delta.",
+            one_of=VERDICT_VALUES,
+        ),
+    ]
+    applicability: Annotated[str | None, Doc("Why the audit cannot find anything; null if it can.")]
+    advice: Annotated[
+        str | None,
+        Doc("What to change where the audit cannot find anything; null if nothing is advised."),
+    ]
+    next_audit: Annotated[
+        dict[str, Any] | None,
+        Doc(
+            "The settings of the audit to make instead, as in a settings file; null where there is "
+            "none to advise, or if shared."
+        ),
+    ]
+    judge: Annotated[
+        str,
+        Doc("Which verdict counts: on the statistic or on the part.", one_of=JUDGED),
+    ]
+    favourable: Annotated[Value, Doc("The favourable label; null if none was given.")]
+    decisions: Annotated[
+        Decisions | None,
+        Doc("Whose decision would change with sensitive features alone; null if not known."),
+    ]
+    decisions_missing: Annotated[
+        str | None, Doc("Why there are no decisions to compare; null where there are.")
+    ]
+    attributable: Annotated[
+        AttributablePart, Doc("The part of the statistic that needs sensitive features to change.")
+    ]
+    outlook: Annotated[
+        Outlook | None,
+        Doc(
+            "About how many cases would settle an inconclusive verdict; null where it is another, "
+            "about rates, of several draws or of people who were asked about until sure, or if "
+            "shared."
+        ),
+    ]
+    rates: Annotated[
+        RatesFound | None,
+        Doc(
+            "R, which verdict, bounds and p-values are about where predictions were given, the "
+            "statistic being a description then; null with a model, or where R is not defined."
+        ),
+    ]
+    random_swap_risk: Annotated[
+        float | None,
+        Doc(
+            "The mean loss after swaps with a random comparable person; null where these are not "
+            "all twins."
+        ),
+    ]
+    comparable_share: Annotated[
+        float, Doc("The share of people with somebody comparable of another sensitive group.")
+    ]
+    proxies: Annotated[
+        tuple[Proxies, ...],
+        Doc(
+            "Which columns tell each sensitive feature, and what goes through them; empty if it "
+            "was not asked or if shared."
+        ),
+    ] = ()
+    counterparts: Annotated[
+        CounterpartsFound | None,
+        Doc("Which columns depend on the group, and counterparts; null without or if shared."),
+    ] = None
+    certificate_pvalue: Annotated[
+        float | None,
+        Doc("The p-value of a value of delta or more; null without delta or if shared."),
+    ] = None
+    evalue: Annotated[
+        float | None,
+        Doc(
+            "Evidence against δ-fairness: its mean is at most 1 under it, so that those of "
+            "independent samples may be multiplied; null without delta, if shared, or where the "
+            "guarantee is asymptotic."
+        ),
+    ] = None
+    methods: Annotated[
+        tuple[MethodLimits, ...], Doc("Several methods side by side; empty if shared.")
+    ] = ()
+    questions: Annotated[
+        QuestionsAsked | None,
+        Doc("How the model was asked; null with predictions only or if shared."),
+    ] = None
+    plan_is_unique: Annotated[
+        bool | None, Doc("Whether no other swaps give the same statistic; null if shared.")
+    ]
+    duality_gap: Annotated[
+        float, Doc("The difference between the two ways of computing the statistic.")
+    ]
+    disagreement: Annotated[
+        float, Doc("The part of the statistic that is different predictions for one profile.")
+    ]
+    moved: Annotated[float, Doc("How many people are moved.")]
+    moves_found: Annotated[
+        int | None, Doc("How many moves there are, those not listed included; null if shared.")
+    ]
+    moves: Annotated[tuple[Move, ...], Doc("Who is swapped with whom, the largest moves first.")]
+    flows: Annotated[
+        tuple[FlowTable, ...],
+        Doc("The change in counts by feature and group; if shared, by the moves shown."),
+    ] = ()
+    groups: Annotated[
+        tuple[GroupFlow, ...], Doc("Flows by sensitive group; if shared, by the moves shown.")
+    ] = ()
+    group_metrics: Annotated[
+        tuple[GroupComparison, ...],
+        Doc(
+            "Rates and group metrics, by each sensitive feature and by all together; coarse or "
+            "none if shared."
+        ),
+    ] = ()
+    worst_pair: Annotated[
+        WorstPair | None,
+        Doc("The worst pair; null where no two comparable people are at a distance."),
+    ] = None
+    budget_in_words: Annotated[
+        str, Doc("What the budget means under the similarity; empty if it does not say.")
+    ]
+    budget_curve: Annotated[
+        tuple[CurvePoint, ...],
+        Doc("The corners of the statistic by the budget; if shared, empty or a single one."),
+    ] = ()
+    costs: Annotated[
+        tuple[CostRule, ...],
+        Doc("What a change of each column costs; empty if the similarity does not say."),
+    ] = ()
+    similarity_check: Annotated[
+        SimilarityCheck | None,
+        Doc("What the similarity calls comparable among these people; null if shared."),
+    ] = None
+    without_feature: Annotated[
+        tuple[FeatureRole, ...],
+        Doc("The statistic with each sensitive feature held fixed; empty if shared."),
+    ] = ()
+    law: Annotated[
+        Law | None, Doc("The sampling law for a picture; null if there is none or if shared.")
+    ] = None
+    warnings: Annotated[tuple[str, ...], Doc("What a reader of the numbers should know.")]
+    suppression: Annotated[
+        Suppression | None,
+        Doc("What was left out of a document that is shared; null if nothing was."),
+    ] = None
+    provenance: Annotated[Provenance, Doc("How the audit was done.")]
+
+    def __repr__(self) -> str:
+        rows = [
+            (
+                "verdict",
+                f"{self.verdict}" + ("" if self.delta is None else f" (δ = {self.delta:g})"),
+            ),
+            *self._figures,
+            ("sensitive", ", ".join(self.provenance.sensitive)),
+            ("loss", self.provenance.loss),
+            ("method", f"{self.method}, level {self.alpha:g}, {self.guarantee}"),
+            ("warnings", f"{len(self.warnings)}"),
+        ]
+        lines = [f"  {name:<10} {value}" for name, value in rows]
+        names = ", ".join(one.name for one in fields(self))
+        return "\n".join(["AuditSummary", *lines, f"  all fields: {names}"])
+
+    @property
+    def _figures(self) -> list[tuple[str, str]]:
+        """The numbers of a printed document: of the statistic, or of R where that is judged."""
+        if self.rates is not None:
+            value = "" if self.rates.value is None else f"{self.rates.value:.4f}, "
+            return [("R", f"{value}at least {self.rates.lower_bound:.4f}"),
+                    ("people", f"{self.n:,}")]  # fmt: skip
+        return [
+            ("statistic", f"{self.statistic:.4f}, interval {_ends(self.interval)}"),
+            ("mean loss", f"{self.baseline_risk:.4f}, at worst {self.worst_case_risk:.4f}"),
+            ("people", f"{self.n:,}, {self.moved:g} of them moved"),
+        ]
+
+    def without_details(self) -> AuditSummary:
+        """Return the document without every field that can be left out, as defaults say."""
+        defaults = {field.name: field.default for field in fields(self)}
+        left_out = {name: value for name, value in defaults.items() if value is not MISSING}
+        return replace(self, **left_out)
+
+    @property
+    def report_title(self) -> str:
+        """The title that was set, or the default."""
+        return self.provenance.title or self.DEFAULT_TITLE
+
+    @property
+    def report_subtitle(self) -> dict[str, str | None]:
+        """Data, auditor and date; a report carries a date only if one was set."""
+        source = self.provenance
+        return {"Data": source.data_name, "Auditor": source.auditor, "Date": source.date}
+
+    @property
+    def package_version(self) -> str:
+        """The version of fairtransport that made the document."""
+        return self.provenance.version
+
+
+def _ends(interval: Limits) -> str:
+    lower, upper = (
+        "none" if end is None else f"{end:.4f}" for end in (interval.lower, interval.upper)
+    )
+    return f"{lower} to {upper}"
+
+
+def audit_schema() -> Schema:
+    """Return the JSON Schema of the document."""
+    return json_schema(AuditSummary, "A fairtransport audit")

@@ -1,1 +1,0 @@
-"""Methods that hold at every moment of a growing sample: e-processes."""

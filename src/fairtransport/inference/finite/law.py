@@ -1,0 +1,308 @@
+"""FiniteSampleLaw: bounds, tests and certificates that hold at every sample size, by betting."""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtransport._core.validation import check_number
+from fairtransport.inference.clopper_pearson import (
+    pvalue_share_at_least,
+    pvalue_share_at_most,
+    share_lower_bound,
+    share_upper_bound,
+)
+from fairtransport.inference.finite.bets import Certificate, Rejection
+from fairtransport.inference.finite.evidence import (
+    MIN_THRESHOLD_SHARE,
+    Evidence,
+    GainLimits,
+    Ladder,
+    build_fixed_stakes,
+)
+from fairtransport.inference.finite.least_wealth import log_mean
+from fairtransport.inference.laws import Interval, SamplingLaw, reaches
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from fairtransport._core.units import Units
+    from fairtransport.transport import AuditProblem
+
+
+MIN_FLOAT_LEVEL = sys.float_info.min
+MAX_LOG_WEALTH = 700.0
+"""Largest log-wealth that an e-value is computed from: a float has to hold it."""
+
+
+@dataclass(frozen=True, eq=False)
+class FiniteSampleLaw(SamplingLaw):
+    """Inference about ψ(f*) with guarantees at every n.
+
+    Notes
+    -----
+    Write Y_ν = φ_ν + εν. H0: ψ(f*) <= δ says that E Y_ν <= δ at *some* price ν, so it is rejected
+    when that is rejected at *every* price, each at level α (an intersection–union test). Each is
+    tested by wealth processes over random orders of the sample (`rejection_kernels`); these are
+    exchangeable, and the largest mean of the first of them decides (`Evidence.average`). H0': ψ(f*)
+    >= δ implies E Y_ν >= δ at *every* price, so one that is chosen from earlier records will do
+    (`certificate_kernels`). Bounds are the first thresholds that are not rejected, and do not
+    depend on δ; the verdict is the bound compared with δ. Where gains are known to be two-valued
+    and free, and every unit is declared to be one person, everything is Clopper–Pearson. Where
+    sizes of units are taken as given, stakes and prices are fixed beforehand. Where targets are
+    observed points or twins take the levels that occur, φ is smaller than over the whole space; a
+    mixture of fixed stakes grows with
+    φ, so that its lower bounds still hold.
+    """
+
+    problem: AuditProblem
+    units: Units
+    limits: GainLimits
+    alpha: float
+    rng: np.random.Generator
+
+    @property
+    def guarantee(self) -> str:
+        """The bounds hold at every n."""
+        return "finite-sample"
+
+    @property
+    def most_gain(self) -> float:
+        """An upper limit of every gain: what ψ cannot exceed even if everybody moved for free."""
+        return self.limits.max_gain
+
+    def lower_bound(self, alpha: float = 0.05) -> float:
+        """Return L with P(L <= ψ(f*)) >= 1 − α at every n."""
+        alpha = self._level(alpha)
+        if self.most_gain == 0:
+            return 0.0
+        if self.limits.two_valued:
+            return self.most_gain * share_lower_bound(self._full_gains, self.n, alpha)
+        return self._cached("lower", alpha, self._rejection.bound)
+
+    def upper_bound(self, alpha: float = 0.05) -> float:
+        """Return U with P(U >= ψ(f*)) >= 1 − α at every n; infinite without fixed targets."""
+        alpha = self._level(alpha)
+        if not self.fixed_targets:
+            return math.inf
+        if self.most_gain == 0:
+            return 0.0
+        if self.limits.two_valued:
+            return self.most_gain * share_upper_bound(self._any_gains, self.n, alpha)
+        return self._cached("upper", alpha, Certificate(self._evidence).bound)
+
+    def interval(self, alpha: float = 0.05) -> Interval:
+        """Return the two-sided confidence interval at level 1 − α, no end inside its bound."""
+        half = self._level(alpha) / 2
+        return Interval(
+            min(self.lower_bound(half), self.lower_bound(alpha)),
+            max(self.upper_bound(half), self.upper_bound(alpha)),
+        )
+
+    def rejects(self, delta: float, alpha: float = 0.05) -> bool:
+        """Whether δ-fairness is rejected at level α: the lower bound is above δ.
+
+        A single gain in the sample refutes ψ <= 0 without error, also where the bound is 0.
+        """
+        if delta == 0 and not self.limits.two_valued:
+            return self._anybody_gains
+        return super().rejects(delta, alpha)
+
+    def passes_one_test(self, goal: str, delta: float, alpha: float) -> bool:
+        """Whether one test aimed at δ reaches a goal, in a tenth of the time that a bound takes.
+
+        It does in one or two of a hundred samples more than the bound, which is enough for plans.
+        """
+        if self.limits.two_valued or not 0 < delta < self._data_free_bound:
+            return reaches(self, goal, delta, alpha)
+        level = Ladder.main_level(alpha)
+        if goal == "certify":
+            return self.fixed_targets and Certificate(self._evidence).certifies(delta, level)
+        return self._rejection.rejects(delta, level)
+
+    def graded_pvalue(self, delta: float, levels: Sequence[float]) -> float:
+        """Return the p-value of H0: ψ(f*) <= δ, exact at some levels below α.
+
+        At each of them it is at most that level only if the test made for it rejects.
+        """
+        if self.limits.two_valued or not 0 < delta < self.most_gain:
+            return self.pvalue(delta)
+        rejection = self._rejection
+        # stakes grow as one over the threshold; rejecting more than δ rejects δ too
+        threshold = max(delta, MIN_THRESHOLD_SHARE * self.most_gain)
+        return find_pvalue(
+            lambda level: rejection.rejects(threshold, level), self.alpha, levels,
+            rejected=self.rejects(delta, self.alpha),
+        )  # fmt: skip
+
+    def evalue(self, delta: float) -> float:
+        """Return the wealth of a mixture of fixed stakes against ψ(f*) <= δ.
+
+        Its mean is at most 1 if ψ(f*) <= δ, at every n, so that those of independent samples
+        may be multiplied.
+        """
+        threshold = max(check_number("delta", delta), MIN_THRESHOLD_SHARE * self.most_gain)
+        if threshold >= self.most_gain:
+            return 1.0
+        return math.exp(min(_log_evalue(self._evidence, threshold), MAX_LOG_WEALTH))
+
+    def _p_greater(self, delta: float) -> float:
+        """Return the p-value of H0: ψ(f*) <= δ."""
+        if self.limits.two_valued:
+            return pvalue_share_at_most(self._full_gains, self.n, delta / self.most_gain)
+        if delta >= self.most_gain:
+            return 1.0
+        if delta <= 0:
+            return MIN_PVALUE if delta < 0 or self._anybody_gains else 1.0
+        return self.graded_pvalue(delta, ())
+
+    def _p_less(self, delta: float) -> float:
+        """Return the p-value of H0: ψ(f*) >= δ, whose rejection certifies δ."""
+        if not self.fixed_targets:
+            return 1.0
+        if self.limits.two_valued:
+            return pvalue_share_at_least(self._any_gains, self.n, delta / self.most_gain)
+        if delta > self._data_free_bound:
+            return MIN_PVALUE
+        # ψ can be the data-free bound itself, so that no evidence speaks against ψ >= δ there
+        if delta <= 0 or delta == self._data_free_bound:
+            return 1.0
+        certificate = Certificate(self._evidence)
+        return find_pvalue(
+            lambda level: certificate.certifies(delta, level), self.alpha,
+            rejected=self.certifies(delta, self.alpha),
+        )  # fmt: skip
+
+    @cached_property
+    def _evidence(self) -> Evidence:
+        """The sample as bets see it; its random orders are drawn once and shared by all tests."""
+        adaptive = self.fixed_targets and self.units.is_adaptive
+        return Evidence(self.problem, self.units, self.limits, adaptive, self.rng)
+
+    @cached_property
+    def _rejection(self) -> Rejection:
+        """Bets against ψ <= δ; with fixed stakes where later people can change earlier gains."""
+        if self.fixed_levels:
+            return Rejection(self._evidence)
+        return Rejection(replace(self._evidence, adaptive=False))
+
+    @property
+    def _anybody_gains(self) -> bool:
+        """Whether somebody in the sample has a gain within the budget's reach, so that ψ > 0.
+
+        Notes
+        -----
+        With a budget the price 0 is asked, at which everything reachable counts: however dear a
+        gain is, a small share of people could take it. ψ <= 0 is then refuted without any error.
+        """
+        price = math.inf if self.limits.linear else 0.0
+        gains = self.problem.frontiers.net_gains(price)
+        return bool(np.any(gains[self.units.point] > 0))
+
+    @property
+    def _full_gains(self) -> int:
+        """How many people have the largest gain; what is less counts as nothing."""
+        gains = self.problem.frontiers.base_gain
+        return int(self.units.counts[gains[self.units.point] >= self.most_gain].sum())
+
+    @property
+    def _any_gains(self) -> int:
+        """How many people have a gain: for upper bounds, whatever it is counts as the largest."""
+        gains = self.problem.frontiers.base_gain
+        return int(self.units.counts[gains[self.units.point] > 0].sum())
+
+    @property
+    def _data_free_bound(self) -> float:
+        """What ψ cannot exceed whatever the population."""
+        return self.limits.data_free_bound(self._evidence.budget)
+
+    def _cached(self, side: str, alpha: float, compute: Callable[[float], float]) -> float:
+        """Return a bound, computed once for each side and level."""
+        key = f"_{side}_{alpha!r}"
+        if key not in self.__dict__:
+            self.__dict__[key] = compute(alpha)
+        return float(self.__dict__[key])
+
+
+def _log_evalue(evidence: Evidence, delta: float) -> float:
+    """Return the logarithm of the wealth of a mixture of fixed stakes against ψ(f*) <= δ.
+
+    Notes
+    -----
+    At the population's price ν the records' Y_ν are independent with mean at most δ, so each
+    fixed stake λ has E Π(1 + λ(Y_ν − δ)) <= 1, and so has the mean over stakes that depend on δ
+    and n alone. The least wealth over all prices is no more than that at ν. It depends on no
+    order, seed or level. It grows with φ, so that it holds for ψ over all targets where those of
+    the sample are fewer.
+    """
+    mixed = replace(evidence, adaptive=False)
+    if mixed.budget > 0:
+        # no wealth reaches the target of such a level: the least wealth itself is looked for
+        return Rejection(mixed).log_wealth(delta, MIN_FLOAT_LEVEL)
+    counts, frontiers = mixed.units.counts, mixed.frontiers
+    gains = frontiers.weight * (frontiers.base - delta)
+    factors = 1 + np.outer(build_fixed_stakes(delta, mixed.n), gains)
+    return log_mean(np.asarray(np.log(factors) @ counts.astype(np.float64)))
+
+
+MIN_PVALUE = 1e-6
+LEVELS_PER_HALVING, FINE_HALVINGS = 4, 3
+"""Levels in each halving of α, and for how many halvings; then it is halved."""
+LEVELS_ABOVE_ALPHA = (0.7, 0.5, 0.35, 0.25, 0.18, 0.13, 0.09, 0.07)
+"""The p-values above α that there are, besides 1; smaller ones follow at the same pace."""
+LEVEL_RATIO, MIN_RATIO_ABOVE_ALPHA = 0.72, 1.3
+"""Of one p-value to the next below it, and how far above α the last one is."""
+
+
+def find_pvalue(
+    rejects_at: Callable[[float], bool], alpha: float, levels: Sequence[float] = (), *,
+    rejected: bool,
+) -> float:  # fmt: skip
+    """Return the p-value of a hypothesis that is bet against anew for each level.
+
+    ``rejected`` says whether the bound at level α excludes it: then the p-value is at most α.
+
+    Notes
+    -----
+    Tests at two levels lay stakes of their own and are not nested. From α down a fixed sequence
+    of levels is gone through until the first that does not reject: a p-value of at most one of
+    them says that the test there rejected. Above α, those of level x − α are gone through in the
+    same way; a p-value of at most x says that one of them or the bound at α rejected, which has a
+    probability of at most (x − α) + α.
+    """
+    if rejected:
+        pvalue, offset, candidates = alpha, 0.0, _list_levels_below(alpha, levels)
+    else:
+        pvalue, offset, candidates = 1.0, alpha, _list_levels_above(alpha)
+    for level in candidates:
+        if not rejects_at(level - offset):
+            break
+        pvalue = level
+    return pvalue
+
+
+def _list_levels_above(alpha: float) -> Iterator[float]:
+    """Yield the levels above α that are looked at, the largest first."""
+    yield from (level for level in LEVELS_ABOVE_ALPHA if level > alpha)
+    level = LEVELS_ABOVE_ALPHA[-1] * LEVEL_RATIO
+    while level > MIN_RATIO_ABOVE_ALPHA * alpha:
+        yield level
+        level *= LEVEL_RATIO
+
+
+def _list_levels_below(alpha: float, levels: Sequence[float]) -> Iterator[float]:
+    """Yield the levels below α that are looked at, the largest first."""
+    fine = [
+        alpha * 2.0 ** (-step / LEVELS_PER_HALVING)
+        for step in range(1, LEVELS_PER_HALVING * FINE_HALVINGS + 1)
+    ]
+    yield from sorted({*fine, *(level for level in levels if level < alpha)}, reverse=True)
+    level = min([*fine, *levels]) / 2
+    while level >= MIN_PVALUE:
+        yield level
+        level /= 2

@@ -1,0 +1,215 @@
+"""An audit sample as bets need it: random orders in blocks, frontiers of its units."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from fairtransport._core.units import Units
+    from fairtransport._core.validation import FloatArray, IntArray
+    from fairtransport.transport import AuditProblem
+
+
+MAX_ORDERS, MIN_ORDERS = 32, 2
+MAX_ORDER_STEPS = 300_000
+"""Steps for all orders together: heavier samples get fewer orders."""
+
+
+class Orders(NamedTuple):
+    """Several random orders of one sample, each cut into the same number of blocks."""
+
+    start: IntArray
+    cell: IntArray
+    records: FloatArray
+    n_before: FloatArray
+    n: int
+
+
+def draw_orders(
+    counts: IntArray, blocks: int, further_work: int, rng: np.random.Generator
+) -> Orders:
+    """Draw random orders that depend on nothing but the seed and the sample's multiset.
+
+    ``further_work`` is what an order costs beside its entries: orders that cost more are fewer.
+
+    With as many blocks as records the sample is shuffled. Otherwise each record falls into a
+    block at random, independently of the others, so that the blocks' counts are multinomial
+    splits of the cells' counts and the cost grows with the number of cells, not with that of
+    records. Blocks shrink towards the end, where a hedge needs the most care. Either way the
+    records of a block are independent draws from the population given its size. Which way it
+    is depends on n only, so that the sample cannot choose its order.
+    """
+    n = int(counts.sum())
+    blocks = min(blocks, n)
+    occupied = np.flatnonzero(counts)
+    entries = min(n, blocks * len(occupied))
+    work = entries + further_work
+    # how many orders there are may depend on the sample, as no stake depends on their number
+    n_orders = int(np.clip(MAX_ORDER_STEPS // work, MIN_ORDERS, MAX_ORDERS))
+    # few records: one by one. Many: a block's stakes see earlier blocks only, so that the order
+    # inside it does not matter, and counts by block and cell are enough
+    draw_order = _shuffle_records if n <= blocks else _split_counts
+    parts = [draw_order(counts, occupied, n, blocks, stream) for stream in rng.spawn(n_orders)]
+    shift = np.cumsum([0, *(len(part[1]) for part in parts)])
+    sizes = np.array([part[3] for part in parts])
+    return Orders(
+        start=np.array([part[0] for part in parts]) + shift[:-1, None],
+        cell=np.concatenate([part[1] for part in parts]),
+        records=np.concatenate([part[2] for part in parts]),
+        n_before=np.cumsum(sizes, axis=1) - sizes,
+        n=n,
+    )
+
+
+def _shuffle_records(
+    counts: IntArray, occupied: IntArray, n: int, blocks: int, rng: np.random.Generator
+) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    """Return one order, record by record: where blocks begin, cells, ones, the blocks' sizes."""
+    records = rng.permutation(np.repeat(occupied, counts[occupied]))
+    start = np.arange(blocks + 1) * n // blocks
+    return start, records, np.ones(n), np.diff(start).astype(float)
+
+
+def _split_counts(
+    counts: IntArray, occupied: IntArray, n: int, blocks: int, rng: np.random.Generator
+) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    """Return one order by counts: where blocks begin, their cells, counts and sizes."""
+    del n
+    # blocks shrink towards the end, where wealth is close to its aim and stakes have to follow it
+    shares = -np.diff((1 - np.arange(blocks + 1) / blocks) ** 2)
+    # each record falls into a block by itself, so that given their sizes blocks are independent
+    # draws
+    table = rng.multinomial(counts[occupied], shares).T
+    block, place = np.nonzero(table)
+    start = np.searchsorted(block, np.arange(blocks + 1))
+    count = table[block, place].astype(float)
+    return start, occupied[place], count, table.sum(axis=1).astype(float)
+
+
+def build_single_block(counts: IntArray, paths: int) -> Orders:
+    """Return the sample as one block, shared by several paths of fixed stakes.
+
+    Notes
+    -----
+    Wealth of a stake that never changes does not depend on the order: nothing is drawn.
+    """
+    start = np.tile([0, len(counts)], (paths, 1))
+    cells = np.arange(len(counts))
+    return Orders(start, cells, counts.astype(float), np.zeros((paths, 1)), int(counts.sum()))
+
+
+class ObservedFrontiers(NamedTuple):
+    """Frontiers of the kinds of units that there are, numbered 0, 1, …, and their weights.
+
+    ``weight`` is at most 1, which the largest possible has. ``row`` to ``slope`` are in slope
+    order, as in `Frontiers`; ``first`` and ``own_*`` hold the same segments kind by kind.
+    """
+
+    weight: FloatArray
+    base: FloatArray
+    row: IntArray
+    cost: FloatArray
+    gain: FloatArray
+    far_cost: FloatArray
+    far_gain: FloatArray
+    slope: FloatArray
+    first: IntArray
+    own_cost: FloatArray
+    own_gain: FloatArray
+    own_slope: FloatArray
+
+    def evaluate(self, price: float) -> FrontierValues:
+        """Return φ_ν and its one-sided derivatives at a price."""
+        # slopes fall, so that those above the price are the first ones; segments at the price
+        # itself are worth exactly what they cost, and count for the left derivative alone
+        above = int(np.searchsorted(-self.slope, -price, side="left"))
+        with_equal = int(np.searchsorted(-self.slope, -price, side="right"))
+        size = len(self.base)
+        gain = np.bincount(self.row[:above], self.gain[:above], size)
+        cost = np.bincount(self.row[:above], self.cost[:above], size).astype(float)
+        equal = slice(above, with_equal)
+        cost_left = np.asarray(
+            cost + np.bincount(self.row[equal], self.cost[equal], size), dtype=float
+        )
+        # an infinite price that nobody pays is no cost; ∞ · 0 would be no number
+        paid = price * cost if above else 0.0
+        return FrontierValues(self.base + gain - paid, cost, cost_left)
+
+
+class FrontierValues(NamedTuple):
+    """φ_ν with the cost that a slightly higher and a slightly lower price lead to."""
+
+    gains: FloatArray
+    cost_right: FloatArray
+    cost_left: FloatArray
+
+
+def observed_frontiers(
+    problem: AuditProblem, units: Units, *, with_costs: bool = True
+) -> ObservedFrontiers:
+    """Return the mean frontiers of the members of each kind of unit; without costs of free moves.
+
+    Notes
+    -----
+    A mean of frontiers is one: its segments are those of all members, cost and gain times the
+    member's share, by falling slope.
+    """
+    frontiers, size = problem.frontiers, len(units.counts)
+    costly = with_costs and problem.budget > 0
+    alone = units.has_one_member_each
+    entry, segments = _list_segments(frontiers.row, units.point, problem.size, costly=costly)
+    row, share, slope = units.unit[entry], units.share[entry], frontiers.slope[segments]
+    cost, gain = share * frontiers.cost[segments], share * frontiers.gain[segments]
+    # stable, so that the segments of a kind stay steepest first
+    own = np.argsort(row, kind="stable")
+    first = np.searchsorted(row[own], np.arange(size + 1))
+    base = frontiers.base_gain[units.point] if alone else units.means(frontiers.base_gain)
+    if alone:
+        far_cost, far_gain = frontiers.far_cost[segments], frontiers.far_gain[segments]
+    else:
+        far_cost, far_gain = np.empty_like(cost), np.empty_like(gain)
+        far_cost[own] = _sum_along(cost[own], first, np.zeros(size))
+        far_gain[own] = _sum_along(gain[own], first, base)
+    return ObservedFrontiers(
+        weight=units.weights / units.largest,
+        base=base,
+        row=row,
+        cost=cost,
+        gain=gain,
+        far_cost=far_cost,
+        far_gain=far_gain,
+        slope=slope,
+        first=first,
+        own_cost=far_cost[own],
+        own_gain=far_gain[own],
+        own_slope=slope[own],
+    )
+
+
+def _list_segments(
+    rows: IntArray, points: IntArray, size: int, *, costly: bool
+) -> tuple[IntArray, IntArray]:
+    """Return the entries of units with the segments of their points, in slope order."""
+    if not costly:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    by_point = np.argsort(rows, kind="stable")
+    first = np.searchsorted(rows[by_point], np.arange(size + 1))
+    counts = np.diff(first)[points]
+    entry = np.repeat(np.arange(len(points)), counts)
+    inside = np.arange(len(entry)) - np.repeat(np.cumsum(counts) - counts, counts)
+    segments = by_point[first[points][entry] + inside]
+    # the problem's segments are in slope order already
+    order = np.lexsort((entry, segments))
+    return entry[order], segments[order]
+
+
+def _sum_along(values: FloatArray, first: IntArray, start: FloatArray) -> FloatArray:
+    """Return the running sums of each part of an array, from its start on."""
+    sums, running, lengths = np.empty_like(values), start.copy(), np.diff(first)
+    for step in range(int(lengths.max(initial=0))):
+        parts = np.flatnonzero(lengths > step)
+        running[parts] += values[first[parts] + step]
+        sums[first[parts] + step] = running[parts]
+    return sums

@@ -1,0 +1,386 @@
+"""Power of an audit, exact for Clopper–Pearson bounds or simulated, and the sample size for it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from fairtransport._core.progress import track
+from fairtransport.errors import InputError, param
+from fairtransport.inference.finite.law import FiniteSampleLaw
+from fairtransport.inference.laws import reaches
+from fairtransport.inference.methods import limit_at, sampling_law
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fairtransport._core.validation import BoolArray, FloatArray, IntArray
+    from fairtransport.inference.sample_plan import Pilot
+
+
+MAX_CASES = 10**9
+"""Nobody audits more; a search that goes beyond is given up."""
+MIN_TEETH = 64
+"""Teeth looked at on either side of a crossing, at least."""
+
+
+@dataclass(frozen=True)
+class BinomialTest:
+    """Clopper–Pearson's bound against δ, when a share ``share`` of people is affected.
+
+    Notes
+    -----
+    To reject, the lower bound exceeds δ: at least c affected people among n, c the smallest
+    number with P(Bin(n, δ) >= c) < α. To certify, the upper bound is at most δ: at most c of
+    them, c the largest number with P(Bin(n, δ) <= c) <= α (−1: none will do). As n grows, c
+    never falls. While it stays, on a *tooth*, the power to reject rises and that to certify
+    falls; where it steps, the power jumps the other way.
+    """
+
+    share: float
+    delta: float
+    alpha: float
+    certify: bool
+
+    def power(self, n: IntArray) -> FloatArray:
+        """Return the probability that the bound reaches its goal, at each of many n."""
+        return self._power(n, self.critical(n))
+
+    def critical(self, n: IntArray) -> IntArray:
+        """Return c at each n."""
+        if self.certify:
+            # the first number for which it fails, less one
+            return (
+                _find_first(lambda k: binomial_at_most(k, n, self.delta) > self.alpha, 0 * n - 1, n)
+                - 1
+            )
+        return _find_first(lambda k: binomial_at_least(k, n, self.delta) < self.alpha, 0 * n, n + 1)
+
+    def least_certifying(self) -> int:
+        """Return the least n that certifies if nobody is affected: n >= log(α)/log(1 − δ)."""
+        return math.ceil(math.log(self.alpha) / math.log1p(-self.delta))
+
+    def sample_size(self, target_power: float) -> int:
+        """Return the smallest n from which on the power never falls below ``target_power``.
+
+        Notes
+        -----
+        Each tooth is known by its ends, so teeth are searched and not sizes: a crossing by
+        bisection, then all teeth near it. The least power of a tooth is a rising curve plus what
+        comes from its end being a whole number. In standard errors of the share, that is at most
+        p/√(np(1 − p)), while the curve rises by |p − δ|/(2δ√(np(1 − p))) a tooth: successes and
+        failures mix on about 2pδ/|p − δ| teeth. Four times as many are looked at either way, and
+        more until the last quarter of them holds no failure.
+        """
+        n = self._without_tolerance(target_power) if self.delta == 0 else self._search(target_power)
+        if n < MAX_CASES:
+            return n
+        msg = (
+            f"{param('delta')} must be farther from the value {self.share:g}, got {self.delta:g}: "
+            f"more than {MAX_CASES:,} cases would be needed"
+        )
+        raise InputError(msg)
+
+    def _search(self, target_power: float) -> int:
+        """Return the smallest n with the target power from there on, for δ > 0."""
+        crossing = self._crossing(target_power)
+        # the tooth before fails; if it lies beyond reach, so does the answer
+        if self._tooth_start(np.array([crossing - 1]))[0] >= MAX_CASES:
+            return MAX_CASES
+        gap = abs(self.share - self.delta)
+        ahead = MIN_TEETH + math.ceil(8 * self.share * self.delta / gap)
+        while True:
+            teeth = np.arange(max(self._first_tooth, crossing - ahead), crossing + ahead)
+            failures = np.flatnonzero(self._least_power(teeth) < target_power)
+            # the tooth before the crossing fails, unless there is none
+            last = int(teeth[failures[-1]]) if len(failures) else self._first_tooth - 1
+            if last < crossing + ahead // 2:
+                return self._on_tooth(last, target_power)
+            ahead *= 2
+
+    @property
+    def _first_tooth(self) -> int:
+        """The lowest critical number there is: −1 to certify, 1 to reject."""
+        return -1 if self.certify else 1
+
+    def _power(self, n: IntArray, critical: IntArray) -> FloatArray:
+        """Return the probability to reach the goal at sizes whose critical numbers are known."""
+        return (binomial_at_most if self.certify else binomial_at_least)(critical, n, self.share)
+
+    def _tooth_start(self, tooth: IntArray) -> IntArray:
+        """Return the least n whose critical number is at least ``tooth``, within `MAX_CASES`."""
+
+        def done(n: IntArray) -> BoolArray:
+            """Whether n is large enough for each of the teeth."""
+            if self.certify:
+                return binomial_at_most(tooth, n, self.delta) <= self.alpha
+            # one affected person fewer no longer rejects
+            return binomial_at_least(tooth - 1, n, self.delta) >= self.alpha
+
+        high = np.clip(2 * tooth, 1, MAX_CASES)
+        while not (enough := done(high) | (high == MAX_CASES)).all():
+            high = np.where(enough, high, np.minimum(2 * high, MAX_CASES))
+        return _find_first(done, np.clip(tooth - 2, -1, MAX_CASES - 1), high)
+
+    def _least_power(self, teeth: IntArray) -> FloatArray:
+        """Return the least power on each tooth: at its end to certify, at its start to reject."""
+        where = self._tooth_start(teeth + 1) - 1 if self.certify else self._tooth_start(teeth)
+        return self._power(where, teeth)
+
+    def _crossing(self, target_power: float) -> int:
+        """Return a tooth that is good, the one before being not, near where that changes."""
+        low, high = self._first_tooth - 1, 1
+        while not self._least_power(np.array([high]))[0] >= target_power:
+            if high > MAX_CASES:
+                break
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            good = self._least_power(np.array([middle]))[0] >= target_power
+            low, high = (low, middle) if good else (middle, high)
+        return high
+
+    def _on_tooth(self, last_failing: int, target_power: float) -> int:
+        """Return the first n that is good up to the end of the tooth that fails last."""
+        start, after = self._tooth_start(np.array([last_failing, last_failing + 1])).tolist()
+        if self.certify or last_failing < self._first_tooth:
+            return int(max(after, 1))
+
+        # power rises on this tooth: it may be good from somewhere on
+        def good(n: IntArray) -> BoolArray:
+            """Whether the power at n is enough, while this many affected people reject."""
+            return binomial_at_least(np.array([last_failing]), n, self.share) >= target_power
+
+        if not good(np.array([after - 1]))[0]:
+            return int(after)
+        return int(_find_first(good, np.array([start - 1]), np.array([after - 1]))[0])
+
+    def _without_tolerance(self, target_power: float) -> int:
+        """Return the n at which one affected person, who is enough, is likely enough."""
+        if self.share == 1:
+            return 1
+        return max(1, math.ceil(math.log1p(-target_power) / math.log1p(-self.share)))
+
+
+def binomial_at_least(k: IntArray, n: IntArray, share: float) -> FloatArray:
+    """Return P(Bin(n, share) >= k)."""
+    from scipy.special import betainc
+
+    inside = (k > 0) & (k <= n)
+    tail = betainc(np.where(inside, k, 1), np.where(inside, n - k + 1, 1), share)
+    return np.where(inside, tail, k <= 0)
+
+
+def binomial_at_most(k: IntArray, n: IntArray, share: float) -> FloatArray:
+    """Return P(Bin(n, share) <= k)."""
+    from scipy.special import betaincc
+
+    inside = (k >= 0) & (k < n)
+    tail = betaincc(np.where(inside, k + 1, 1), np.where(inside, n - k, 1), share)
+    return np.where(inside, tail, k >= n)
+
+
+def _find_first(holds: Callable[[IntArray], BoolArray], low: IntArray, high: IntArray) -> IntArray:
+    """Return the least numbers in (low, high] at which a condition holds, as it does at high."""
+    low, high = np.broadcast_arrays(low, high)
+    while (open_ := high - low > 1).any():
+        middle = (low + high) // 2
+        true = holds(middle)
+        high = np.where(open_ & true, middle, high)
+        low = np.where(open_ & ~true, middle, low)
+    return np.asarray(high)
+
+
+GRID_SPAN = 1.7
+"""The grid of sizes goes from the centre divided by this to the centre times this."""
+GRID_SIZES = 7
+MIN_ROUGH_SIMULATIONS = 50
+"""Simulations a size, at least, while the grid's centre is looked for."""
+MAX_GRIDS = 6
+"""Grids tried before the best so far is taken."""
+MAX_POWER_GAP = 0.3
+"""How far from the target power a measured one may be and still count in the fit."""
+MIN_FIT_SIZES = 3
+"""Sizes near the target power that a fit needs."""
+N_BOOTSTRAPS = 200
+
+
+class Crossing(NamedTuple):
+    """Where the simulated power reaches the target, with the Monte-Carlo error of that."""
+
+    n: int
+    error: float
+
+
+@dataclass(eq=False)
+class Simulation:
+    """Audits of people drawn from known frequencies, and how many reach their goal."""
+
+    pilot: Pilot
+    goal: str
+    delta: float
+    alpha: float
+    method: str
+    n_resamples: int
+    n_simulations: int
+    rng: np.random.Generator
+    successes: dict[int, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def value(self) -> float:
+        """The population's ψ."""
+        return self.pilot.problem.value(self.pilot.frequencies)
+
+    def outcomes(self, sizes: IntArray, many: int) -> BoolArray:
+        """Return which of many audits reach the goal at each of some rising sizes.
+
+        The audits grow: a larger sample contains the smaller one. That is the common random
+        numbers that keep the differences between sizes quiet.
+        """
+        result = np.zeros((many, len(sizes)), bool)
+        steps = np.diff(sizes, prepend=0)
+        streams = self.rng.spawn(many)
+        for row, stream in zip(track(result, many, "Simulating audits"), streams, strict=True):
+            counts = np.zeros(self.pilot.problem.size, np.int64)
+            for at, step in enumerate(steps):
+                counts = counts + stream.multinomial(step, self.pilot.frequencies)
+                row[at] = self._reaches(counts, stream)
+        return result
+
+    def count(self, sizes: IntArray) -> BoolArray:
+        """Return the outcomes of a full number of audits, and remember how many were good."""
+        outcomes = self.outcomes(sizes, self.n_simulations)
+        for size, good in zip(sizes.tolist(), outcomes.sum(axis=0).tolist(), strict=True):
+            had, of = self.successes.get(size, (0, 0))
+            self.successes[size] = (had + good, of + self.n_simulations)
+        return outcomes
+
+    def count_afresh(self, n: int) -> int:
+        """Return how many of as many new audits reach the goal, whatever the search found."""
+        self.successes.pop(n, None)
+        return int(self.count(np.array([n])).sum())
+
+    def _reaches(self, counts: IntArray, rng: np.random.Generator) -> bool:
+        """Whether the audit of one simulated sample reaches the goal."""
+        problem, sample = self.pilot.audited(counts)
+        law = sampling_law(
+            problem, sample, method=self.method, n_resamples=self.n_resamples, rng=rng,
+            alpha=self.alpha, loss_range=self.pilot.loss_range,
+            binary_losses=self.pilot.binary_losses, most_gain=self.pilot.most_gain,
+            fixed_targets=self.pilot.fixed_targets, fixed_levels=self.pilot.open_levels is None,
+        )  # fmt: skip
+        # plans ask thousands of times, and bounds by betting take long
+        if isinstance(law, FiniteSampleLaw):
+            return law.passes_one_test(self.goal, self.delta, self.alpha)
+        return reaches(law, self.goal, self.delta, self.alpha)
+
+    def sample_size(self, target_power: float) -> Crossing:
+        """Return the size at which a fit to the simulated power reaches ``target_power``."""
+        centre, span = self._rough_centre(target_power), GRID_SPAN
+        for _ in range(MAX_GRIDS):
+            sizes = np.unique(
+                np.rint(centre * np.geomspace(1 / span, span, GRID_SIZES)).astype(np.int64)
+            )
+            sizes = sizes[(sizes >= 1) & (sizes <= MAX_CASES)]
+            outcomes = self.count(sizes)
+            power = outcomes.mean(axis=0)
+            good = np.flatnonzero(power >= target_power)
+            if not len(good):
+                # the whole grid is too small, or too large: move it by its own width
+                centre = min(centre * span, MAX_CASES)
+            elif good[0] == 0 and sizes[0] > 1:
+                centre = max(1.0, centre / span)
+            elif good[0] == 0 or span < 1 + 1 / sizes[0]:
+                return Crossing(int(sizes[good[0]]), 0.0)
+            elif _can_fit(np.abs(power - target_power) < MAX_POWER_GAP, int(good[0])):
+                return _crossing(sizes, outcomes, target_power, self.rng.spawn(1)[0])
+            else:
+                # the power jumps between two sizes: look closer there
+                low, high = sizes[good[0] - 1 : good[0] + 1].tolist()
+                centre, span = math.sqrt(low * high), math.sqrt(high / low)
+        return Crossing(int(sizes[good[0]] if len(good) else sizes[-1]), math.nan)
+
+    def _rough_centre(self, target_power: float) -> float:
+        """Return the middle of two sizes, one twice the other, between which the power crosses."""
+        many = max(MIN_ROUGH_SIMULATIONS, self.n_simulations // 4)
+
+        def enough(n: int) -> bool:
+            """Whether a few audits of this size reach the goal often enough."""
+            return bool(self.outcomes(np.array([n]), many).mean() >= target_power)
+
+        n = self._normal_guess(target_power)
+        if enough(n):
+            while n > 1 and enough(n // 2):
+                n //= 2
+            return max(1.0, n / math.sqrt(2))
+        while not enough(2 * n):
+            n *= 2
+            if 2 * n > MAX_CASES:
+                msg = (
+                    f"{param('delta')} must be farther from the pilot's value {self.value:g}, got "
+                    f"{self.delta:g}: more than {MAX_CASES:,} cases would be needed"
+                )
+                raise InputError(msg)
+        return n * math.sqrt(2)
+
+    def _normal_guess(self, target_power: float) -> int:
+        """Return n = ((z_{1−α} + z_power)·σ/|ψ − δ|)², or the rule of three if that is more."""
+        from scipy.special import ndtri
+
+        law = limit_at(self.pilot.problem, self.pilot.frequencies)
+        gap = abs(self.value - self.delta)
+        reach = max(0.0, float(ndtri(1 - self.alpha) + ndtri(target_power)))
+        guess = (reach * max(law.sd_x, law.sd_y) / gap) ** 2
+        largest = float(np.ptp(self.pilot.problem.losses))
+        if self.goal == "certify" and self.delta < largest:
+            guess = max(guess, math.log(self.alpha) / math.log1p(-self.delta / largest))
+        return int(min(max(1.0, guess), MAX_CASES))
+
+
+def _can_fit(is_near: BoolArray, first_good: int) -> bool:
+    """Return whether enough sizes near the target power, and the one before it, were measured."""
+    return bool(is_near.sum() >= MIN_FIT_SIZES and is_near[first_good - 1])
+
+
+def _crossing(
+    sizes: IntArray, outcomes: BoolArray, target_power: float, rng: np.random.Generator
+) -> Crossing:
+    """Fit the power as Φ(a + b√n) near the target, and resample whole audits for the error."""
+    n = _fitted(sizes, outcomes, target_power)
+    draws = rng.integers(0, len(outcomes), (N_BOOTSTRAPS, len(outcomes)))
+    again = [_fitted(sizes, outcomes[rows], target_power) for rows in draws]
+    return Crossing(max(1, math.ceil(n)), float(np.std(again)))
+
+
+def _fitted(sizes: IntArray, outcomes: BoolArray, target_power: float) -> float:
+    """Return n with Φ(a + b√n) = target_power, by weighted least squares on the probits.
+
+    Notes
+    -----
+    A bound is z standard errors from its estimate, and a standard error falls as 1/√n: the
+    probit of the power is about linear in √n. Weights are the probits' precisions.
+    """
+    from scipy.special import ndtri
+
+    many = len(outcomes)
+    # half a success and half a failure more: shares of 0 and 1 have no probit
+    share = (outcomes.sum(axis=0) + 0.5) / (many + 1)
+    probit = ndtri(share)
+    weight = (
+        np.exp(-(probit**2))
+        / (share * (1 - share))
+        * (np.abs(share - target_power) < MAX_POWER_GAP + 0.05)
+    )
+    x = np.sqrt(sizes)
+    if weight.any():
+        centre, middle = np.average(x, weights=weight), np.average(probit, weights=weight)
+        spread = float(weight @ (x - centre) ** 2)
+        slope = float(weight @ ((x - centre) * (probit - middle))) / spread if spread else 0.0
+        if slope > 0:
+            root = centre + (float(ndtri(target_power)) - middle) / slope
+            return float(np.clip(root, x[0], x[-1]) ** 2)
+    good = np.flatnonzero(share >= target_power)
+    return float(sizes[good[0] if len(good) else -1])

@@ -1,0 +1,245 @@
+"""Bets on random orders of the people: a pilot, and losses that are observed after it.
+
+Each person falls into the pilot with one chance, whatever the loss. The losses of the others of
+a cell lie in an urn; whoever comes next takes one of them without replacement. Both together are
+a uniformly random order of the people of each cell. Up to ``MAX_SHUFFLED`` people, or where nearly
+everybody has a loss of their own, the urns are shuffled; otherwise losses are drawn
+hypergeometrically, at no cost in the number of people. The law is the same.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+
+from fairtransport.inference.rates import kernels
+
+if TYPE_CHECKING:
+    from fairtransport._core.validation import BoolArray, FloatArray, IntArray
+    from fairtransport.inference.rates.kernels import ObservedLosses
+    from fairtransport.inference.rates.table import RateTable
+
+PILOT, LONG_PILOT = 0.2, 0.45
+"""Share of the people who are observed first and not bet on; the second where the first shows
+that signs differ from block to block."""
+MIN_SIGN_ERRORS = 0.5
+"""Standard errors by which cells must differ for the long pilot."""
+MAX_STAKE = 0.75
+"""The largest λ: one mover is worth no more, as f is limited."""
+MAX_SHUFFLED, MAX_ALIKE = 100_000, 10
+"""People, in all and of one cell and loss on average, up to whom urns are shuffled."""
+
+
+class Wealths(NamedTuple):
+    """Log-wealth, λ, N and Σ A·D of bets on random orders of the people, an entry an order."""
+
+    log: FloatArray
+    stake: FloatArray
+    people: FloatArray
+    gain: FloatArray
+
+
+def run_orders(table: RateTable, orders: int, alpha: float, rng: np.random.Generator) -> Wealths:
+    """Bet on several random orders of the people."""
+    rows = [run_order(table, alpha, stream) for stream in rng.spawn(orders)]
+    return Wealths(*np.array(rows).T.copy())
+
+
+def run_order(
+    table: RateTable, alpha: float, rng: np.random.Generator
+) -> tuple[float, float, float, float]:
+    """Bet on one random order; return log W, λ, N and Σ A·D.
+
+    Notes
+    -----
+    Whether the pilot grows depends on what it showed, and who joins it on chance alone: the
+    others are still independent draws from the population.
+    """
+    pilot = draw_share(table.count, PILOT, rng)
+    past = _observe_losses(table, pilot)
+    if has_mixed_signs(past):
+        # the chance of those left over that makes LONG_PILOT in all
+        pilot = pilot + draw_share(table.count - pilot, (LONG_PILOT - PILOT) / (1 - PILOT), rng)
+        past = _observe_losses(table, pilot)
+    rest = table.count - pilot
+    design = table.sum_by_cell(rest).astype(np.int64)
+    return bet_after_pilot(past, design, fill_urns(table, rest, rng), alpha)
+
+
+def bet_after_pilot(
+    past: ObservedLosses, design: IntArray, urns: Urns, alpha: float
+) -> tuple[float, float, float, float]:
+    """Bet on the people who are not in the pilot; return log W, λ, N and Σ A·D.
+
+    The pilot's losses, ``past``, fix λ and, with the (blocks, groups) ``design`` of the others,
+    who is in which tuple. Their losses are in the urns; what is observed is added to ``past``.
+    """
+    strata = _count_strata(past)
+    # λ from the pilot and N alone: were it to see the design, people with a large r could come
+    # under a large λ, and the lemma would fail
+    stake = _choose_stake(past, strata, int(design.sum()), alpha)
+    means, variances = np.zeros(design.shape), np.zeros(len(design))
+    kernels.fit_cell_means(past, strata, means, variances)
+    block, take = kernels.plan_tuples(design, means, variances, stake)
+    groups = design.shape[1]
+    cells = (block[:, None] * groups + np.arange(groups)).ravel()
+    # drawn all at once, as who is in which tuple is fixed; `bet_on_tuples` looks at them in turn
+    sums = urns.draw_sums(cells, take.ravel()).reshape(take.shape)
+    log_wealth, gain = kernels.bet_on_tuples(past, strata, block, take, sums, stake)
+    return log_wealth, stake, float(design.sum()), gain
+
+
+def has_mixed_signs(past: ObservedLosses) -> bool:
+    """Return whether cells of the pilot differ by more than their groups' effects do.
+
+    Notes
+    -----
+    Then the group that fares worst has to be found block by block, which takes more people
+    than finding one for a stratum: a longer pilot pays.
+    """
+    means, variances = np.zeros(past.people.shape), np.zeros(len(past.people))
+    spread, error, effect = kernels.fit_cell_means(past, _count_strata(past), means, variances)
+    return bool(spread > MIN_SIGN_ERRORS * error and 2 * spread > effect**2)
+
+
+def _observe_losses(table: RateTable, pilot: IntArray) -> ObservedLosses:
+    """Return the losses of the pilot's people by block and group."""
+    return kernels.ObservedLosses(
+        table.sum_by_cell(pilot), table.sum_by_cell(pilot * table.value), table.strata
+    )
+
+
+def _count_strata(past: ObservedLosses) -> int:
+    """Return the number of strata."""
+    return int(past.strata.max()) + 1
+
+
+def _choose_stake(past: ObservedLosses, strata: int, people: int, alpha: float) -> float:
+    """Return λ: the best against a normal sum with the variance that the pilot lets expect."""
+    size = kernels.estimate_block_size(past.people, float(people))
+    variance = max(people, 1) * kernels.estimate_gain_variance(past, strata, size)
+    return min(math.sqrt(2 * math.log(1 / alpha) / variance), MAX_STAKE)
+
+
+def draw_share(count: IntArray, share: float, rng: np.random.Generator) -> IntArray:
+    """Return how many people of each entry are drawn, each with the same chance."""
+    return rng.binomial(count, share)
+
+
+class Urns(Protocol):
+    """The losses of each cell that are not observed yet; two calls take different people."""
+
+    def draw_sums(self, cells: IntArray, people: IntArray) -> FloatArray:
+        """Return the sums of the losses of the next ``people`` people of each cell in ``cells``."""
+
+
+def fill_urns(table: RateTable, count: IntArray, rng: np.random.Generator) -> Urns:
+    """Put the losses of ``count`` people of each entry into the urns of their cells."""
+    if table.n <= max(MAX_SHUFFLED, MAX_ALIKE * len(table.count)):
+        return ShuffledUrns(table, count, rng)
+    return CountedUrns(table, count, rng)
+
+
+class ShuffledUrns:
+    """Urns whose losses lie in a random order already.
+
+    Notes
+    -----
+    Costs a number a person, and is then no more than adding up.
+    """
+
+    def __init__(self, table: RateTable, count: IntArray, rng: np.random.Generator) -> None:
+        self._losses = np.repeat(table.value, count)
+        self._next = np.r_[0, np.cumsum(count)][table.start]
+        # whoever comes next then has simply the next loss of the cell
+        kernels.shuffle_losses(self._losses, self._next, rng.random(len(self._losses)))
+
+    def draw_sums(self, cells: IntArray, people: IntArray) -> FloatArray:
+        """Return the sums of the next losses."""
+        return kernels.sum_next_losses(self._losses, self._next, cells, people)
+
+
+class CountedUrns:
+    """Urns of counts, from which losses are drawn as people come."""
+
+    def __init__(self, table: RateTable, count: IntArray, rng: np.random.Generator) -> None:
+        self._left, self._value, self._start = count.copy(), table.value, table.start
+        self._rng = rng
+
+    def draw_sums(self, cells: IntArray, people: IntArray) -> FloatArray:
+        """Return the sums of losses drawn without replacement.
+
+        What a cell's requests take together is drawn first and then halved, the first half of
+        them against the second, until each has its own: as if drawn one after the other.
+        """
+        order = np.argsort(cells, kind="stable")
+        ends = np.r_[0, np.cumsum(people[order])]
+        own, low = np.unique(cells[order], return_index=True)
+        high = np.r_[low[1:], len(cells)]
+        start, end = self._start[own], self._start[own + 1]
+        heap = Heaps(low, high, end - start, _concatenate_ranges(start, end))
+        draws = self._draw(self._left[heap.entry], heap, ends[high] - ends[low])
+        self._left[heap.entry] -= draws
+        sums = np.zeros(len(cells))
+        # all cells at once, level by level of their trees of halves: NumPy draws what a loop over
+        # requests would draw one by one
+        while len(heap.low):
+            single = heap.high - heap.low == 1
+            of_single = np.repeat(single, heap.entries)
+            whose = np.repeat(heap.low, heap.entries)[of_single]
+            worth = draws[of_single] * self._value[heap.entry[of_single]]
+            sums += np.bincount(whose, worth, minlength=len(sums))
+            heap, draws = heap.select(~single), draws[~of_single]
+            middle = (heap.low + heap.high) // 2
+            # what the first half of the requests takes, given what both halves take together
+            part = self._draw(draws, heap, ends[middle] - ends[heap.low])
+            heap = Heaps(
+                np.r_[heap.low, middle], np.r_[middle, heap.high],
+                np.r_[heap.entries, heap.entries], np.r_[heap.entry, heap.entry],
+            )  # fmt: skip
+            draws = np.r_[part, draws - part]
+        result = np.empty(len(cells))
+        result[order] = sums
+        return result
+
+    def _draw(self, count: IntArray, heap: Heaps, sizes: IntArray) -> IntArray:
+        """Draw ``sizes`` people of each heap, entry after entry."""
+        first = np.cumsum(heap.entries) - heap.entries
+        others = np.bincount(
+            np.repeat(np.arange(len(first)), heap.entries), count, minlength=len(first)
+        ).astype(np.int64)
+        missing, draws = sizes.copy(), np.zeros_like(count)
+        # the first entries of all heaps, then all second ones: a vector draw a step, not one an
+        # entry
+        for step in range(int(heap.entries.max(initial=0))):
+            here = np.flatnonzero((heap.entries > step) & (missing > 0))
+            at = first[here] + step
+            others[here] -= count[at]
+            draws[at] = self._rng.hypergeometric(count[at], others[here], missing[here])
+            missing[here] -= draws[at]
+        return draws
+
+
+class Heaps(NamedTuple):
+    """Losses of one cell each that several requests share."""
+
+    low: IntArray
+    high: IntArray
+    entries: IntArray
+    entry: IntArray
+
+    def select(self, keep: BoolArray) -> Heaps:
+        """Return some of the heaps."""
+        return Heaps(
+            self.low[keep], self.high[keep], self.entries[keep],
+            self.entry[np.repeat(keep, self.entries)],
+        )  # fmt: skip
+
+
+def _concatenate_ranges(start: IntArray, end: IntArray) -> IntArray:
+    """Return the numbers from each start to before each end, one after the other."""
+    many = end - start
+    shift = np.repeat(start - (np.cumsum(many) - many), many)
+    return np.asarray(np.arange(many.sum()) + shift)

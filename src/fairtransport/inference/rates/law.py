@@ -1,0 +1,691 @@
+"""Bounds and tests of R, the rise of the mean loss by groups among people who are alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from fairtransport._core.validation import (
+    check_choice,
+    check_float_array,
+    check_generator,
+    check_integer,
+    check_number,
+    short_repr,
+)
+from fairtransport.errors import InputError, param
+from fairtransport.inference.finite.least_wealth import log_best_mean
+from fairtransport.inference.laws import MAX_LOG_EVIDENCE, SamplingLaw
+from fairtransport.inference.rates.table import Columns, as_list, rate_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
+
+    from fairtransport._core.validation import BoolArray, FloatArray, IntArray
+    from fairtransport.inference.rates.betting import Wealths
+    from fairtransport.inference.rates.table import RateTable
+
+
+DEFAULT_ORDERS, LARGE_SAMPLE_ORDERS, LARGE_SAMPLE = 64, 16, 100_000
+"""Default numbers of random orders: fewer for many people, where results of orders vary less."""
+TOWARDS = ("best", "worst")
+
+
+def rate_law(
+    blocks: Columns,
+    groups: Columns,
+    losses: ArrayLike,
+    *,
+    counts: ArrayLike | None = None,
+    strata: ArrayLike | None = None,
+    loss_range: tuple[float, float] = (0.0, 1.0),
+    alpha: float = 0.05,
+    orders: int | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> RateLaw:
+    """Return what a sample says about R, the rise of the mean loss by groups among people alike.
+
+    Parameters
+    ----------
+    blocks
+        The columns that people are alike in, one or a list; with the outcome, if the loss needs
+        it, and with other sensitive features that are to be held fixed.
+    groups
+        The sensitive feature, or a list of several whose combinations are the groups.
+    losses
+        The loss of each row, as 1 for an error and 0 for none.
+    counts
+        How many people each row stands for; one if left out.
+    strata
+        A column, as the outcome, inside which a group's disadvantage is thought to have one
+        sign. It guides the bets and the permutation test; no promise depends on it.
+    loss_range
+        The least and the largest loss there can be, known before the data.
+    alpha
+        The level that stakes are chosen for.
+    orders
+        Random orders in which people are bet on; more make results move less with the seed.
+        64 if left out, 16 for more than 100 000 people.
+    rng
+        A seed or a generator.
+
+    Returns
+    -------
+    RateLaw
+        Bounds, p-values, and the result in words.
+
+    Raises
+    ------
+    InputError
+        If columns differ in length, losses leave the range, or a setting breaks its rule.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fairtransport as ft
+    >>> rng = np.random.default_rng(1)
+    >>> age, group = rng.integers(0, 5, 2000), rng.integers(0, 2, 2000)
+    >>> errors = rng.random(2000) < 0.2 + 0.2 * group
+    >>> law = ft.inference.rate_law(age, group, errors, rng=0)
+    >>> 0.04 < law.lower_bound() < 0.1 < law.plug_in + 0.02
+    True
+    """
+    level = check_number("alpha", alpha, above=0, below=1)
+    if orders is not None:
+        check_integer("orders", orders, at_least=1, at_most=10_000)
+    random = check_generator("rng", rng)
+    table = rate_table(blocks, groups, losses, counts=counts, strata=strata, loss_range=loss_range)
+    if table.groups == 1:
+        msg = f"{param('groups')} must have two values or more, got one"
+        raise InputError(msg)
+    many = (
+        (DEFAULT_ORDERS if table.n <= LARGE_SAMPLE else LARGE_SAMPLE_ORDERS)
+        if orders is None
+        else int(orders)
+    )
+    return RateLaw(table, level, many, int(random.integers(2**63)))
+
+
+def rate_laws(
+    blocks: Columns,
+    sensitive: Mapping[str, ArrayLike],
+    losses: ArrayLike,
+    *,
+    counts: ArrayLike | None = None,
+    strata: ArrayLike | None = None,
+    loss_range: tuple[float, float] = (0.0, 1.0),
+    alpha: float = 0.05,
+    orders: int | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> dict[str, RateLaw]:
+    """Return what a sample says about R of each sensitive feature, the others held fixed.
+
+    ``sensitive`` maps names to columns; the other parameters are those of `rate_law`. Each
+    bound has level α on its own: for all m of them together, ask for level α/m.
+
+    Parameters
+    ----------
+    blocks, losses, counts, strata, loss_range, alpha, orders, rng
+        As for `rate_law`.
+    sensitive
+        The sensitive features, by name.
+
+    Returns
+    -------
+    dict[str, RateLaw]
+        By name; a feature's groups are compared inside blocks in which the others agree too.
+
+    Raises
+    ------
+    InputError
+        As for `rate_law`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fairtransport as ft
+    >>> rng = np.random.default_rng(1)
+    >>> age, sex, race = (rng.integers(0, 2, 1000) for _ in range(3))
+    >>> errors = rng.random(1000) < 0.2 + 0.3 * sex
+    >>> laws = ft.inference.rate_laws(age, {"sex": sex, "race": race}, errors, rng=0)
+    >>> {name: law.lower_bound() > 0.05 for name, law in laws.items()}
+    {'sex': True, 'race': False}
+    """
+    if not isinstance(sensitive, Mapping) or not sensitive:
+        msg = (
+            f"{param('sensitive')} must map names of features to columns, got "
+            f"{short_repr(sensitive)}"
+        )
+        raise InputError(msg)
+    streams = check_generator("rng", rng).spawn(len(sensitive))
+    alike = as_list("blocks", blocks, len(check_float_array("losses", losses, (None,))))
+    return {
+        name: rate_law(
+            [*alike, *(other for key, other in sensitive.items() if key != name)], column, losses,
+            counts=counts, strata=strata, loss_range=loss_range, alpha=alpha, orders=orders,
+            rng=stream,
+        )
+        for (name, column), stream in zip(sensitive.items(), streams, strict=True)
+    }  # fmt: skip
+
+
+def outcome_rate_law(
+    blocks: Columns,
+    groups: Columns,
+    favourable: ArrayLike,
+    *,
+    towards: Literal["best", "worst"] = "best",
+    counts: ArrayLike | None = None,
+    strata: ArrayLike | None = None,
+    alpha: float = 0.05,
+    orders: int | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> RateLaw:
+    """Return what a sample says about R of outcomes: 1 for a favourable decision, 0 for none.
+
+    With ``towards="best"`` R is the rise of the rate of favourable decisions if everybody were
+    treated as the best-treated group among those alike; with ``"worst"`` its fall if everybody
+    were treated as the worst-treated one. The other parameters are those of `rate_law`.
+
+    Parameters
+    ----------
+    blocks, groups, counts, strata, alpha, orders, rng
+        As for `rate_law`.
+    favourable
+        1 for a favourable decision, 0 for none.
+    towards
+        "best" or "worst".
+
+    Returns
+    -------
+    RateLaw
+        Of the rate of decisions instead of errors.
+
+    Raises
+    ------
+    InputError
+        As for `rate_law`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fairtransport as ft
+    >>> rng = np.random.default_rng(1)
+    >>> age, group = rng.integers(0, 5, 1000), rng.integers(0, 2, 1000)
+    >>> hired = rng.random(1000) < 0.2 + 0.3 * group
+    >>> law = ft.inference.outcome_rate_law(age, group, hired, rng=0)
+    >>> law.lower_bound() > 0.05
+    True
+    """
+    check_choice("towards", towards, TOWARDS)
+    decisions = check_float_array("favourable", favourable, (None,))
+    if not np.isin(decisions, (0, 1)).all():
+        odd = decisions[~np.isin(decisions, (0, 1))][0]
+        msg = f"{param('favourable')} must be 0 or 1 for each row, got {odd:g}"
+        raise InputError(msg)
+    return rate_law(
+        blocks, groups, decisions if towards == "best" else 1 - decisions, counts=counts,
+        strata=strata, alpha=alpha, orders=orders, rng=rng,
+    )  # fmt: skip
+
+
+MIN_ORDERS_SHARE = 1 / 8
+"""Share of the orders whose mean wealth may decide without the others."""
+HALVINGS = 60
+RESAMPLES = 1999
+"""Draws of the permutation test."""
+
+
+@dataclass(frozen=True, eq=False)
+class RateLaw:
+    """Inference about R, from people who are alike in the audited columns.
+
+    R = E[max over groups s' of m(b, s') − m(b, s)], m(b, s) the mean loss in block b and group s:
+    by how much the mean loss would rise if everybody were treated as the worst-treated group
+    among those who are alike in the columns that make up the block.
+
+    Attributes
+    ----------
+    table
+        The sample.
+    alpha
+        The level that stakes are chosen for; bounds at other levels hold too.
+    orders
+        The number of random orders in which people are bet on.
+    seed
+        Of all that is drawn.
+
+    Notes
+    -----
+    R > 0 is no proof that a system uses the group: something else that it knows and the audit
+    does not may differ by group. A lower bound of 0 is no proof of the contrary either.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fairtransport as ft
+    >>> rng = np.random.default_rng(1)
+    >>> age, group = rng.integers(0, 5, 1000), rng.integers(0, 2, 1000)
+    >>> errors = rng.random(1000) < 0.2 + 0.3 * group
+    >>> law = ft.inference.rate_law(age, group, errors, rng=0)
+    >>> round(law.lower_bound(), 2) <= round(law.estimate, 2)
+    True
+    """
+
+    table: RateTable
+    alpha: float
+    orders: int
+    seed: int
+
+    def _stream(self, purpose: int) -> np.random.Generator:
+        """Return the generator of one purpose: 0 the orders, 1 the permutations, 2 the certificate.
+
+        Each has its own, so that results do not depend on which of them is asked for first.
+        """
+        return np.random.default_rng([self.seed, purpose])
+
+    @property
+    def n(self) -> int:
+        """The number of people."""
+        return self.table.n
+
+    @property
+    def comparable_share(self) -> float:
+        """The share of the people in whose block there is somebody of another group."""
+        return self.table.comparable_share
+
+    @cached_property
+    def wealths(self) -> Wealths:
+        """Results of the bets on the random orders."""
+        from fairtransport.inference.rates.betting import run_orders
+
+        return run_orders(self.table, self.orders, self.alpha, self._stream(0))
+
+    @property
+    def estimate(self) -> float:
+        """The cross-fitted estimate: targets chosen on some people, measured on others.
+
+        Its expectation is at most R.
+        """
+        people = np.maximum(self.wealths.people, 1)
+        return float(np.mean(self.wealths.gain / people)) * self.table.width
+
+    @property
+    def plug_in(self) -> float:
+        """R of the observed cell means, a maximum of noisy means: biased upwards."""
+        people = self.table.people
+        means = np.where(people > 0, self.table.losses / np.maximum(people, 1), -np.inf)
+        rise = people * (means.max(axis=1, keepdims=True) - np.where(people > 0, means, 0))
+        return float(rise.sum() / self.n) * self.table.width
+
+    def evalue(self, delta: float = 0.0) -> float:
+        """Return evidence against R <= δ whose mean is at most 1 under it: 20 rejects at 5 %."""
+        log = self._log_evidence(self._scaled(delta), min_count=self.orders)
+        return math.exp(min(log, MAX_LOG_EVIDENCE))
+
+    def pvalue(self, delta: float = 0.0) -> float:
+        """Return the p-value of R <= δ: at most α with probability at most α, at every n."""
+        return math.exp(-min(max(self._log_evidence(self._scaled(delta)), 0.0), MAX_LOG_EVIDENCE))
+
+    def lower_bound(self, alpha: float = 0.05) -> float:
+        """Return L with P(L <= R) >= 1 − α at every n, R of the population; 0 at least."""
+        return self._bound(alpha, here=False)
+
+    def lower_bound_here(self, alpha: float = 0.05) -> float:
+        """Return the same for the mean of r over the people of this sample, given their design."""
+        return self._bound(alpha, here=True)
+
+    def certificate(self, alpha: float = 0.05) -> RateCertificate | None:
+        """Return a weak upper bound for some of these people, and for whom; None if there is none.
+
+        There is none with more than two groups, nor without blocks that have two or more people
+        of both.
+        """
+        level = check_number("alpha", alpha, above=0, below=1)
+        return certify_rate(self.table, level, self.orders, self._stream(2))
+
+    @cached_property
+    def permutation_pvalue(self) -> float:
+        """The p-value of the exact stratified permutation test.
+
+        Its hypothesis: losses do not depend on the group given the block. For losses of two
+        values that is R = 0; otherwise R = 0 is a weaker statement.
+        """
+        from fairtransport.inference.rates.permutation import permutation_pvalue
+
+        return permutation_pvalue(self.table, RESAMPLES, self._stream(1))
+
+    def sentence(self, feature: str, alpha: float = 0.05) -> str:
+        """Return what was found, in words; wrong with probability at most α.
+
+        A difference is reported where the permutation test rejects, and its size by the bound: if
+        groups fare alike the first is wrong with probability α at most, else only the second can
+        be.
+
+        Parameters
+        ----------
+        feature
+            The sensitive feature's name.
+        alpha
+            The probability to be wrong.
+
+        Returns
+        -------
+        str
+            One sentence or two.
+
+        Raises
+        ------
+        InputError
+            If α is not between 0 and 1.
+
+        Examples
+        --------
+        >>> print(law.sentence("group"))
+        People who are alike in the audited columns are treated differently by group: if everybody
+        were treated as the worst-treated group among those alike, the mean loss would be at least
+        0.12 higher (95 % confidence). What else differs between the groups was not audited.
+        """
+        if (p := self.permutation_pvalue) > alpha:
+            return format_rate_sentence(feature, pvalue=None, bound=None, alpha=alpha)
+        bound = self.lower_bound(alpha)
+        least = round_down(bound) if bound > 0 else None
+        return format_rate_sentence(feature, pvalue=f"p = {p:.2g}", bound=least, alpha=alpha)
+
+    def _scaled(self, delta: float) -> float:
+        """Return δ in units of the loss's range, in which tables hold losses."""
+        return check_number("delta", delta, at_least=0) / self.table.width
+
+    def _log_evidence(self, delta: float, *, min_count: int = 0, here: bool = False) -> float:
+        """Return the logarithm of the largest mean wealth of the first orders, against R <= δ.
+
+        With ``here`` the hypothesis is about the n people of the sample; the N of an order who
+        are not in its pilot then have a mean of at most n/N times δ.
+
+        Notes
+        -----
+        W/(1 + λδ)^N by order: λ and N are that order's own.
+        """
+        log, stake, people, _ = self.wealths
+        # Σ r over the N people after the pilot is at most n times the mean over all
+        most = delta * self.n / np.maximum(people, 1) if here else delta
+        # E W <= (1 + λR)^N given the pilot, which λ and N are functions of
+        against = log - people * np.log1p(stake * most)
+        return log_best_mean(against, min_count or math.ceil(MIN_ORDERS_SHARE * self.orders))
+
+    def _bound(self, alpha: float, *, here: bool) -> float:
+        """Return where the evidence falls to 1/α: it falls in δ."""
+        level = check_number("alpha", alpha, above=0, below=1)
+        log_evidence = partial(self._log_evidence, here=here)
+        return find_lower_bound(log_evidence, level) * self.table.width
+
+
+def find_lower_bound(log_evidence: Callable[[float], float], alpha: float) -> float:
+    """Return the δ in [0, 1] where evidence that falls in δ comes down to 1/α; 0 if it is less."""
+    threshold = math.log(1 / alpha)
+    low, high = 0.0, 1.0
+    if log_evidence(low) < threshold:
+        return 0.0
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if log_evidence(middle) >= threshold else (low, middle)
+    return low
+
+
+GUESSED_VARIANCE = 0.22
+"""Of a loss; it guides the choice of sizes and stakes, which the design alone decides."""
+MAX_PAIR_LOSS = 0.6
+"""Largest share of wealth that a pair of parts can lose."""
+MAX_PARTS = 100_000
+"""Parts that blocks are cut into, in all, if larger parts are possible."""
+MIN_PARTS_SHARE = 1 / 8
+"""Share of the orders whose mean wealth may decide without the others."""
+CERTIFIABLE_GROUPS = 2
+"""Groups that the argument is for."""
+MIN_GROUP_PEOPLE = 2
+"""People of each group that a block needs: one for each of two parts."""
+
+
+@dataclass(frozen=True)
+class RateCertificate:
+    """For whom an upper bound holds, and the bound.
+
+    Attributes
+    ----------
+    upper_bound
+        What the mean of r over the people below does not exceed, at level 1 − α.
+    people, blocks
+        The people of this sample, and their blocks, that it is about: those in blocks with two
+        or more people of both groups. It says nothing of others.
+    share
+        The share of all people of the sample who are among them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fairtransport as ft
+    >>> rng = np.random.default_rng(1)
+    >>> age, group = rng.integers(0, 5, 1000), rng.integers(0, 2, 1000)
+    >>> law = ft.inference.rate_law(age, group, rng.random(1000) < 0.2, rng=0)
+    >>> certificate = law.certificate()
+    >>> certificate.people, certificate.blocks, certificate.upper_bound < 0.2
+    (1000, 5, True)
+    """
+
+    upper_bound: float
+    people: int
+    blocks: int
+    share: float
+
+
+class Parts(NamedTuple):
+    """How the people of each eligible block are cut into parts, and the stakes on pairs of them."""
+
+    pairs: IntArray
+    weight: FloatArray
+    stake: float
+
+
+def find_eligible_blocks(table: RateTable) -> BoolArray:
+    """Return which blocks have two or more people of both groups."""
+    return np.asarray(table.people.min(axis=1) >= MIN_GROUP_PEOPLE)
+
+
+def certify_rate(
+    table: RateTable, alpha: float, orders: int, rng: np.random.Generator
+) -> RateCertificate | None:
+    """Return the upper bound at level 1 − α given the design; None without two groups or blocks.
+
+    Notes
+    -----
+    Δ_b is the difference of the groups' means in block b, c_b the people of its larger group. Two
+    disjoint parts of the block give independent differences D, D' with E[D·D'] = Δ_b², so that
+    W = Π(1 − λwDD') over pairs, w = c_b a pair, has E W <= exp(−λQ), Q = Σ c_b Δ_b². Hence
+    Q <= (log(1/α) − log W)/λ with probability 1 − α, and Σ r_i <= Σ c_b|Δ_b| <= √(Σ c_b · Q).
+    """
+    if table.groups != CERTIFIABLE_GROUPS or not (fit := find_eligible_blocks(table)).any():
+        return None
+    blocks = np.flatnonzero(fit)
+    people = table.people[blocks]
+    larger = people.max(axis=1)
+    parts = choose_parts(people, alpha)
+    logs = np.array([
+        _log_wealth(table, blocks, parts, stream) for stream in rng.spawn(orders)
+    ])  # fmt: skip
+    log_wealth = log_best_mean(logs, math.ceil(MIN_PARTS_SHARE * orders))
+    # Q is a sum of squares: what chance makes negative is 0
+    squares = max(math.log(1 / alpha) - log_wealth, 0.0) / parts.stake
+    many = int(people.sum())
+    # Cauchy and Schwarz; and no r exceeds 1, nor has anybody of a block's worse group any
+    bound = min(math.sqrt(larger.sum() * squares) / many, float(larger.sum()) / many)
+    return RateCertificate(bound * table.width, many, len(blocks), many / table.n)
+
+
+def choose_parts(people: IntArray, alpha: float) -> Parts:
+    """Return the parts for which the bound is expected to be least without any difference.
+
+    Notes
+    -----
+    Small parts give many pairs, whose products are noisy; large parts few. Sizes grow by a
+    third at a time, and the one with the least expected Q is taken. Losses play no part in it.
+    """
+    smaller, larger = people.min(axis=1), people.max(axis=1).astype(float)
+    sizes = [1]
+    while sizes[-1] < smaller.max() // 2:
+        sizes.append(max(sizes[-1] + 1, sizes[-1] * 4 // 3))
+    candidates: list[tuple[float, Parts]] = []
+    for size in sizes:
+        pairs = np.maximum(1, smaller // (2 * size))
+        if 4 * pairs.sum() > MAX_PARTS and size < sizes[-1]:
+            continue
+        weight = larger / pairs
+        noise = (GUESSED_VARIANCE * (2 * pairs[:, None] / people).sum(axis=1)) ** 2
+        spread = float((pairs * weight**2 * noise).sum())
+        # |DD'| <= 1, so that λw <= .6 keeps every factor at .4 or more
+        stake = min(
+            math.sqrt(2 * math.log(1 / alpha) / spread), MAX_PAIR_LOSS / float(weight.max())
+        )
+        expected = math.log(1 / alpha) / stake + stake * spread / 2
+        candidates.append((expected, Parts(pairs, weight, stake)))
+    return min(candidates, key=lambda each: each[0])[1]
+
+
+def _log_wealth(
+    table: RateTable, blocks: IntArray, parts: Parts, rng: np.random.Generator
+) -> float:
+    """Return log W of one random way of cutting."""
+    from fairtransport.inference.rates.betting import fill_urns
+
+    urns = fill_urns(table, table.count, rng)
+    many = 2 * parts.pairs
+    row = np.repeat(np.arange(len(blocks)), many)
+    place = np.arange(len(row)) - np.repeat(np.cumsum(many) - many, many)
+    means = []
+    for group in range(CERTIFIABLE_GROUPS):
+        total = table.people[blocks, group][row]
+        ends = (place + 1) * total // many[row], place * total // many[row]
+        take = ends[0] - ends[1]
+        sums = urns.draw_sums(blocks[row] * table.groups + group, take)
+        means.append(sums / take)
+    difference = means[0] - means[1]
+    # neighbours are pairs: parts of one block that share no person
+    products = difference[::2] * difference[1::2]
+    return float(np.log1p(-parts.stake * parts.weight[row[::2]] * products).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class RateBoundLaw(SamplingLaw):
+    """Lower bounds and tests of R, which hold for ψ(f*) as well: R <= ψ(f*).
+
+    Notes
+    -----
+    With another feature held fixed there are fewer groups to be treated as, so that no feature's
+    R is larger than R. One half of the level is for the combinations, the other is shared by the
+    features: many small groups do not hide a difference by one feature, and all these bounds
+    hold together.
+
+    Nothing can be certified: rates of ½ in every cell, and rates that are 0 or 1 by the toss of a
+    coin, give the same data where a cell has one person.
+    """
+
+    together: RateLaw | None
+    each: Mapping[str, RateLaw]
+
+    @property
+    def guarantee(self) -> str:
+        """The bounds hold at every n."""
+        return "finite-sample"
+
+    @property
+    def own_share(self) -> float:
+        """The share of the level that the bound of each feature has; a single one has all of it."""
+        return 0.5 / len(self.each) if len(self.each) > 1 else 1.0
+
+    @property
+    def _shares(self) -> list[tuple[RateLaw, float]]:
+        """The laws, with the share of the level that each has."""
+        each = [(law, self.own_share) for law in self.each.values()]
+        if self.together is None or len(each) == 1:
+            return each
+        return [(self.together, 0.5), *each]
+
+    @property
+    def permutation_pvalue(self) -> float:
+        """The p-value of "no difference at all", from the tests of all laws.
+
+        Each is divided by its share of the level, a weighted Bonferroni correction.
+        """
+        ps = [law.permutation_pvalue / share for law, share in self._shares]
+        return min([1.0, *ps])
+
+    def lower_bound(self, alpha: float = 0.05) -> float:
+        """Return L with P(L <= R) >= 1 − α at every n."""
+        level = self._level(alpha)
+        return max((law.lower_bound(level * share) for law, share in self._shares), default=0.0)
+
+    def upper_bound(self, alpha: float = 0.05) -> float:
+        """Return infinity: there is no upper bound."""
+        self._level(alpha)
+        return math.inf
+
+    def evalue(self, delta: float) -> float:
+        """Return evidence against R <= δ whose mean is at most 1 under it."""
+        shares = self._shares
+        return sum(share * law.evalue(max(delta, 0.0)) for law, share in shares) if shares else 1.0
+
+    def _p_greater(self, delta: float) -> float:
+        """Return the p-value of R <= δ: the least of the laws, each over its share of α."""
+        ps = [law.pvalue(max(delta, 0.0)) / share for law, share in self._shares]
+        return min([1.0, *ps])
+
+    def _p_less(self, delta: float) -> float:  # noqa: ARG002
+        """Return 1: nothing can be certified."""
+        return 1.0
+
+
+UNKNOWN = "What else differs between the groups was not audited."
+WORST, MEAN_LOSS = "the worst-treated group", "the mean loss"
+
+
+def format_rate_sentence(
+    feature: str, *, pvalue: str | None, bound: str | None, alpha: float,
+    whom: str = WORST, what: str = MEAN_LOSS,
+) -> str:  # fmt: skip
+    """Return what was found about people who are alike, by the groups of a feature.
+
+    Notes
+    -----
+    Never "because of": a column that the audit lacks and that differs by group does the same.
+    """
+    differently = (
+        f"People who are alike in the audited columns are treated differently by {feature}"
+    )
+    if bound is not None:
+        return (
+            f"{differently}: if everybody were treated as {whom} among those alike, {what} would "
+            f"be at least {bound} higher ({100 * (1 - alpha):g} % confidence). "
+            f"{UNKNOWN}"
+        )
+    if pvalue is not None:
+        return (
+            f"{differently} (permutation test, {pvalue}), but by how much was not established. "
+            f"{UNKNOWN}"
+        )
+    return (
+        f"No difference by {feature} was established among people who are alike in the audited "
+        "columns. That is no evidence that they are treated alike."
+    )
+
+
+def round_down(bound: float) -> str:
+    """Return two digits of a number, never more than it is."""
+    digits = 1 - math.floor(math.log10(bound))
+    down = math.floor(bound * 10.0**digits + 1e-9) / 10.0**digits
+    return f"{down:.{max(digits, 0)}f}"

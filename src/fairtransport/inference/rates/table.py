@@ -1,0 +1,269 @@
+"""People who are alike in the audited columns, counted by block, group and loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+import numpy as np
+
+from fairtransport._core.validation import (
+    check_finite,
+    check_float_array,
+    check_unmasked,
+    is_real,
+    shape_of,
+    short_repr,
+)
+from fairtransport.errors import InputError, param
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from fairtransport._core.validation import BoolArray, FloatArray, IntArray
+
+Columns: TypeAlias = "ArrayLike | Sequence[ArrayLike]"
+"""One column, or several that count together."""
+
+MAX_CELL_PEOPLE = 10**9 - 1
+"""People that a cell can hold: numpy draws hypergeometrically from no more."""
+
+
+@dataclass(frozen=True, eq=False)
+class RateTable:
+    """Counts of people by block, group and loss.
+
+    Attributes
+    ----------
+    cell, value, count
+        The entries, sorted: block · ``groups`` + group, a loss between 0 and 1, and how many
+        people of the cell have it.
+    strata
+        The stratum of each block, as the outcome: effects of groups are alike inside it.
+    groups
+        The number of groups.
+    low, width
+        The losses as they were are ``low + width * value``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fairtransport as ft
+    >>> table = ft.inference.rate_table(["a", "a", "b"], ["f", "m", "f"], [1, 0, 1])
+    >>> table.groups, table.n
+    (2, 3)
+    """
+
+    cell: IntArray
+    value: FloatArray
+    count: IntArray
+    strata: IntArray
+    groups: int
+    low: float = 0.0
+    width: float = 1.0
+
+    @property
+    def blocks(self) -> int:
+        """The number of blocks."""
+        return len(self.strata)
+
+    @property
+    def cells(self) -> int:
+        """The number of cells, empty ones too."""
+        return self.blocks * self.groups
+
+    @cached_property
+    def n(self) -> int:
+        """The number of people."""
+        return int(self.count.sum())
+
+    @cached_property
+    def people(self) -> IntArray:
+        """(blocks, groups) people in each cell."""
+        return self.sum_by_cell(self.count).astype(np.int64)
+
+    @cached_property
+    def losses(self) -> FloatArray:
+        """(blocks, groups) the sum of the losses of each cell."""
+        return self.sum_by_cell(self.count * self.value)
+
+    @cached_property
+    def start(self) -> IntArray:
+        """Where the entries of each cell begin and end."""
+        return np.searchsorted(self.cell, np.arange(self.cells + 1))
+
+    @property
+    def shared(self) -> BoolArray:
+        """The blocks in which people of two groups or more are."""
+        return np.asarray((self.people > 0).sum(axis=1) > 1)
+
+    @property
+    def comparable_share(self) -> float:
+        """The share of the people who are in such a block."""
+        return float(self.people[self.shared].sum() / self.n)
+
+    def sum_by_cell(self, entries: NDArray[np.number]) -> FloatArray:
+        """Return (blocks, groups) the sums of one number per entry, such as ``table.count``."""
+        sums = np.bincount(self.cell, entries.astype(float), minlength=self.cells).astype(float)
+        return sums.reshape(self.blocks, self.groups)
+
+
+def rate_table(
+    blocks: Columns,
+    groups: Columns,
+    losses: ArrayLike,
+    *,
+    counts: ArrayLike | None = None,
+    strata: ArrayLike | None = None,
+    loss_range: tuple[float, float] = (0.0, 1.0),
+) -> RateTable:
+    """Count people by block, group and loss.
+
+    Parameters
+    ----------
+    blocks
+        The columns that people are alike in, one or several; the outcome too, if the loss needs
+        it, and sensitive features that are held fixed.
+    groups
+        The sensitive feature, or several whose combinations are the groups.
+    losses
+        The loss of each row.
+    counts
+        How many people each row stands for; one if left out.
+    strata
+        A column, as the outcome, inside which a group's disadvantage is thought to have one
+        sign. It only guides the bets. Each block must lie in one stratum.
+    loss_range
+        The least and the largest loss there can be, known before the data.
+
+    Returns
+    -------
+    RateTable
+        What `RateLaw` is about.
+
+    Raises
+    ------
+    InputError
+        If columns differ in length, losses leave the range, or a block lies in two strata.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> table = ft.inference.rate_table(["a", "a", "b"], ["f", "m", "f"], [1, 0, 1])
+    >>> table.people.tolist()
+    [[1, 1], [1, 0]]
+    """
+    values = check_float_array("losses", losses, (None,))
+    length = len(values)
+    if length == 0:
+        msg = f"{param('losses')} must have one row or more, got none"
+        raise InputError(msg)
+    low, high = _check_range(loss_range)
+    check_finite("losses", values)
+    if values.min() < low or values.max() > high:
+        worst = values.min() if values.min() < low else values.max()
+        msg = (
+            f"{param('losses')} must lie in {param('loss_range')}, {low:g} to {high:g}, got "
+            f"{worst:g}"
+        )
+        raise InputError(msg)
+    number = _check_counts(counts, length)
+    block, group = (
+        _encode_columns("blocks", blocks, length),
+        _encode_columns("groups", groups, length),
+    )
+    stratum = (
+        np.zeros(length, np.int64) if strata is None else _encode_columns("strata", strata, length)
+    )
+    occupied = number > 0
+    number, values = number[occupied], values[occupied]
+    if not len(number):
+        msg = f"{param('counts')} must have a number above 0, got none"
+        raise InputError(msg)
+    block, group, stratum = (
+        np.unique(codes[occupied], return_inverse=True)[1] for codes in (block, group, stratum)
+    )
+    of_block = np.zeros(block.max() + 1, np.int64)
+    of_block[block] = stratum
+    if (of_block[block] != stratum).any():
+        msg = (
+            f"{param('strata')} must have one value in each block, got two in one; add it to "
+            f"{param('blocks')}"
+        )
+        raise InputError(msg)
+    n_groups = int(group.max()) + 1
+    levels, place = np.unique((values - low) / (high - low), return_inverse=True)
+    key, row = np.unique((block * n_groups + group) * len(levels) + place, return_inverse=True)
+    count = np.zeros(len(key), np.int64)
+    np.add.at(count, row, number)
+    table = RateTable(
+        key // len(levels), levels[key % len(levels)], count, of_block, n_groups, low, high - low
+    )
+    if table.people.max() > MAX_CELL_PEOPLE:
+        msg = (
+            f"{param('counts')} must add up to less than 10**9 in a cell, got {table.people.max()}"
+        )
+        raise InputError(msg)
+    return table
+
+
+def _check_range(loss_range: object) -> tuple[float, float]:
+    """Return the two ends of a range of losses."""
+    try:
+        low, high = (float(end) for end in loss_range)  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        low, high = 0.0, -1.0
+    if not (np.isfinite([low, high]).all() and low < high):
+        msg = (
+            f"{param('loss_range')} must be two finite numbers, the smaller first, got "
+            f"{short_repr(loss_range)}"
+        )
+        raise InputError(msg)
+    return low, high
+
+
+def _check_counts(counts: ArrayLike | None, length: int) -> IntArray:
+    """Return how many people each row stands for; one each by default."""
+    if counts is None:
+        return np.ones(length, np.int64)
+    number = check_finite(
+        "counts", check_float_array("counts", counts, (length,)), nonnegative=True
+    )
+    if (number % 1).any():
+        msg = f"{param('counts')} must be whole numbers, got {number[number % 1 > 0][0]:g}"
+        raise InputError(msg)
+    return number.astype(np.int64)
+
+
+def _encode_columns(name: str, columns: Columns, length: int) -> IntArray:
+    """Return numbers of the distinct values of a column, or of the distinct rows of several."""
+    code = np.zeros(length, np.int64)
+    for part in as_list(name, columns, length):
+        check_unmasked(name, part)
+        column = np.asarray(part)
+        if column.shape != (length,):
+            msg = (
+                f"{param(name)} must have a value for each of {length} losses, got {shape_of(part)}"
+            )
+            raise InputError(msg)
+        if column.dtype == object and not is_real(column):
+            column = column.astype(str)
+        if column.dtype.kind == "f" and np.isnan(column).any():
+            msg = f"{param(name)} must not have missing values, got NaN"
+            raise InputError(msg)
+        levels, own = np.unique(column, return_inverse=True)
+        code = np.unique(code * len(levels) + own, return_inverse=True)[1]
+    return code
+
+
+def as_list(name: str, columns: Columns, length: int) -> list[ArrayLike]:
+    """Return the columns as a list: one column may stand for itself."""
+    if not isinstance(columns, list | tuple) or shape_of(columns) == (length,):
+        return [cast("ArrayLike", columns)]
+    if not columns:
+        msg = f"{param(name)} must have a column, got none"
+        raise InputError(msg)
+    return list(columns)

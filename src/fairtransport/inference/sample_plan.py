@@ -1,0 +1,684 @@
+"""sample_size(): cases needed to reject δ-fairness or to certify it; the outlook of an open one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from fairtransport._core.schema import Doc
+from fairtransport._core.validation import (
+    check_choice,
+    check_finite,
+    check_float_array,
+    check_generator,
+    check_integer,
+    check_number,
+    short_repr,
+)
+from fairtransport.errors import InputError, param
+from fairtransport.inference.methods import METHODS
+from fairtransport.inference.power import BinomialTest, Simulation
+from fairtransport.inference.resampling import check_n_resamples
+from fairtransport.transport import AuditProblem
+
+if TYPE_CHECKING:
+    from fairtransport._core.units import Units
+    from fairtransport._core.validation import BoolArray, FloatArray, IntArray
+    from fairtransport.inference.laws import SamplingLaw
+
+
+GOALS = ("reject", "certify")
+CLOPPER_PEARSON = "clopper-pearson"
+CURVE_POINTS = 400
+MAX_SIMULATIONS = 1_000_000
+ALARM_ERRORS = 3.0
+"""Standard errors by which the check may miss the wanted power before a note says so."""
+NEGLIGIBLE_CHANCE = 1e-4
+"""A chance that a plan's percentages do not show."""
+
+
+@dataclass(frozen=True, eq=False)
+class PowerCurve:
+    """The power of an audit at several sizes.
+
+    Attributes
+    ----------
+    n
+        The sizes, rising.
+    power
+        The probability to reach the goal, exact or simulated.
+    error
+        Its Monte-Carlo standard error; 0 where it is exact.
+    low, high
+        A 95 % interval for the power (Clopper–Pearson); the power itself where it is exact.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> curve = ft.inference.sample_size(value=0.06, delta=0.0365).curve
+    >>> len(curve.n) == len(curve.power), bool(curve.power.max() > 0.8)
+    (True, True)
+    """
+
+    n: IntArray
+    power: FloatArray
+    error: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class SamplePlan:
+    """How many cases an audit needs.
+
+    Attributes
+    ----------
+    n
+        The number of cases.
+    achieved, achieved_error
+        The power with n cases and its Monte-Carlo standard error, 0 where it is exact. If
+        simulated, it comes from audits that had no part in the choice of n.
+    n_error
+        The Monte-Carlo standard error of n; 0 where it is exact.
+    goal
+        "reject" or "certify".
+    value
+        The true ψ that is planned for.
+    delta, alpha, power
+        The threshold, the level and the wanted power.
+    method
+        "clopper-pearson" (exact), or the method of the simulated audits.
+    curve
+        The power around n.
+    notes
+        What a reader of the numbers should know.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> plan = ft.inference.sample_size(value=0.06, delta=0.0365)
+    >>> plan.n, round(plan.achieved, 3), plan.method
+    (555, 0.803, 'clopper-pearson')
+    """
+
+    n: int
+    achieved: float
+    achieved_error: float
+    n_error: float
+    goal: str
+    value: float
+    delta: float
+    alpha: float
+    power: float
+    method: str
+    curve: PowerCurve
+    notes: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """The plan in a sentence."""
+        what = "rejects" if self.goal == "reject" else "certifies"
+        cases = "1 case" if self.n == 1 else f"{self.n:,} cases"
+        if self.method == CLOPPER_PEARSON:
+            about, chance = "", f"{100 * self.achieved:.1f} %"
+        else:
+            about = "about "
+            error = f"Monte-Carlo error {100 * self.achieved_error:.1f} %"
+            chance = f"{100 * self.achieved:.1f} % ({error})"
+        return (
+            f"With {about}{cases}, an audit {what} δ-fairness for δ = {self.delta:g} at level "
+            f"{self.alpha:g} with probability {chance} if the true value is {self.value:.4g}."
+        )
+
+
+def sample_size(
+    *,
+    delta: float | None = None,
+    value: float | None = None,
+    pilot: HasPilot | Pilot | None = None,
+    problem: AuditProblem | None = None,
+    frequencies: object = None,
+    counts: object = None,
+    goal: str = "reject",
+    alpha: float | None = None,
+    power: float = 0.8,
+    method: str | None = None,
+    loss_range: tuple[float, float] | None = None,
+    fixed_targets: bool | None = None,
+    binary_losses: bool | None = None,
+    n_simulations: int = 200,
+    n_resamples: int | None = None,
+    rng: object = None,
+) -> SamplePlan:
+    """Return how many cases an audit needs to reach its goal with a given power.
+
+    Parameters
+    ----------
+    delta
+        δ, the threshold of δ-fairness; by default the pilot's.
+    value
+        The true ψ where it is the share of people who can be swapped into an error: no
+        budget (ε = 0), 0-1 loss and fixed targets. The answer is then exact.
+    pilot
+        Instead of ``value``: the result of an audit of a pilot sample. The planned audit is
+        one like it, with more people: everything it will know and do is taken from there.
+    problem
+        Instead of ``pilot``: an audit problem, with ``frequencies`` or ``counts``,
+        ``fixed_targets`` and ``loss_range``.
+    frequencies, counts
+        The pilot's distribution over the points of the problem. A pilot's frequencies are
+        themselves an estimate: the plan is for a population that looks like the pilot, and a
+        small pilot can be far from the truth. Plan for several if in doubt.
+    goal
+        "reject": δ-fairness is rejected; needs ψ > δ. "certify": the upper bound is at
+        most δ; needs ψ < δ and fixed targets.
+    alpha, power
+        The level of the bounds (default: the pilot's, else .05), and the probability with
+        which the goal is to be reached.
+    method, n_resamples
+        As the planned audit will use them, see `sampling_law`; default: the pilot's, else
+        "finite-sample" and 1000.
+    loss_range
+        With ``problem``: the limits of the losses that the planned audit knows before its
+        data, as `audit` takes them from the loss. A sample's own losses are no limits.
+    fixed_targets
+        With ``problem``: True if mass may arrive at all of the problem's targets, whoever is
+        sampled (twins over declared levels, a reference frame); False if it may arrive at
+        points of the planned audit's own sample only, as with given predictions.
+    binary_losses
+        With ``problem``: whether the planned audit knows that each loss is an end of
+        ``loss_range``, as with 0-1 loss; default: it does not.
+    n_simulations
+        With a pilot: how many audits are simulated at each of about ten sizes. By betting
+        (method "finite-sample" with a budget or other losses) one takes tens of milliseconds.
+    rng
+        A seed or a numpy generator.
+
+    Returns
+    -------
+    SamplePlan
+        The number of cases, the power, and both in words.
+
+    Raises
+    ------
+    InputError
+        If the goal cannot be reached: a value on the wrong side of δ, targets that vary.
+
+    Notes
+    -----
+    The exact power is a saw-tooth in n. The answer is the smallest n from which on it never
+    falls below ``power``; a smaller n may reach it by luck of the integers.
+
+    With a pilot, audits of people drawn from its frequencies are simulated, on a grid of sizes
+    and each growing through it. Each sees what `audit` would see of its sample: with targets
+    that depend on it the points of the sample alone, with twins over levels that were not
+    declared those levels that occur. The grid's centre comes from doubling and halving; the
+    answer is where Φ(a + b√n), fitted to the shares near the wanted one, reaches it. Where such
+    an audit is Clopper–Pearson's (method "finite-sample", gains 0 or 1, only free moves, fixed
+    targets), the exact route is taken.
+
+    Examples
+    --------
+    >>> import fairtransport as ft
+    >>> plan = ft.inference.sample_size(value=0.06, delta=0.0365)
+    >>> print(plan.words)
+    With 555 cases, an audit rejects δ-fairness for δ = 0.0365 at level 0.05 with probability 80.3 %
+    if the true value is 0.06.
+    >>> ft.inference.sample_size(value=0.0, delta=0.01, goal="certify").n
+    299
+    """
+    check_choice("goal", goal, GOALS)
+    draws = check_generator("rng", rng)
+    power = check_number("power", power, above=0, below=1)
+    details = {"frequencies": frequencies, "counts": counts}
+    details |= {"loss_range": loss_range, "fixed_targets": fixed_targets}
+    details |= {"binary_losses": binary_losses}
+    source = _check_source(value, pilot, problem, details)
+    delta = check_number("delta", _first_setting("delta", delta, source), at_least=0)
+    alpha = check_number("alpha", _first_setting("alpha", alpha, source, 0.05), above=0, below=1)
+    if source is None:
+        return _build_exact_plan(_check_share(value), delta, alpha, power, goal)
+    method = check_choice(
+        "method", _first_setting("method", method, source, "finite-sample"), METHODS
+    )
+    _check_goal(source, goal, method)
+    if method == "finite-sample" and is_share(source):
+        truth = min(source.problem.value(source.frequencies), 1.0)
+        plan = _build_exact_plan(truth, delta, alpha, power, goal, what="the pilot's value")
+        # the exact plan is for twins over all levels; a sample that misses one has fewer of them
+        if source.chance_to_miss_a_level(plan.n) < NEGLIGIBLE_CHANCE:
+            return plan
+    simulation = Simulation(
+        source, goal, delta, alpha, method,
+        check_n_resamples(_first_setting("n_resamples", n_resamples, source, 1000)),
+        check_integer("n_simulations", n_simulations, at_most=MAX_SIMULATIONS), draws,
+    )  # fmt: skip
+    _check_side(simulation.value, delta, goal, "the pilot's value")
+    return _build_simulated_plan(simulation, power, goal)
+
+
+def _build_exact_plan(
+    share: float, delta: float, alpha: float, power: float, goal: str, what: str = param("value")
+) -> SamplePlan:
+    """Return the plan for a known share, by the exact power of Clopper–Pearson."""
+    _check_side(share, check_number("delta", delta, below=1), goal, what)
+    test = BinomialTest(share, delta, alpha, goal == "certify")
+    n = test.sample_size(power)
+    sizes = np.unique(np.linspace(max(1, n // 4), max(2 * n, 20), CURVE_POINTS).astype(np.int64))
+    # the chosen size must be on the curve, or the chart's mark would hang beside it
+    sizes = np.union1d(sizes, [n])
+    exact = test.power(sizes)
+    curve = PowerCurve(sizes, exact, np.zeros(len(sizes)), exact, exact)
+    notes = [_describe_minimum(test, n)] if goal == "certify" else []
+    return SamplePlan(
+        n, float(test.power(np.array([n]))[0]), 0.0, 0.0, goal, share, delta, alpha, power,
+        CLOPPER_PEARSON, curve, tuple(notes),
+    )  # fmt: skip
+
+
+def _describe_minimum(test: BinomialTest, n: int) -> str:
+    """Return the rule of three: what even the best sample needs."""
+    least = test.least_certifying()
+    text = (
+        f"Even if nobody in the sample is affected, fewer than {least:,} cases cannot certify: "
+        f"n >= log(α)/log(1 − δ) is needed."
+    )
+    if least >= n / 2:
+        text += " The plan leaves room for next to no affected person."
+    return text
+
+
+def _build_simulated_plan(simulation: Simulation, power: float, goal: str) -> SamplePlan:
+    """Return the plan that simulated audits lead to, checked by further ones."""
+    n, n_error = simulation.sample_size(power)
+    # audits that played no part in finding n: those that did were chosen for their success
+    check = simulation.count_afresh(n)
+    of = simulation.n_simulations
+    achieved = check / of
+    # as if half an audit more had gone either way: an error of 0 would be a boast
+    smooth = (check + 0.5) / (of + 1)
+    error = math.sqrt(smooth * (1 - smooth) / of)
+    notes = [*simulation.pilot.notes]
+    if not simulation.pilot.fixed_targets:
+        notes.append(
+            "Each planned audit compares people with points of its own sample alone, of which "
+            "a smaller sample has fewer."
+        )
+    if achieved < power - ALARM_ERRORS * error:
+        notes.append(
+            f"A check with {of} further audits found a power of {100 * achieved:.1f} %: it does "
+            "not rise smoothly with n here. Plan for more."
+        )
+    return SamplePlan(
+        n, achieved, error, n_error, goal, simulation.value, simulation.delta, simulation.alpha,
+        power, simulation.method, _build_curve(simulation), tuple(notes),
+    )  # fmt: skip
+
+
+def _build_curve(simulation: Simulation) -> PowerCurve:
+    """Return the power at every size that was simulated at full length, with its intervals."""
+    from scipy.special import betaincinv
+
+    sizes = np.array(sorted(simulation.successes))
+    good, of = np.array([simulation.successes[n] for n in sizes.tolist()]).T
+    share = good / of
+    low = np.where(good == 0, 0.0, betaincinv(np.maximum(good, 1), of - good + 1, 0.025))
+    high = np.where(good == of, 1.0, betaincinv(good + 1, np.maximum(of - good, 1), 0.975))
+    return PowerCurve(sizes, share, np.sqrt(share * (1 - share) / of), low, high)
+
+
+def is_share(pilot: Pilot) -> bool:
+    """Return whether ψ is the share of people who can be swapped, for free, into an error."""
+    free = pilot.problem.budget == 0 or pilot.problem.geometry.is_free
+    is_binary = pilot.binary_losses and tuple(pilot.loss_range or ()) == (0, 1)
+    return pilot.fixed_targets and free and is_binary and pilot.most_gain in (None, 1.0)
+
+
+def _check_share(value: object) -> float:
+    """Return a value that is a share, or refuse it."""
+    share = check_number("value", value, at_least=0)
+    if share > 1:
+        msg = f"{param('value')} must be a share, at most 1, got {short_repr(value)}"
+        raise InputError(msg)
+    return share
+
+
+def _check_side(value: float, delta: float, goal: str, what: str) -> None:
+    """Check that the truth is on the goal's side of δ: elsewhere power never exceeds the level."""
+    if (value > delta) if goal == "reject" else (value < delta):
+        return
+    sign = "<" if goal == "reject" else ">"
+    msg = f'{param("delta")} must be {sign} {what} {value:.6g} for the goal "{goal}", got {delta:g}'
+    raise InputError(msg)
+
+
+def _check_source(
+    value: object, pilot: object, problem: object, details: dict[str, Any]
+) -> Pilot | None:
+    """Return the pilot, if it is not the value that a plan starts from."""
+    sources = {"value": value, "pilot": pilot, "problem": problem}
+    names = [name for name, source in sources.items() if source is not None]
+    if len(names) != 1:
+        got = " and ".join(f"{param(name)}" for name in names) or "none"
+        msg = (
+            f"exactly one of {param('value')}, {param('pilot')} and {param('problem')} must be "
+            f"given, got {got}"
+        )
+        raise InputError(msg)
+    if problem is not None:
+        return build_pilot(problem, **details)
+    for name, setting in details.items():
+        if setting is not None:
+            msg = f"{param(name)} must come with {param('problem')}, got {param(names[0])}"
+            raise InputError(msg)
+    return None if pilot is None else as_pilot(pilot)
+
+
+def _first_setting(name: str, value: object, pilot: Pilot | None, default: object = None) -> Any:
+    """Return a setting of the plan, else of its pilot, else the default."""
+    own = None if pilot is None else getattr(pilot, name)
+    setting = next((one for one in (value, own, default) if one is not None), None)
+    if setting is None:
+        msg = f"{param(name)} must be given, got None"
+        raise InputError(msg)
+    return setting
+
+
+def _check_goal(pilot: Pilot, goal: str, method: str) -> None:
+    """Check that the planned audit can reach the goal at some size."""
+    if goal == "certify" and not pilot.fixed_targets:
+        msg = (
+            f'{param("goal")} must be "reject" where people are compared with people in the audit '
+            'data alone, got "certify": that certifies nothing at any size. Twins that a model is '
+            f"asked about, or a reference frame in {param('targets')}, do."
+        )
+        raise InputError(msg)
+    if method == "finite-sample" and pilot.loss_range is None:
+        msg = (
+            f"{param('loss_range')} must be given for the method 'finite-sample', as the planned "
+            "audit knows it before its data: those of a pilot are no limits of the losses; got "
+            "None"
+        )
+        raise InputError(msg)
+
+
+@dataclass(frozen=True, eq=False)
+class Pilot:
+    """A small audit that stands for the population, and what a larger one will know.
+
+    Attributes
+    ----------
+    problem, frequencies
+        The pilot's problem and the distribution over its points that samples are drawn from.
+    loss_range
+        The limits of the losses that the planned audit knows before its data; None if none.
+    binary_losses
+        Whether it knows that each loss is an end of these.
+    most_gain
+        The largest gain that it knows to be possible; None: the whole range.
+    fixed_targets
+        Whether the planned audit's targets do not depend on its sample.
+    families
+        (K,) numbers of the sets of points that come into an audit together: a point that was
+        sampled brings its family, the twins that the model is asked about. None: all points of
+        the problem are there, whatever the sample.
+    open_levels
+        (K, columns) codes of the sensitive features whose levels an audit takes from its data:
+        a point whose level nobody in the sample has is not there.
+    delta, alpha, method, n_resamples
+        The pilot's own settings, the defaults of a plan.
+    notes
+        What a reader of the plan should know of the pilot.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import fairtransport as ft
+    >>> people = pd.DataFrame({"sex": ["f", "m"] * 20, "good": [1] * 40})
+    >>> result = ft.audit(people, "good", model=lambda asked: (asked["sex"] == "m").astype(int),
+    ...                   sensitive_features="sex", delta=0.1, rng=0)
+    >>> pilot = result.as_pilot()
+    >>> pilot.frequencies.tolist(), pilot.delta
+    ([0.5, 0.5], 0.1)
+    """
+
+    problem: AuditProblem
+    frequencies: FloatArray
+    loss_range: tuple[float, float] | None
+    fixed_targets: bool
+    binary_losses: bool = False
+    most_gain: float | None = None
+    families: IntArray | None = None
+    open_levels: IntArray | None = None
+    delta: float | None = None
+    alpha: float | None = None
+    method: str | None = None
+    n_resamples: int | None = None
+    notes: tuple[str, ...] = ()
+
+    def audited(self, counts: IntArray) -> tuple[AuditProblem, IntArray]:
+        """Return the problem and the counts that the audit of a sample would have.
+
+        Parameters
+        ----------
+        counts
+            (K,) how many people are at each point of the pilot's problem.
+
+        Returns
+        -------
+        tuple of AuditProblem and ndarray of int
+            Without the points that such an audit would not have.
+
+        Examples
+        --------
+        Nobody is a woman in this sample, so that it knows no other sex.
+
+        >>> problem, counts = pilot.audited(np.array([0, 5]))
+        >>> problem.size, counts.tolist()
+        (1, [5])
+        """
+        if self.families is None:
+            return self.problem, counts
+        there = np.flatnonzero(self._there(self.families, counts > 0))
+        return self.problem.at(there), counts[there]
+
+    def _there(self, families: IntArray, sampled: BoolArray) -> BoolArray:
+        """Return which points a sample's audit would have."""
+        there = np.isin(families, families[sampled])
+        if self.open_levels is not None:
+            for codes in self.open_levels.T:
+                there &= np.isin(codes, codes[sampled])
+        return there
+
+    def chance_to_miss_a_level(self, n: int) -> float:
+        """Return a limit of the chance that some level occurs nowhere in n people.
+
+        Parameters
+        ----------
+        n
+            The number of people.
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+
+        Examples
+        --------
+        >>> round(pilot.chance_to_miss_a_level(5), 4)
+        0.0625
+        """
+        if self.open_levels is None:
+            return 0.0
+        # the code of a missing value is -1
+        shares = [np.bincount(codes + 1, self.frequencies) for codes in self.open_levels.T]
+        return float(sum(((1 - share[share > 0]) ** n).sum() for share in shares))
+
+
+@runtime_checkable
+class HasPilot(Protocol):
+    """The result of an audit, as far as a plan needs it.
+
+    A protocol, so that planning does not import the audit, which is built on top of it.
+    """
+
+    def as_pilot(self) -> Pilot:
+        """Return what a plan has to know."""
+        ...
+
+
+def as_pilot(pilot: object) -> Pilot:
+    """Return the pilot itself, or that of an audit's result."""
+    if isinstance(pilot, Pilot):
+        return pilot
+    if not isinstance(pilot, HasPilot):
+        msg = f"{param('pilot')} must be the result of an audit, got {short_repr(pilot)}"
+        raise InputError(msg)
+    return pilot.as_pilot()
+
+
+def build_pilot(
+    problem: object, frequencies: object, counts: object, loss_range: object, fixed_targets: object,
+    binary_losses: object,
+) -> Pilot:  # fmt: skip
+    """Return a pilot from its parts, as `sample_size` takes them."""
+    if not isinstance(problem, AuditProblem):
+        msg = f"{param('problem')} must be an AuditProblem, got {short_repr(problem)}"
+        raise InputError(msg)
+    shares = _check_shares(problem, frequencies, counts)
+    if not isinstance(fixed_targets, bool | np.bool_):
+        msg = (
+            f"{param('fixed_targets')} must say whether the planned audit's targets are those of "
+            f"{param('problem')} whoever is sampled (True) or the points of its own sample "
+            f"(False), got {short_repr(fixed_targets)}"
+        )
+        raise InputError(msg)
+    limits = None
+    if loss_range is not None:
+        low, high = check_float_array("loss_range", loss_range, (2,)).tolist()
+        limits = (low, high)
+    # without fixed targets a point comes into an audit by being sampled
+    families = None if fixed_targets else np.arange(problem.size)
+    return Pilot(
+        problem, shares, limits, bool(fixed_targets), bool(binary_losses), families=families
+    )
+
+
+def _check_shares(problem: AuditProblem, frequencies: object, counts: object) -> FloatArray:
+    """Return the distribution over a problem's points, summing to 1."""
+    if (frequencies is None) == (counts is None):
+        got = "neither" if counts is None else "both"
+        msg = f"{param('frequencies')} or {param('counts')} must be given, and not both, got {got}"
+        raise InputError(msg)
+    name, values = ("counts", counts) if frequencies is None else ("frequencies", frequencies)
+    shares = check_finite(name, check_float_array(name, values, (problem.size,)), nonnegative=True)
+    total = float(shares.sum())
+    if not total > 0 or (frequencies is not None and abs(total - 1) > 1e-6):  # noqa: PLR2004
+        rule = "have a positive sum" if frequencies is None else "sum to 1"
+        msg = f"{param(name)} must {rule}, got {total:g}"
+        raise InputError(msg)
+    return shares / total
+
+
+OUTLOOK_POWER = 0.8
+"""Probability of a settled verdict, if the population is as the sample."""
+MAX_OUTLOOK_CASES = 10_000_000
+"""Largest number of cases that is reported."""
+MAX_EXACT_CASES = 1_000_000
+"""Largest size for which exact power is computed: it takes a tenth of a second."""
+OUTLOOK_DIGITS = 2
+"""An estimate has no more."""
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """About how many cases would settle an open verdict, if the population is as the sample."""
+
+    goal: Annotated[
+        str, Doc("What the audit would come to: the estimate is on that side.", one_of=GOALS)
+    ]
+    cases: Annotated[
+        int | None,
+        Doc("About how many cases in all; null where that is too many to tell, or never enough."),
+    ]
+    possible: Annotated[bool, Doc("Whether any number of cases can do that.")]
+    power: Annotated[float, Doc("The probability with which so many cases would do.")]
+
+
+def find_outlook(
+    pilot: Pilot, price: float, law: SamplingLaw, delta: float, alpha: float,
+    units: Units | None = None,
+) -> Outlook:  # fmt: skip
+    """Return about how many cases, or units, would settle an inconclusive verdict, at little cost.
+
+    Notes
+    -----
+    A plug-in estimate, no bound: it takes the sample's value for the population's. With N people
+    the estimate varies by σ/√N, σ the standard deviation of the net gains φ_ν at the audit's
+    price, and the bound is z_{1−α}·σ/√N + b/N away from it: what it is wider than a normal one
+    falls faster, and b is what it is at this n. N solves
+    |ψ − δ| = (z_{1−α} + z_power)·σ/√N + b/N. Where stakes are fixed beforehand, for undeclared
+    levels or sizes as given, a bound is wider by a factor that stays: all of its width falls as
+    1/√N. Where the audit is Clopper–Pearson's, its exact power tells N instead.
+    """
+    estimate = law.estimate
+    goal = "reject" if estimate > delta else "certify"
+    bound = law.lower_bound(alpha) if goal == "reject" else law.upper_bound(alpha)
+    if not math.isfinite(bound):
+        return Outlook(goal, None, possible=False, power=OUTLOOK_POWER)
+    n, is_single = law.n, units is None or units.is_single
+    is_adaptive = (law.fixed_levels or goal == "certify") and (units is None or units.is_adaptive)
+    size = _solve_size(
+        abs(estimate - delta), abs(estimate - bound), _gain_deviation(pilot, price, units), n,
+        alpha if is_adaptive else None,
+    )  # fmt: skip
+    exact = law.method == "finite-sample" and is_single and is_share(pilot)
+    if size <= MAX_EXACT_CASES and exact:
+        size = BinomialTest(min(estimate, 1.0), delta, alpha, goal == "certify").sample_size(
+            OUTLOOK_POWER
+        )
+    cases = None if size > MAX_OUTLOOK_CASES else _round_up(max(size, n + 1))
+    return Outlook(goal, cases, possible=True, power=OUTLOOK_POWER)
+
+
+def _gain_deviation(pilot: Pilot, price: float, units: Units | None) -> float:
+    """Return the standard deviation of the net gains at a price, for units of their weighted mean.
+
+    The weighted mean of m units varies by this over √m.
+    """
+    gains = pilot.problem.frontiers.net_gains(price)
+    if units is not None:
+        total, weights = float(units.counts @ units.weights), units.weights
+        means = units.means(gains)
+        apart = weights * (means - float(units.counts @ (weights * means)) / total)
+        return math.sqrt(float(units.counts @ apart**2) * units.n) / total
+    mean = float(pilot.frequencies @ gains)
+    return math.sqrt(max(float(pilot.frequencies @ gains**2) - mean**2, 0.0))
+
+
+def _solve_size(apart: float, width: float, spread: float, n: int, alpha: float | None) -> float:
+    """Solve for the size at which a bound is as far from the estimate as δ, with the power.
+
+    Without ``alpha`` all of the width falls as 1/√N.
+    """
+    if apart == 0:
+        return math.inf
+    normal = NormalDist()
+    power = normal.inv_cdf(OUTLOOK_POWER)
+    if alpha is None:
+        return ((width * math.sqrt(n) + power * spread) / apart) ** 2
+    level = normal.inv_cdf(1 - alpha)
+    more = max(width - level * spread / math.sqrt(n), 0.0) * n
+    linear = (level + power) * spread
+    return ((linear + math.sqrt(linear**2 + 4 * apart * more)) / (2 * apart)) ** 2
+
+
+def _round_up(size: float) -> int:
+    """Return a size with no more digits than an estimate has, never less than it."""
+    step = int(10 ** max(0, math.floor(math.log10(size)) + 1 - OUTLOOK_DIGITS))
+    return math.ceil(size / step) * step

@@ -1,0 +1,563 @@
+"""E-processes: evidence about ψ(f*) that may be looked at after every record.
+
+A wealth that is multiplied by 1 + λ(Y − δ) for every record, with 0 <= λ < 1/δ fixed beforehand,
+has mean at most 1 at every time if E Y <= δ, and so has a mixture of such wealths. By Ville's
+inequality it *ever* reaches 1/α with probability at most α.
+"""
+
+from __future__ import annotations
+
+import math
+from base64 import b64decode, b64encode
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtransport._core.units import Units
+from fairtransport._core.validation import check_number
+from fairtransport.inference.finite.least_wealth import LeastWealth, least_log_wealth, log_mean
+from fairtransport.inference.finite.sample import ObservedFrontiers, observed_frontiers
+from fairtransport.inference.laws import MAX_LOG_EVIDENCE, SamplingLaw
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairtransport._core.validation import FloatArray, IntArray
+    from fairtransport.transport import AuditProblem
+
+MIXTURE_PRIOR = 0.5
+"""Both parameters of the beta law over shares that a likelihood ratio is averaged by."""
+MAX_SEQUENTIAL_LOSS = 0.9
+"""Largest share of wealth that one record can lose."""
+FRACTIONS = MAX_SEQUENTIAL_LOSS * 0.5 ** np.arange(16)
+"""Stakes as shares of the largest possible one; the smallest serves samples of about 10⁸."""
+MAX_RECORD_FACTOR = 1e4
+"""No record multiplies wealth by more: 32 of these do not overflow."""
+GRID_STEPS = 200
+"""Steps of the confidence sequence's grid."""
+FIRST_PRICE_RECORD, PRICE_RECORD_GROWTH = 8, 1.25
+"""Records before the first price is chosen, and the growth of n until the next choice."""
+PRICE_CAUTION_ERRORS = 2.0
+"""Standard errors that a price's mean is raised by before prices are compared."""
+MAX_TIGHTENINGS = 12
+"""How often a reported e-value is lowered until it is proven."""
+
+
+class FreeMoves:
+    """The e-processes where moves are free or the budget is 0, so that ψ(f*) = E b.
+
+    Every record is a look.
+    """
+
+    def __init__(
+        self, delta: float, alpha: float, most_gain: float, *, fixed_targets: bool
+    ) -> None:
+        self.most_gain, self.fixed_targets = most_gain, fixed_targets
+        self.bets = build_grid_bets(delta, alpha, most_gain, upper=fixed_targets)
+
+    @property
+    def n(self) -> int:
+        """The number of records so far."""
+        return self.bets.n
+
+    @property
+    def log_e_value(self) -> float:
+        """The log-wealth against ψ <= δ."""
+        return self.bets.log_mixture(GRID_STEPS - 1)
+
+    @property
+    def log_e_value_certificate(self) -> float | None:
+        """The log-wealth against ψ >= δ; None where nothing can be certified."""
+        return self.bets.log_mixture(2 * GRID_STEPS - 1) if self.fixed_targets else None
+
+    @property
+    def rejected_at(self) -> int:
+        """The first record at which ψ <= δ was rejected; 0: never."""
+        return int(self.bets.crossed[GRID_STEPS - 1])
+
+    @property
+    def certified_at(self) -> int:
+        """The first record at which ψ >= δ was rejected; 0: never."""
+        return int(self.bets.crossed[2 * GRID_STEPS - 1]) if self.fixed_targets else 0
+
+    @property
+    def lower(self) -> float:
+        """The running lower limit of ψ(f*)."""
+        return find_lower_limit(self.bets.crossed[: GRID_STEPS - 1], self.most_gain)
+
+    @property
+    def upper(self) -> float | None:
+        """The running upper limit of ψ(f*)."""
+        if not self.fixed_targets:
+            return None
+        return find_upper_limit(self.bets.crossed[GRID_STEPS : 2 * GRID_STEPS - 1], self.most_gain)
+
+
+class CostlyMoves:
+    """The e-processes for any budget; for ψ <= δ a look is taken when `look` is called.
+
+    Notes
+    -----
+    Write Y_ν = φ_ν + εν. ψ <= δ says that some price ν in [0, δ/ε] has E Y_ν <= δ, so the least
+    wealth over these prices is an e-process. Its stakes are fixed, so it depends on counts
+    only and is monotone in φ: where targets are the points seen so far, φ is too small and
+    the wealth with it, at all times. ψ >= δ implies E Y_ν >= δ at every price, so there the
+    price is chosen from earlier records, anew at record numbers that are fixed beforehand.
+    """
+
+    def __init__(
+        self, delta: float, alpha: float, most_gain: float, *, fixed_targets: bool
+    ) -> None:
+        self.delta, self.alpha, self.most_gain = delta, alpha, most_gain
+        self.fixed_targets = fixed_targets
+        self.bets: Bets = build_grid_bets(delta, alpha, most_gain, lower=False)
+        self.n = 0
+        self.price: float | None = None
+        self.log_e_value = 0.0
+        self.rejected_at = 0
+        self.rungs = 0
+
+    def take(self, problem: AuditProblem, cells: IntArray, counts: IntArray) -> None:
+        """Take in records at the points ``cells`` that come after ``counts``, in order."""
+        if not self.fixed_targets:
+            self.n += len(cells)
+            return
+        counts, at = counts.copy(), 0
+        while at < len(cells):
+            # record numbers known beforehand, and the price from records before them: predictable,
+            # and the same however records are batched
+            if self.n in self._choices(self.n):
+                self.price = choose_price(problem, counts / self.n, self.n)
+            part = cells[at : at + self._until_next_choice()]
+            self._bet(problem, part)
+            counts += np.bincount(part, minlength=len(counts))
+            at += len(part)
+
+    def look(self, problem: AuditProblem, counts: IntArray) -> None:
+        """Look at the evidence against ψ <= δ, after ``counts`` records at the points.
+
+        Notes
+        -----
+        Stakes are fixed, so the wealth of the whole sample is computed from counts alone, and
+        looks may be as far apart as one likes: a look that is left out can only miss a crossing.
+        """
+        units = Units.of_people(counts)
+        frontiers, weights = observed_frontiers(problem, units), units.counts.astype(np.float64)
+
+        def wealth_against(delta: float) -> MixtureWealth:
+            """Return the wealth of these records against ψ <= ``delta``."""
+            return MixtureWealth(frontiers, weights, problem.budget, delta, self.most_gain)
+
+        threshold = -math.log(self.alpha)
+        self.log_e_value = wealth_against(self.delta).find_proven_wealth(threshold)
+        if self.log_e_value >= threshold and not self.rejected_at:
+            self.rejected_at = self.n
+        # wealth falls with δ, so rungs can be skipped on the way up
+        grid, threshold = threshold_grid(self.most_gain), -math.log(self.alpha / 2)
+        # what was ever rejected stays rejected (Ville), so that the search begins there
+        low, high = self.rungs, len(grid)
+        while low < high:
+            middle = (low + high) // 2
+            if wealth_against(float(grid[middle])).find_least_wealth(threshold).value >= threshold:
+                low = middle + 1
+            else:
+                high = middle
+        self.rungs = low
+
+    @property
+    def log_e_value_certificate(self) -> float | None:
+        """The log-wealth against ψ >= δ; None where nothing can be certified."""
+        return self.bets.log_mixture(GRID_STEPS - 1) if self.fixed_targets else None
+
+    @property
+    def certified_at(self) -> int:
+        """The first record at which ψ >= δ was rejected; 0: never."""
+        return int(self.bets.crossed[GRID_STEPS - 1]) if self.fixed_targets else 0
+
+    @property
+    def lower(self) -> float:
+        """The running lower limit of ψ(f*): the grid's threshold below which all were rejected."""
+        return float(np.r_[0.0, threshold_grid(self.most_gain)][self.rungs])
+
+    @property
+    def upper(self) -> float | None:
+        """The running upper limit of ψ(f*); None where nothing can be certified."""
+        if not self.fixed_targets:
+            return None
+        return find_upper_limit(self.bets.crossed[: GRID_STEPS - 1], self.most_gain)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all that a later run needs beside the counts.
+
+        The wealth against ψ <= δ is not part of it: fixed stakes let it be computed from counts.
+        """
+        names = ("n", "price", "log_e_value", "rejected_at", "rungs")
+        bets = self.bets.as_json() if self.fixed_targets else None
+        return {"bets": bets, **{name: getattr(self, name) for name in names}}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take over what `as_json` returned."""
+        self.n, self.rungs = int(state["n"]), int(state["rungs"])
+        self.price, self.rejected_at = state["price"], int(state["rejected_at"])
+        self.log_e_value = float(state["log_e_value"])
+        if state["bets"] is not None:
+            self.bets.restore(state["bets"])
+
+    def _bet(self, problem: AuditProblem, cells: IntArray) -> None:
+        """Bet against ψ >= δ on records at one price."""
+        self.n += len(cells)
+        if self.price is None:
+            # no price yet: these records are not bet on, which multiplies wealth by 1
+            self.bets.skip(len(cells))
+            return
+        offset = 0.0 if problem.budget == 0 else problem.budget * self.price
+        gains = problem.frontiers.net_gains(self.price if problem.budget > 0 else math.inf)
+        # no outcome at this price can exceed the largest gain plus εν: stakes stay within it
+        self.bets.take(gains[cells] + offset, self.most_gain + offset)
+
+    @staticmethod
+    def _choices(n: int) -> list[int]:
+        """Return the record numbers up to n and the next, at which a price is chosen."""
+        choices = [FIRST_PRICE_RECORD]
+        while choices[-1] <= n:
+            choices.append(math.ceil(choices[-1] * PRICE_RECORD_GROWTH))
+        return choices
+
+    def _until_next_choice(self) -> int:
+        """Return how many records may be bet on before a price is chosen again."""
+        return self._choices(self.n)[-1] - self.n
+
+
+def anytime_share_interval(successes: int, n: int, alpha: float) -> tuple[float, float]:
+    """Return an interval that covers a share at all times together with probability 1 − α.
+
+    Notes
+    -----
+    Under the true share p the likelihood of the records under a beta-binomial law, divided by that
+    under p, is a martingale that begins at 1; it ever reaches 1/α with probability at most α. The
+    interval has the shares at which it is below 1/α: they lie around successes / n, where the
+    likelihood is largest.
+    """
+    from scipy.optimize import brentq
+    from scipy.special import betaln, xlog1py, xlogy
+
+    if n == 0:
+        return 0.0, 1.0
+    failures, prior = n - successes, MIXTURE_PRIOR
+    mixture = betaln(successes + prior, failures + prior) - betaln(prior, prior)
+
+    def excess(share: float) -> float:
+        """Return the logarithm of the ratio less that of 1/α."""
+        likelihood = xlogy(successes, share) + xlog1py(failures, -share)
+        return float(mixture - likelihood + math.log(alpha))
+
+    centre = successes / n
+    # at the ends the likelihood is 0, unless everybody or nobody is a success
+    tiny = 1e-300
+    lower = 0.0 if successes == 0 else brentq(excess, tiny, centre, xtol=1e-14)
+    upper = 1.0 if failures == 0 else brentq(excess, centre, 1 - 1e-16, xtol=1e-14)
+    return float(lower), float(upper)
+
+
+@dataclass(frozen=True, eq=False)
+class StoppedLaw(SamplingLaw):
+    """Bounds from a confidence sequence: valid whenever, and why ever, the asking stopped.
+
+    Notes
+    -----
+    A bound is the running one: what was ever rejected on the way stays rejected. By Ville's
+    inequality that is wrong with probability at most α, over all times together. The wealth
+    against ψ <= δ falls in δ and that against ψ >= δ rises, so that halving finds the bound to
+    the last bit: it lies beyond δ exactly if the p-value at δ is at most α.
+    """
+
+    gains: FloatArray
+    most_gain: float
+
+    @property
+    def guarantee(self) -> str:
+        """The bounds hold at every n and at every time to stop."""
+        return "finite-sample"
+
+    def lower_bound(self, alpha: float = 0.05) -> float:
+        """Return the least δ for which ψ(f*) <= δ was never rejected at level α."""
+        alpha, low, high = self._level(alpha), 0.0, self.most_gain
+        if self._p_greater(low) > alpha:
+            return low
+        while low < (middle := (low + high) / 2) < high:
+            low, high = (middle, high) if self._p_greater(middle) <= alpha else (low, middle)
+        return high
+
+    def upper_bound(self, alpha: float = 0.05) -> float:
+        """Return the least δ for which ψ(f*) >= δ was rejected at level α."""
+        alpha, low, high = self._level(alpha), 0.0, self.most_gain
+        if not self.fixed_targets:
+            return math.inf
+        while low < (middle := (low + high) / 2) < high:
+            low, high = (low, middle) if self._p_less(middle) <= alpha else (middle, high)
+        return high
+
+    def evalue(self, delta: float) -> float | None:
+        """Return the evidence against ψ(f*) <= δ at the moment the asking stopped."""
+        delta = check_number("delta", delta, at_least=0)
+        path = log_wealth_path(self.gains, delta, 1.0, self.most_gain)
+        return math.exp(min(float(path[-1]), MAX_LOG_EVIDENCE))
+
+    def _p_greater(self, delta: float) -> float:
+        """Return the p-value of ψ(f*) <= δ: one over the largest wealth on the way."""
+        if delta >= self.most_gain:
+            return 1.0
+        return _pvalue(log_wealth_path(self.gains, max(delta, 0.0), 1.0, self.most_gain))
+
+    def _p_less(self, delta: float) -> float:
+        """Return the p-value of ψ(f*) >= δ; 1 without fixed targets."""
+        if not self.fixed_targets or delta <= 0:
+            return 1.0
+        if delta >= self.most_gain:  # at most the largest gain there can be
+            return 1.0 if delta == self.most_gain else 0.0
+        return _pvalue(log_wealth_path(self.gains, delta, -1.0, self.most_gain))
+
+
+def log_wealth_path(gains: FloatArray, delta: float, sign: float, most_gain: float) -> FloatArray:
+    """Return the logarithm of the mixture's wealth after each person, as `Bets` has it."""
+    room = np.array([delta if sign > 0 else most_gain - delta])
+    stakes = sign * compute_stakes(room, most_gain)
+    logs = np.cumsum(np.log1p(stakes * (gains - delta)[None, :]), axis=1)
+    top = logs.max(axis=0)
+    return np.asarray(top + np.log(np.mean(np.exp(logs - top), axis=0)))
+
+
+def _pvalue(path: FloatArray) -> float:
+    """Return one over the largest wealth on a path, at most 1."""
+    return math.exp(-min(max(float(path.max()), 0.0), MAX_LOG_EVIDENCE))
+
+
+class Bets:
+    """Many mixtures of fixed stakes on the same records, one a column.
+
+    Notes
+    -----
+    Against ψ <= δ the stakes are λ = x/δ with x in `FRACTIONS`, against ψ >= δ they are
+    x/(T − δ), where T is the largest possible outcome. So each factor is monotone in δ, and of
+    the thresholds on a grid a beginning (or an end) is rejected.
+    """
+
+    def __init__(
+        self, deltas: FloatArray, signs: FloatArray, levels: FloatArray, most_gain: float,
+        is_reported: FloatArray,
+    ) -> None:  # fmt: skip
+        self.deltas, self.signs, self.most_gain = deltas, signs, most_gain
+        self.is_reported = is_reported.astype(bool)
+        self.threshold: FloatArray = -np.log(levels)
+        self.n = 0
+        self.log_wealth: FloatArray = np.zeros((len(FRACTIONS), len(deltas)))
+        self.product: FloatArray = np.ones_like(self.log_wealth)
+        self.crossed: IntArray = np.zeros(len(deltas), np.int64)
+
+    def take(self, values: FloatArray, top: float | None = None) -> None:
+        """Bet on records with outcomes ``values`` <= ``top`` (default: the largest gain)."""
+        from fairtransport.inference.sequential_kernels import advance
+
+        columns = self._open
+        part = (self.log_wealth[:, columns], self.product[:, columns], self.crossed[columns])
+        advance(
+            np.ascontiguousarray(values, np.float64), self.n, *self._factors(columns, top),
+            part[0], part[1], self.threshold[columns], part[2],
+        )  # fmt: skip
+        self.log_wealth[:, columns], self.product[:, columns], self.crossed[columns] = part
+        self.n += len(values)
+
+    def skip(self, records: int) -> None:
+        """Let records pass without a bet on them."""
+        self.n += records
+
+    def revise(self, old: FloatArray, new: FloatArray, counts: IntArray) -> None:
+        """Replace the outcomes of earlier records; they may only grow.
+
+        Notes
+        -----
+        Outcomes that grow are those of targets taken from the sample: what was bet on so far was
+        too small. The wealth that results is at most that of the whole space's outcomes, at every
+        time. Crossings are not looked for here; the next record's are.
+        """
+        from fairtransport.inference.sequential_kernels import revise
+
+        columns = self._open
+        part = self.log_wealth[:, columns]
+        revise(old, new, counts.astype(np.float64), *self._factors(columns, None), part)
+        self.log_wealth[:, columns] = part
+
+    def log_mixture(self, column: int) -> float:
+        """Return the logarithm of a column's wealth."""
+        logs = self.log_wealth[:, column] + np.log(self.product[:, column])
+        top = float(np.max(logs))
+        return top + math.log(float(np.mean(np.exp(logs - top))))
+
+    @property
+    def _open(self) -> IntArray:
+        """The columns that are still bet on: not decided, or kept because they are reported."""
+        return np.flatnonzero((self.crossed == 0) | self.is_reported)
+
+    def _factors(self, columns: IntArray, top: float | None) -> tuple[FloatArray, FloatArray]:
+        """Return intercepts and slopes of the factors as functions of the outcome."""
+        deltas, signs = self.deltas[columns], self.signs[columns]
+        highest = self.most_gain if top is None else top
+        # the most a record can lose a unit of stake: Y >= 0 against ψ <= δ, Y <= top against ψ >= δ
+        room = np.where(signs > 0, deltas, highest - deltas)
+        slope = signs * compute_stakes(room, self.most_gain)
+        return 1 - slope * deltas, slope
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the wealths; arrays in base64, so that not a bit is lost.
+
+        Notes
+        -----
+        Thresholds, sides and levels are not part of it: they follow from the settings, which the
+        state file keeps. The product since the last fold is, so that a run that is taken up again
+        folds where the first one would have.
+        """
+        return {
+            "n": self.n,
+            "log_wealth": _encode_array(self.log_wealth),
+            "product": _encode_array(self.product),
+            "crossed": self.crossed.tolist(),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take over what `as_json` returned."""
+        self.n = int(state["n"])
+        self.log_wealth = _decode_array(state["log_wealth"], self.log_wealth.shape)
+        self.product = _decode_array(state["product"], self.product.shape)
+        self.crossed = np.array(state["crossed"], np.int64)
+
+
+def build_grid_bets(
+    delta: float, alpha: float, most_gain: float, *, lower: bool = True, upper: bool = True
+) -> Bets:
+    """Return the bets behind a confidence sequence at α/2 a side and a verdict at α a side.
+
+    Columns: the grid against ψ <= δ, δ itself against ψ <= δ, then both against ψ >= δ.
+    """
+    grid = np.r_[threshold_grid(most_gain), delta]
+    sides = [sign for sign, side in ((1.0, lower), (-1.0, upper)) if side]
+    levels = np.r_[np.full(len(grid) - 1, alpha / 2), alpha]
+    is_reported = np.r_[np.zeros(len(grid) - 1), 1.0]
+    return Bets(
+        np.tile(grid, len(sides)), np.repeat(sides, len(grid)), np.tile(levels, len(sides)),
+        most_gain, np.tile(is_reported, len(sides)),
+    )  # fmt: skip
+
+
+def build_verdict_bets(delta: float, alpha: float, most_gain: float) -> Bets:
+    """Return the bets behind a verdict alone: against ψ <= δ, then against ψ >= δ, at α each."""
+    both = np.ones(2)
+    return Bets(delta * both, np.array([1.0, -1.0]), alpha * both, most_gain, both)
+
+
+def compute_stakes(room: FloatArray, most_gain: float) -> FloatArray:
+    """Return (stakes, columns) the stakes λ where a record can lose ``room`` per unit of λ."""
+    # a threshold at the largest outcome leaves no room: the stake is endless, and the second limit
+    # below takes over
+    shares = FRACTIONS[:, None] / np.maximum(room, 1e-300)[None, :]
+    return np.asarray(np.minimum(shares, MAX_RECORD_FACTOR / most_gain))
+
+
+def threshold_grid(most_gain: float) -> FloatArray:
+    """Return the δ that the confidence sequence decides about, equally spaced in √δ."""
+    return most_gain * (np.arange(1, GRID_STEPS) / GRID_STEPS) ** 2
+
+
+def find_lower_limit(crossed: IntArray, most_gain: float) -> float:
+    """Return the largest δ of the grid up to which all are rejected.
+
+    Notes
+    -----
+    If ψ lies between two neighbours of the grid, "ψ <= the upper neighbour" is true and is
+    ever rejected with probability at most α/2; unless it is, the limit stays below ψ.
+    """
+    grid = np.r_[0.0, threshold_grid(most_gain)]
+    return float(grid[np.argmin(np.r_[crossed > 0, False])])
+
+
+def find_upper_limit(crossed: IntArray, most_gain: float) -> float:
+    """Return the smallest δ of the grid from which on all are rejected."""
+    grid = np.r_[threshold_grid(most_gain), most_gain]
+    return float(grid[::-1][np.argmin(np.r_[crossed[::-1] > 0, False])])
+
+
+def choose_price(problem: AuditProblem, frequencies: FloatArray, n: int) -> float:
+    """Return the price at which the mean of Y_ν is least, plus some standard errors."""
+    if problem.budget == 0:
+        return 0.0  # only free moves matter, whatever the price
+    sweep = problem.sweep(frequencies)
+    usable = np.isfinite(sweep.prices)
+    spread = sweep.spread()[usable]
+    prices = sweep.prices[usable]
+    # the least of many noisy means looks too good; the standard errors weigh against that
+    score = (
+        problem.budget * prices + sweep.mean[usable] + PRICE_CAUTION_ERRORS * spread / math.sqrt(n)
+    )
+    return float(prices[np.argmin(score)])
+
+
+class MixtureWealth:
+    """The mixture's log-wealth against E Y_ν <= δ as a function of the price."""
+
+    def __init__(
+        self, frontiers: ObservedFrontiers, counts: FloatArray, budget: float, delta: float,
+        most_gain: float,
+    ) -> None:  # fmt: skip
+        self.frontiers, self.counts, self.budget, self.delta = frontiers, counts, budget, delta
+        self.stakes = compute_stakes(np.array([delta]), most_gain)[:, 0]
+        free = budget == 0 or not len(frontiers.row)
+        # εν* <= ψ <= δ, so that the population's price is no higher; without a budget there is none
+        self.top = 0.0 if free else delta / budget
+
+    def find_least_wealth(self, target: float, hints: Sequence[float] = ()) -> LeastWealth:
+        """Return a limit below all prices' wealths if it reaches ``target``, else less."""
+        return least_log_wealth(
+            self.frontiers, self.budget, (0.0, self.top), self._wealths, log_mean, target,
+            list(hints),
+        )  # fmt: skip
+
+    def log_wealth(self, price: float) -> float:
+        """Return the log-wealth at a price."""
+        outcomes = self.frontiers.evaluate(price).gains + self.budget * price
+        return log_mean(self._wealths(outcomes[None, :])[0])
+
+    def find_proven_wealth(self, threshold: float) -> float:
+        """Return a log-wealth that no price falls below, as large as is found quickly."""
+        price, hints = self.find_least_wealth(math.inf).price, [0.0]
+        for attempt in range(MAX_TIGHTENINGS):
+            # no limit can be above this price's wealth; a little less is perhaps one
+            target = self.log_wealth(price) - 0.01 * 2.0**attempt
+            hints.append(price)
+            limit = self.find_least_wealth(target, hints)
+            if limit.value >= target:
+                return limit.value
+            price = limit.price
+        # what is left matters only if it decides
+        decisive = self.find_least_wealth(threshold).value
+        return decisive if decisive >= threshold else self.find_least_wealth(-math.inf).value
+
+    def _wealths(self, outcomes: FloatArray) -> FloatArray:
+        """Return (rows, stakes) log-wealths of the fixed stakes on rows of outcomes."""
+        logs = np.empty((len(outcomes), len(self.stakes)))
+        # along a tangent a factor may end below 0: nothing is left then
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for j, stake in enumerate(self.stakes):
+                # 0 is a lower limit of the wealth as well: with it the bound is only cautious
+                factors = np.maximum(1 + stake * (outcomes - self.delta), 0.0)
+                logs[:, j] = np.log(factors) @ self.counts
+        return logs
+
+
+def _encode_array(array: FloatArray) -> str:
+    """Return an array as base64 of its little-endian doubles."""
+    return b64encode(np.ascontiguousarray(array, "<f8").tobytes()).decode("ascii")
+
+
+def _decode_array(text: str, shape: tuple[int, ...]) -> FloatArray:
+    """Return an array that `_encode_array` wrote; ValueError if the size does not fit."""
+    return np.frombuffer(b64decode(text), "<f8").reshape(shape).astype(np.float64)

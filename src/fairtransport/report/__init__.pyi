@@ -1,0 +1,11 @@
+from .charts import budget_curve_chart as budget_curve_chart
+from .charts import confidence_sequence_chart as confidence_sequence_chart
+from .charts import family_chart as family_chart
+from .charts import flow_heatmaps as flow_heatmaps
+from .charts import law_chart as law_chart
+from .charts import methods_chart as methods_chart
+from .charts import power_chart as power_chart
+from .charts import power_table as power_table
+from .charts import save_chart as save_chart
+from .rendering import Reportable as Reportable
+from .rendering import render as render

@@ -1,0 +1,275 @@
+"""Charts of intervals side by side: of decisions, of several methods, of several audits."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from fairtransport.report.charts.style import (
+    BLUE,
+    INK,
+    VALUE_AXIS,
+    VERMILLION,
+    WIDTH,
+    in_words,
+    layer,
+    layer_document,
+    lines,
+    looks,
+    mark_rows,
+    number,
+    open_ends,
+    padded_domain,
+    rows_of,
+    to_altair,
+    words,
+)
+from fairtransport.report.sections.decisions import direction_rows, group_name, share_text
+from fairtransport.report.text import (
+    DOWN,
+    UP,
+    bound,
+    decimal,
+    interval_text,
+    people,
+    value_text,
+    visible,
+)
+
+if TYPE_CHECKING:
+    from altair.typing import ChartType
+
+    from fairtransport.explain.decisions import Decisions
+    from fairtransport.report.charts.style import Row, Table
+
+
+DIRECTION_ROW = 52
+MAX_SCORE_GROUPS = 10
+DIRECTION_COLOURS = {"worse off": VERMILLION, "better off": BLUE, "": INK}
+
+
+def decisions_chart(decisions: Decisions) -> ChartType:
+    """Draw a bar for each direction in which decisions change, with the number of people."""
+    return to_altair(decisions_document(decisions))
+
+
+def decisions_document(decisions: Decisions) -> Row:
+    """Return the Vega-Lite document of `decisions_chart`."""
+    if decisions.scores is None:
+        rows, title = _direction_bars(decisions), "People"
+        heading = "Which decisions would change"
+        caption = "Bars: people in the data; lines: confidence intervals"
+    else:
+        rows, title = _score_bars(decisions), "Mean change of predictions"
+        heading = "How far predictions would change"
+        caption = "Bars: mean of each person's largest change, by group"
+    _, right = padded_domain([0.0, *(row["to"] for row in rows)])
+
+    def x(name: str) -> Row:
+        return number(name, title, scale={"domain": [0, right], "nice": False})
+
+    down = words("name", sort=[row["name"] for row in rows], title=None,
+                 axis={"domain": False, "ticks": False, "labelLimit": 260})  # fmt: skip
+    tips = [words("name", title="Change"), words("label", title=title)]
+    layers = [
+        layer(
+            [row for row in rows if row["effect"] == effect], "bar",
+            {"color": colour, "opacity": 0.85, "height": 16}, x=x("size"), y=down, tooltip=tips,
+        )
+        for effect, colour in DIRECTION_COLOURS.items()
+    ]  # fmt: skip
+    layers += [
+        layer(rows, "rule", {"color": INK}, x=x("from"), x2={"field": "to"}, y=down),
+        layer(
+            rows, "text", {"align": "left", "baseline": "bottom", "dy": -12, "color": INK},
+            x={"value": 0}, y=down, text=words("label"),
+        ),
+    ]  # fmt: skip
+    texts = "; ".join(f"{row['name']} {row['label']}" for row in rows)
+    appearance = looks(heading, f"{title}: {texts}.", caption)
+    height = DIRECTION_ROW * max(1, len(rows))
+    return layer_document(layers, width=WIDTH, height=height, looks=appearance)
+
+
+def _direction_bars(decisions: Decisions) -> list[Row]:
+    """Return a row for each direction in which decisions change."""
+    return [
+        {
+            "name": f"{row.decision}, {row.alternative} as someone else",
+            "size": row.count.people,
+            "from": row.count.lower * decisions.n,
+            "to": row.count.upper * decisions.n,
+            "label": f"{people(row.count.people)} people ({share_text(row.count)})",
+            "effect": row.effect,
+        }
+        for row in direction_rows(decisions)
+    ]
+
+
+def _score_bars(decisions: Decisions) -> list[Row]:
+    """Return a row for each group and way in which scores change on average."""
+    return [
+        {
+            "name": f"{group_name(row)}, {way} with another {visible(one.feature)}",
+            "size": size,
+            "from": size,
+            "to": size,
+            "label": f"{value_text(size)} {way} on average ({people(row.people)} people)",
+            "effect": "",
+        }
+        for one in decisions.by_feature
+        for row in one.groups[:MAX_SCORE_GROUPS]
+        for size, way in ((row.mean_rise, "higher"), (row.mean_fall, "lower"))
+        if size
+    ]
+
+
+NEEDED = ("method", "guarantee", "lower", "upper", "lower_bound", "upper_bound")
+ROW = 44
+ENDS = ("lower", "upper", "lower_bound", "upper_bound")
+TIPS = (
+    ("method", "Method"),
+    ("guarantee", "Guarantee"),
+    ("range", "Interval"),
+    ("bounds", "Bounds"),
+)
+
+
+def methods_chart(table: Table, *, estimate: float, delta: float | None = None) -> ChartType:
+    """Draw each method's interval as a bar and its one-sided bounds as ticks."""
+    return to_altair(methods_document(table, estimate=estimate, delta=delta))
+
+
+def methods_document(table: Table, *, estimate: float, delta: float | None = None) -> Row:
+    """Return the Vega-Lite document of `methods_chart`."""
+    rows = [_row(row) for row in rows_of(table, NEEDED)]
+    marks = mark_rows((("estimate", estimate), ("δ", delta)))
+    ends = [row[end] for row in rows for end in ENDS if row[end] is not None]
+    low, right = padded_domain([*ends, *(mark["at"] for mark in marks)])
+    for row in rows:
+        row["from"] = low if row["lower"] is None else row["lower"]
+        row["to"] = right if row["upper"] is None else row["upper"]
+
+    def x(name: str) -> Row:
+        scale = {"domain": [low, right], "nice": False}
+        return number(name, "FaiTH statistic", axis=VALUE_AXIS, scale=scale)
+
+    names = [row["method"] for row in rows]
+    down = words("method", sort=names, title=None, axis={"domain": False, "ticks": False})
+    tips = [words(name, title=title) for name, title in TIPS]
+    layers = [
+        layer(
+            rows, "bar", {"color": BLUE, "opacity": 0.55, "height": 14},
+            x=x("from"), x2={"field": "to"}, y=down, tooltip=tips,
+        )
+    ]  # fmt: skip
+    for end in ("lower_bound", "upper_bound"):
+        ends = [row for row in rows if row[end] is not None]
+        if ends:
+            look = {"color": INK, "thickness": 2.5, "size": 24}
+            layers.append(layer(ends, "tick", look, x=x(end), y=down))
+    layers.append(lines(marks, "x", x("at")))
+    layers += open_ends([row for row in rows if row["upper"] is None], x("to"), down)
+    appearance = looks(
+        "Methods side by side",
+        "Intervals of the FaiTH statistic by method: "
+        + "; ".join(f"{row['method']} {row['range']}" for row in rows)
+        + f". Lines: {in_words(marks)}.",
+        "Bars: two-sided intervals; ticks: one-sided bounds",
+    )
+    return layer_document(layers, width=WIDTH, height=ROW * len(rows), looks=appearance)
+
+
+def _row(row: Row) -> Row:
+    """Return a row with its words, ends that do not exist as None."""
+    ends = {name: _finite(row[name]) for name in ENDS}
+    return {
+        "method": visible(row["method"]),
+        "guarantee": visible(row["guarantee"]),
+        "range": interval_text(ends["lower"], ends["upper"]),
+        "bounds": f"{bound(ends['lower_bound'], DOWN)} and {bound(ends['upper_bound'], UP)}",
+        **ends,
+    }
+
+
+def _finite(value: float | None) -> float | None:
+    """Return a number, None for one that is missing or infinite."""
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+FAMILY_FIELDS = ("name", "statistic", "lower", "upper", "delta", "verdict")
+FAMILY_ROW = 40
+FAMILY_TIPS = (("name", "Audit"), ("range", "Interval"), ("estimate", "Statistic"), ("limit", "δ"),
+        ("verdict", "Verdict"))  # fmt: skip
+
+
+def family_chart(table: Table) -> ChartType:
+    """Draw each audit's interval as a bar, its statistic as a dot and its δ as a stroke."""
+    return to_altair(family_document(table))
+
+
+def family_document(table: Table) -> Row:
+    """Return the Vega-Lite document of `family_chart`."""
+    rows = _with_distinct_names([_family_row(row) for row in rows_of(table, FAMILY_FIELDS)])
+    names = ("statistic", "lower", "upper", "delta")
+    low, right = padded_domain(
+        [row[name] for row in rows for name in names if row[name] is not None]
+    )
+    for row in rows:
+        row["from"] = low if row["lower"] is None else row["lower"]
+        row["to"] = right if row["upper"] is None else row["upper"]
+
+    def x(name: str) -> Row:
+        scale = {"domain": [low, right], "nice": False}
+        return number(name, "FaiTH statistic", axis=VALUE_AXIS, scale=scale)
+
+    order = [row["row"] for row in rows]
+    down = words("row", sort=order, title=None, axis={"domain": False, "ticks": False})
+    shared = {"y": down, "tooltip": [words(name, title=title) for name, title in FAMILY_TIPS]}
+    bar = {"color": BLUE, "opacity": 0.5, "height": 12}
+    dot = {"color": INK, "filled": True, "size": 90, "opacity": 1}
+    layers = [
+        layer(rows, "bar", bar, x=x("from"), x2={"field": "to"}, **shared),
+        layer(rows, "point", dot, x=x("statistic"), **shared),
+    ]
+    tested = [row for row in rows if row["delta"] is not None]
+    if tested:
+        stroke = {"color": VERMILLION, "thickness": 3, "size": 26}
+        layers.append(layer(tested, "tick", stroke, x=x("delta"), **shared))
+    layers += open_ends([row for row in rows if row["upper"] is None], x("to"), down)
+    appearance = looks(
+        "The audits side by side",
+        "Intervals of the FaiTH statistic by audit: "
+        + "; ".join(f"{row['name']} {row['range']}, δ {row['limit']}" for row in rows)
+        + ".",
+        "Bars: intervals; dots: statistics; strokes: thresholds δ",
+    )
+    return layer_document(layers, width=WIDTH, height=FAMILY_ROW * len(rows), looks=appearance)
+
+
+def _family_row(row: Row) -> Row:
+    """Return a row with its words, ends that do not exist as None."""
+    ends = {name: _finite_end(row[name]) for name in ("statistic", "lower", "upper", "delta")}
+    return {
+        "name": visible(row["name"]),
+        "range": interval_text(ends["lower"], ends["upper"]),
+        "estimate": decimal(ends["statistic"]),
+        "limit": decimal(ends["delta"]),
+        "verdict": row["verdict"] or "untested",
+        **ends,
+    }
+
+
+def _with_distinct_names(rows: list[Row]) -> list[Row]:
+    """Give each row a name of its own: two that look alike would be drawn as one."""
+    counts: dict[str, int] = {}
+    for row in rows:
+        counts[row["name"]] = counts.get(row["name"], 0) + 1
+        copies = counts[row["name"]]
+        row["row"] = row["name"] if copies == 1 else f"{row['name']} ({copies})"
+    return rows
+
+
+def _finite_end(value: float | None) -> float | None:
+    """Return a number, None for one that is missing or infinite."""
+    return None if value is None or not math.isfinite(value) else float(value)

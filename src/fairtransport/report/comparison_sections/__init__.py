@@ -1,1 +1,0 @@
-"""What the report of a comparison of models says, section by section."""

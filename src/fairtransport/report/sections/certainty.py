@@ -1,0 +1,260 @@
+"""How sure the result is (bounds and methods), and what it depends on."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from fairtransport.report.sections import Section
+from fairtransport.report.sections.finding import (
+    delta_sentence,
+    disagreement_sentence,
+    figures,
+    has_much_disagreement,
+    outlook_sentence,
+    verdict_sentence,
+    worst_case,
+)
+from fairtransport.report.sections.rates import NOT_SAID as RATES_NOT_SAID
+from fairtransport.report.tables import Cell, Table, changes_cell, columns_of, profile_cell
+from fairtransport.report.text import (
+    DOWN,
+    UP,
+    about,
+    bound,
+    decimal,
+    distinct_decimals,
+    interval_text,
+    level,
+    percent,
+    shorten,
+    visible,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fairtransport.documents.audit import AuditSummary
+    from fairtransport.report.sections import Output
+    from fairtransport.similarity.inspection import SimilarPair
+
+
+NOT_SAID = (
+    "An audit speaks of the people it compares, the loss it counts and the threshold δ. Not "
+    "rejecting δ-fairness is no proof of fairness."
+)
+
+
+GUARANTEES = {
+    "finite-sample": (
+        "The bounds hold at every sample size, whatever the population, for {sampled} drawn at "
+        "random and independently of each other who had no part in making the model or the "
+        "similarity: nothing is approximated."
+    ),
+    "asymptotic": (
+        "The bounds hold for large samples of {sampled} drawn at random and independently of each "
+        "other who had no part in making the model or the similarity; at the size of this one "
+        "their level is approximate."
+    ),
+    "approximate": (
+        "The bound holds at every sample size for the counterparts as fitted, for people drawn at "
+        "random who had no part in making the model; it was lowered for how much the statistic "
+        "varies when counterparts are refitted on resampled hold-outs, which is approximate."
+    ),
+}
+
+
+def guarantee_meaning(summary: AuditSummary) -> str:
+    """Return what the bounds promise."""
+    sampled = "people" if summary.units is None else f"{summary.units.name}{summary.units.given},"
+    promise = GUARANTEES.get(summary.guarantee, visible(summary.guarantee)).format(sampled=sampled)
+    wrong = level(summary.alpha)
+    if summary.units is None:
+        promise += " Where rows belong together, name the column that says so (`clusters`)."
+    if summary.guarantee == "finite-sample":
+        return f"{promise} Each bound is wrong in at most {wrong} of audits."
+    return f"{promise} Each bound is wrong in approximately {wrong} of audits, or in fewer."
+
+
+def law_sentence(summary: AuditSummary) -> str | None:
+    """Return what the histogram is for; None if there is none."""
+    if summary.law is None:
+        return None
+    unused = f"; the bounds of {summary.method} do not use it"
+    return (
+        f"The histogram is drawn by {shorten(visible(summary.law.method), 60)} for the eye"
+        f"{'' if summary.law.method == summary.method else unused}."
+    )
+
+
+def methods_table(summary: AuditSummary) -> Table:
+    """Return the methods' intervals and bounds side by side."""
+    rows = tuple(
+        (
+            Cell(visible(one.method)), Cell(visible(one.guarantee)),
+            Cell(interval_text(one.lower, one.upper), one.lower),
+            Cell(bound(one.lower_bound, DOWN), one.lower_bound),
+            Cell(bound(one.upper_bound, UP), one.upper_bound),
+        )
+        for one in summary.methods
+    )  # fmt: skip
+    numeric = ["Interval", "Lower bound", "Upper bound"]
+    columns = columns_of(["Method", "Guarantee", *numeric], numeric)
+    return Table("methods", "Methods side by side", columns, rows)
+
+
+def formal_sentences(summary: AuditSummary) -> list[str]:
+    """Return the verdict as a statistician writes it, and what the statistic means."""
+    is_evidence = summary.applicability is None and summary.rates is None
+    sentences = [
+        verdict_sentence(summary),
+        outlook_sentence(summary),
+        worst_case(summary) if is_evidence else None,
+        delta_sentence(summary),
+    ]
+    if is_evidence and not has_much_disagreement(summary):  # else it stands beside the verdict
+        sentences.append(disagreement_sentence(summary))
+    return [sentence for sentence in sentences if sentence]
+
+
+def _certainty_contents(summary: AuditSummary, _: Output) -> dict[str, object]:
+    """Return what the template part ``certainty.j2`` shows, by name."""
+    return {
+        "formal": formal_sentences(summary),
+        "facts": figures(summary),
+        "guarantee": guarantee_meaning(summary),
+        "not_said": NOT_SAID if summary.rates is None else RATES_NOT_SAID,
+        "law": law_sentence(summary),
+        "methods": methods_table(summary),
+    }
+
+
+CERTAINTY = Section(
+    "sure", "How sure", "certainty.j2", _certainty_contents, folded=True,
+    hint="the test, bounds, what they assume",
+)  # fmt: skip
+
+
+def delta_sentences(summary: AuditSummary) -> tuple[str, ...]:
+    """Return for which thresholds δ the verdict would be which."""
+    lower, upper = summary.lower_bound, summary.upper_bound
+    sentences = []
+    at_least, up_to, from_there = "0.0000", "below", "from"
+    if summary.verdict == "rejected" and lower == summary.delta:
+        up_to, from_there = "up to", "above"
+    if lower is not None and lower > 0:
+        at_least, _ = distinct_decimals(lower, 0.0, rounding=DOWN)
+        sentences.append(f"For every δ {up_to} {at_least}: δ-fairness rejected.")
+    elif lower is not None:
+        sentences.append("For no δ: δ-fairness rejected; the lower bound is not above 0.")
+    if upper is None:
+        sentences.append("For no δ: certified; there is no upper bound.")
+    else:
+        sentences.append(f"For every δ from {bound(upper, UP)} on: certified.")
+    if lower is not None and (upper is None or lower < upper):
+        to = "" if upper is None else f" and below {bound(upper, UP)}"
+        on = " on" if from_there == "from" else ""
+        sentences.append(f"For δ {from_there} {at_least}{on}{to}: inconclusive.")
+    return tuple(sentences)
+
+
+def budget_sentence(summary: AuditSummary) -> str:
+    """Return what the budget is and what more of it would do."""
+    if len(summary.budget_curve) == 1:
+        return (
+            f"The budget is ε = {summary.budget:g}. A larger one changes nothing: all that can "
+            "be found is found with free moves."
+        )
+    far = "so far may people be moved on average, as a squared distance."
+    sentences = [f"The budget is ε = {summary.budget:g}: {far}", visible(summary.budget_in_words)]
+    if math.isfinite(summary.price):
+        sentences.append(
+            f"A little more of it adds {about(summary)}{summary.price:.4g} to the statistic per "
+            "unit of budget."
+        )
+    if not summary.budget_curve:
+        sentences.append("How the statistic depends on the budget is not told here.")
+    return " ".join(filter(None, sentences))
+
+
+def feature_sentences(summary: AuditSummary) -> tuple[str, ...]:
+    """Return how the statistic changes when a sensitive feature may not change."""
+    if summary.rates is not None:  # each feature's rates are told instead
+        return ()
+    return tuple(
+        f"If {visible(role.feature)} may not change, the statistic is "
+        f"{decimal(role.statistic)}"
+        + ("." if role.share is None else f", {percent(role.share, 0)} less.")
+        for role in summary.without_feature
+    )
+
+
+def costs_table(summary: AuditSummary) -> Table:
+    """Return what a change of each column costs."""
+    rows = tuple(
+        (Cell(visible(rule.column)), Cell(visible(rule.change)), Cell(visible(rule.cost)))
+        for rule in summary.costs
+    )
+    columns = columns_of(["Column", "Change", "Squared distance"], [])
+    return Table("costs", "What costs what", columns, rows)
+
+
+def pairs_table(summary: AuditSummary) -> Table:
+    """Return people at random with the nearest comparable person of another group."""
+    pairs = () if summary.similarity_check is None else summary.similarity_check.pairs
+    columns = columns_of(["Who they are", "Comparable with", "Squared distance"], [])
+    return Table("pairs", "Who counts as comparable", columns, rows_of_pairs(pairs))
+
+
+def rows_of_pairs(pairs: Iterable[SimilarPair]) -> tuple[tuple[Cell, ...], ...]:
+    """Return two people a row: what they have in common, what differs, how far apart they are."""
+
+    def row(pair: SimilarPair) -> tuple[Cell, ...]:
+        """Return one pair's cells."""
+        differ = tuple(name for name, value in pair.first.items() if pair.second[name] != value)
+        far = pair.squared_distance
+        return (
+            profile_cell(pair.first, differ), changes_cell(pair.first, pair.second, differ),
+            Cell(f"{far:.4g}" if far else "free", far),
+        )  # fmt: skip
+
+    return tuple(map(row, pairs))
+
+
+def distances_table(summary: AuditSummary) -> Table:
+    """Return what it costs to have somebody else's value in one column."""
+    distances = () if summary.similarity_check is None else summary.similarity_check.columns
+    rows = tuple((Cell(visible(one.column)), Cell(one.words, one.cost)) for one in distances)
+    columns = columns_of(["Column", "Somebody else's value"], [])
+    return Table("distances", "The distance column by column", columns, rows)
+
+
+def curve_table(summary: AuditSummary) -> Table:
+    """Return the corners of the budget curve."""
+    rows = tuple(
+        (Cell(f"{one.budget:.6g}", one.budget), Cell(decimal(one.value), one.value))
+        for one in summary.budget_curve
+    )
+    titles = ["Budget", "Statistic"]
+    return Table("curve", "Corners of the budget curve", columns_of(titles, titles), rows)
+
+
+def _dependence_contents(summary: AuditSummary, _: Output) -> dict[str, object]:
+    """Return what the template part ``dependence.j2`` shows, by name."""
+    checked = summary.similarity_check
+    return {
+        "thresholds": delta_sentences(summary),
+        "budget": budget_sentence(summary),
+        "curve": curve_table(summary),
+        "roles": feature_sentences(summary),
+        "costs": costs_table(summary),
+        "similar_pairs": pairs_table(summary),
+        "distances": distances_table(summary),
+        "variance": None if checked is None else checked.variance_words,
+    }
+
+
+DEPENDENCE = Section(
+    "depends", "What it depends on", "dependence.j2", _dependence_contents, folded=True,
+    hint="other limits, budgets, similarities",
+)  # fmt: skip

@@ -1,0 +1,119 @@
+"""Counterparts: which columns depend on the group, which moved, and people beside theirs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairtransport.report.sections import Section
+from fairtransport.report.tables import Cell, Table, columns_of
+from fairtransport.report.text import (
+    decimal,
+    level,
+    percent,
+    profile_text,
+    pvalue,
+    value_text,
+    visible,
+)
+
+if TYPE_CHECKING:
+    from fairtransport.documents.audit import AuditSummary, CounterpartsFound
+    from fairtransport.report.sections import Output
+
+GUESSING = 0.5
+LIMITS = (
+    "Counterparts are statistical: they are what the same person would be in the other group only "
+    "if ranks persist and nothing outside the columns that may count shapes both. Dependence that "
+    "shows only in several columns together is missed, and so are weak proxies in a small "
+    "hold-out: nothing is certified. A model that is always right is rejected too if its columns "
+    "depend on the group; which columns may rightly count is for you to say."
+)
+
+
+def gate_table(found: CounterpartsFound, feature: str) -> Table:
+    """Return how each column depends on a sensitive feature, the strongest first."""
+    rows = sorted(
+        (row for row in found.gate if row.feature == feature), key=lambda row: -row.strength
+    )
+    titles = ["Column", "Strength", "p-value", "Moves"]
+    cells = [
+        tuple(
+            map(
+                Cell,
+                (
+                    visible(row.column), decimal(row.strength, 2), pvalue(row.pvalue),
+                    f"yes, {percent(row.share, 0)} of the way" if row.moves else "no",
+                ),
+            )
+        )
+        for row in rows
+    ]  # fmt: skip
+    caption = f"Which columns depend on {visible(feature)}"
+    return Table("gate", caption, columns_of(titles, titles[1:3]), tuple(cells))
+
+
+def pairs_table(found: CounterpartsFound) -> Table:
+    """Return people beside one of their counterparts."""
+    titles = ["Person", "The same person as typically recorded", "Decision"]
+    cells = [
+        (
+            Cell(profile_text(pair.profile)),
+            Cell(
+                ", ".join(
+                    f"{visible(name)} {value_text(value)}" for name, value in pair.changes.items()
+                )
+            ),
+            Cell("another" if pair.changes_answer else "the same"),
+        )
+        for pair in found.pairs
+    ]
+    return Table("pairs", "People drawn at random", columns_of(titles, []), tuple(cells))
+
+
+def gate_sentence(found: CounterpartsFound) -> str:
+    """Return what was held out, what stays, and what dependence could have been seen."""
+    stays = ", ".join(map(visible, found.legitimate))
+    shifts = " and ".join(
+        f"{value:.2g} standard deviations ({visible(name)})"
+        for name, value in found.detectable_shift.items()
+    )
+    among = f" among people alike in {stays}, which may rightly count and stay" if stays else ""
+    return (
+        f"{found.held_out:,} people were held out to test which columns depend on the "
+        f"group{among}. The others were audited. Columns that were not shown to depend do not "
+        f"move. If no column depends, one moves with a probability of at most "
+        f"{level(found.gate_level)}. A shift of a number between groups of {shifts} is seen with a "
+        "probability of 80 %."
+    )
+
+
+def told_sentences(found: CounterpartsFound) -> list[str]:
+    """Return notes on counterparts that a classifier still tells from the other group."""
+    return [
+        f"A classifier still tells counterparts from people with {visible(one.feature)} "
+        f"{value_text(one.group)}: balanced accuracy {decimal(one.accuracy, 2)}, at least "
+        f"{decimal(one.lower, 2)} (guessing: 0.5). Columns depend on the group jointly in a way "
+        "that counterparts do not have; `given` may name it."
+        for one in found.told
+        if one.lower > GUESSING
+    ]
+
+
+def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
+    found = summary.counterparts
+    if found is None:
+        return {}
+    features = dict.fromkeys(row.feature for row in found.gate)
+    return {
+        "sentences": [gate_sentence(found), *told_sentences(found)],
+        "tables": [
+            *(gate_table(found, feature) for feature in features),
+            *([pairs_table(found)] if found.pairs else []),
+        ],
+        "limits": LIMITS,
+    }
+
+
+COUNTERPARTS = Section(
+    "counterparts", "Which columns stand in for the group", "counterparts.j2", _contents
+)

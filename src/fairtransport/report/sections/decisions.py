@@ -1,0 +1,660 @@
+"""Whose decision would change: the sentences and rows that every first screen is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairtransport.explain.decisions import BOTH_WAYS, SCOPES
+from fairtransport.report.sections import Section
+from fairtransport.report.sections.finding import confidence, mean_loss_text, outlook_sentence
+from fairtransport.report.tables import ARROW, Cell, Table, columns_of, pairs_cell, people_cell
+from fairtransport.report.text import (
+    DOWN,
+    ERROR,
+    OUTCOME,
+    ROUNDING,
+    UP,
+    about,
+    bound,
+    decimal,
+    is_shared,
+    level,
+    people,
+    percent,
+    prediction_text,
+    pvalue_text,
+    shorten,
+    value_text,
+    visible,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairtransport.documents.audit import AuditSummary, Value
+    from fairtransport.explain.decisions import (
+        DecisionCase,
+        DecisionCounts,
+        Decisions,
+        LabelDecisions,
+        ScoreChange,
+        ShareOfPeople,
+    )
+    from fairtransport.report.sections import Output
+
+MAX_LABEL_CHARACTERS = 30
+PERCENT_DIGITS = 1
+EFFECTS = ("worse off", "better off", "")
+MAX_NAMED_GROUPS = 3
+HOLDS_IF = "these {units} are an independent random sample and were not used to train the model"
+HOLDS_OF_RECORDS_IF = "these people are an independent random sample of those it is about"
+
+
+@dataclass(frozen=True)
+class DirectionRow:
+    """People who get one decision and would get another: a row of the first screen."""
+
+    decision: str
+    alternative: str
+    count: ShareOfPeople
+    effect: str
+    details: str
+
+    @property
+    def sentence(self) -> str:
+        """The row as a line of text."""
+        effect = f" ({self.effect})" if self.effect else ""
+        details = f"; {self.details}" if self.details else ""
+        return (
+            f"{self.decision}, but {self.alternative} as someone else: "
+            f"{people(self.count.people)}{effect}{details}"
+        )
+
+
+def headline(summary: AuditSummary, *, with_interval: bool = True) -> str | None:
+    """Return how many decisions would change, in a sentence; None where that is not known."""
+    decisions = summary.decisions
+    if decisions is None:
+        return None
+    sensitive = summary.provenance.sensitive
+    return changed_sentence(decisions, sensitive, about(summary), with_interval=with_interval)
+
+
+def _answer_word(decisions: Decisions) -> str:
+    """Return what a person gets from the model: scores are no decisions."""
+    return "decision" if decisions.scores is None else "prediction"
+
+
+def changed_sentence(
+    decisions: Decisions, sensitive: Sequence[str], near: str = "", *, with_interval: bool = True
+) -> str:
+    """Return how many people would get another decision, or how far scores would change."""
+    count, what = decisions.changed, _answer_word(decisions)
+    names = alternatives_text(sensitive)
+    only = f"if only their recorded {names} were different."
+    if count.scope == SCOPES[2]:
+        only = f"as the same person as typically recorded with another {names}."
+    if decisions.scores is not None and count.people:
+        return f"{_score_change_text(decisions.scores)} {only}"
+    if not count.people:
+        most = f" ({level(count.level)}: at most {_upper(count.upper)})" if with_interval else ""
+        return f"None of {decisions.n:,} people{most} would get another {what} {only}"
+    share = share_text(count) if with_interval else percent(count.share)
+    return (
+        f"{near.capitalize()}{people(count.people)} of {decisions.n:,} people ({share}) would get "
+        f"another {what} {only}"
+    )
+
+
+def interval_sentence(decisions: Decisions) -> str:
+    """Return the interval of the share of people whose decision would change."""
+    count = decisions.changed
+    seen = "It covers the levels that occur in the data." if count.scope == SCOPES[1] else None
+    scope = counterparts_caveat(decisions) or seen
+    return " ".join(filter(None, [f"{level(count.level)} interval: {interval_of(count)}.", scope]))
+
+
+def counterparts_caveat(decisions: Decisions) -> str | None:
+    """Return what the interval is for where counterparts were fitted; else None."""
+    if decisions.changed.scope != SCOPES[2]:
+        return None
+    return "The interval is for the counterparts as they were fitted on the hold-out."
+
+
+def share_text(count: ShareOfPeople) -> str:
+    """Return a share with its interval, as in "9 %; 95 %: 7.6–10.6 %"."""
+    return f"{percent(count.share)}; {level(count.level)}: {interval_of(count)}"
+
+
+def interval_of(count: ShareOfPeople) -> str:
+    """Return the interval of a share, rounded outwards, as in "7.6–10.6 %"."""
+    return f"{bound(100 * count.lower, DOWN, PERCENT_DIGITS)}–{_upper(count.upper)}"
+
+
+def _upper(share: float) -> str:
+    return f"{bound(100 * share, UP, PERCENT_DIGITS)} %"
+
+
+def alternatives_text(sensitive: Sequence[str]) -> str:
+    """Return the sensitive features as in "race or sex"."""
+    return " or ".join(map(visible, sensitive))
+
+
+def direction_rows(decisions: Decisions) -> list[DirectionRow]:
+    """Return the changes by decision and alternative, worse off first."""
+    if not decisions.changes:
+        return _unlabelled_rows(decisions)
+    few = len(decisions.changes) <= BOTH_WAYS
+    rows = []
+    for change in decisions.changes:
+        effect = _effect(decisions.favourable, change.decision, change.alternative)
+        details = _by_feature_text(decisions, effect) if few else ""
+        texts = label_text(change.decision), label_text(change.alternative)
+        rows.append(DirectionRow(*texts, change.count, effect, details))
+    return sorted(rows, key=lambda row: EFFECTS.index(row.effect))
+
+
+def _unlabelled_rows(decisions: Decisions) -> list[DirectionRow]:
+    """Return who is worse and better off where no decisions are told."""
+    if decisions.worse_off is None or decisions.better_off is None:
+        return []
+    worse, better = "a worse decision", "a better one"
+    if len(decisions.favourable) == 1:
+        better = label_text(decisions.favourable[0])
+        worse = f"not {better}"
+    return [
+        DirectionRow(worse, better, decisions.worse_off, "worse off", "rounded"),
+        DirectionRow(better, worse, decisions.better_off, "better off", "rounded"),
+    ]
+
+
+def _effect(order: Sequence[Value], decision: Value, alternative: Value) -> str:
+    """Say whether people with one decision are worse off than with another; "" if not known."""
+    if len(order) > 1:
+        better = order.index(alternative) > order.index(decision)
+        return "worse off" if better else "better off"
+    if alternative in order:
+        return "worse off"
+    return "better off" if decision in order else ""
+
+
+def label_text(value: object) -> str:
+    """Return a decision in the file's own words, shortened."""
+    return shorten(value_text(value), MAX_LABEL_CHARACTERS)  # type: ignore[arg-type]
+
+
+def counted(counts: DecisionCounts, effect: str) -> float:
+    """Return how many people of a group are worse off, better off or changed."""
+    number = {"worse off": counts.worse_off, "better off": counts.better_off}.get(
+        effect, counts.changed
+    )
+    return 0.0 if number is None else number
+
+
+def _by_feature_text(decisions: Decisions, effect: str) -> str:
+    """Return whom a direction is about: groups, or how many change by each feature alone."""
+    if not effect:
+        return ""
+    if len(decisions.by_feature) == 1:
+        groups = sorted(decisions.by_feature[0].groups, key=lambda row: -counted(row, effect))
+        texts = [_group_text(row, effect) for row in groups if counted(row, effect)]
+        return "; ".join(texts[:MAX_NAMED_GROUPS])
+    parts = [
+        f"{people(number)} by {visible(one.feature)} alone"
+        for one in decisions.by_feature
+        if (number := counted(one.total, effect))
+    ]
+    together = decisions.only_together
+    if together is not None and (number := counted(together, effect)):
+        parts.append(f"{people(number)} only by several together")
+    return ", ".join(parts)
+
+
+def _favourable_label(decisions: Decisions) -> LabelDecisions | None:
+    """Return the counts of people whose true label is the favourable one; None without them."""
+    if decisions.worse_off is None or not decisions.favourable:
+        return None
+    best = decisions.favourable[-1]
+    return next((one for one in decisions.by_label if one.label == best), None)
+
+
+def _wrongly_worse_off(decisions: Decisions) -> float:
+    """Return how many people are worse off although their true label is the favourable one."""
+    row = _favourable_label(decisions)
+    return 0.0 if row is None else counted(row.total, "worse off")
+
+
+def label_sentence(decisions: Decisions) -> str | None:
+    """Return how many of those who are worse off have the favourable label in truth."""
+    worse, row = decisions.worse_off, _favourable_label(decisions)
+    if row is None or worse is None or not worse.people:
+        return None
+    number = counted(row.total, "worse off")
+    if not number and len(decisions.favourable) > 1:  # others could be wrongly worse off
+        return None
+    most: dict[tuple[str, ...], DecisionCounts] = {}
+    for one in sorted(row.groups, key=lambda group: -counted(group, "worse off")):
+        most.setdefault(tuple(one.group), one)
+    groups = [
+        f"{people(counted(one, 'worse off'))} {group_name(one)}"
+        for one in most.values()
+        if counted(one, "worse off")
+    ]
+    who = f" ({', '.join(groups)})" if number and groups else ""
+    return (
+        f"{people(number)} of the {people(worse.people)} who are worse off have the true label "
+        f"{label_text(row.label)}{who}."
+    )
+
+
+def _score_change_text(change: ScoreChange) -> str:
+    """Return how far scores or numbers change, as a sentence begins."""
+    what = "Predictions" if change.of is None else f"Scores of {label_text(change.of)}"
+    ways = [
+        f"up to {value_text(largest)} {way} ({value_text(mean)} on average)"
+        for largest, mean, way in (
+            (change.largest_rise, change.mean_rise, "higher"),
+            (change.largest_fall, change.mean_fall, "lower"),
+        )
+        if largest
+    ]
+    return f"{what} would be {' or '.join(ways)}"
+
+
+def score_sentences(decisions: Decisions) -> list[str]:
+    """Return how far scores change on average, feature by feature and group by group."""
+    if decisions.scores is None:
+        return []
+    several = len(decisions.by_feature) > 1
+    sentences = []
+    for one in decisions.by_feature:
+        groups = sorted(one.groups, key=lambda row: -max(_rise_and_fall(row)))
+        texts = [f"{group_name(row)} {_mean_change_text(row)}" for row in groups[:MAX_NAMED_GROUPS]]
+        rest = len(groups) - len(texts)
+        texts += [f"less in {rest} other groups"] if rest > 0 else []
+        name = f"{visible(one.feature)} alone" if several else f"another {visible(one.feature)}"
+        if not one.total.changed:
+            sentences.append(f"With {name} no prediction changes.")
+            continue
+        sentences.append(f"On average with {name}: {'; '.join(texts)}.")
+    return sentences
+
+
+def _rise_and_fall(row: DecisionCounts) -> tuple[float, float]:
+    return row.mean_rise or 0.0, row.mean_fall or 0.0
+
+
+def _mean_change_text(row: DecisionCounts) -> str:
+    """Return the mean change in a group, as in "0.05 higher"."""
+    rise, fall = _rise_and_fall(row)
+    ways = [
+        f"{value_text(size)} {way}" for size, way in ((rise, "higher"), (fall, "lower")) if size
+    ]
+    return " or ".join(ways) or "the same"
+
+
+def group_name(row: DecisionCounts) -> str:
+    """Return a group by its values, as in "Female, Caucasian"."""
+    return ", ".join(label_text(value) for value in row.group.values())
+
+
+def alternatives_sentence(decisions: Decisions) -> str | None:
+    """Return how many alternatives a person has, and what one at random changes."""
+    count, share = decisions.alternatives, decisions.random_share
+    if count == 1 or share is None:
+        return None
+    compared = f"Everyone was compared with {count:,} versions of themselves"
+    if decisions.scores is not None:
+        return f"{compared}."
+    return f"{compared}; with one of them at random, {percent(share)} would get another decision."
+
+
+def decision_lines(decisions: Decisions) -> list[str]:
+    """Return the decisions in plain sentences, for `print`."""
+    sensitive = [one.feature for one in decisions.by_feature]
+    rows = [row.sentence for row in direction_rows(decisions)]
+    lines = [
+        changed_sentence(decisions, sensitive), *rows, *score_sentences(decisions),
+        label_sentence(decisions), alternatives_sentence(decisions), counterparts_caveat(decisions),
+    ]  # fmt: skip
+    return [line for line in lines if line]
+
+
+def limit_lines(summary: AuditSummary) -> list[str]:
+    """Return the limit in people, or in the loss's unit, and what was found beside it."""
+    if summary.applicability is not None or summary.rates is not None:
+        return []
+    lines = [] if summary.delta is None else [limit_sentence(summary)]
+    near, unit, digits = about(summary), 1, 4
+    number = decimal(summary.statistic)
+    if counts_people(summary):
+        unit, digits = 100, 1
+        count = people(round(summary.statistic * summary.n, 0 if is_shared(summary) else 6))
+        who = "person" if count == "1" else "people"
+        number = f"{_in_100(summary.statistic)} in 100 ({near}{count} {who})"
+    bounds = [
+        f"{side} {bound(unit * end, rounding, digits)}"
+        for side, end, rounding in (
+            ("at least", summary.lower_bound, DOWN),
+            ("at most", summary.upper_bound, UP),
+        )
+        if end is not None
+    ]
+    found = f"Found {near}{number}"
+    if summary.delta is None:  # the limit says what is counted
+        found += f": {_what_counts(summary)}"
+    parts = [found]
+    if bounds:
+        each = "each " if len(bounds) > 1 else ""
+        parts.append(f"{', '.join(bounds)}, {each}with {confidence(summary)} confidence")
+    if summary.verdict == "rejected" and summary.pvalue is not None:
+        parts.append(pvalue_text(summary, summary.pvalue))
+    return [*lines, f"{'; '.join(parts)}."]
+
+
+def limit_sentence(summary: AuditSummary) -> str:
+    """Return what the limit is about."""
+    delta = summary.delta or 0.0
+    if counts_people(summary):
+        count = delta * summary.n
+        of = "" if is_shared(summary) else f" ({count:.0f} of these {summary.n:,})"
+        return f"Your limit: {_in_100(delta)} in 100 people{of} {_what_counts(summary)}."
+    return f"Your limit: {delta:g}, {_what_counts(summary)}."
+
+
+def _what_counts(summary: AuditSummary) -> str:
+    """Return what the statistic and its limit count or measure."""
+    if (label := counted_label(summary)) is not None:
+        return f"not given “{label_text(label)}”, but given it as someone else"
+    if counts_people(summary):
+        return "decided correctly, but wrongly as someone else"
+    errors = summary.provenance.loss == ERROR
+    mean = "the share of errors" if errors else mean_loss_text(summary)
+    return f"the rise of {mean} when people are swapped with similar people"
+
+
+def counts_people(summary: AuditSummary) -> bool:
+    """Say whether the statistic is a share of people."""
+    is_count = summary.provenance.loss == ERROR or counted_label(summary) is not None
+    return is_count and summary.budget == 0
+
+
+def counted_label(summary: AuditSummary) -> Value:
+    """Return the decision that the statistic counts as someone else; None where it does not."""
+    decisions, provenance = summary.decisions, summary.provenance
+    is_outcome = provenance.loss == OUTCOME and decisions is not None and decisions.scores is None
+    return provenance.pos_label if is_outcome else None
+
+
+def _in_100(share: float) -> str:
+    """Return a share as a number of people in 100, with the digits that it needs."""
+    return f"{100 * share:.3g}" if abs(share) >= ROUNDING else "0"
+
+
+def case_text(case: DecisionCase, sensitive: Sequence[str]) -> tuple[str, str]:
+    """Return who people of a profile are, sensitive features first, and who the alternative is."""
+    own = [value_text(case.profile[name]) for name in sensitive if name in case.profile]
+    rest = [
+        f"{visible(name)} {value_text(value)}"
+        for name, value in case.profile.items()
+        if name not in sensitive
+    ]
+    other = [value_text(value) for value in case.changes.values()]
+    return ", ".join([*own, *rest]), ", ".join(other)
+
+
+def group_heading(decisions: Decisions) -> str:
+    """Return whom the table by feature is about."""
+    rows = direction_rows(decisions)
+    worse = decisions.worse_off
+    if decisions.scores is not None:
+        return "How far predictions would change"
+    if worse is None:
+        return "Whose decision would change"
+    if len(decisions.changes) == BOTH_WAYS:
+        first = rows[0]
+        who = f"the {people(worse.people)} with {first.decision} who would get {first.alternative}"
+        return f"Who is worse off: {who}"
+    return f"Who is worse off: {people(worse.people)} people"
+
+
+def changed_by_feature_table(decisions: Decisions) -> Table | None:
+    """Return who is worse off (or changed) by each feature alone, group by group."""
+    if decisions.scores is not None:  # nearly everybody's changes, by however little
+        return None
+    effect = "" if decisions.worse_off is None else "worse off"
+    rows = []
+    for one in decisions.by_feature:
+        name = shorten(visible(one.feature), MAX_LABEL_CHARACTERS)
+        groups = sorted(one.groups, key=lambda row: -counted(row, effect))
+        first = groups[:MAX_NAMED_GROUPS]
+        texts = [_group_text(row, effect) for row in first]
+        rest = groups[MAX_NAMED_GROUPS:]
+        if rest:
+            number = sum(counted(row, effect) for row in rest)
+            total = sum(row.people for row in rest)
+            texts.append(f"{people(number)} of {people(total)} in {len(rest)} other groups")
+        number = counted(one.total, effect)
+        alone = f"{name} alone" if len(decisions.by_feature) > 1 else name
+        rows.append((Cell(alone), people_cell(number), Cell("; ".join(texts))))
+    if not rows:
+        return None
+    together = decisions.only_together
+    if together is not None:
+        number = counted(together, effect)
+        rows.append((Cell("only several together"), people_cell(number), Cell("")))
+    titles = ["Changed", effect.capitalize() or "People", "Of whom"]
+    return Table("by-feature", group_heading(decisions), columns_of(titles, titles[1:2]),
+                 tuple(rows))  # fmt: skip
+
+
+def _group_text(row: DecisionCounts, effect: str) -> str:
+    """Return how many of a group, as in "60 of 1,269 Male"."""
+    return f"{people(counted(row, effect))} of {people(row.people)} {group_name(row)}"
+
+
+def limit_note(summary: AuditSummary) -> str | None:
+    """Return whom the limit leaves out, whom readers would look for in it; else None."""
+    decisions = summary.decisions
+    if decisions is None or summary.applicability is not None or not counts_people(summary):
+        return None
+    if counted_label(summary) is not None:
+        return None
+    wrong = _wrongly_worse_off(decisions)
+    if not wrong:
+        return None
+    return (
+        f"The limit counts people who are decided correctly now. It leaves out the {people(wrong)} "
+        f"who are worse off and have the true label {label_text(decisions.favourable[-1])}."
+    )
+
+
+def verdict_note(summary: AuditSummary) -> str | None:
+    """Return what the verdict does not mean, or that there is none."""
+    if summary.applicability is not None:
+        return "This is not a finding that the model is fair."
+    if summary.verdict == "certified":
+        return f"This is not a finding that the model is fair{_still_changes(summary)}."
+    if _is_never_settled(summary):
+        return (
+            "Nothing shows that the model is over the limit, and this audit cannot show that it is "
+            "within it."
+        )
+    if summary.verdict == "inconclusive":
+        return "These data do not settle whether the model is over or within the limit."
+    return None
+
+
+def _is_never_settled(summary: AuditSummary) -> bool:
+    """Say whether more people like these would give no verdict: nothing can be certified."""
+    is_open = summary.verdict == "inconclusive" and summary.upper_bound is None
+    is_low = summary.delta is not None and summary.statistic <= summary.delta
+    return is_open and is_low and summary.rates is None
+
+
+def _still_changes(summary: AuditSummary) -> str:
+    """Return that decisions change within the limit too, as the end of a sentence."""
+    decisions = summary.decisions
+    if decisions is None or not decisions.changed.people:
+        return ""
+    if decisions.scores is not None:
+        return ": predictions would still change"
+    number = people(decisions.changed.people)
+    return f": the decision of {about(summary)}{number} people would still change"
+
+
+def next_steps(summary: AuditSummary) -> list[str]:
+    """Return what to do next, most useful first."""
+    sensitive = " and ".join(map(visible, summary.provenance.sensitive))
+    proxies = f"audit the other columns, which may stand in for {sensitive}"
+    decisions = summary.decisions
+    if summary.applicability is not None:
+        return [] if summary.advice is None else [summary.advice]
+    steps = []
+    if summary.verdict == "inconclusive":
+        outlook, larger = summary.outlook, "Audit a new, larger sample."
+        if _is_never_settled(summary):
+            larger = ""
+        steps.append(f"{larger} Do not move the limit to get a verdict.".strip())
+        steps += [] if outlook is None else [outlook_sentence(summary) or ""]
+    if decisions is None or not decisions.changed.people:
+        return steps
+    if wrong := _wrongly_worse_off(decisions):
+        best = label_text(decisions.favourable[-1])
+        steps.append(
+            f"Look first at the {people(wrong)} who are worse off and have the true label {best}."
+        )
+    if summary.verdict == "certified":
+        steps.append(f"Decide whether these changes are acceptable, and {proxies}.")
+    elif summary.target_scope == "counterparts":
+        steps.append("Ask which of the columns that moved should enter the decision.")
+    else:
+        them = "it" if len(summary.provenance.sensitive) == 1 else "them"
+        steps.append(
+            f"Ask whether {sensitive} should enter the decision at all. Leaving {them} out ends "
+            f"these changes, but then {proxies}."
+        )
+    return steps
+
+
+def holds_if(summary: AuditSummary) -> str:
+    """Return what bounds and verdict rest on, with the unit that was sampled."""
+    # decisions on record have no model to train
+    if summary.rates is not None:
+        return HOLDS_OF_RECORDS_IF
+    units = summary.units
+    if units is None:
+        return HOLDS_IF.format(units="people")
+    return HOLDS_IF.format(units=units.name) + units.given
+
+
+def favourable_hint(decisions: Decisions) -> str | None:
+    """Return how to learn who is worse off; None where that is known or decisions are scores."""
+    if decisions.favourable or decisions.scores is not None or not decisions.changed.people:
+        return None
+    return "Name the decision that is good for a person (`favourable`) to see who is worse off."
+
+
+def not_said(summary: AuditSummary) -> list[str]:
+    """Return what a reader must not take from the first screen; the last is what it rests on."""
+    features = alternatives_text(summary.provenance.sensitive)
+    valid = f"It holds only if {holds_if(summary)}."
+    if summary.applicability is not None:
+        return [
+            "That the model is fair, or within a limit.",
+            f"That {features} plays no part: other columns can stand in for it.",
+            valid,
+        ]
+    proxies = f"Anything about proxies: other columns that stand in for {features}."
+    if summary.target_scope == "counterparts":
+        proxies = f"What {features} causes: counterparts are statistical, and nothing is certified."
+    return ["Why decisions differ, or that equal decisions would be fair.", proxies, valid]
+
+
+def not_said_text(summary: AuditSummary) -> str:
+    """Return the same in a paragraph."""
+    *items, valid = not_said(summary)
+    return f"What this does not say: {' '.join(items)} {valid}"
+
+
+MAX_CASE_CELLS = 4_000
+MIN_CASE_ROWS = 20
+"""Rows of people that a page has room for, however many columns they have."""
+
+
+def cases_table(summary: AuditSummary, most: int | None = None) -> Table:
+    """Return the people whose decision would change, in groups of people who are alike."""
+    decisions, sensitive = summary.decisions, summary.provenance.sensitive
+    cases = () if decisions is None else decisions.cases[:most]
+    best = None if decisions is None or not decisions.favourable else decisions.favourable[-1]
+    has_labels = best is not None and any(case.labels for case in cases)
+    has_effect = decisions is not None and decisions.worse_off is not None
+    word = "decision" if decisions is None else _answer_word(decisions)
+    titles = ["People", "Who they are", word.capitalize(), "As someone who is"]
+    titles += ["Effect"] * has_effect
+    label_title = f"True label {label_text(best)}"
+    titles += [label_title] * has_labels + ["Someone like this in your file"]
+
+    def row(case: DecisionCase) -> tuple[Cell, ...]:
+        """Return one group's cells."""
+        names = [*sensitive, *(name for name in case.profile if name not in sensitive)]
+        pairs = [(visible(name), value_text(case.profile[name])) for name in names
+                 if name in case.profile]  # fmt: skip
+        alone = " alone" if len(case.changes) == 1 and len(sensitive) > 1 else ""
+        changes = [(visible(name), value_text(value) + alone) for name, value in
+                   case.changes.items()]  # fmt: skip
+        correct = case.labels.get(str(best), 0)
+        decision = ARROW.join(
+            shorten(prediction_text(one), MAX_LABEL_CHARACTERS)
+            for one in (case.decision, case.alternative)
+        )
+        return (
+            people_cell(case.people), pairs_cell(pairs), Cell(decision), pairs_cell(changes),
+            *[Cell(case.effect)] * has_effect,
+            *[Cell(f"{correct:,} of {people(case.people)}", correct)] * has_labels,
+            Cell("yes" if case.is_observed else "no"),
+        )  # fmt: skip
+
+    columns = columns_of(titles, ("People", label_title))
+    caption = f"The people whose {word} would change"
+    return Table("people", caption, columns, tuple(map(row, cases)))
+
+
+def cases_sentence(decisions: Decisions, most: int) -> str:
+    """Return how many of the people whose decision would change a table of ``most`` rows lists."""
+    listed = decisions.cases[:most]
+    count = sum(case.people for case in listed)
+    total, whose = decisions.changed.people, f"whose {_answer_word(decisions)} would change"
+    if count == total:
+        return f"The {people(count)} people {whose}, in groups of people who are alike."
+    return (
+        f"{people(count)} of the {people(total)} people {whose}, in {len(listed):,} groups of "
+        "people who are alike."
+    )
+
+
+def _people_contents(summary: AuditSummary, output: Output) -> dict[str, object]:
+    """Return what the template part ``people.j2`` shows, by name."""
+    decisions = summary.decisions
+    if decisions is None or summary.applicability is not None or not decisions.cases:
+        return {"cases": None}
+    columns = max(1, len(decisions.cases[0].profile))
+    most = output.max_moves or max(MIN_CASE_ROWS, MAX_CASE_CELLS // columns)
+    return {
+        "cases": cases_table(summary, most),
+        "listed": cases_sentence(decisions, most),
+        "order": (
+            "Largest groups first."
+            if decisions.worse_off is None
+            else "Those who are worse off come first, then the largest groups."
+        ),
+        "meaning": (
+            "Each row names the alternative with fewest changes. The last column says whether "
+            "somebody like that alternative is in the data; where it says no, only the model's "
+            "answer is known."
+        ),
+    }
+
+
+PEOPLE = Section("people", "The people", "people.j2", _people_contents)

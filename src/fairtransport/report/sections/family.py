@@ -1,0 +1,258 @@
+"""All sections of a family of audits: verdicts, each audit, and certainty."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from fairtransport.documents.verdicts import VERDICTS, VerdictRow, verdict_cell, worst_row
+from fairtransport.report.sections import Fragment, Section
+from fairtransport.report.sections.appendix import GLOSSARY
+from fairtransport.report.sections.certainty import NOT_SAID
+from fairtransport.report.sections.decisions import headline
+from fairtransport.report.sections.finding import confidence, meaning
+from fairtransport.report.sections.who import moved_sentence, moves_table
+from fairtransport.report.tables import Cell, Column, Table, changed_cell, columns_of, people_cell
+from fairtransport.report.text import (
+    NONE,
+    decimal,
+    interval_text,
+    level,
+    loss_name,
+    short_pvalue,
+    shorten,
+    visible,
+)
+
+if TYPE_CHECKING:
+    from fairtransport.documents.audit import AuditSummary
+    from fairtransport.documents.family import FamilySummary, Member
+    from fairtransport.report.sections import Output
+
+
+SWAPS = "who is swapped with whom"
+MAX_FAMILY_MOVES = 10
+"""Moves on a page for each audit; the JSON document has more."""
+
+
+def audit_facts(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
+    """Return what an audit was asked, name by name."""
+    provenance = summary.provenance
+    return (
+        ("Model", visible(provenance.model)),
+        ("Sensitive features", shorten(", ".join(map(visible, provenance.sensitive)))),
+        ("Loss", loss_name(provenance.loss)),
+        ("Budget", f"{summary.budget:g}"),
+        ("People", f"{summary.n:,}"),
+        ("Method", f"{visible(summary.method)}, seed {provenance.seed}"),
+        ("Data, SHA-256", provenance.data_sha256 or "none"),
+    )
+
+
+def _audit_meaning(summary: AuditSummary) -> str:
+    """Return whose decision would change; where that is not known, what the statistic means."""
+    if summary.applicability is not None:
+        return summary.applicability
+    return headline(summary) or meaning(summary)
+
+
+def _audit_entries(summary: FamilySummary) -> list[dict[str, Any]]:
+    """Return what is told of each audit, in the order of the table."""
+    entries = []
+    for at, (member, one) in enumerate(zip(summary.members, summary.audits, strict=True), 1):
+        name = shorten(visible(member.name))
+        moves = moves_table(one, MAX_FAMILY_MOVES)
+        # two tables of one page have captions of their own, for those who hear them
+        moves = replace(moves, key=f"moves-{at}", caption=f"Audit {at}, {name}: {SWAPS}")
+        entries.append(
+            {
+                "name": name,
+                "verdict": verdict_cell(member.verdict),
+                "meaning": _audit_meaning(one),
+                "moved": moved_sentence(one),
+                "facts": audit_facts(one),
+                "moves": moves,
+                "more": max(0, (one.moves_found or 0) - len(moves.rows)),
+            }
+        )
+    return entries
+
+
+def _family_audits_contents(summary: FamilySummary, _: Output) -> dict[str, object]:
+    """Return what the template part ``family_audits.j2`` shows; nothing without documents."""
+    return {"each": _audit_entries(summary) if summary.audits else []}
+
+
+EACH_AUDIT = Section("each", "Each audit", "family_audits.j2", _family_audits_contents)
+
+
+CAUTION = (
+    "Each audit is valid only if its cases were not used to train the model, which does otherwise "
+    "on people it has not seen."
+)
+MAX_MODEL_NAME_CHARACTERS = 40
+"""Characters of a model's name in the table; the full name follows further down."""
+COLUMNS = (
+    "Audit",
+    "Model",
+    "People",
+    "Change",
+    "Statistic",
+    "Interval",
+    "δ",
+    "p, adjusted",
+    "Verdict",
+)
+CAPTION = "The audits, a row each; Change: people whose decision would change"
+NUMERIC = ("People", "Change", "Statistic", "Interval", "δ", "p, adjusted")
+
+
+def family_row(summary: FamilySummary) -> VerdictRow:
+    """Return the row of the family's worst verdict, which marks and colours its report."""
+    return worst_row(member.verdict for member in summary.members)
+
+
+def family_title(summary: FamilySummary) -> str:
+    """Return what became of the audits, in a line."""
+    counts = Counter(one.verdict for one in summary.members)
+    del counts[None]
+    tested = counts.total()
+    for row in VERDICTS.values():
+        if row.decides and counts[row.value]:
+            number = "all" if counts[row.value] == tested else f"{counts[row.value]} of"
+            return f"{row.title} in {number} {tested} audits"
+    if "inconclusive" in counts:
+        return f"{VERDICTS['inconclusive'].title}: none of {tested} audits rejected or certified"
+    return worst_row(counts or [None]).title
+
+
+def counts_sentence(summary: FamilySummary) -> str:
+    """Return how many audits have which verdict."""
+    counts = Counter(one.verdict for one in summary.members)
+    rows = [row for row in VERDICTS.values() if counts[row.value]]
+    decided = [f"{row.phrase} in {counts[row.value]}" for row in rows if row.decides]
+    fairness = [f"δ-fairness is {' and '.join(decided)}"] if decided else []
+    others = [f"{counts[row.value]} {row.phrase}" for row in rows if not row.decides]
+    parts = [*fairness, *([", ".join(others)] if others else [])]
+    return f"Of {len(summary.members)} audits: {'; '.join(parts)}."
+
+
+def promise_sentence(summary: FamilySummary) -> str:
+    """Return what the verdicts together promise."""
+    if all(one.verdict is None for one in summary.members):
+        return "Without a threshold δ there are no verdicts."
+    return (
+        f"With {confidence(summary)} confidence no verdict here is wrong, whatever the "
+        "audits have to do with each other, if the family was declared before the data were "
+        "looked at."
+    )
+
+
+def intervals_sentence(summary: FamilySummary) -> str:
+    """Return what the intervals together promise."""
+    return (
+        f"The intervals hold for all audits together with {confidence(summary)} "
+        "confidence; an audit that is applicable is certified exactly if its interval ends at δ "
+        "or below."
+    )
+
+
+def members_table(summary: FamilySummary) -> Table:
+    """Return the audits, a row each."""
+    *before, last = COLUMNS
+    columns = (*columns_of(before, NUMERIC), Column(last, unbroken=True))
+    rows = tuple(map(_row, summary.members))
+    return Table("members", CAPTION, columns, rows)
+
+
+def _row(one: Member) -> tuple[Cell, ...]:
+    """Return one audit's cells."""
+    return (
+        Cell(visible(one.name)),
+        Cell(shorten(visible(one.model), MAX_MODEL_NAME_CHARACTERS)),
+        people_cell(one.n),
+        changed_cell(one.changed),
+        Cell(decimal(one.statistic), one.statistic),
+        Cell(interval_text(one.lower, one.upper), one.lower),
+        Cell(NONE if one.delta is None else f"{one.delta:g}", one.delta),
+        Cell(short_pvalue(one.pvalue_adjusted), one.pvalue_adjusted),
+        Cell(verdict_cell(one.verdict)),
+    )
+
+
+def _family_finding_contents(summary: FamilySummary, _: Output) -> dict[str, object]:
+    """Return what the template part ``family_finding.j2`` shows, by name."""
+    row = family_row(summary)
+    return {
+        "css_class": row.css_class,
+        "mark": row.mark,
+        "title": family_title(summary),
+        "counts": counts_sentence(summary),
+        "promise": promise_sentence(summary),
+        "intervals": intervals_sentence(summary),
+        "members": members_table(summary),
+        "caution": CAUTION,
+    }
+
+
+FAMILY_FINDING = Section(
+    "verdicts", "", "family_finding.j2", _family_finding_contents, linked=False
+)
+
+
+def family_fragment(summary: FamilySummary) -> Fragment:
+    """Return what a notebook shows of several audits."""
+    return Fragment(
+        colour=family_row(summary).line_colour,
+        title=family_title(summary),
+        lead=counts_sentence(summary),
+        table=members_table(summary),
+        caption=CAPTION,
+        footer=promise_sentence(summary),
+    )
+
+
+GLOSSARY_TERMS = ("FaiTH statistic, ψ", "Similar, comparable", "Sensitive feature", "δ-fairness, δ")
+FAMILY_TERMS = {
+    "Family": "The audits that were declared to be looked at together.",
+    "Level, α": "The largest probability that any verdict of the family is wrong.",
+    "p, adjusted": (
+        "The p-value of δ-fairness after a correction for the whole family, stepped down as "
+        "Holm's; δ-fairness is rejected when it is at most α."
+    ),
+}
+
+
+def levels_sentence(summary: FamilySummary) -> str:
+    """Return which levels the tests have."""
+    return (
+        "An audit's δ-fairness is rejected when its adjusted p-value is at most "
+        f"{level(summary.alpha)}. A certificate has level "
+        f"{_level_text(summary.certificate_level)}: rejections and certificates share the level of "
+        "the family, as each audit can be wrong in one of the two ways only, but which one is not "
+        "known."
+    )
+
+
+def _level_text(share: float) -> str:
+    """Return a level with three digits, as a percentage."""
+    return level(float(f"{share:.3g}"))
+
+
+def _family_certainty_contents(summary: FamilySummary, _: Output) -> dict[str, object]:
+    """Return what the template part ``family_certainty.j2`` shows, by name."""
+    questions = f"{summary.queried:,}" if summary.queried else "none (predictions only)"
+    facts = [
+        ("fairtransport", summary.version),
+        ("Questions asked of all models, each once", questions),
+    ]
+    return {
+        "levels": levels_sentence(summary),
+        "not_said": NOT_SAID,
+        "facts": facts,
+        "glossary": {name: GLOSSARY[name] for name in GLOSSARY_TERMS} | FAMILY_TERMS,
+    }
+
+
+FAMILY_MEANING = Section("sure", "How sure", "family_certainty.j2", _family_certainty_contents)

@@ -1,0 +1,188 @@
+"""Rates by group: who gets which decision, and who a wrong one, beside a reference group."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from fairtransport.explain.groups import ERROR, SELECTION
+from fairtransport.report.sections import Section
+from fairtransport.report.tables import Cell, Table, columns_of, people_cell
+from fairtransport.report.text import (
+    DOWN,
+    UP,
+    bound,
+    decimal,
+    level,
+    percent,
+    shorten,
+    value_text,
+    visible,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from fairtransport.documents.audit import AuditSummary, GroupComparison, GroupRate, RateTable
+    from fairtransport.explain.moves import Value
+    from fairtransport.report.sections import Output
+
+MAX_OPEN_ROWS = 12
+"""A table with more groups is folded away."""
+UNDEFINED = "–"
+METRICS = {
+    "statistical_parity_difference": "Statistical parity difference",
+    "equal_opportunity_difference": "Equal opportunity difference",
+    "average_odds_difference": "Average odds difference",
+    "demographic_parity_difference": "Demographic parity difference (largest)",
+    "equalized_odds_difference": "Equalized odds difference (largest)",
+}
+NOT_SAID = (
+    "Groups may differ in what decides, so that a difference is no proof that similar people are "
+    "treated differently, and equal rates are no proof that they are treated alike."
+)
+
+
+class FeatureTables(NamedTuple):
+    """What is shown by some features: the rates of decisions, and those of errors."""
+
+    title: str
+    decisions: list[Table]
+    errors: list[Table]
+
+
+def group_label(group: Mapping[str, Value]) -> str:
+    """Return the levels of a group, without the names of their features."""
+    return ", ".join(value_text(value) for value in group.values())
+
+
+def rate_table(table: RateTable, key: str, by: str) -> Table:
+    """Return one rate in each group, with its difference and ratio to the reference group."""
+    heading = _heading(table)
+    has_ends = table.confidence is not None
+    interval = f"{level(table.confidence)} interval" if table.confidence is not None else ""
+    reference = "reference" if table.reference is None else group_label(table.reference)
+    difference, ratio = f"Difference to {shorten(reference, 40)}, points", "Ratio"
+
+    def row(one: GroupRate) -> tuple[Cell, ...]:
+        """Return one group's cells."""
+        is_reference = one.group == table.reference
+        rate = UNDEFINED if one.rate is None else percent(one.rate)
+        return (
+            Cell(group_label(one.group)),
+            *([people_cell(one.people)] if has_ends else []),
+            Cell(rate, one.rate),
+            *([Cell(_ends(one.lower, one.upper, 100, 1, " %"), one.lower)] if has_ends else []),
+            Cell("reference" if is_reference else _compared(
+                one.difference, one.difference_lower, one.difference_upper, 100, 1
+            ), one.difference),
+            Cell("1" if is_reference else _compared(
+                one.ratio, one.ratio_lower, one.ratio_upper, 1, 2
+            ), one.ratio),
+        )  # fmt: skip
+
+    numeric = [*(["People"] if has_ends else []), heading,
+               *([interval] if has_ends else []), difference, ratio]  # fmt: skip
+    columns = columns_of(["Group", *numeric], numeric)
+    return Table(key, f"{heading}, by {by}", columns, tuple(map(row, table.groups)))
+
+
+def _heading(table: RateTable) -> str:
+    """Return what a rate is the share of, as the heading of its column."""
+    label = shorten(value_text(table.label), 40)
+    if table.kind == SELECTION:
+        return f"Gets {label}"
+    return "Wrong decision" if table.kind == ERROR else f"Wrong, of those with true label {label}"
+
+
+def _ends(
+    lower: float | None, upper: float | None, scale: int, digits: int, unit: str = ""
+) -> str:  # fmt: skip
+    """Return an interval, rounded outwards."""
+    if lower is None:
+        return UNDEFINED
+    low = bound(scale * lower, DOWN, digits)
+    if upper is None:
+        return f"{low} or more"
+    return f"{low} to {bound(scale * upper, UP, digits)}{unit}"
+
+
+def _compared(
+    value: float | None, lower: float | None, upper: float | None, scale: int, digits: int
+) -> str:  # fmt: skip
+    """Return a difference or a ratio with its interval."""
+    if value is None and lower is None:
+        return UNDEFINED
+    text = UNDEFINED if value is None else decimal(scale * value, digits)
+    return text if lower is None else f"{text} ({_ends(lower, upper, scale, digits)})"
+
+
+def metrics_table(summary: AuditSummary) -> Table:
+    """Return the group metrics, one a row."""
+
+    def rows(one: GroupComparison) -> Iterable[tuple[Cell, ...]]:
+        """Yield the metrics by some sensitive features."""
+        features = Cell(_join(one.features))
+        for name, title in METRICS.items():
+            value = getattr(one, name)
+            if value is not None:
+                yield features, Cell(title + _versus(one, name)), Cell(decimal(value, 3), value)
+
+    return Table(
+        "metrics",
+        "Group metrics",
+        columns_of(["Sensitive feature", "Metric", "Value"], ["Value"]),
+        tuple(row for one in summary.group_metrics for row in rows(one)),
+    )
+
+
+def _versus(one: GroupComparison, name: str) -> str:
+    """Return between whom a signed difference is."""
+    if name.startswith(("demographic", "equalized")) or one.reference is None:
+        return ""
+    return f", others minus {group_label(one.reference)}"
+
+
+def _join(features: Iterable[str]) -> str:
+    """Return the names of features in words."""
+    return " and ".join(shorten(visible(name)) for name in features)
+
+
+def levels_sentence(summary: AuditSummary) -> str:
+    """Return what the intervals promise, and what a rate does not say."""
+    levels = {table.confidence for one in summary.group_metrics for table in one.rates} - {None}
+    if not levels:
+        return f"Rates are coarse, and have no intervals, in a document that is shared. {NOT_SAID}"
+    confidence = level(next(one for one in levels if one is not None))
+    return (
+        f"All intervals of one table hold together with {confidence} confidence, at every "
+        f"sample size. {NOT_SAID}"
+    )
+
+
+def _groups_contents(summary: AuditSummary, _: Output) -> dict[str, object]:
+    """Return what the template part ``groups.j2`` shows; nothing where there are no decisions."""
+    parts = []
+    for at, one in enumerate(summary.group_metrics, 1):
+        if not one.rates:
+            continue
+        by = _join(one.features)
+        tables = [
+            (table.kind == SELECTION, rate_table(table, f"rates-{at}-{place}", by))
+            for place, table in enumerate(one.rates, 1)
+        ]
+        parts.append(
+            FeatureTables(
+                f"By {by}",
+                [table for is_decision, table in tables if is_decision],
+                [table for is_decision, table in tables if not is_decision],
+            )
+        )
+    return {
+        "parts": parts,
+        "most": MAX_OPEN_ROWS,
+        "metrics": metrics_table(summary),
+        "levels": levels_sentence(summary),
+    }
+
+
+GROUP_RATES = Section("group-rates", "Rates by group", "groups.j2", _groups_contents)

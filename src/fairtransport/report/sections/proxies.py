@@ -1,0 +1,115 @@
+"""Proxies: which columns tell the sensitive features, and what of the swaps goes through each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairtransport.report.sections import Section
+from fairtransport.report.tables import Cell, Table, columns_of
+from fairtransport.report.text import DOWN, UP, bound, decimal, level, pvalue, visible
+
+if TYPE_CHECKING:
+    from fairtransport.documents.audit import AuditSummary
+    from fairtransport.explain.proxies import Column, Proxies
+    from fairtransport.report.sections import Output
+
+
+NAME, ALONE, WITHOUT = "Column", "Told by it alone", "Told without it"
+DEPENDS = "Shown to depend"
+THROUGH, REST = "Added if it alone changes", "Added if it alone stays"
+HOW = (
+    "A predictor (a random forest) was fitted on half of the people and tried on the others. Its "
+    "balanced accuracy is the mean share of each level that it tells rightly; another predictor "
+    "may tell more. Where two columns tell the same, each has a high accuracy alone, and leaving "
+    "one of them out costs little. Whether a column was shown to depend on the feature is an exact "
+    "test by shuffling groups, adjusted for all columns together."
+)
+SWAPS = (
+    "The model was asked about everybody in these swaps with one column changed alone, and with "
+    "all but that one. Where the figures do not add up, columns act together; somebody with one "
+    "column put back need not be anybody who could be."
+)
+
+
+def proxy_sentence(summary: AuditSummary, one: Proxies) -> str:
+    """Return how well a sensitive feature is told by what the model receives."""
+    ends = f"{bound(one.lower, DOWN, 2)} to {bound(one.upper, UP, 2)}"
+    feature, first = visible(one.feature), one.columns[0]
+    sees = f" The model receives {feature} itself." if _is_seen(summary, one) else ""
+    return (
+        f"{feature} is told by the other columns that the model receives with a balanced accuracy "
+        f"of {decimal(one.accuracy, 2)} ({ends} at level {level(1 - one.alpha)}; guessing: "
+        f"{decimal(one.guessing, 2)}). {_strongest(feature, first)}{sees}"
+    )
+
+
+def _strongest(feature: str, column: Column) -> str:
+    """Return which column depends most on a feature, or that none was shown to."""
+    if column.depends is None:
+        return f"Of single columns {visible(column.name)} tells most."
+    if not column.depends:
+        return f"No column was shown to depend on {feature}."
+    return f"The column that depends most on {feature} is {visible(column.name)}."
+
+
+def through_sentence(summary: AuditSummary) -> str | None:
+    """Return what the swaps add that need sensitive features to change; None if not asked."""
+    one = next(iter(summary.proxies), None)
+    if one is None or one.statistic is None or one.needing is None:
+        return None
+    return (
+        f"Swaps add {decimal(one.statistic)} to the mean loss; those that need sensitive features "
+        f"to change add {decimal(one.needing)} of it. The attributable part, less what other swaps "
+        f"would add in their place, is {decimal(summary.attributable.value)}."
+    )
+
+
+def proxies_sentences(summary: AuditSummary) -> tuple[str, ...]:
+    """Return what a screen says of it: how well each feature is told, and what goes through."""
+    sentences = [proxy_sentence(summary, one) for one in summary.proxies]
+    through = through_sentence(summary)
+    if through is None:
+        return tuple(sentences)
+    columns = [one for one in summary.proxies[0].columns if one.depends is not False]
+    most = max(columns or summary.proxies[0].columns, key=lambda one: one.moved_alone or 0.0)
+    if most.moved_alone is None or most.moved_alone <= 0:
+        return (*sentences, through)
+    name = visible(most.name)
+    return (*sentences, through, f"{decimal(most.moved_alone)} is added if {name} alone changes.")
+
+
+def columns_table(one: Proxies) -> Table:
+    """Return the columns, those that tell most first."""
+    titles = [NAME, ALONE, WITHOUT, DEPENDS]
+    titles += [] if one.statistic is None else [THROUGH, REST]
+    rows = []
+    for column in one.columns:
+        shown = "not tested" if column.pvalue is None else (
+            f"{'yes' if column.depends else 'no'}, {pvalue(column.pvalue)}"
+        )  # fmt: skip
+        figures = [decimal(column.alone, 2), decimal(column.without, 2), shown]
+        if one.statistic is not None:
+            figures += [decimal(column.moved_alone), decimal(column.moved_without)]
+        rows.append(tuple(map(Cell, (visible(column.name), *figures))))
+    more = f" ({one.left_out} further columns not looked at)" if one.left_out else ""
+    caption = f"What tells {visible(one.feature)}{more}"
+    return Table("telling", caption, columns_of(titles, titles[1:]), tuple(rows))
+
+
+def _is_seen(summary: AuditSummary, one: Proxies) -> bool:
+    return one.feature in summary.provenance.features
+
+
+def _proxies_contents(summary: AuditSummary, _: Output) -> dict[str, object]:
+    if not summary.proxies:
+        return {"parts": ()}
+    through = through_sentence(summary)
+    notes = HOW if through is None else f"{HOW} {SWAPS}"
+    parts = [*(proxy_sentence(summary, one) for one in summary.proxies), through]
+    tables = map(columns_table, summary.proxies)
+    return {"parts": (*filter(None, parts), *tables, notes)}
+
+
+PROXIES = Section(
+    "proxies", "What tells the sensitive features", "parts.j2", _proxies_contents, folded=True
+)

@@ -1,0 +1,448 @@
+"""The screens of an audit, a family, a comparison and a sample-size plan."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from fairtransport.documents.verdicts import VERDICTS, comparison_row
+from fairtransport.report.console import line, print_note, terminal
+from fairtransport.report.sections.comparison import (
+    applicability_sentence,
+    certificate_sentence,
+    comparison_intervals_sentence,
+    comparison_title,
+    difference_sentence,
+    differences_table,
+    models_table,
+    risks_sentence,
+)
+from fairtransport.report.sections.decisions import (
+    alternatives_sentence,
+    alternatives_text,
+    case_text,
+    changed_sentence,
+    counterparts_caveat,
+    direction_rows,
+    favourable_hint,
+    holds_if,
+    label_sentence,
+    limit_lines,
+    limit_note,
+    score_sentences,
+    verdict_note,
+)
+from fairtransport.report.sections.family import (
+    family_row,
+    family_title,
+    intervals_sentence,
+    promise_sentence,
+)
+from fairtransport.report.sections.finding import (
+    comparable_sentence,
+    delta_sentence,
+    interval_words,
+    meaning,
+    next_audit_flags,
+    outlook_sentence,
+    part_verdict_sentence,
+    parts_sentence,
+    verdict_line,
+)
+from fairtransport.report.sections.proxies import proxies_sentences
+from fairtransport.report.sections.rates import decision_lines, rate_figures
+from fairtransport.report.sections.who import move_count_sentence
+from fairtransport.report.tables import changed_cell
+from fairtransport.report.text import (
+    NONE,
+    decimal,
+    interval_text,
+    level,
+    people,
+    percent,
+    prediction_text,
+    short_pvalue,
+    shorten,
+    value_text,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from rich.console import RenderableType
+    from rich.panel import Panel
+    from rich.table import Table
+    from rich.text import Text
+
+    from fairtransport.documents.audit import AuditSummary
+    from fairtransport.documents.comparison import ComparisonSummary
+    from fairtransport.documents.family import FamilySummary, Member
+    from fairtransport.documents.verdicts import VerdictRow
+    from fairtransport.explain.decisions import Decisions
+    from fairtransport.explain.moves import Move, Prediction
+    from fairtransport.inference import SamplePlan
+    from fairtransport.report.tables import Table as DocumentTable
+
+
+MAX_SCREEN_CASES = 3
+"""Groups of people on the first screen."""
+MAX_SCREEN_MOVES = 10
+"""Rows of the moves table; a report has more."""
+MAX_SCREEN_COLUMNS = 6
+"""Columns that a row shows of a person, besides all that change."""
+MAX_FEATURES_CHARACTERS = 100
+"""Characters of the list of features."""
+PLAN_SIZE_FACTORS = (0.5, 0.75, 1, 1.25, 1.5)
+"""The sample sizes that a plan shows, as multiples of the planned one."""
+# lines spell out what is hidden, in a terminal's own way
+_cell = partial(value_text, write=str)
+
+
+def print_result(summary: AuditSummary, title: str, *, verbose: bool = False) -> None:
+    """Print whose decision would change and the verdict; ``verbose`` adds the statistics."""
+    row = VERDICTS[summary.verdict]
+    heading = line((row.title.upper(), f"bold {row.colour}"), f"   {title}")
+    terminal().print(heading)
+    for block in _first_screen(summary):
+        terminal().print()
+        terminal().print(block)
+    if verbose:
+        terminal().print()
+        _print_frame("How sure", row, verdict_line(summary) if summary.delta is not None else None,
+                     _statistical_sentences(summary), line(""), _numbers(summary))  # fmt: skip
+        print_moves(summary)
+    _print_notes(summary)
+
+
+def _first_screen(summary: AuditSummary) -> Iterator[RenderableType]:
+    """Yield the blocks of the first screen, an empty line between them."""
+    decisions = summary.decisions
+    if summary.applicability is not None:
+        yield line(summary.applicability)
+        flags = next_audit_flags(summary)
+        for sentence in (summary.advice, None if flags is None else f"  {flags}"):
+            if sentence:
+                yield line(sentence)
+    elif decisions is not None:
+        yield _decisions_block(summary, decisions)
+    else:
+        first, *further = decision_lines(summary) or [meaning(summary)]
+        yield _indented(first, further)
+    # without these a verdict would be read as one about sensitive features, or about everybody
+    for sentence in (
+        comparable_sentence(summary), parts_sentence(summary), part_verdict_sentence(summary),
+    ):  # fmt: skip
+        if sentence:
+            yield line(sentence)
+    limits = [
+        *limit_lines(summary),
+        *filter(None, [limit_note(summary), verdict_note(summary), outlook_sentence(summary)]),
+    ]
+    if limits:
+        yield _indented(limits[0], limits[1:])
+    for sentence in proxies_sentences(summary):
+        yield line(sentence)
+    if decisions is not None and decisions.cases and summary.applicability is None:
+        yield _cases_table(summary, decisions)
+    yield two_columns(_scope_rows(summary))
+
+
+def _decisions_block(summary: AuditSummary, decisions: Decisions) -> RenderableType:
+    """Return how many decisions would change, which way, and for whom."""
+    from rich.console import Group
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(overflow="fold")
+    table.add_column(justify="right")
+    table.add_column(overflow="fold")
+    for row in direction_rows(decisions):
+        details = ": ".join(filter(None, (row.effect, row.details)))
+        change = f"  {row.decision} → {row.alternative} as someone else"
+        table.add_row(*map(line, (change, people(row.count.people), details)))
+    sentences = [
+        *score_sentences(decisions), label_sentence(decisions), alternatives_sentence(decisions),
+        favourable_hint(decisions), counterparts_caveat(decisions),
+    ]  # fmt: skip
+    first = changed_sentence(decisions, summary.provenance.sensitive)
+    return Group(line(first), table, *(_indent(one) for one in sentences if one))
+
+
+def _indented(first: str, further: Iterable[str]) -> RenderableType:
+    """Return a line with others under it."""
+    from rich.console import Group
+
+    return Group(line(first), *map(_indent, further))
+
+
+def _indent(sentence: str) -> RenderableType:
+    """Return a sentence that stands under another one."""
+    from rich.padding import Padding
+
+    return Padding(line(sentence), (0, 0, 0, 2))
+
+
+def _cases_table(summary: AuditSummary, decisions: Decisions) -> Table:
+    """Return the largest groups of people whose decision would change."""
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2))
+    table.title = line("Largest groups")
+    table.title_justify = "left"
+    table.add_column(justify="right")
+    for _ in range(3):
+        table.add_column(overflow="fold")
+    for case in decisions.cases[:MAX_SCREEN_CASES]:
+        who, other = case_text(case, summary.provenance.sensitive)
+        change = f"{_cell_of(case.decision)} → {_cell_of(case.alternative)}"
+        cells = (people(case.people), who, f"as {other}", change)
+        table.add_row(*map(line, cells))
+    return table
+
+
+def _cell_of(decision: Prediction) -> str:
+    """Return a decision as a cell of a table."""
+    return prediction_text(decision, write=str)
+
+
+def _scope_rows(summary: AuditSummary) -> dict[str, str]:
+    """Return what people were compared with, and what the audit does not cover."""
+    asked = f" ({summary.queried:,} questions)" if summary.queried else ""
+    features = alternatives_text(summary.provenance.sensitive)
+    outside = "proxies"
+    if summary.target_scope == "counterparts":
+        compared = f"the same person as typically recorded with another {features}"
+        if summary.applicability is not None:
+            compared = "nobody"
+        outside = f"what {features} causes, weak proxies"
+    elif summary.decisions is not None:
+        compared = f"the same person with another {features}"
+        if summary.target_scope != "twins":
+            compared += "; the limit counts swaps with similar people too"
+    elif summary.rates is not None:
+        compared = "people in the file who are alike in the other audited columns"
+    else:
+        compared = compared_with(summary.target_scope, has_model=bool(summary.queried))
+    return {
+        "Compared with": f"{compared}{asked}",
+        "Not covered": f"{outside}, reasons, people unlike these",
+        "Holds only if": holds_if(summary),
+        "Details": f"--verbose, or the report; seed {summary.provenance.seed}",
+    }
+
+
+def _statistical_sentences(summary: AuditSummary) -> list[str | None]:
+    """Return what the statistic says, for readers who want it on the terminal."""
+    return [
+        meaning(summary), delta_sentence(summary),
+        *decision_lines(summary)[1:],
+    ]  # fmt: skip
+
+
+def _print_frame(
+    title: str, row: VerdictRow, headline: str | None, sentences: Iterable[str | None],
+    *further: RenderableType,
+) -> None:  # fmt: skip
+    """Print a frame in the colour of a verdict, its headline first."""
+    from rich.console import Group
+
+    lines = [] if headline is None else [line((headline, f"bold {row.colour}"))]
+    lines += [line(sentence) for sentence in sentences if sentence]
+    terminal().print(frame_panel(Group(*lines, *further), title, row.colour))
+
+
+def _print_notes(document: AuditSummary | ComparisonSummary | FamilySummary) -> None:
+    """Print what a reader of the numbers should know."""
+    for warning in document.warnings:
+        print_note(warning)
+
+
+def print_moves(summary: AuditSummary) -> None:
+    """Print the largest moves: how many people, who they are, who they would have to be."""
+    from rich.table import Table
+
+    if not summary.moves or summary.rates is not None:  # swaps are no evidence of rates
+        return
+    table = Table(title=line("Who would be swapped with whom"), title_justify="left")
+    table.add_column("people", justify="right")
+    for name in ("who", "would have to be", "label", "prediction"):
+        table.add_column(name, overflow="fold")
+    say = partial(prediction_text, classes=summary.provenance.classes, write=str)
+    for move in summary.moves[:MAX_SCREEN_MOVES]:
+        change = _changes_text(move) + (" (or another)" if move.tied else "")
+        predictions = f"{say(move.prediction)} → {say(move.prediction_after)}"
+        cells = (
+            f"{move.people:.6g}",
+            _unchanged_text(move),
+            change,
+            _cell(move.label),
+            predictions,
+        )
+        table.add_row(*map(line, cells))
+    if (caption := move_count_sentence(summary, MAX_SCREEN_MOVES)) is not None:
+        table.caption = line(caption)
+    terminal().print(table)
+
+
+def _unchanged_text(move: Move) -> str:
+    """Return what stays as it is, as in "age 30, charge F"; of many columns the first."""
+    columns = [
+        (name, value) for name, value in move.from_profile.items() if name not in move.changed
+    ]
+    texts = [f"{name} {_cell(value)}" for name, value in columns]
+    if len(texts) > MAX_SCREEN_COLUMNS:
+        texts[MAX_SCREEN_COLUMNS - 1 :] = [
+            f"and {len(texts) - MAX_SCREEN_COLUMNS + 1} more columns"
+        ]
+    return ", ".join(texts)
+
+
+def _changes_text(move: Move) -> str:
+    """Return what changes, as in "sex: Male → Female"; predictions alone may differ."""
+    before, after = move.from_profile, move.to_profile
+    parts = [f"{name}: {_cell(before[name])} → {_cell(after[name])}" for name in move.changed]
+    return ", ".join(parts) or "the same profile"
+
+
+def _numbers(summary: AuditSummary) -> Table:
+    """Return the figures below the verdict, name by name."""
+    provenance, name = summary.provenance, "Interval of R" if summary.rates else "Interval"
+    interval = {name: f"{interval_words(summary)} at level {level(1 - summary.alpha)}"}
+    if summary.applicability is not None:  # of what is no evidence
+        interval = {}
+    rows = {"FaiTH statistic": decimal(summary.statistic)}
+    if summary.rates is not None:
+        rows = dict(rate_figures(summary, summary.rates))
+    elif summary.disagreement > 0:  # the part that no change of a sensitive feature explains
+        rows["  of which disagreement"] = f"{summary.disagreement:.4f}, inside profiles"
+    rows |= {
+        "Sensitive": shorten(", ".join(provenance.sensitive), MAX_FEATURES_CHARACTERS),
+        "Features": shorten(", ".join(provenance.features), MAX_FEATURES_CHARACTERS) or "none",
+        "Points": f"{summary.points} distinct, {summary.observed_points} of them observed",
+        "Questions asked": f"{summary.queried}" if summary.queried else "none (predictions only)",
+        "Compared with": compared_with(summary.target_scope, has_model=bool(summary.queried)),
+        "Similarity": provenance.similarity,
+        "Loss": provenance.loss,
+        "Budget": f"{summary.budget:g}, price {summary.price:g}",
+        **interval,
+        "Method": f"{summary.method}, seed {provenance.seed}; guarantee: {summary.guarantee}",
+    }
+    return two_columns(rows)
+
+
+def compared_with(target_scope: str, *, has_model: bool) -> str:
+    """Return whom people are compared with; where a model can be asked, they have twins."""
+    if target_scope == "counterparts":
+        return "themselves as typically recorded in another group"
+    if target_scope == "twins" or not has_model:
+        return target_scope
+    who = "observed" if target_scope == "observed" else "reference"
+    return f"{who} people and their twins"
+
+
+def frame_panel(content: RenderableType, title: str, colour: str) -> Panel:
+    """Return content in a frame as wide as it needs, its title cut if that is wider."""
+    from rich.panel import Panel
+
+    heading = line(title, short=True)
+    return Panel(content, title=heading, title_align="left", border_style=colour, expand=False)
+
+
+def two_columns(rows: dict[str, str]) -> Table:
+    """Return names and what they are, side by side; only the second column is folded."""
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows.items():
+        table.add_row(line(name), line(value))
+    return table
+
+
+def print_plan(plan: SamplePlan, notes: Sequence[str]) -> None:
+    """Print the plan's sentence, the power at sizes around it, and notes."""
+    from rich.table import Table
+
+    curve = plan.curve
+    around = sorted({int(abs(curve.n - plan.n * part).argmin()) for part in PLAN_SIZE_FACTORS})
+    table = Table("n", "power", "")
+    for at in around:
+        error = f" ± {percent(curve.error[at])}" if curve.error[at] else ""
+        mark = "planned" if curve.n[at] == plan.n else ""
+        table.add_row(f"{curve.n[at]:,}", f"{percent(curve.power[at])}{error}", mark)
+    terminal().print(line(plan.words))
+    terminal().print(table)
+    for note in (*plan.notes, *notes):
+        print_note(note)
+
+
+def print_family(summary: FamilySummary, title: str) -> None:
+    """Print what several audits say together."""
+    headline = f"{family_title(summary)}."
+    _print_frame(title, family_row(summary), headline, [promise_sentence(summary)])
+    terminal().print(_members_table(summary))
+    terminal().print(line(intervals_sentence(summary)))
+    _print_notes(summary)
+
+
+def _members_table(summary: FamilySummary) -> Table:
+    """Return the audits, a row each, as a terminal draws them."""
+    from rich.table import Table
+
+    table = Table()
+    table.add_column("audit", overflow="fold")
+    for name in ("people", "change", "statistic", "interval", "δ", "p,\nadjusted"):
+        table.add_column(name, justify="right")
+    table.add_column("verdict", no_wrap=True)
+    for one in summary.members:
+        table.add_row(*_cells(one))
+    return table
+
+
+def _cells(one: Member) -> list[Text]:
+    """Return one audit's cells, the verdict in its colour."""
+    texts = [
+        one.name, people(one.n), changed_cell(one.changed).text, decimal(one.statistic),
+        interval_text(one.lower, one.upper),
+        NONE if one.delta is None else f"{one.delta:g}", short_pvalue(one.pvalue_adjusted),
+    ]  # fmt: skip
+    colour = VERDICTS[one.verdict].colour
+    return [*map(line, texts), line((one.verdict or "untested", colour))]
+
+
+MIN_NAME_CHARACTERS = 6
+"""Characters of a model's name before it is broken."""
+
+
+def print_comparison(summary: ComparisonSummary, title: str) -> None:
+    """Print the verdict on the last model, the tables and notes."""
+    sentences = (
+        applicability_sentence(summary),
+        difference_sentence(summary),
+        certificate_sentence(summary),
+        risks_sentence(summary),
+    )
+    headline = f"{comparison_title(summary)}."
+    _print_frame(title, comparison_row(summary.verdict), headline, sentences)
+    terminal().print(_screen_table(models_table(summary)))
+    terminal().print(_screen_table(differences_table(summary)))
+    terminal().print(line(comparison_intervals_sentence(summary)))
+    _print_notes(summary)
+
+
+def _screen_table(table: DocumentTable) -> Table:
+    """Return a table of a report as a terminal draws it."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table as Rich
+
+    # without lines between columns two intervals fit into eighty characters; names may be broken
+    screen_table = Rich(title=line(table.caption), title_justify="left", box=SIMPLE_HEAD)
+    for at, column in enumerate(table.columns):
+        screen_table.add_column(
+            line(column.title), justify="right" if column.numeric else "left", overflow="fold",
+            no_wrap=at > 1, min_width=None if at > 1 else MIN_NAME_CHARACTERS,
+        )  # fmt: skip
+    for row in table.rows:
+        screen_table.add_row(*(line(cell.short) for cell in row))
+    return screen_table

@@ -1,0 +1,295 @@
+"""Maps of counterparts: a column's least move from one group's law to another's.
+
+Numbers and ordered levels keep their rank; levels change as rarely as possible. A dominant number,
+such as a capital gain of 0, is a level first. People's own uniform numbers break ties and choose
+levels, so that a counterpart depends on nobody else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+
+from fairtransport.data.columns import MISSING
+from fairtransport.similarity.column_kinds import Cells, Design
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairtransport._core.validation import BoolArray, FloatArray, IntArray
+    from fairtransport.similarity.column_kinds import ColumnKind, ColumnValues, People
+
+MIN_MODE_SHARE = 0.2
+"""A number that at least this share of people have is a level of its own."""
+MIN_CELL_PEOPLE = 30
+"""Cells with so many people of each group have a map of a number of their own."""
+BIN_PEOPLE, MAX_BINS = 15, 25
+"""Quantile shifts are means over bins of so many residuals, and so many bins at most."""
+CELL_WEIGHT = 2.0
+"""Weight, in people, of the coarser cells' frequencies in a finer cell."""
+PRIOR_WEIGHT = 0.1
+MAX_FITTING_ROUNDS = 30
+RIDGE, INTERACTION_RIDGE = 1e-3, 5.0
+ROUNDING = 1e-12
+CONVERGED = 1e-6
+
+
+class Uniforms(NamedTuple):
+    """People's own uniform numbers: for the rank inside a tie, the new level, and who moves."""
+
+    tie: FloatArray
+    level: FloatArray
+    goes: FloatArray
+
+    def take(self, rows: BoolArray) -> Uniforms:
+        """Return those of some people."""
+        return Uniforms(*(one[rows] for one in self))
+
+
+@dataclass(frozen=True)
+class Move:
+    """A move of people from group ``source`` to ``target``, and the share of the way."""
+
+    source: int
+    target: int
+    share: float
+
+
+class ColumnMap(Protocol):
+    """The move of one column; ``own`` and ``other`` are what it is given, before and after."""
+
+    def move(
+        self, values: ColumnValues, move: Move, own: People, other: People,
+        uniforms: Uniforms,
+    ) -> ColumnValues:  # fmt: skip
+        """Return the values in the other group."""
+        ...
+
+
+class GroupLaw:
+    """P(code | group, Z) = P(code | Z) t(group, code) / sum, with each group's own frequencies.
+
+    Notes
+    -----
+    P(code | Z) are frequencies in the cells of Z's first k columns, drawn to those of its first
+    k − 1, and so on; the factors t are found by iterative proportional fitting.
+    """
+
+    def __init__(
+        self, codes: IntArray, size: int, groups: IntArray, count: int,
+        given: Sequence[ColumnKind], people: People,
+    ) -> None:  # fmt: skip
+        self.cells = Cells(given, people)
+        self.overall = np.bincount(codes, minlength=size) / len(codes)
+        keys = self.cells.keys(people, len(codes))
+        self.tables = []
+        for key in keys:
+            names, places = np.unique(key, return_inverse=True)
+            table = np.bincount(places.reshape(-1) * size + codes, minlength=len(names) * size)
+            self.tables.append((names, table.reshape(len(names), size).astype(np.float64)))
+        # people of one cell have one law: a row for each
+        first, place = (np.zeros(1, np.int64), np.zeros(len(codes), np.int64))
+        if keys:
+            _, first, place = np.unique(keys[-1], return_index=True, return_inverse=True)
+        pooled = self._pool([key[first] for key in keys], len(first))
+        self.tilts = np.ones((count, size))
+        for group in range(count):
+            inside = groups == group
+            weights = np.bincount(place.reshape(-1)[inside], minlength=len(first)).astype(float)
+            own = np.bincount(codes[inside], minlength=size) + PRIOR_WEIGHT * self.overall
+            self.tilts[group] = _fit_tilt(pooled, weights, own, 1 if not keys else None)
+
+    def _pool(self, keys: Sequence[IntArray], rows: int) -> FloatArray:
+        """Return P(code | Z) at the cells of rows."""
+        shares = np.tile(self.overall, (rows, 1))
+        for key, (names, table) in zip(keys, self.tables, strict=True):
+            places = np.minimum(np.searchsorted(names, key), len(names) - 1)
+            counts = np.where((names[places] == key)[:, None], table[places], 0.0)
+            shares = (counts + CELL_WEIGHT * shares) / (
+                counts.sum(axis=1, keepdims=True) + CELL_WEIGHT
+            )
+        return shares
+
+    def __call__(self, group: int, people: People, rows: int) -> FloatArray:
+        """Return (rows, codes) the law of people in a group."""
+        law = self._pool(self.cells.keys(people, rows), rows) * self.tilts[group]
+        return np.asarray(law / law.sum(axis=1, keepdims=True))
+
+
+def _fit_tilt(
+    pooled: FloatArray, weights: FloatArray, own: FloatArray, rounds: int | None
+) -> FloatArray:
+    """Return factors under which the mean law has a group's own frequencies."""
+    tilt = np.ones(pooled.shape[1])
+    for _ in range(rounds or MAX_FITTING_ROUNDS):
+        law = pooled * tilt
+        expected = weights @ (law / law.sum(axis=1, keepdims=True))
+        factor = own / np.maximum(expected, 1e-9)
+        tilt = tilt * factor
+        if np.ptp(factor) < CONVERGED:
+            break
+    return np.asarray(tilt / tilt.max())
+
+
+def couple_codes(
+    codes: IntArray, own: FloatArray, other: FloatArray, uniforms: Uniforms, *, is_ordered: bool
+) -> IntArray:
+    """Move codes from one law to another: at the same rank, or with the fewest changes."""
+    rows = np.arange(len(codes))
+    if is_ordered:
+        rank = np.cumsum(own, axis=1)[rows, codes] - own[rows, codes] * (1 - uniforms.tie)
+        places = (np.cumsum(other, axis=1) < rank[:, None] - ROUNDING).sum(axis=1)
+        return np.asarray(np.minimum(places, own.shape[1] - 1))
+    stays = uniforms.tie * own[rows, codes] <= other[rows, codes]
+    gains = np.maximum(other - own, 0).cumsum(axis=1)
+    total = gains[:, -1]
+    new = (gains <= (uniforms.level * total)[:, None]).sum(axis=1)
+    return np.where(stays | (total <= ROUNDING), codes, np.minimum(new, own.shape[1] - 1))
+
+
+class LevelMap:
+    """The move of a column of levels, ordered or not."""
+
+    def __init__(
+        self, kind: ColumnKind, values: ColumnValues, groups: IntArray, count: int,
+        given: Sequence[ColumnKind], people: People,
+    ) -> None:  # fmt: skip
+        there = values != MISSING
+        self.is_ordered = kind.kind == "ordered"
+        self.law = GroupLaw(
+            values[there], kind.size, groups[there], count, given, _take(people, given, there)
+        )
+
+    def move(
+        self, values: ColumnValues, move: Move, own: People, other: People, uniforms: Uniforms
+    ) -> ColumnValues:  # fmt: skip
+        """Return the levels in the other group."""
+        laws = self.law(move.source, own, len(values)), self.law(move.target, other, len(values))
+        new = couple_codes(np.maximum(values, 0), *laws, uniforms, is_ordered=self.is_ordered)
+        return np.where((values != MISSING) & (uniforms.goes < move.share), new, values)
+
+
+class NumberMap:
+    """The move of a number: the residual of a regression keeps its rank."""
+
+    def __init__(
+        self, kind: ColumnKind, values: ColumnValues, groups: IntArray, count: int,
+        given: Sequence[ColumnKind], people: People, *, interacts: bool = False,
+    ) -> None:  # fmt: skip
+        there = ~np.isnan(values)
+        known, groups, inside = values[there], groups[there], _take(people, given, there)
+        self.count, self.decimals = count, kind.decimals
+        numbers, counts = np.unique(known, return_counts=True)
+        most = counts.argmax()
+        self.mode = numbers[most] if counts[most] >= MIN_MODE_SHARE * len(known) else np.nan
+        self.lowest, self.highest = numbers[0], numbers[-1]
+        is_mode = known == self.mode
+        self.mode_law = None
+        if is_mode.any():
+            self.mode_law = GroupLaw(is_mode.astype(np.int64), 2, groups, count, given, inside)
+        self.parts, self.cells = self._fit_parts(kind, known, groups, given, inside)
+        self.design, self.line, self.extra = None, np.zeros(0), None
+        rest, groups, inside = known[~is_mode], groups[~is_mode], _take(inside, given, ~is_mode)
+        if given:
+            self.design = Design(given, inside)
+            rows = self.design(inside, len(rest))
+            flags = (groups[:, None] == np.arange(count)).astype(np.float64)
+            coefficients = _ridge(np.hstack([flags, rows]), rest, RIDGE)
+            self.line = coefficients[count:]
+            if interacts:
+                residuals = rest - np.hstack([flags, rows]) @ coefficients
+                self.extra = _ridge(
+                    self._cross(groups, rows), residuals, INTERACTION_RIDGE
+                )  # fmt: skip
+            rest = rest - self._centre(groups, rows)
+        self.rest = [_sort_or_zero(rest[groups == group]) for group in range(count)]
+        bins = int(np.clip(min(map(len, self.rest)) // BIN_PEOPLE, 1, MAX_BINS))
+        self.knots = np.array(
+            [[part.mean() for part in np.array_split(one, bins)] for one in self.rest]
+        )
+
+    def _fit_parts(
+        self, kind: ColumnKind, values: ColumnValues, groups: IntArray,
+        given: Sequence[ColumnKind], people: People,
+    ) -> tuple[dict[int, NumberMap], Cells | None]:  # fmt: skip
+        """Return a map of its own for each cell of levels, where all have enough people."""
+        if not given or any(kind.is_number for kind in given):
+            return {}, None
+        cells = Cells(given, people)
+        keys = cells.keys(people, len(values))[-1]
+        names, places = np.unique(keys, return_inverse=True)
+        places = places.reshape(-1)
+        counts = np.bincount(places * self.count + groups, minlength=len(names) * self.count)
+        if counts.min() < MIN_CELL_PEOPLE:
+            return {}, None
+        return {
+            int(name): NumberMap(
+                kind, values[places == at], groups[places == at], self.count, (), {}
+            )
+            for at, name in enumerate(names)
+        }, cells
+
+    def _cross(self, groups: IntArray, rows: FloatArray) -> FloatArray:
+        return np.hstack([rows * (groups == group)[:, None] for group in range(self.count)])
+
+    def _centre(self, groups: IntArray, rows: FloatArray) -> FloatArray:
+        """Return what the given columns say, without the group's own level."""
+        centre = rows @ self.line
+        return centre if self.extra is None else centre + self._cross(groups, rows) @ self.extra
+
+    def _centre_in(self, group: int, people: People, rows: int) -> FloatArray:
+        if self.design is None:
+            return np.zeros(rows)
+        return self._centre(np.full(rows, group), self.design(people, rows))
+
+    def move(
+        self, values: ColumnValues, move: Move, own: People, other: People, uniforms: Uniforms
+    ) -> ColumnValues:  # fmt: skip
+        """Return the numbers in the other group."""
+        rows = len(values)
+        if self.cells is not None:
+            keys = [self.cells.keys(people, rows)[-1] for people in (own, other)]
+            if (keys[0] == keys[1]).all() and np.isin(keys[0], [*self.parts]).all():
+                moved = values.copy()
+                for name, part in self.parts.items():
+                    inside = keys[0] == name
+                    moved[inside] = part.move(values[inside], move, {}, {}, uniforms.take(inside))
+                return moved
+        is_mode = values == self.mode
+        becomes_mode = is_mode
+        if self.mode_law is not None:
+            own_law = self.mode_law(move.source, own, rows)
+            other_law = self.mode_law(move.target, other, rows)
+            codes = couple_codes(
+                is_mode.astype(np.int64), own_law, other_law, uniforms, is_ordered=False
+            )
+            becomes_mode = np.where(uniforms.goes < move.share, codes == 1, is_mode)
+        before = values - self._centre_in(move.source, own, rows)
+        centre = self._centre_in(move.target, other, rows)
+        knots = self.knots[move.source]
+        moved = centre + before + np.interp(before, knots, self.knots[move.target] - knots)
+        moved = values + move.share * (moved - values)
+        drawn = centre + np.quantile(self.rest[move.target], uniforms.level)
+        moved = np.where(is_mode, drawn, moved)
+        lowest, highest = np.fmin(values, self.lowest), np.fmax(values, self.highest)
+        moved = np.round(np.clip(moved, lowest, highest), self.decimals)
+        moved = np.where(becomes_mode, self.mode, moved)
+        # who had the dominant number and keeps it has no other
+        return np.where(np.isnan(values) | (is_mode & becomes_mode), values, moved)
+
+
+def _ridge(design: FloatArray, values: FloatArray, penalty: float) -> FloatArray:
+    """Return the coefficients of a ridge regression without intercept."""
+    gram = design.T @ design + penalty * np.eye(design.shape[1])
+    return np.asarray(np.linalg.solve(gram, design.T @ values))
+
+
+def _sort_or_zero(values: FloatArray) -> FloatArray:
+    return np.sort(values) if len(values) else np.zeros(1)
+
+
+def _take(people: People, given: Sequence[ColumnKind], rows: BoolArray) -> People:
+    """Return the given columns at some rows."""
+    return {kind.name: people[kind.name][rows] for kind in given}

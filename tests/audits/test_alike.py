@@ -1,0 +1,275 @@
+"""Rates by group among people alike: equal to brute force, in the file's own words."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.messages import raises
+
+import fairtransport as ft
+from fairtransport.cli.entry_point import main
+from fairtransport.report.sections.rates import NO_SIZE, decision_lines
+
+LABELS = ["declined", "approved"]
+
+
+def draw_people(seed, n=900, effect=0.0):
+    """Decisions that depend on two columns, on a group by some effect, and on chance."""
+    rng = np.random.default_rng(seed)
+    people = pd.DataFrame({
+        "ethnicity": rng.choice(["White", "Black", "Asian"], n, p=[0.55, 0.35, 0.1]),
+        "sex": rng.choice(["Female", "Male"], n), "age": rng.integers(0, 5, n),
+        "income": rng.integers(0, 4, n),
+    })  # fmt: skip
+    share = 0.2 + 0.1 * people["income"] + effect * (people["ethnicity"] == "Black")
+    people["decision"] = np.where(rng.random(n) < share, *LABELS)
+    people["repaid"] = rng.choice(LABELS, n)
+    return people
+
+
+def compare_by_hand(people, feature, alike, value):
+    """Return people and rates of each group and of the largest, by group-bys."""
+    reference = people[feature].value_counts().index[0]
+    cells = people.assign(value=value).groupby([*alike, feature])["value"].agg(["size", "mean"])
+    table = {}
+    for group in people[feature].unique():
+        if group != reference:
+            others = cells.xs(reference, level=feature).add_suffix("_r")
+            both = cells.xs(group, level=feature).join(others, how="inner")
+            weight = both["size"] / both["size"].sum()
+            table[group] = (
+                both["size"].sum(), (weight * both["mean"]).sum(), both["size_r"].sum(),
+                (weight * both["mean_r"]).sum(),
+            )  # fmt: skip
+    return reference, table
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("measure", ["decision", "error"])
+def test_rates_are_those_of_group_bys(seed, measure):
+    people = draw_people(seed, 400)
+    features = ["ethnicity", "sex", "age", "income"]
+    y = "repaid" if measure == "error" else None
+    result = ft.audit(people, y, y_pred="decision", features=features, favourable="approved",
+                      sensitive_features=["ethnicity", "sex"], rng=0)  # fmt: skip
+    people["both"] = people["ethnicity"] + ", " + people["sex"]
+    value = people["decision"] == "declined"
+    if measure == "error":
+        value = people["decision"] != people["repaid"]
+    truth = [] if y is None else [y]
+
+    tables = [one for one in result.rates.by_group if one.measure == measure]
+    assert [one.features for one in tables] == [("ethnicity",), ("sex",), ("ethnicity", "sex")]
+    for table, column, held in zip(
+        tables, ["ethnicity", "sex", "both"], [["sex"], ["ethnicity"], []], strict=True
+    ):
+        alike = [*held, "age", "income", *truth]
+        reference, expected = compare_by_hand(people, column, alike, value)
+        assert sorted(table.alike) == sorted(alike)
+        assert ", ".join(table.reference.values()) == reference
+        assert {", ".join(one.group.values()) for one in table.groups} == set(expected)
+        for one in table.groups:
+            numbers = (one.people, one.rate, one.reference_people, one.reference_rate)
+            assert numbers == pytest.approx(expected[", ".join(one.group.values())])
+        groups = people.groupby(alike)[column].transform("nunique")
+        assert table.people == (groups > 1).sum()
+
+
+@pytest.fixture(scope="module")
+def unequal():
+    people = draw_people(0, 2400, effect=0.3).drop(columns="repaid")
+    return ft.audit(people, y_pred="decision", favourable="approved", rng=0, delta=0.02,
+                    sensitive_features=["ethnicity", "sex"])  # fmt: skip
+
+
+def test_the_first_screen_speaks_the_words_of_the_file(unequal):
+    lines = decision_lines(unequal.summary)
+    first = unequal.rates.by_group[0]
+    pair = first.groups[0]
+
+    assert first.worst == {"ethnicity": "Black"}
+    assert lines[0] == (
+        f"Declined, among people alike in sex, age and income: Black {100 * pair.rate:.1f} %, "
+        f"White {100 * pair.reference_rate:.1f} % ({pair.people:,} and "
+        f"{pair.reference_people:,} people compared)."
+    )
+    assert "Your limit: 2 more in 100 get “declined” if, among people alike, everyone" in " ".join(
+        lines
+    )
+    (established,) = [one for one in lines if one.startswith("Established")]
+    least = float(established.split("at least ")[1].split()[0]) / 100
+    assert 0.02 < least <= unequal.lower_bound < least + 0.001
+    assert "by sex not established" in " ".join(lines)
+    assert sum(" p " in one for one in lines) == 1
+    text = " ".join(lines)
+    for word in ("ψ", "statistic", "mean prediction", "outcome", "worse", "100 %."):
+        assert word not in text
+
+
+def test_differences_that_cancel_are_named():
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame(
+        {"sex": rng.choice(["f", "m"], 1000), "job": rng.choice(["a", "b"], 1000)}
+    )
+    likely = np.where((people["sex"] == "f") == (people["job"] == "a"), 0.8, 0.2)
+    people["decision"] = np.where(rng.random(1000) < likely, *LABELS)
+    result = ft.audit(
+        people, y_pred="decision", favourable="approved", sensitive_features="sex", rng=0
+    )
+    text = " ".join(decision_lines(result.summary))
+
+    assert result.lower_bound > 0.2
+    assert "so that differences cancel in the rates above" in text
+
+
+def test_without_a_favourable_decision_both_are_named_and_none_is_better():
+    people = draw_people(4, 600, effect=0.3)
+    result = ft.audit(people, "repaid", y_pred="decision", sensitive_features="ethnicity", rng=0,
+                      features=["age", "income"])  # fmt: skip
+    text = " ".join(decision_lines(result.summary))
+
+    assert "Declined, among people alike" in text
+    assert "Approved, among people alike" in text
+    assert all(one.worst is None for one in result.rates.by_group if one.measure == "decision")
+    for word in ("better", "worse"):
+        assert word not in text
+
+
+def test_several_decisions_numbers_and_flags():
+    people = draw_people(5, 600)
+    people.loc[people.index % 5 == 0, "decision"] = "postponed"
+    call = dict(sensitive_features="sex", features=["age"], rng=0)
+    several = ft.audit(people, y_pred="decision", favourable="approved", **call)
+    score = np.linspace(0, 1, 600)
+    number = ft.audit(people, y_pred=score, loss="outcome", loss_range=(0, 1), **call)
+    people["yes"] = people["decision"] == "declined"
+    flag = ft.audit(people, y_pred="yes", favourable=False, **call)
+
+    assert decision_lines(several.summary)[0].startswith("Not approved, among people alike in age:")
+    assert decision_lines(number.summary)[0].startswith("Mean prediction, among people alike in")
+    mean = pd.Series(score).groupby(people["sex"]).mean().to_numpy()
+    assert number.rates.by_group[0].groups[0].rate == pytest.approx(mean.min(), abs=0.05)
+    assert decision_lines(flag.summary)[0].startswith("yes = True, among people alike in age:")
+
+
+def test_rates_of_few_people_are_not_shared(unequal):
+    shared = unequal.document(5).rates
+
+    assert [one.features for one in shared.by_group] == [("ethnicity",), ("sex",)]
+    for table, exact in zip(shared.by_group, unequal.rates.by_group, strict=False):
+        assert table.people % 10 == 0
+        by_name = {str(one.group): one for one in exact.groups}
+        for one in table.groups:
+            assert one.people % 10 == one.reference_people % 10 == 0
+            assert one.rate == pytest.approx(by_name[str(one.group)].rate, abs=0.1)
+    assert unequal.document(400).rates.by_group == ()
+    assert decision_lines(unequal.document(400))[0].startswith("Your limit")
+
+
+def make_pairs(profiles, people, wrong):
+    """So many men and women of each profile; women of the first profiles get an error."""
+    rows = [
+        {"sex": sex, "job": f"job {job:02d}", "good": 1, "guess": int(sex == "m" or job >= wrong)}
+        for job in range(profiles)
+        for sex in "fm"
+        for _ in range(people)
+    ]
+    return pd.DataFrame(rows)
+
+
+PAIRS = dict(y="good", y_pred="guess", sensitive_features="sex", features=["job"])
+
+
+def test_a_declaration_makes_the_bound_sharp():
+    """R = ψ = .2 in 40 people: .103 if answers are declared a function, else about .003."""
+    people = make_pairs(5, 4, 2)
+    declared = ft.audit(people, **PAIRS, rng=0, delta=0.1, deterministic=True)
+    bounds = [ft.audit(people, **PAIRS, rng=seed).lower_bound for seed in range(40)]
+
+    assert declared.statistic == declared.rates.value == pytest.approx(0.2)
+    assert declared.lower_bound == declared.rates.lower_bound == pytest.approx(0.1036, abs=5e-4)
+    assert declared.verdict == "rejected"
+    assert np.mean(bounds) == pytest.approx(0.003, abs=5e-4)
+    assert declared.rates.pvalue is None
+    assert declared.summary.method == "finite-sample"
+    assert "declared to be a function" in " ".join(decision_lines(declared.summary))
+
+
+def test_coins_that_look_like_a_function_are_not_taken_for_one():
+    rng = np.random.default_rng(0)
+    people = make_pairs(200, 1, 0).assign(guess=rng.integers(0, 2, 400))
+    result = ft.audit(people, **PAIRS, rng=0, delta=0.02)
+
+    assert result.disagreement == 0
+    assert result.statistic > 0.2
+    assert (result.verdict, result.lower_bound) == ("inconclusive", 0)
+    assert not result.rates.deterministic
+    # whoever declares it answers for it
+    assert ft.audit(people, **PAIRS, rng=0, delta=0.02, deterministic=True).verdict == "rejected"
+
+
+def test_a_declaration_that_the_data_contradict_is_refused():
+    people = make_pairs(10, 2, 4)
+    people.loc[0, "guess"] = 1 - people.loc[0, "guess"]
+    with raises(ft.InputError, "`deterministic` must not be declared where a profile has two"):
+        ft.audit(people, **PAIRS, deterministic=True)
+    with raises(ft.InputError, "`deterministic` is for given predictions"):
+        ft.audit(people, "good", model=lambda x: (x["sex"] == "m").astype(int), deterministic=True,
+                 features=["sex", "job"], sensitive_features="sex")  # fmt: skip
+    with raises(ft.InputError, "`deterministic` must be True or False"):
+        ft.audit(people, **PAIRS, deterministic="yes")
+
+
+def test_families_and_comparisons_take_the_declaration():
+    people = make_pairs(10, 2, 4).assign(new=1)
+    common = dict(sensitive_features="sex", features=["job"], deterministic=True, rng=0)
+    family = ft.audit_many(
+        people, "good", **common, delta=0.05,
+        audits={"old": {"y_pred": "guess"}, "plain": {"y_pred": "guess", "deterministic": False}},
+    )  # fmt: skip
+    compared = ft.compare(people, "good", y_pred={"old": "guess", "new": "new"}, **common)
+
+    assert family["old"].lower_bound > family["plain"].lower_bound
+    assert compared.summary.models[0].lower > 0.05
+    assert "ould go from" not in compared.to_markdown()
+    assert "Established of given predictions are lower bounds alone: old 0.0" in (
+        compared.to_markdown()
+    )
+    people.loc[0, "new"] = 0
+    with raises(ft.InputError, "`deterministic` must not be declared"):
+        ft.compare(people, "good", y_pred={"old": "guess", "new": "new"}, **common)
+
+
+def test_the_command_line_takes_decisions_without_outcomes(tmp_path, capsys):
+    people = draw_people(6, 800).drop(columns="repaid")
+    people.to_csv(tmp_path / "lending.csv", index=False)
+    line = f"audit {tmp_path}/lending.csv --prediction decision --sensitive sex,ethnicity --seed 0"
+    words = [*line.split(), "--json", f"{tmp_path}/audit.json"]
+
+    assert main([*words, "--favourable", "approved", "--delta", "0.05"]) == 0
+    screen = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert "Declined, among people alike in" in screen
+    assert NO_SIZE in screen
+    document = json.loads((tmp_path / "audit.json").read_text("utf-8"))
+    assert document["rates"]["by_group"][0]["decision"] == "declined"
+    assert main(words) == 2
+    assert "name the `--favourable` decision" in " ".join(capsys.readouterr().err.split())
+    assert main([*words, "--favourable", "approved", "--deterministic"]) == 2
+    assert "`--deterministic` must not be declared where" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_nothing_is_established_of_innocent_decisions():
+    """Decisions that do not depend on the group: at most 5 % of samples, with their error."""
+    alarms = 0
+    for seed in range(200):
+        people = draw_people(1000 + seed, 300).drop(columns="repaid")
+        result = ft.audit(people, y_pred="decision", favourable="approved", rng=seed,
+                          sensitive_features=["ethnicity", "sex"])  # fmt: skip
+        text = " ".join(decision_lines(result.headline))
+        alarm = "Established" in text
+        assert alarm == (result.lower_bound > 0)
+        assert alarm or NO_SIZE in text
+        alarms += alarm
+    assert alarms <= 16  # the 97.5 % quantile of a binomial of 200 at 5 %

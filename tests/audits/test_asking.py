@@ -1,0 +1,229 @@
+"""Ways of asking: until there is a verdict, for several draws; what is told, what is refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fairtransport as ft
+from fairtransport.errors import InputError
+
+rng = np.random.default_rng(3)
+PEOPLE = pd.DataFrame({"x": rng.integers(30, size=500), "g": rng.integers(2, size=500), "y": 1})
+SETTINGS = {"sensitive_features": "g", "levels": {"g": [0, 1]}, "rng": 0}
+
+
+class Box:
+    """Errs on group 1 of some profiles; counts what it was asked."""
+
+    def __init__(self, wrong, chance=1.0):
+        self.wrong, self.chance, self.asked = wrong, chance, []
+        self.rng = np.random.default_rng(1)
+
+    def __call__(self, points):
+        self.asked += list(zip(points["x"], points["g"], strict=True))
+        errs = (points["x"] < self.wrong) & (points["g"] == 1)
+        return (~(errs & (self.rng.random(len(points)) < self.chance))).astype(int).to_numpy()
+
+
+def audited(box, *, says=None, **more):
+    model = ft.access.Function(box, [0, 1], answers_at_random=says)
+    names = ("log", "repeats", "draws", "until_sure", "limit")
+    queries = ft.Queries(**{name: more.pop(name) for name in names if name in more})
+    return ft.audit(PEOPLE, "y", model=model, queries=queries, **SETTINGS | {"delta": 0.1} | more)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "verdict", "most"),
+    [(24, "rejected", 40), (1, "certified", 60), (6, "inconclusive", 60)],
+)
+def test_the_asking_stops_at_the_verdict(wrong, verdict, most):
+    box = Box(wrong)
+    result = audited(box, until_sure=True)
+
+    assert result.verdict == verdict
+    assert len(box.asked) == result.queried + 20
+    assert len(set(box.asked)) == result.queried <= most
+    assert result.query_record.people == 500
+    assert result.query_record.stopped == ("everybody" if verdict == "inconclusive" else verdict)
+    assert (result.n < 500) == (verdict != "inconclusive")
+    assert any(f"stopped after {result.n} of 500 people" in one for one in result.warnings)
+    assert (result.lower_bound >= 0.1) == (verdict == "rejected")
+    assert (result.upper_bound <= 0.1) == (verdict == "certified")
+    assert (result.pvalue <= 0.05) == (verdict == "rejected")
+    assert (result.certificate_pvalue <= 0.05) == (verdict == "certified")
+    assert 0 <= result.interval.lower <= result.lower_bound
+    document = result.document()
+    assert (document.method, document.guarantee) == ("anytime", "finite-sample")
+    assert [one.method for one in document.methods] == ["anytime"]
+    assert document.questions.stopped == result.query_record.stopped
+    # limits for a fixed number of people would not hold here
+    assert all(cell.lower is None for table in document.flows for cell in table.cells)
+    assert "anytime" in result.to_markdown()
+    assert f"Among the {result.n} people asked about, errors would" in result.to_markdown()
+    assert f"questions, about {result.n} of 500 people, until " in result.to_markdown()
+    # how many people would do is not known where the answers decide when to stop
+    assert result.outlook is document.outlook is None
+
+
+def test_a_statistic_is_that_of_the_people_asked_about():
+    box = Box(24)
+    result = audited(box, until_sure=True)
+    gains = [
+        (x < 24) * (g == 0) for x, g in result.moves[["from_x", "from_g"]].itertuples(index=False)
+    ]
+
+    assert all(gains)
+    assert result.statistic == result.moved.total / result.n == result.law.estimate
+
+
+@pytest.mark.parametrize("budget", [2, 9, 20])
+def test_a_budget_of_questions_is_never_exceeded(budget):
+    box = Box(6)
+    result = audited(box, until_sure=True, limit=budget)
+
+    repeats = result.query_record.repeats.count
+    # a person needs two questions, and some are asked again
+    assert budget - 1 <= len(box.asked) == result.queried + repeats <= budget
+    assert repeats == budget // 3
+    assert (result.verdict, result.query_record.stopped) == ("inconclusive", "budget")
+
+
+def test_stopped_audits_go_on_from_their_log(tmp_path):
+    log, first = tmp_path / "a.sqlite", Box(24)
+    more = {"queries": ft.Queries(until_sure=True, log=log, repeats=0)}
+
+    def asked(box):
+        model = ft.access.named(ft.access.Function(box, [0, 1]), "box 1")
+        return ft.audit(PEOPLE, "y", model=model, **SETTINGS, delta=0.1, **more)
+
+    found, second = asked(first), Box(24)
+    again = asked(second)
+    assert len(first.asked) == found.queried > 0
+    assert not second.asked
+    assert again.document().to_json() == found.document().to_json()
+
+
+@pytest.mark.parametrize("draws", [1, 2, 7])
+def test_each_question_is_asked_so_many_times(draws):
+    box = Box(24, 0.6)
+    result = audited(box, draws=draws, says=True)
+    times = pd.Series(box.asked).value_counts()
+
+    assert set(times) == {draws}
+    assert len(times) == result.queried == 60
+    assert result.query_record.draws == result.document().questions.draws == draws
+    assert result.upper_bound == np.inf
+    assert result.verdict in {"rejected", "inconclusive"}
+    assert result.baseline_risk == pytest.approx(
+        float(result.space.frequencies @ result.problem.losses)
+    )
+    assert result.statistic == result.law.estimate != result.solution.value
+    assert result.document().method == "draws"
+    assert result.outlook is None
+    assert any("noise is not counted" in one for one in result.document().warnings)
+    # a question has several answers, and accuracy is none of the most frequent one's
+    assert result.document().group_metrics == ()
+    assert any("Group metrics are left out" in one for one in result.document().warnings)
+
+
+def test_one_answer_is_for_good_unless_the_model_says_otherwise():
+    plain, told = audited(Box(24)), audited(Box(24), draws=1, says=False)
+
+    assert plain.query_record.draws is told.query_record.draws is None
+    assert plain.document().to_json() == told.document().to_json()
+    assert audited(Box(24), says=True).document().method == "draws"
+    random = ft.access.Function(Box(24), [0, 1], answers_at_random=True)
+    more = {"sensitive_features": "g"}
+    with pytest.raises(InputError, match="`models` must not answer at random"):
+        ft.compare(PEOPLE, "y", models={"a": random, "b": random}, **more)
+    with pytest.raises(InputError, match="`model` must not answer at random"):
+        ft.Monitor(y="y", model=random, levels={"g": [0, 1]}, delta=0.1, **more)
+
+
+def test_draws_are_kept_apart_in_a_log(tmp_path):
+    log = tmp_path / "a.sqlite"
+
+    def asked(box, draws):
+        model = ft.access.named(ft.access.Function(box, [0, 1]), "box 1")
+        return ft.audit(
+            PEOPLE,
+            "y",
+            model=model,
+            **SETTINGS,
+            delta=0.1,
+            queries=ft.Queries(log=log, draws=draws),
+        )
+
+    first, more, same = Box(24, 0.6), Box(24, 0.6), Box(24, 0.6)
+    asked(first, 2)
+    found = asked(more, 5)
+    assert (len(first.asked), len(more.asked)) == (120, 180)
+    assert asked(same, 5).lower_bound == found.lower_bound
+    assert not same.asked
+
+
+def test_many_draws_of_a_biased_box_reject_where_noise_alone_does_not():
+    assert audited(Box(24, 0.9), draws=10, delta=0.05).verdict == "rejected"
+
+    class Noise(Box):
+        def __call__(self, points):
+            return (self.rng.random(len(points)) < 0.5).astype(int)
+
+    plain = audited(Noise(0), delta=0.05)
+    drawn = audited(Noise(0), delta=0.05, draws=10)
+    # one answer for good makes bias of noise
+    assert plain.statistic > 0.15
+    assert drawn.statistic < 0.05 < drawn.solution.value
+    assert drawn.verdict == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        ({"until_sure": True, "delta": None}, "`delta` must be given with `queries.until_sure`"),
+        ({"until_sure": 1}, "`queries.until_sure` must be True or False, got 1"),
+        ({"limit": 5}, "`queries.limit` must be given with `queries.until_sure`"),
+        ({"until_sure": True, "limit": 0}, "must be a whole number >= 1, got 0"),
+        ({"until_sure": True, "limit": 1}, "all twins (2), beside 0 questions that are asked"),
+        ({"until_sure": True, "draws": 2}, "must not be given together"),
+        ({"draws": 0}, "`queries.draws` must be a whole number >= 1, got 0"),
+        ({"draws": 2.5}, "`queries.draws` must be a whole number >= 1, got 2.5"),
+        ({"repeats": -1}, "`queries.repeats` must be a whole number >= 0, got -1"),
+        ({"draws": 2, "budget": 0.1}, "`queries.draws` needs a `budget` of 0, got 0.1"),
+        ({"says": True, "budget": 0.1}, "a model that answers at random needs a `budget` of 0"),
+        ({"says": True, "until_sure": True}, "a model that does not answer at random"),
+        ({"says": False, "draws": 2},
+         "`queries.draws` needs a model that answers at random, got one that"),
+        ({"draws": 2, "method": "efron"}, "needs the `method` 'finite-sample', got 'efron'"),
+        ({"until_sure": True, "loss": "squared"},
+         "`loss_range` must be given for the loss 'squared'"),
+        ({"until_sure": True, "targets": PEOPLE[:9]}, "without `targets`, got `targets`"),
+        ({"draws": 2, "similarity": ft.similarity.IgnoreSensitive(tolerance={"x": 1})},
+         "IgnoreSensitive() without `targets`, got IgnoreSensitive(exact=(), tolerance={'x': 1}"),
+    ],
+)  # fmt: skip
+def test_ways_of_asking_without_a_proof_are_refused_before_anything_is_asked(more, sentence):
+    box = Box(3)
+    with pytest.raises(InputError) as caught:
+        audited(box, **more)
+    assert sentence in str(caught.value)
+    assert not box.asked
+
+
+def test_given_predictions_cannot_be_asked_for():
+    for more in (ft.Queries(draws=2), ft.Queries(until_sure=True)):
+        with pytest.raises(InputError, match="needs a `model` to ask, got predictions"):
+            ft.audit(
+                PEOPLE,
+                "y",
+                y_pred="x",
+                sensitive_features="g",
+                features=["g"],
+                delta=0.1,
+                queries=more,
+            )
+
+
+def test_an_audit_that_stopped_plans_no_other():
+    with pytest.raises(InputError, match="`pilot` must be an audit that asked once"):
+        ft.inference.sample_size(pilot=audited(Box(24), until_sure=True), delta=0.1)

@@ -1,0 +1,202 @@
+"""Audits with counterparts: verdicts, bounds, decisions, families and documents."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import beta, norm
+
+import fairtransport as ft
+from fairtransport.cli import main
+from fairtransport.errors import FairtransportError
+
+
+def draw(n=1500, seed=0, shift=13.0):
+    rng = np.random.default_rng(seed)
+    is_man = rng.random(n) < 0.5
+    people = pd.DataFrame({"sex": np.where(is_man, "m", "f"), "grade": rng.normal(size=n)})
+    people["height"] = 168 + shift * is_man + 6 * rng.normal(size=n)
+    people["good"] = (people["grade"] + rng.normal(0, 0.7, n) > 0).astype(int)
+    return people
+
+
+PEOPLE = draw()
+CALL = dict(sensitive_features="sex", features=["grade", "height"], delta=0.02, rng=0)
+
+
+def by_height(asked):
+    """Give to the tall among the able."""
+    return ((asked["grade"] > 0) & (asked["height"] > 170)).astype(int)
+
+
+def audit(model=by_height, people=PEOPLE, similarity="counterparts", **more):
+    return ft.audit(people, "good", model=model, similarity=similarity, **(CALL | more))
+
+
+@pytest.fixture(scope="module")
+def result():
+    return audit()
+
+
+def test_a_blind_model_that_uses_a_proxy_is_rejected_by_the_next_audit():
+    first = ft.audit(PEOPLE, "good", model=by_height, **CALL)
+    assert first.verdict == "not-applicable"
+    second = ft.audit(PEOPLE, "good", model=by_height, **CALL | first.next_audit)
+    assert (second.verdict, second.target_scope) == ("rejected", "counterparts")
+    assert second.n + second.similarity.model_.size == len(PEOPLE)
+
+
+def test_a_pipeline_that_drops_the_sex_has_the_same_next_step():
+    first = ft.audit(PEOPLE, "good", model=by_height, **CALL | {"features": None})
+    assert first.verdict == "not-applicable"
+    assert audit(features=None).verdict == "rejected"
+
+
+def test_the_bound_is_that_of_the_formula(result):
+    law = result.query_record.law
+    count = round(result.statistic * result.n)
+    exact = beta.ppf(0.025, count, result.n - count + 1)
+    below = np.hypot(count / result.n - exact, norm.isf(0.025) * law.spread)
+    assert law.spread > 0
+    assert result.lower_bound == pytest.approx(count / result.n - below)
+    assert (result.guarantee, result.pvalue, result.certificate_pvalue) == (
+        "approximate",
+        None,
+        None,
+    )
+    assert (result.summary.upper_bound, result.summary.pvalue) == (None, None)
+    assert (result.summary.interval.lower, result.summary.interval.upper) == (None, None)
+    assert result.attributable.value == result.statistic
+    assert result.attributable.verdict == result.verdict
+
+
+def test_decisions_are_those_of_counterparts(result):
+    space, answers = result.space, np.asarray(result.answers.predictions)
+    person = {family: at for at, family in enumerate(space.families) if space.counts[at]}
+    changed = sum(
+        space.counts[person[family]]
+        for at, family in enumerate(space.families)
+        if not space.counts[at] and answers[at] != answers[person[family]]
+    )
+    assert result.decisions.changed.people == changed > 0
+    assert "as the same person as typically recorded with another sex" in str(result)
+    assert result.decisions.changed.scope == "these counterparts"
+    assert {"height", "sex"} <= set(result.decisions.cases[0].changes)
+
+
+def test_columns_that_say_nothing_give_no_verdict():
+    people = draw(shift=0.0)
+    closed = audit(people=people)
+    assert closed.verdict == "not-applicable"
+    assert closed.decisions is None
+    assert "do not reveal it better than guessing" in closed.applicability
+    assert "not evidence of fairness" in closed.applicability
+    assert "standard deviations (sex) would have been seen" in closed.applicability
+    # also where the sex is received and not used
+    assert audit(people=people, features=None).verdict == "not-applicable"
+
+
+def test_a_proxy_that_is_not_used_is_neither_rejected_nor_certified():
+    unused = audit(lambda asked: (asked["grade"] > 0).astype(int), delta=0.5)
+    assert unused.verdict == "inconclusive"
+    assert unused.lower_bound == 0
+
+
+def test_a_sex_that_is_received_and_used_counts_with_a_closed_gate():
+    def by_sex(asked):
+        return ((asked["grade"] > 0) & (asked["sex"] == "m")).astype(int)
+
+    people = draw(shift=0.0)
+    assert audit(by_sex, people, features=None).verdict == "rejected"
+
+
+def test_a_family_shares_the_level_of_its_gates():
+    found = ft.audit_many(
+        PEOPLE, "good", similarity="counterparts", alpha=0.05, **CALL,
+        audits={"tall": {"model": by_height}, "able": {"model": lambda x: (x["grade"] > 0) * 1}},
+    )  # fmt: skip
+    assert {one.similarity.model_.level for one in found.values()} == {0.0125}
+    assert found.verdicts == {"tall": "rejected", "able": "inconclusive"}
+    assert [member.pvalue for member in found.members] == [None, None]
+
+
+def test_counterparts_fitted_on_other_people_hold_out_nobody():
+    similarity = ft.similarity.Counterparts(["sex"], features=["grade", "height"])
+    result = audit(similarity=similarity.fit(draw(seed=1)))
+    assert (result.n, result.verdict) == (len(PEOPLE), "rejected")
+    with pytest.raises(FairtransportError, match="lacks 'height'"):
+        audit(similarity=ft.similarity.Counterparts(["sex"]).fit(draw()[["sex", "grade"]]))
+
+
+def test_several_features_and_groups():
+    rng = np.random.default_rng(3)
+    people = PEOPLE.assign(race=rng.choice(list("abc"), len(PEOPLE)))
+    people["height"] += 8 * (people["race"] == "a")
+    result = audit(people=people, sensitive_features=["sex", "race"])
+    assert result.decisions.alternatives == 3
+    assert {one.feature for one in result.decisions.by_feature} == {"sex", "race"}
+    assert result.verdict == "rejected"
+
+
+def test_documents_show_the_gate_and_no_people_if_shared(result, tmp_path):
+    page = result.to_html(tmp_path / "report.html").read_text("utf-8")
+    assert "Which columns depend on sex" in page
+    assert len(result.summary.counterparts.pairs) == 10
+    shared = result.document(share=5)
+    assert shared.counterparts is None
+    assert "People drawn at random" not in result.to_html(
+        tmp_path / "shared.html", share=5
+    ).read_text("utf-8")
+
+
+def test_proxies_show_the_same_gate(result):
+    (sex,) = result.proxies().proxy_list
+    assert [column.name for column in sex.columns if column.depends] == ["height"]
+    blind = ft.audit(draw(seed=2), "good", model=by_height, **CALL).proxies()
+    assert [one.name for one in blind.proxy_list[0].columns if one.depends] == ["height"]
+    assert "The column that depends most on sex is height." in blind.to_markdown()
+    innocent = ft.audit(draw(shift=0.0), "good", model=by_height, **CALL).proxies()
+    assert "No column was shown to depend on sex." in innocent.to_markdown()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (dict(model=None, y_pred="good"), "needs a model to ask"),
+        (dict(budget=0.1), "`budget` must be left out"),
+        (dict(levels={"sex": ["f", "m"]}), "`levels` must be left out"),
+        (dict(queries=ft.Queries(draws=3)), "`queries.draws` must be left out"),
+        (dict(similarity=ft.similarity.Counterparts(level=0.05)), "at most half of `alpha`"),
+        (dict(similarity=ft.similarity.Counterparts(fit_share=0.999)), "`fit_share` must leave"),
+        (dict(similarity=ft.similarity.Counterparts(["race"])), "must be those of the audit"),
+        (dict(sensitive_features="flag"), "at least 20 people of each group"),
+    ],
+)
+def test_what_counterparts_cannot_follow_is_refused(settings, message):
+    people = PEOPLE.assign(flag=np.arange(len(PEOPLE)) < 10)
+    with pytest.raises(FairtransportError, match=message):
+        ft.audit(
+            people, "good", **dict(model=by_height, similarity="counterparts") | CALL | settings
+        )
+
+
+def test_comparisons_refuse_them():
+    with pytest.raises(FairtransportError, match="is for `audit` and `audit_many` alone"):
+        ft.compare(PEOPLE, "good", models={"a": by_height, "b": by_height}, rng=0,
+                   sensitive_features="sex", similarity="counterparts")  # fmt: skip
+
+
+def test_the_command_line_takes_them(tmp_path, capsys):
+    import skops.io as skops
+    from sklearn.tree import DecisionTreeClassifier
+
+    columns = ["grade", "height"]
+    tree = DecisionTreeClassifier(max_depth=3).fit(PEOPLE[columns], by_height(PEOPLE))
+    skops.dump(tree, tmp_path / "model.skops")
+    PEOPLE.to_csv(tmp_path / "people.csv", index=False)
+    line = (
+        f"audit {tmp_path}/people.csv --label good --sensitive sex --model {tmp_path}/model.skops "
+        "--seed 0 --delta 0.02 --similarity counterparts"
+    ).split()
+    assert main(line) == 3
+    assert main([*line, "--similarity-settings.legitimate", "grade"]) == 3
+    assert "typically recorded with another sex" in " ".join(capsys.readouterr().out.split())

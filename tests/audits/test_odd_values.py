@@ -1,0 +1,113 @@
+"""Odd types, values and models are refused in a sentence, never with a traceback."""
+
+import time
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import fairtransport as ft
+from fairtransport.errors import DataError, FairtransportError, InputError, ModelError
+
+GROUP, LABEL = ["a", "b"] * 8, [0, 1] * 8
+PEOPLE = pd.DataFrame({"g": GROUP, "x": [1, 2] * 8, "y": LABEL})
+
+
+def ones(points):
+    return np.ones(len(points), int)
+
+
+def audited(people=PEOPLE, model=ones, **more):
+    return ft.audit(people, "y", model=model, sensitive_features="g", rng=0, **more)
+
+
+UUIDS = pa.ExtensionArray.from_storage(
+    pa.uuid(), pa.array([b"0" * 16, b"1" * 16] * 8, pa.binary(16))
+)
+ARROW = {
+    "string view": pa.array(GROUP).cast(pa.string_view()),
+    "binary view": pa.array([b"1", b"2"] * 8).cast(pa.binary_view()),
+    "run-end": pa.RunEndEncodedArray.from_arrays([8, 16], [1, 2]),
+    "map": pa.array([[("k", 1)], [("k", 2)]] * 8, pa.map_(pa.string(), pa.int64())),
+    "uuid": UUIDS,
+}
+
+
+@pytest.mark.parametrize("kind", ARROW)
+def test_types_that_arrow_cannot_group_by(kind):
+    with pytest.raises(DataError, match="must have types that pyarrow can group by"):
+        audited(pa.table({"g": GROUP, "x": ARROW[kind], "y": LABEL}))
+
+
+@pytest.mark.odd
+def test_numbers_that_are_none():
+    with pytest.raises(DataError, match="types that pandas can group by"):
+        audited(PEOPLE.assign(x=[Decimal("sNaN"), Decimal(1)] * 8))
+    wide = pl.Series([1, 2**100] * 8, dtype=pl.Int128)
+    with pytest.raises(DataError, match="types that polars can group by"):
+        audited(pl.DataFrame({"g": GROUP, "x": wide, "y": LABEL}))
+
+
+@pytest.mark.odd
+def test_names_of_columns(tmp_path):
+    names = pd.Index(["g", "x\ud800", "y"], dtype=object)
+    with pytest.raises(InputError, match="whole characters in column names"):
+        audited(PEOPLE.set_axis(names, axis=1))
+    (tmp_path / "a.csv").write_bytes(b"g,x\x00,y\n" + b"a,1,0\nb,2,1\n" * 8)
+    with pytest.raises(DataError, match="must not hold NUL"):
+        audited(tmp_path / "a.csv")
+
+
+class Plain:
+    def predict(self, points):
+        return ones(points)
+
+
+def failing(name):
+    """Return a model of which reading an attribute fails."""
+
+    def fail(_):
+        msg = "boom"
+        raise RuntimeError(msg)
+
+    return type("Failing", (Plain,), {name: property(fail)})()
+
+
+@pytest.mark.parametrize("name", ["feature_names_in_", "predict", "classes_", "steps"])
+def test_models_whose_attributes_fail(name):
+    with pytest.raises(ModelError, match="failed when its attributes were read: RuntimeError"):
+        audited(model=failing(name))
+
+
+@pytest.mark.parametrize("error", [RuntimeError, GeneratorExit, StopIteration, SystemExit])
+def test_models_that_fail(error):
+    def model(_):
+        raise error
+
+    with pytest.raises(ModelError, match=f"failed on 4 points: {error.__name__}"):
+        audited(model=model)
+
+
+def test_a_date_of_the_source_that_is_none(monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "x")
+    with pytest.raises(InputError, match="SOURCE_DATE_EPOCH must be a whole number, got 'x'"):
+        audited()
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    assert audited().n == 16
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "csv"])
+def test_many_bins(tmp_path, library):
+    people = PEOPLE.assign(x=np.arange(16.0))
+    data = {"pandas": people, "polars": pl.from_pandas(people), "csv": tmp_path / "a.csv"}[library]
+    people.to_csv(tmp_path / "a.csv", index=False)
+    edges = np.linspace(-100, 100, 1000).tolist()
+    points = audited(data, bins={"x": edges}, features=["x"]).space.columns["x"]
+    assert len(np.unique(points.codes)) == 16
+    start = time.process_time()
+    with pytest.raises(FairtransportError, match=r"at most 1,000 edges, got 1,000,000"):
+        audited(data, bins={"x": np.linspace(0, 1, 10**6)})
+    assert time.process_time() - start < 5

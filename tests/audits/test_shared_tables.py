@@ -1,0 +1,177 @@
+"""Shared documents of all tables of four cells: none fixes the size of a small one.
+
+``python tests/audits/test_shared_tables.py 30 5`` goes through all tables of 30 people.
+"""
+
+import json
+import sys
+from collections import defaultdict
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fairtransport as ft
+from fairtransport.errors import FairtransportError
+
+
+class Design(NamedTuple):
+    """Four cells (group, job, true label, prediction), and how they are audited."""
+
+    cells: tuple
+    options: dict
+    predictions: bool = False
+
+
+def hires(people):
+    return ((people["group"] == "a") | (people["job"] == "cook")).astype(int)
+
+
+MODEL = {"model": hires, "features": ["group", "job"]}
+JOBS = (("a", "clerk", 1, 1), ("a", "cook", 1, 1), ("b", "clerk", 1, 0), ("b", "cook", 1, 1))
+DESIGNS = {
+    "jobs": Design(JOBS, MODEL),
+    "labels": Design(
+        (("a", "clerk", 1, 1), ("a", "clerk", 0, 1), ("b", "clerk", 1, 0), ("b", "clerk", 0, 0)),
+        MODEL,
+    ),
+    "two features": Design(JOBS, {**MODEL, "sensitive_features": ["group", "job"]}),
+    "predictions": Design(
+        (("a", "clerk", 1, 1), ("a", "clerk", 1, 0), ("b", "clerk", 1, 0), ("b", "clerk", 1, 1)),
+        {"y_pred": "said"}, predictions=True,
+    ),
+}  # fmt: skip
+
+
+def document(design, table, at_least):
+    """Return the shared document of a table; nothing for one that cannot be audited."""
+    result = audit(design, table)
+    if result is None:
+        return ""
+    return json.dumps(result.document(at_least).as_json(), sort_keys=True)
+
+
+def audit(design, table, **more):
+    """Audit the people of a table; None where a label or a group is missing."""
+    rows = [(*cell, count) for cell, count in zip(design.cells, table, strict=True) if count]
+    people = pd.DataFrame(rows, columns=["group", "job", "good", "said", "count"])
+    options = {"sensitive_features": "group", "counts": "count", "rng": 0, "favourable": 1}
+    if not design.predictions:
+        people = people.drop(columns="said")
+    try:
+        return ft.audit(people, "good", **options | design.options | more)
+    except FairtransportError:
+        return None
+
+
+def tables(n):
+    """Yield all tables of n people in four cells."""
+    for cells in product(range(n + 1), repeat=3):
+        if sum(cells) <= n:
+            yield (*cells, n - sum(cells))
+
+
+def tables_of_small_cells(n, at_least, place):
+    """Yield all tables in which three cells are small or empty."""
+    for cells in product(range(at_least), repeat=3):
+        yield (*cells[:place], n - sum(cells), *cells[place:])
+
+
+def find_fixed(documents, at_least):
+    """Return the tables of which a document fixes the size of a small cell."""
+    same = defaultdict(list)
+    for table, text in documents.items():
+        same[text].append(table)
+    return [
+        table
+        for table, text in documents.items()
+        if text
+        and any(
+            0 < size < at_least and len({other[cell] for other in same[text]}) == 1
+            for cell, size in enumerate(table)
+        )
+    ]
+
+
+def collapse(table, at_least):
+    """Return the table with few people counted in the largest cell."""
+    largest = int(np.argmax(table))
+    cells = [size if size >= at_least else 0 for size in table]
+    cells[largest] += sum(table) - sum(cells)
+    return tuple(cells)
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+@pytest.mark.parametrize("n", [20, 300, 3000])
+def test_a_document_is_as_if_small_cells_had_nobody(name, n):
+    rng, design, compared = np.random.default_rng(n), DESIGNS[name], 0
+    for _ in range(4):
+        table = [*rng.integers(0, 5, 2), int(rng.integers(0, n // 2))]
+        table = tuple(map(int, rng.permutation([*table, n - sum(table)])))
+        emptied = document(design, collapse(table, 5), 5)
+        compared += bool(emptied)
+
+        assert not emptied or document(design, table, 5) == emptied
+    assert compared > 1
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+@pytest.mark.parametrize("n", [40, 300, 3000])
+def test_bounds_of_people_who_are_counted_elsewhere_hold(name, n):
+    design, features = DESIGNS[name], DESIGNS[name].options.get("sensitive_features", ["group"])
+    levels = {"group": ["a", "b"], "job": ["clerk", "cook"]}
+    # declared, as levels that few people have are not compared
+    more = {} if design.predictions else {"levels": {one: levels[one] for one in features}}
+    for largest, few in product(range(4), [(4, 4), (1, 4)]):
+        rest = [cell for cell in range(4) if cell != largest]
+        table = dict(zip(rest, [*few, n // 4], strict=True)) | {largest: n - n // 4 - sum(few)}
+        result = audit(design, [table[cell] for cell in range(4)], **more)
+        shared = result.document(5)
+
+        assert shared.interval.lower <= result.interval.lower
+        assert (shared.interval.upper or np.inf) >= result.interval.upper
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DESIGNS)
+def test_no_document_of_few_people_fixes_a_small_cell(name):
+    documents = {table: document(DESIGNS[name], table, 3) for table in tables(9)}
+
+    assert find_fixed(documents, 3) == []
+    assert len({*documents.values()}) > 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [300, 3000])
+@pytest.mark.parametrize("name", DESIGNS)
+def test_no_document_fixes_one_of_three_small_cells(name, n):
+    documents = {
+        table: document(DESIGNS[name], table, 5)
+        for place in (0, 2)
+        for table in tables_of_small_cells(n, 5, place)
+    }
+
+    assert find_fixed(documents, 5) == []
+    assert len({*documents.values()}) > 1
+
+
+def test_decisions_and_group_rates_are_shared_where_cells_are_large():
+    shared = json.loads(document(DESIGNS["jobs"], (1003, 4, 1201, 792), 5))
+    decisions = shared["decisions"]
+
+    assert decisions["worse_off"]["people"] == 1205  # the four are counted among them
+    assert [one["worse_off"] for one in decisions["by_group"]] == [0, 1205]
+    assert decisions["worse_off"]["lower"] < 1201 / 3000 < decisions["worse_off"]["upper"]
+    assert decisions["cases"] == []
+    (comparison,) = shared["group_metrics"]
+    assert comparison["rates"]
+
+
+if __name__ == "__main__":
+    n, at_least = map(int, sys.argv[1:3])
+    for name in sys.argv[3:] or DESIGNS:
+        documents = {table: document(DESIGNS[name], table, at_least) for table in tables(n)}
+        fixed = find_fixed(documents, at_least)
+        sys.stdout.write(f"{name}: {len(fixed)} of {len(documents)} tables, {fixed[:3]}\n")

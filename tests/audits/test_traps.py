@@ -1,0 +1,453 @@
+"""Verdict traps: situations in which an audit would accuse or acquit by mistake, each with an
+innocent control."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fairtransport as ft
+from fairtransport.cli import main
+
+CALL = dict(sensitive_features="sex", delta=0.05, rng=0)
+INDEPENDENT = "ows must be independent people, or the bounds are too narrow."
+
+
+def draw(n=400, seed=11):
+    """People with a sex, a continuous and a categorical column."""
+    rng = np.random.default_rng(seed)
+    people = pd.DataFrame(
+        {
+            "sex": rng.choice(["f", "m"], n),
+            "income": rng.normal(30, 8, n).round(3),
+            "job": rng.choice(["nurse", "driver", "clerk"], n),
+        }
+    )
+    good = people["income"] + rng.normal(0, 6, n) > 30
+    return people.assign(good=good.astype(int))
+
+
+PEOPLE = draw()
+
+
+def blind(points):
+    """Answer by income alone, though the sex is received."""
+    return (points["income"] > 31).astype(int)
+
+
+def nearly_blind(points):
+    """Ask more of few women: of those whose income is near the threshold."""
+    return (points["income"] > 31 + 0.4 * (points["sex"] == "f")).astype(int)
+
+
+def audit(model=nearly_blind, people=PEOPLE, **settings):
+    return ft.audit(people, "good", model=model, **(CALL | settings))
+
+
+def notes_with(result, words):
+    return [note for note in result.headline.warnings if words in note]
+
+
+# blind inside: a pipeline that drops the sensitive column
+
+
+def pipeline(columns):
+    from sklearn.compose import make_column_transformer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    rest = [name for name in columns if name != "income"]
+    chosen = make_column_transformer((StandardScaler(), ["income"]), (OneHotEncoder(), rest))
+    train = draw(800, seed=12)
+    features = train[["sex", "income", "job"]]
+    return make_pipeline(chosen, LogisticRegression()).fit(features, train["good"])
+
+
+@pytest.mark.parametrize("loss", ["zero-one", "brier"])
+def test_a_pipeline_that_drops_the_sensitive_column_is_not_certified(loss):
+    result = audit(pipeline(["income", "job"]), loss=loss)
+
+    assert result.bounds_verdict == "certified"
+    assert result.verdict == result.summary.verdict == "not-applicable"
+    assert result.applicability == (
+        "The model gave the same answer to every person whatever their recorded sex: it does not "
+        "use this column, or not for these people. This is no evidence of fairness: other columns "
+        "can stand in for it."
+    )
+    assert result.document(share=5).applicability == result.applicability
+
+
+def test_a_score_that_differs_is_an_answer_that_differs():
+    """Labels need not differ where scores do, and the answers that there are count."""
+    train = draw(800, seed=12)
+    from sklearn.linear_model import LogisticRegression
+
+    features = pd.DataFrame({"male": (train["sex"] == "m") * 1.0, "income": train["income"]})
+    model = LogisticRegression().fit(features, train["good"])
+    far = PEOPLE[(PEOPLE["income"] - 31).abs() > 8].assign(male=lambda f: (f["sex"] == "m") * 1.0)
+    call = dict(features=["male", "income"], sensitive_features="male", delta=0.3, rng=0)
+
+    assert ft.audit(far, "good", model=model, **call).verdict == "not-applicable"
+    scores = ft.audit(far, "good", model=model, loss="brier", **call)
+    assert scores.statistic > 0
+    assert scores.verdict == "certified"
+
+
+def test_one_answer_that_differs_is_enough():
+    result = audit()
+
+    assert result.verdict == result.bounds_verdict == "certified"
+    assert 0 < result.statistic < 0.05
+    assert result.applicability is None
+
+
+def test_of_a_model_that_is_blind_for_both_features_both_are_named():
+    result = audit(blind, sensitive_features=["sex", "job"])
+
+    assert result.applicability.startswith(
+        "The model gave the same answer to every person whatever their recorded sex or job: it "
+        "does not use these columns, or not for these people."
+    )
+    one_is_used = audit(sensitive_features=["sex", "job"])
+    assert one_is_used.applicability is None
+
+
+def test_with_a_budget_it_is_a_note_as_others_than_twins_count():
+    like = ft.similarity.MixedTabular(scales={"income": 8}, exact=["job"])
+    words = "all of the statistic comes from differences in other columns"
+    near = audit(blind, similarity=like, budget=0.05)
+    free = audit(blind, similarity=like, budget=0.0)
+    control = audit(similarity=like, budget=0.05)
+
+    assert near.statistic > 0
+    assert near.applicability is None
+    assert len(notes_with(near, words)) == 1
+    assert free.verdict == "not-applicable"
+    assert notes_with(control, words) == []
+
+
+def test_random_answers_are_not_compared_with_each_other():
+    rng = np.random.default_rng(0)
+
+    def tosses(points):
+        return (rng.random(len(points)) < 0.01).astype(int)
+
+    people = PEOPLE.assign(income=PEOPLE["income"].round(-1))
+    result = audit(tosses, people, queries=ft.Queries(draws=2))
+
+    assert result.query_record.draws == 2
+    assert result.applicability is None
+
+
+def test_asking_that_stops_at_a_certificate_is_told_it_too_and_the_advice_works():
+    people = draw(3000)
+    call = dict(people=people, levels={"sex": ["f", "m"]})
+    stopped = audit(blind, queries=ft.Queries(until_sure=True), **call)
+    control = audit(
+        lambda points: (points["income"] > 31 + (points["sex"] == "f")).astype(int),
+        queries=ft.Queries(until_sure=True), **call,
+    )  # fmt: skip
+
+    assert stopped.query_record.stopped == control.query_record.stopped == "certified"
+    assert stopped.verdict == "not-applicable"
+    assert stopped.advice == "Ask about everybody: leave `until_sure` out."
+    assert audit(blind, **call).advice.startswith("Check the other columns")
+    assert control.verdict == "certified"
+
+
+def test_a_comparison_goes_by_the_bounds_and_says_it():
+    def biased(points):
+        return (points["income"] > 31 + 6 * (points["sex"] == "f")).astype(int)
+
+    words = "new: The model gave the same answer to every person"
+    found = ft.compare(
+        PEOPLE, "good", models={"old": biased, "new": blind}, sensitive_features="sex", rng=0
+    )
+    control = ft.compare(
+        PEOPLE, "good", models={"old": biased, "new": nearly_blind}, sensitive_features="sex", rng=0
+    )
+
+    assert found.verdict == control.verdict == "better"
+    assert any(note.startswith(words) for note in found.warnings)
+    assert not any(words in note for note in control.warnings)
+
+
+def test_the_command_line_exits_with_5(tmp_path, capsys):
+    path, model = tmp_path / "people.csv", tmp_path / "model.joblib"
+    PEOPLE.to_csv(path, index=False)
+    import joblib
+
+    joblib.dump(pipeline(["income"]), model)
+    line = ["audit", str(path), "--label", "good", "--model", str(model), "--sensitive", "sex"]
+    document = tmp_path / "audit.json"
+    more = ["--allow-pickle", "--delta", "0.05", "--json", str(document), "--fail-on", "rejected"]
+
+    assert main([*line, *more]) == 5, capsys.readouterr()
+    assert json.loads(document.read_text("utf-8"))["verdict"] == "not-applicable"
+
+
+# a threshold that nothing could exceed
+
+
+@pytest.mark.parametrize(
+    ("settings", "limit"),
+    [({}, None), ({"loss": "brier"}, None), ({"loss": "absolute", "loss_range": (0, 4)}, None)],
+)
+def test_a_threshold_that_no_model_could_exceed_gives_no_certificate(settings, limit):
+    from sklearn.linear_model import LogisticRegression
+
+    people = PEOPLE.assign(male=(PEOPLE["sex"] == "m") * 1.0)
+    features = ["male", "income"]
+    model = LogisticRegression().fit(people[features], 1 - people["good"])
+    call = dict(model=model, features=features, sensitive_features="male", rng=0) | settings
+    risk = ft.audit(people, "good", **call).baseline_risk
+    # by hand: from the loss that people have, to the largest that there can be
+    limit = {"absolute": 4.0}.get(settings.get("loss"), 1.0) - risk
+    beyond = ft.audit(people, "good", delta=limit + 1e-6, **call)
+    within = ft.audit(people, "good", delta=limit - 1e-6, **call)
+
+    assert beyond.verdict == "not-applicable"
+    assert beyond.applicability.startswith(f"No model could exceed δ = {limit + 1e-6:g} with these")
+    assert f"can rise by {limit:.4g} at most" in beyond.applicability
+    assert beyond.advice.startswith("Take a smaller `delta`.")
+    assert within.verdict == "certified"
+    assert ft.audit(people, "good", delta=limit / 2, **call).applicability is None
+
+
+def test_where_nothing_is_settled_a_threshold_beyond_reach_is_a_warning():
+    def often_wrong(points):
+        return 1 - nearly_blind(points)
+
+    few, control = (audit(often_wrong, PEOPLE[:4], delta=delta) for delta in (0.5, 0.02))
+
+    assert few.bounds_verdict == control.bounds_verdict == "inconclusive"
+    assert few.warnings[0].startswith("No model could exceed δ = 0.5 with these people")
+    assert notes_with(control, "No model could exceed") == []
+
+
+# predictions identical to labels, one group, an ID
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_predictions_that_equal_the_labels_are_named(given):
+    people = PEOPLE.assign(good=nearly_blind(PEOPLE))
+    words = "All 400 predictions equal the true labels. Look whether a feature gives the labels"
+    answers = {"y_pred": people["good"].to_numpy(copy=True)} if given else {"model": nearly_blind}
+    exact = ft.audit(people, "good", **answers, **CALL)
+    people.loc[0, "good"] = 1 - people.loc[0, "good"]
+    control = ft.audit(people, "good", **answers, **CALL)
+
+    assert exact.warnings[0].startswith(words)
+    assert notes_with(control, "predictions equal") == []
+
+
+def test_where_everybody_is_of_one_group_the_group_is_named_and_the_advice_works():
+    women = PEOPLE[PEOPLE["sex"] == "f"]
+    asked = audit(people=women)
+    given = ft.audit(women, "good", y_pred=blind(women).to_numpy(), **CALL)
+
+    for result in (asked, given):
+        assert result.verdict == "not-applicable"
+        assert result.applicability == "Everybody has the sex 'f': there is no other group."
+    assert "or give a `model` to ask and declare all levels" in given.advice
+    assert "`levels={'sex': [...]}`" in asked.advice
+    followed = audit(people=women, levels={"sex": ["f", "m"]})
+    assert followed.applicability is None
+    assert audit().applicability is None
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [f"{at:05x}-x" for at in range(400)],
+        np.arange(1000, 1400),
+        np.random.default_rng(0).permutation(10**6)[:400],
+    ],
+)
+def test_an_id_among_the_features_is_named_and_the_advice_works(values):
+    people = PEOPLE.assign(person_id=values)
+    result = audit(people=people)
+
+    assert result.warnings[0].startswith(
+        "The column person_id has another value for every person, as an ID has."
+    )
+    followed = audit(people=people, features=["sex", "income", "job"])
+    assert notes_with(followed, "as an ID has") == []
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.random.default_rng(1).permutation(10**6)[:400],
+        np.random.default_rng(1).normal(size=400),
+        pd.date_range("2021-03-01", periods=400).strftime("%Y-%m-%d"),
+        [f"works as a nurse since {at} days" for at in range(400)],
+    ],
+)
+def test_other_columns_of_distinct_values_are_no_ids(values):
+    assert notes_with(audit(people=PEOPLE.assign(wealth=values)), "as an ID has") == []
+
+
+# rows that are not independent people
+
+
+def with_weights(seed=5):
+    rng = np.random.default_rng(seed)
+    return PEOPLE.assign(weight=rng.lognormal(7, 0.6, len(PEOPLE)).round().astype(int) + 2)
+
+
+@pytest.mark.parametrize("repeats", [False, True])
+def test_counts_that_are_survey_weights_are_named_and_the_advice_works(repeats):
+    people = with_weights()
+    if repeats:  # with few columns, many rows are of one kind
+        people = people.drop(columns="income")
+    call = dict(model=lambda points: (points["job"] == "clerk").astype(int), **CALL)
+    result = ft.audit(people, "good", counts="weight", **call)
+    first = result.warnings[0]
+
+    assert first.startswith("The counts in weight look like survey weights: all of 400 rows stand ")
+    assert f"{people['weight'].sum()} in all. Weights are no counts: r{INDEPENDENT}" in first
+    assert any(
+        note.startswith("The counts in weight look like survey")
+        for note in result.document(share=5).warnings
+    )
+    features = [name for name in people if name not in {"good", "weight"}]
+    followed = ft.audit(people, "good", features=features, **call)
+    assert followed.n == 400
+    assert notes_with(followed, INDEPENDENT) == []
+
+
+def counted(n, least=1, seed=3):
+    """A table of counts: of each kind of people one row."""
+    rng = np.random.default_rng(seed)
+    people = pd.DataFrame(
+        {name: rng.choice(list("abcd"), n, p=[0.4, 0.3, 0.2, 0.1]) for name in ("sex", "x", "z")}
+    ).assign(good=rng.integers(0, 2, n))
+    table = people.groupby([*people]).size().rename("count").reset_index()
+    return table[table["count"] >= least]
+
+
+@pytest.mark.parametrize(("n", "least"), [(500, 1), (20_000, 1), (20_000, 10)])
+def test_tables_of_counts_are_not_taken_for_weights(n, least):
+    table = counted(n, least)
+    result = ft.audit(table, "good", counts="count", model=lambda x: (x["x"] == "a") * 1, **CALL)
+    fewer = ft.audit(
+        table, "good", counts="count", model=lambda x: (x["x"] == "a") * 1, features=["sex", "x"],
+        **CALL,
+    )  # fmt: skip
+
+    assert notes_with(result, INDEPENDENT) == notes_with(fewer, INDEPENDENT) == []
+
+
+@pytest.mark.parametrize("copies", [2, 3])
+def test_repeated_rows_are_named_and_the_advice_works(copies):
+    people = pd.concat([PEOPLE] * copies + [draw(60, seed=13)], ignore_index=True)
+    result = audit(people=people)
+
+    assert result.warnings[0].startswith(
+        f"{people.duplicated().sum()} of {len(people)} rows repeat another row in every column"
+    )
+    assert INDEPENDENT in result.warnings[0]
+    assert notes_with(audit(people=people.drop_duplicates()), INDEPENDENT) == []
+
+
+def test_categories_that_are_all_there_twice_are_repeated_rows():
+    categories = draw(300, seed=14).assign(income=lambda f: f["income"].round(-1))
+    more = categories.assign(site=np.random.default_rng(2).choice(list("abcdef"), 300))
+    doubled = audit(people=pd.concat([more, more]))
+
+    assert len(notes_with(doubled, "repeat another row in every column")) == 1
+    assert notes_with(audit(people=more), INDEPENDENT) == []
+
+
+@pytest.mark.parametrize("audited", [True, False])
+def test_a_column_of_repeated_units_is_named_and_the_advice_works(audited):
+    rng = np.random.default_rng(4)
+    visits = draw(120, seed=15).assign(patient_id=rng.permutation(9000)[:120])
+    visits = visits.loc[visits.index.repeat(rng.integers(2, 6, 120))].reset_index(drop=True)
+    visits["income"] += rng.normal(0, 1, len(visits)).round(3)
+    features = ["sex", "income", "job", *(["patient_id"] if audited else [])]
+    result = audit(people=visits, features=features)
+    (note,) = notes_with(result, INDEPENDENT)
+
+    assert note.startswith(f"The column patient_id has 120 values for {len(visits)} people, and")
+    assert "have the same sex, as several rows of one person do" in note
+    followed = audit(people=visits.drop_duplicates("patient_id"), features=features)
+    assert notes_with(followed, INDEPENDENT) == []
+
+
+def test_columns_that_determine_a_group_are_no_units():
+    """An age determines the age group, and a first name the sex."""
+    rng = np.random.default_rng(6)
+    age, name = rng.integers(18, 80, 400), rng.integers(0, 60, 400)
+    people = PEOPLE.assign(
+        age=age, sex=np.where(age > 45, "f", "m"), site_id=rng.integers(0, 50, 400)
+    )
+    named = PEOPLE.assign(
+        first_name=[f"name {at}" for at in name], sex=np.where(name % 7, "f", "m")
+    )
+
+    assert notes_with(audit(people=people), INDEPENDENT) == []
+    assert notes_with(audit(people=named), INDEPENDENT) == []
+
+
+@pytest.mark.parametrize("load", [ft.datasets.load_compas, ft.datasets.load_adult])
+def test_known_data_raise_no_alarm(load):
+    table = load()
+    label = "two_year_recid" if "two_year_recid" in table else "over_50k"
+    rows = table.loc[table.index.repeat(table["count"])].drop(columns="count")
+    call = dict(sensitive_features=["sex", "race"], rng=0)
+    for people, counts in ((table, "count"), (rows, None)):
+        given = (people[label].to_numpy() + np.arange(len(people)) % 2) % 2
+        result = ft.audit(people, label, y_pred=given, counts=counts, **call)
+        assert notes_with(result, INDEPENDENT) == notes_with(result, "as an ID has") == []
+
+
+# many levels, and levels that nobody declared
+
+
+def with_noise(levels, n=2000, seed=8):
+    """A column of noise that the model uses a little, and a person's answer is near a border."""
+    rng = np.random.default_rng(seed)
+    people = draw(n, seed).assign(sex=rng.integers(0, levels, n))
+    effect = rng.normal(0, 0.3, levels)
+
+    def model(points):
+        return (points["income"] > 31 + effect[points["sex"]]).astype(int)
+
+    return audit(model, people)
+
+
+def test_the_number_of_alternatives_is_told_beside_the_random_swap():
+    many, few = with_noise(20), with_noise(2)
+    (note,) = notes_with(many, "alternatives")
+
+    assert many.statistic > 1.5 * few.statistic
+    assert note.startswith("Each person is compared with 19 alternatives, and the worst counts")
+    change = many.random_swap_risk - many.baseline_risk
+    assert f"As one random alternative the mean loss would change by {change:.4f}" in note
+    assert abs(change) < many.statistic / 2
+    assert notes_with(few, "alternatives") == []
+    both = audit(sensitive_features=["sex", "job"])
+    assert notes_with(both, "Each person is compared with 5 alternatives")
+
+
+def test_a_certificate_says_which_levels_it_covers():
+    rare = PEOPLE.assign(sex=["x"] * 2 + [*PEOPLE["sex"][2:]])
+    (note,) = notes_with(audit(people=rare), "This covers")
+    (plain,) = notes_with(audit(), "This covers")
+    (shared,) = [one for one in audit(people=rare).document(5).warnings if "This covers" in one]
+
+    assert "(sex: f, m, x). People of other levels are not covered" in note
+    # (1 - p)^400 = 0.05
+    assert "a level that 0.75 % of people have is absent from 400 people" in note
+    assert pytest.approx(0.05, abs=0.002) == (1 - 0.0075) ** 400
+    assert "Few people have sex x (2): where levels are so rare, others may be missing." in note
+    assert "Few people" not in plain
+    # who is one of two is named to nobody
+    assert " x" not in shared
+    assert "Few people" not in shared
+    declared = audit(levels={"sex": ["f", "m"]})
+    assert notes_with(declared, "This covers") == []

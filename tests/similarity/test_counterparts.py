@@ -1,0 +1,218 @@
+"""Gate and maps of counterparts, against independent computations."""
+
+import datetime as dt
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fairtransport as ft
+from fairtransport.errors import FairtransportError
+from fairtransport.similarity.column_kinds import ColumnKind, score_column
+from fairtransport.similarity.counterpart_maps import Uniforms, couple_codes
+from fairtransport.similarity.gate import find_detectable_shift, prepare_scores, run_gate
+
+
+def draw(n=1500, seed=0):
+    """People with columns of all kinds, most of which depend on the sex."""
+    rng = np.random.default_rng(seed)
+    is_man = rng.random(n) < 0.5
+    job = np.where(rng.random(n) < 0.5, np.where(is_man, "a", "b"), rng.choice(list("abc"), n))
+    days = rng.integers(0, 3000, n) + 800 * is_man
+    return pd.DataFrame(
+        {
+            "sex": np.where(is_man, "m", "f"),
+            "height": (167 + 13 * is_man + rng.normal(0, 6, n)).round(1),
+            "noise": rng.normal(size=n),
+            "band": pd.Categorical(
+                np.array(["low", "mid", "high"])[np.clip(rng.integers(0, 3, n) + is_man, 0, 2)],
+                ["low", "mid", "high"], ordered=True,
+            ),
+            "flag": rng.random(n) < np.where(is_man, 0.7, 0.2),
+            "gain": np.where(rng.random(n) < np.where(is_man, 0.4, 0.1), 5 + days, 0),
+            "day": [dt.date(2020, 1, 1) + dt.timedelta(int(day)) for day in days],
+            "job_a": (job == "a").astype(int),
+            "job_b": (job == "b").astype(int),
+            "job_c": (job == "c").astype(int),
+            "short": pd.Series(np.where(rng.random(n) < 0.1, np.nan, is_man + rng.normal(size=n))),
+        }
+    )  # fmt: skip
+
+
+PEOPLE = draw()
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return ft.similarity.Counterparts(["sex"]).fit(PEOPLE)
+
+
+def counterparts_of(similarity, people):
+    """Return people and their counterparts, row by row."""
+    from fairtransport.data import build_space
+
+    space = similarity.add_counterparts(
+        build_space(people, sensitive_features=["sex"], missing="level", label_matters=False)
+    )
+    frame = space.frame(library="pandas").assign(family=space.families, count=space.counts)
+    own, other = frame[space.counts > 0], frame[space.counts == 0]
+    return own.set_index("family").sort_index(), other.set_index("family").sort_index()
+
+
+def test_the_gate_moves_what_depends_and_nothing_else(fitted):
+    gate = fitted.gate_.set_index("column")
+    assert not gate.loc["noise", "moves"]
+    assert gate.drop(index="noise")["moves"].all()
+    assert set(gate.index) == {"height", "noise", "band", "flag", "gain", "day", "job", "short"}
+
+
+def test_counterparts_have_the_laws_of_the_other_group(fitted):
+    others = draw(4000, 1)
+    own, moved = counterparts_of(fitted, others)
+    assert (own["noise"] == moved["noise"]).all()
+    assert (own["sex"] != moved["sex"]).all()
+    for group in "fm":
+        real, made = others[others["sex"] == group], moved[moved["sex"] == group]
+        assert made["height"].mean() == pytest.approx(real["height"].mean(), abs=0.6)
+        assert made["flag"].mean() == pytest.approx(real["flag"].mean(), abs=0.05)
+        assert (made["gain"] > 0).mean() == pytest.approx((real["gain"] > 0).mean(), abs=0.05)
+        assert made["job_a"].mean() == pytest.approx(real["job_a"].mean(), abs=0.06)
+        for level in ("low", "mid", "high"):
+            share = (real["band"] == level).mean()
+            assert (made["band"] == level).mean() == pytest.approx(share, abs=0.06)
+    # at most one job, missing stays missing, days stay days, women never fall in height
+    assert (moved[["job_a", "job_b", "job_c"]].sum(axis=1) == 1).all()
+    assert (own["short"].isna() == moved["short"].isna()).all()
+    assert all(type(day) is dt.date for day in moved["day"])
+    women = own["sex"] == "f"
+    assert (moved.loc[women, "height"] >= own.loc[women, "height"]).mean() > 0.99
+    order = {"low": 0, "mid": 1, "high": 2}
+    steps = moved["band"].map(order).astype(int) - own["band"].map(order).astype(int)
+    assert (steps[women] >= 0).all()
+    assert (steps[~women] <= 0).all()
+
+
+def test_legitimate_columns_stay_and_explain_others():
+    people = PEOPLE.assign(again=PEOPLE["flag"].astype(float) + draw(seed=5)["noise"])
+    alone = ft.similarity.Counterparts(["sex"]).fit(people).gate_.set_index("column")
+    among = ft.similarity.Counterparts(["sex"], legitimate=["flag"]).fit(people)
+    gate = among.gate_.set_index("column")
+    assert alone.loc["again", "moves"]
+    assert not gate.loc["again", "moves"]
+    assert "flag" not in gate.index
+    own, moved = counterparts_of(among, people)
+    assert (own["flag"] == moved["flag"]).all()
+
+
+def test_columns_that_say_the_same_move_as_one():
+    people = PEOPLE[["sex", "band"]].assign(number=PEOPLE["band"].cat.codes + 1)
+    own, moved = counterparts_of(ft.similarity.Counterparts(["sex"]).fit(people), people)
+    assert (own["band"] != moved["band"]).any()
+    assert (moved["band"].astype(str).map({"low": 1, "mid": 2, "high": 3}) == moved["number"]).all()
+
+
+def test_same_ranks_and_fewest_changes_are_the_couplings_of_transport():
+    from scipy.stats import wasserstein_distance
+
+    rng = np.random.default_rng(0)
+    n, size = 200_000, 4
+    own, other = rng.dirichlet(np.ones(size)), rng.dirichlet(np.ones(size))
+    codes = rng.choice(size, n, p=own)
+    uniforms = Uniforms(rng.random(n), rng.random(n), rng.random(n))
+    laws = np.tile(own, (n, 1)), np.tile(other, (n, 1))
+    ordered = couple_codes(codes, *laws, uniforms, is_ordered=True)
+    levels = couple_codes(codes, *laws, uniforms, is_ordered=False)
+    for new in (ordered, levels):
+        assert np.bincount(new, minlength=size) / n == pytest.approx(other, abs=0.01)
+    codes_of = np.arange(size)
+    cost = wasserstein_distance(codes_of, codes_of, own, other)
+    assert np.abs(ordered - codes).mean() == pytest.approx(cost, abs=0.01)
+    assert (levels != codes).mean() == pytest.approx(np.abs(own - other).sum() / 2, abs=0.01)
+
+
+def test_the_gate_is_the_permutation_test_of_scipy():
+    from scipy.stats import permutation_test
+
+    rng = np.random.default_rng(4)
+    groups = np.r_[np.zeros(14, int), np.ones(16, int)]
+    values = rng.normal(size=30) + 0.6 * groups
+    scores = prepare_scores(
+        [score_column(ColumnKind("x", "number"), values)], np.zeros(30, int), None
+    )
+
+    def statistic(sample):
+        sums = [scores[0][sample == group].sum(axis=0) for group in (0, 1)]
+        return sum((one**2).sum() / (groups == group).sum() for group, one in enumerate(sums))
+
+    (test,) = run_gate(scores, groups, np.zeros(30, int), 4999, rng)
+    reference = permutation_test(
+        (groups,), statistic, permutation_type="pairings", alternative="greater",
+        n_resamples=4999, rng=rng,
+    )  # fmt: skip
+    assert test.statistic == pytest.approx(statistic(groups))
+    assert test.pvalue == pytest.approx(reference.pvalue, abs=0.03)
+
+
+def test_groups_are_shuffled_within_cells():
+    from fairtransport.similarity.gate import _shuffle_groups
+
+    rng = np.random.default_rng(0)
+    cells, groups = rng.integers(0, 5, 200), rng.integers(0, 3, 200).astype(np.int8)
+    (shuffled,) = _shuffle_groups(groups, cells, 50, rng)
+    for cell in range(5):
+        expected = np.sort(groups[cells == cell])
+        assert (np.sort(shuffled[:, cells == cell], axis=1) == expected).all()
+
+
+def test_the_detectable_shift_is_seen_about_as_often_as_it_says():
+    rng, seen = np.random.default_rng(0), 0
+    groups = np.arange(300) % 2
+    shift = find_detectable_shift(groups, 5, 0.025)
+    for _ in range(100):
+        columns = [rng.normal(size=300) + shift * groups * (at == 0) for at in range(5)]
+        blocks = [score_column(ColumnKind("x", "number"), one) for one in columns]
+        cells = np.zeros(300, int)
+        tests = run_gate(prepare_scores(blocks, cells, None), groups, cells, 999, rng)
+        seen += tests[0].pvalue <= 0.025
+    assert 65 <= seen <= 92
+
+
+@pytest.mark.parametrize(
+    ("settings", "people", "message"),
+    [
+        ({"legitimate": ["sex"]}, PEOPLE, "`legitimate` must not hold sensitive features"),
+        ({"legitimate": ["wealth"]}, PEOPLE, "`legitimate` must name columns .* got 'wealth'"),
+        ({"legitimate": ["height"]}, PEOPLE[["sex", "height"]], "must leave columns that could"),
+        ({"given": {"flag": ["wealth"]}}, PEOPLE, "`given` must name columns .* got 'wealth'"),
+        ({"given": {"flag": ["flag"]}}, PEOPLE, "`given` must map columns that can move"),
+        ({"given": ["flag"]}, PEOPLE, "`given` must map columns to columns"),
+        ({"fit_share": 1.0}, PEOPLE, "`fit_share` must be"),
+        ({"level": 0}, PEOPLE, "`level` must be"),
+        ({}, PEOPLE.head(30), "at least 20 people of each group, got 1"),
+        ({}, PEOPLE[PEOPLE["sex"] == "f"], "two groups or more, got one of 'sex'"),
+    ],
+)
+def test_bad_settings_are_refused_in_one_sentence(settings, people, message):
+    with pytest.raises(FairtransportError, match=message):
+        ft.similarity.Counterparts(["sex"], **settings).fit(people)
+
+
+def test_a_column_of_one_value_cannot_move_and_is_named():
+    people = PEOPLE[["sex", "height"]].assign(country="x")
+    result = ft.audit(
+        people.assign(good=(people["height"] > 175).astype(int)), "good",
+        model=lambda asked: (asked["height"] > 170).astype(int),
+        features=["height", "country"], sensitive_features="sex", similarity="counterparts", rng=0,
+    )  # fmt: skip
+    assert any("one value of country only" in note for note in result.warnings)
+
+
+def test_a_person_is_explained_in_a_sentence(fitted):
+    person = PEOPLE.iloc[[0]]
+    sentence = fitted.explain(person)
+    other = "f" if person["sex"].iloc[0] == "m" else "m"
+    assert sentence.startswith(f"The same person as typically recorded with sex {other}: height ")
+    assert sentence.endswith("all else equal.")
+    with pytest.raises(FairtransportError, match="`person` must be one person, got 2"):
+        fitted.explain(PEOPLE.head(2))
+    assert "height" in fitted.describe()
