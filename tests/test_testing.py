@@ -31,7 +31,8 @@ ASKED = {"sensitive_features": "sex", "levels": {"sex": ["f", "m", "x"]}, "rng":
 
 @pytest.mark.parametrize("fail_on", ["rejected", "not-certified"])
 def test_a_rejected_model_fails(fail_on):
-    with pytest.raises(AssertionError, match=r"Over the limit; 400 people audited\.[\s\S]*p = 0\.017"):
+    message = r"Over the limit; 400 people audited\.[\s\S]*p = 0\.017"
+    with pytest.raises(AssertionError, match=message):
         assert_delta_fair(biased, people(400), "good", delta=0.02, fail_on=fail_on, **ASKED)
 
 
