@@ -23,8 +23,8 @@ from fairtransport.errors import FairtransportError, InputError, render_message
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from fairtransport.app.desk import Finding
     from fairtransport.app.form import Counted
+    from fairtransport.app.result_views import Finding
     from fairtransport.audits.from_text import AuditRequest
 
 
@@ -231,13 +231,13 @@ def begin(handle: int) -> None:
     line = Connection(handle)
     request, counted = line.recv()
     line.send(Progress("Reading"))
-    desk = _run(request, counted, line)
-    while desk is not None:
+    views = _run(request, counted, line)
+    while views is not None:
         try:
             question = line.recv()
         except EOFError:
             return
-        line.send(_answer(desk, *question))
+        line.send(_answer(views, *question))
 
 
 def _end_with_server() -> None:
@@ -248,7 +248,7 @@ def _end_with_server() -> None:
 
 def _run(request: AuditRequest, counted: Counted, line: Connection) -> Any:
     from fairtransport._core.progress import with_listener
-    from fairtransport.app.desk import Desk
+    from fairtransport.app.result_views import ResultViews
 
     try:
         with with_listener(lambda words, done, total: line.send(Progress(words, done, total))):
@@ -257,22 +257,22 @@ def _run(request: AuditRequest, counted: Counted, line: Connection) -> Any:
             line.send(Progress("Counting people, asking about them and solving"))
             result = complete.run(models)
             line.send(Progress("Working out bounds and who is affected"))
-            desk = Desk(result, complete, counted)
-            finding = desk.finding()
+            views = ResultViews(result, complete, counted)
+            finding = views.finding()
             line.send(Progress("Writing the report"))
-            desk.report()
+            views.report()
     except BaseException as error:  # noqa: BLE001 - the boundary of the process: one sentence
         line.send(Failed(_sentence(error)))
         return None
     line.send(Done(finding, complete))
-    return desk
+    return views
 
 
-def _answer(desk: Any, number: int, name: str, arguments: dict[str, Any]) -> Answer:
-    from fairtransport.app.desk import QUESTIONS
+def _answer(views: Any, number: int, name: str, arguments: dict[str, Any]) -> Answer:
+    from fairtransport.app.result_views import QUESTIONS
 
     try:
-        return Answer(number, getattr(desk, QUESTIONS[name])(**arguments))
+        return Answer(number, getattr(views, QUESTIONS[name])(**arguments))
     except BaseException as error:  # noqa: BLE001 - the same
         return Answer(number, refused=_sentence(error))
 

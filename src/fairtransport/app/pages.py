@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from fairtransport.app.desk import FILES, LINE, MOVES
 from fairtransport.app.form import (
     CHOICES,
     FIELD_NAMES,
@@ -31,6 +30,7 @@ from fairtransport.app.form import (
 )
 from fairtransport.app.guard import REPORT_POLICY
 from fairtransport.app.jobs import DONE, Job, Jobs
+from fairtransport.app.result_views import FILES, LINE, MOVES
 from fairtransport.app.roles import (
     CASE,
     COUNTS,

@@ -376,7 +376,7 @@ class Look:
     moves: Table
 
 
-class Desk:
+class ResultViews:
     """Answers questions about one result."""
 
     def __init__(
@@ -547,12 +547,12 @@ class Desk:
 
 
 FILES: dict[str, Any] = {
-    REPORT_FILE: Desk.report,
-    SHORT: Desk.markdown,
-    JSON_FILE: Desk.document,
-    MOVES: Desk.moves,
-    LINE: lambda desk: f"{desk.request.as_command()}\n",
-    CODE: lambda desk: desk.request.as_python(),
+    REPORT_FILE: ResultViews.report,
+    SHORT: ResultViews.markdown,
+    JSON_FILE: ResultViews.document,
+    MOVES: ResultViews.moves,
+    LINE: lambda views: f"{views.request.as_command()}\n",
+    CODE: lambda views: views.request.as_python(),
 }
 """The files that can be downloaded, and nothing else."""
 QUESTIONS = {name: name for name in ("affected", "look", "case", "report", "file")}
