@@ -24,6 +24,7 @@ AUDIT = (
 COMMANDS: dict[str, tuple[str, ...]] = {
     "--version": ("--version",),
     "--help": ("--help",),
+    "audit --help": ("audit", "--help"),
     "demo": ("demo", "--quiet"),
     "audit, rates": AUDIT,
 }

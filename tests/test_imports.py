@@ -17,7 +17,7 @@ HEAVY = [
 COMMANDS = {
     "--version": ((), 20),
     "--help": ((), 20),
-    "audit --help": (("numpy", "rich.markdown", "sqlite3"), 190),
+    **dict.fromkeys(("audit --help", "compare --help", "monitor --help"), ((), 30)),
     "{audit}": (("duckdb", "jinja2", "numba", "numpy", "scipy", "sqlite3"), 240),
     "{audit} --targets cases.csv": (("duckdb", "jinja2", "numpy", "scipy", "sqlite3"), 240),
     "demo --quiet": (

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from dataclasses import MISSING, fields, replace
+from importlib import import_module
 
 import pandas as pd
 import pytest
@@ -18,10 +19,13 @@ from fairtransport.selection import DeltaFairSearch, faith_scorer
 from fairtransport.settings import (
     COMMAND_LINE,
     DOCUMENT,
+    LOSSES,
+    METHODS,
     MONITOR,
     PYTHON_ONLY,
     QUERIES,
     SETTINGS,
+    SIMILARITIES,
     AuditSettings,
     DocumentOptions,
 )
@@ -59,6 +63,16 @@ PEOPLE = pd.DataFrame({
     "race": ["a", "b", "a", "b"] * 5, "age": [20, 20, 50, 50] * 5, "good": [1, 1, 0, 0] * 5,
     "guess": [1, 0, 0, 0] * 5, "score": [0.8, 0.4, 0.3, 0.1] * 5, "people": [1, 2, 1, 1] * 5,
 })  # fmt: skip
+
+
+@pytest.mark.parametrize("names", [LOSSES, METHODS, SIMILARITIES], ids=lambda one: one.registry)
+def test_names_known_before_a_registry_is_loaded_are_those_in_it(names):
+    registry = getattr(import_module(names.module), names.registry)
+
+    assert names.ours == tuple(registry) == tuple(names)
+    assert len(names) == len(registry)
+    assert names.ours[0] in names
+    assert "nothing" not in names
 
 
 def documented(thing):

@@ -10,6 +10,7 @@ from .audits import audit as audit
 from .audits import audit_many as audit_many
 from .audits import compare as compare
 from .data import Clusters as Clusters
+from .data import Controls as Controls
 from .data import SampleSpace as SampleSpace
 from .data import Weights as Weights
 from .errors import DataError as DataError

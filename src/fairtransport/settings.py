@@ -8,7 +8,8 @@ A test compares all of them with this table.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from datetime import date
 from difflib import get_close_matches
@@ -16,38 +17,37 @@ from functools import cached_property, partial, wraps
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar, cast
 
-import numpy as np
-
 from fairtransport._core.validation import (
     check_choice,
     check_generator,
     check_integer,
     check_number,
     check_threshold,
+    is_integer,
     short_repr,
 )
-from fairtransport.access.query_log import QueryLog, as_query_log
-from fairtransport.data.design import Clusters, Weights
-from fairtransport.data.twins import check_together
 from fairtransport.errors import InputError, param
-from fairtransport.inference.methods import METHODS, check_level
-from fairtransport.inference.resampling import MAX_RESAMPLES
-from fairtransport.losses import LOSSES, Loss, as_loss
-from fairtransport.similarity import SIMILARITIES, Similarity, as_similarity
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from fairtransport.data.sources import TableLike
+    import numpy as np
 
-LossLike: TypeAlias = str | Loss | Callable[..., object]
+    from fairtransport.access.query_log import QueryLog
+    from fairtransport.data.controls import Controls
+    from fairtransport.data.design import Clusters, Weights
+    from fairtransport.data.sources import TableLike
+    from fairtransport.losses import Loss
+    from fairtransport.similarity import Similarity
+
+LossLike: TypeAlias = "str | Loss | Callable[..., object]"
 """A loss as a user gives it: its name, a `Loss`, or a function of labels and predictions."""
-SimilarityLike: TypeAlias = str | Similarity
+SimilarityLike: TypeAlias = "str | Similarity"
 TogetherLike: TypeAlias = (
     Sequence[Sequence[str]] | Mapping[tuple[str, ...], Sequence[Sequence[object]] | None]
 )
 """Sets of columns that change together, with their combinations where these are declared."""
-Rng: TypeAlias = int | np.random.Generator | None
+Rng: TypeAlias = "int | np.random.Generator | None"
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -55,6 +55,42 @@ T = TypeVar("T")
 Check: TypeAlias = Callable[[str, Any], Any]
 """Takes a setting's name and value; returns the checked value or raises `InputError`."""
 
+
+@dataclass(frozen=True)
+class RegistryNames(Collection[str]):
+    """The names in a registry; ours are known before it is loaded, for a command's help."""
+
+    module: str
+    registry: str
+    ours: tuple[str, ...]
+
+    def _names(self) -> Collection[str]:
+        return getattr(sys.modules.get(self.module), self.registry, self.ours)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names())
+
+    def __len__(self) -> int:
+        return len(self._names())
+
+
+LOSSES = RegistryNames(
+    "fairtransport.losses", "LOSSES", ("zero-one", "log", "brier", "absolute", "squared", "outcome")
+)
+SIMILARITIES = RegistryNames(
+    "fairtransport.similarity",
+    "SIMILARITIES",
+    ("ignore-sensitive", "mixed-tabular", "sensitive-subspace", "comparable-pairs",
+     "comparable-groups", "counterparts", "precomputed"),
+)  # fmt: skip
+METHODS = RegistryNames(
+    "fairtransport.inference.methods",
+    "METHODS",
+    ("finite-sample", "m-out-of-n", "numerical", "subsampling", "limit-law", "plug-in", "efron"),
+)
 MISSING_VALUES = ("error", "level")
 JUDGED = ("statistic", "attributable")
 MAX_LISTED_MOVES = 100_000
@@ -113,17 +149,31 @@ def _check_fields(settings: Any, prefix: str = "") -> None:
             object.__setattr__(settings, one.name, value)
 
 
-def _valid(build: Callable[[object], object]) -> Check:
-    """Return the check that something can be built from a value, which itself is kept.
+def _check_similarity(_: str, value: object) -> object:
+    """Return a name as it is: it can be saved, sent and shown; what it stands for not always."""
+    from fairtransport.similarity import as_similarity
 
-    A name can be saved, sent to other processes and shown; what it stands for not always.
-    """
+    as_similarity(value)
+    return value
 
-    def check(_: str, value: object) -> object:
-        build(value)
-        return value
 
-    return check
+def _check_loss(_: str, value: object) -> object:
+    from fairtransport.losses import as_loss
+
+    as_loss(value)
+    return value
+
+
+def _check_together(name: str, value: object) -> object:
+    from fairtransport.data.twins import check_together
+
+    return check_together(name, value)
+
+
+def _check_resamples(name: str, value: object) -> int:
+    from fairtransport.inference.resampling import MAX_RESAMPLES
+
+    return check_integer(name, value, at_most=MAX_RESAMPLES)
 
 
 def _check_columns(name: str, value: object) -> object:
@@ -136,11 +186,15 @@ def _check_columns(name: str, value: object) -> object:
 def _check_seed(name: str, value: object) -> int:
     """Return a seed that can be recorded: the number given, or one drawn."""
     generator = check_generator(name, value)
-    return int(value) if isinstance(value, int | np.integer) else int(generator.integers(2**32))
+    return int(value) if is_integer(value) else int(generator.integers(2**32))
 
 
 def _check_log(name: str, value: object) -> QueryLog | None:
-    return None if value is None else as_query_log(name, value)
+    if value is None:
+        return None
+    from fairtransport.access.query_log import as_query_log
+
+    return as_query_log(name, value)
 
 
 def _optional(check: Check, name: str, value: object) -> object:
@@ -148,6 +202,8 @@ def _optional(check: Check, name: str, value: object) -> object:
 
 
 def _check_switch(name: str, value: object) -> bool:
+    import numpy as np
+
     if isinstance(value, bool | np.bool_):
         return bool(value)
     msg = f"{param(name)} must be True or False, got {short_repr(value)}"
@@ -186,6 +242,18 @@ def _check_date(name: str, value: object) -> str | None:
         raise InputError(msg) from None
 
 
+def _check_clusters(name: str, value: object) -> object:
+    from fairtransport.data.design import Clusters
+
+    return _check_design(Clusters, name, value)
+
+
+def _check_weights(name: str, value: object) -> object:
+    from fairtransport.data.design import Weights
+
+    return _check_design(Weights, name, value)
+
+
 def _check_design(kind: type[Clusters | Weights], name: str, value: object) -> object:
     """Return clusters or weights, from a column's name or from the parts of a flag."""
     if value is None or isinstance(value, kind):
@@ -199,6 +267,18 @@ def _check_design(kind: type[Clusters | Weights], name: str, value: object) -> o
         return kind(value)
     msg = f"{param(name)} must be a column's name or an ft.{kind.__name__}, got {short_repr(value)}"
     raise InputError(msg)
+
+
+def _check_controls(name: str, value: object) -> object:
+    """Return controls, from names of columns or from the parts of a flag."""
+    from fairtransport.data.controls import Controls
+
+    if value is None or isinstance(value, Controls):
+        return value
+    if not isinstance(value, str | list | tuple):
+        msg = f"{param(name)} must list columns or be an ft.Controls, got {short_repr(value)}"
+        raise InputError(msg)
+    return Controls(cast("Sequence[str]", value))
 
 
 def _check_queries(name: str, value: object) -> Queries:
@@ -415,7 +495,7 @@ class AuditSettings:
     )
     together: TogetherLike | None = _setting(
         'Columns that change together, as in ``[["sex", "relationship"]]``.',
-        check=check_together,
+        check=_check_together,
         section=SIMILAR,
         kind="sets of columns",
         flag_help="Columns that change together, as in --together sex,relationship; once for each "
@@ -425,7 +505,7 @@ class AuditSettings:
     clusters: str | Clusters | None = _setting(
         "Column of the units whose rows belong together, such as households or templates, or an "
         "`ft.Clusters`.",
-        check=partial(_check_design, Clusters),
+        check=_check_clusters,
         kind="design",
         flag_help="Column of the units whose rows belong together, such as households or "
         "templates, as in --clusters household,largest=12,target=people.",
@@ -433,10 +513,19 @@ class AuditSettings:
     sample_weight: str | Weights | None = _setting(
         "Column of survey weights, the inverse of each person's chance of being drawn, or an "
         "`ft.Weights`.",
-        check=partial(_check_design, Weights),
+        check=_check_weights,
         kind="design",
         flag_help="Column of survey weights, the inverse of each person's chance of being drawn, "
         "as in --sample-weight weight,largest=8.",
+    )
+    controls: Sequence[str] | Controls | None = _setting(
+        "Columns whose change should not matter, or an `ft.Controls`.",
+        check=_check_controls,
+        section=SIMILAR,
+        kind="controls",
+        flag_help="Columns whose change should not matter, separated by commas, as in --controls "
+        "weekday,car_colour,margin=0.01. The model is over the limit only if sensitive edits "
+        "matter more than theirs.",
     )
     targets: TableLike | None = _setting(
         "People to compare the cases with, instead of with each other. Choose them without looking "
@@ -449,7 +538,7 @@ class AuditSettings:
     similarity: SimilarityLike = _setting(
         "Who counts as similar.",
         "ignore-sensitive",
-        check=_valid(as_similarity),
+        check=_check_similarity,
         choices=SIMILARITIES,
         section=SIMILAR,
         recorded="provenance.similarity",
@@ -457,7 +546,7 @@ class AuditSettings:
     loss: LossLike = _setting(
         "How errors are measured.",
         "zero-one",
-        check=_valid(as_loss),
+        check=_check_loss,
         choices=LOSSES,
         section=BASICS,
         recorded="provenance.loss",
@@ -520,7 +609,7 @@ class AuditSettings:
     n_resamples: int = _setting(
         "Number of draws of the resampling methods.",
         2000,
-        check=partial(check_integer, at_most=MAX_RESAMPLES),
+        check=_check_resamples,
         kind="integer",
         flag="resamples",
         recorded="provenance.resamples",
@@ -536,11 +625,14 @@ class AuditSettings:
     queries: Queries = _setting("How the model is queried: an `ft.Queries`.", check=_check_queries)
 
     def __post_init__(self) -> None:
+        from fairtransport.inference.methods import check_level
+
         _check_fields(self)
         if self.delta is not None:
             object.__setattr__(self, "delta", check_threshold(self.delta, self.chosen_loss.range))
         check_level(self.method, self.alpha, self.n_resamples)
         self._check_units()
+        self._check_control_queries()
         if self.queries.until_sure and self.delta is None:
             msg = (
                 f"{param('delta')} must be given with {param('queries.until_sure')}: there is no "
@@ -552,6 +644,21 @@ class AuditSettings:
     def design(self) -> tuple[Clusters | None, Weights | None]:
         """How people were sampled, where they are not independent rows."""
         return cast("Clusters | None", self.clusters), cast("Weights | None", self.sample_weight)
+
+    @property
+    def chosen_controls(self) -> Controls | None:
+        """The control columns and their margin; None without controls."""
+        return cast("Controls | None", self.controls)
+
+    def _check_control_queries(self) -> None:
+        """Refuse controls together with ways of asking for which they are not proved."""
+        queries = self.queries
+        if self.controls is not None and (queries.until_sure or queries.draws > 1):
+            msg = (
+                f"{param('controls')} must not be given with {param('queries.until_sure')} or "
+                f"{param('queries.draws')}: control edits are asked about once, with everybody"
+            )
+            raise InputError(msg)
 
     def _check_units(self) -> None:
         """Refuse what is proved for independent people alone together with clusters or weights."""
@@ -589,6 +696,8 @@ class AuditSettings:
     @cached_property
     def chosen_loss(self) -> Loss:
         """The loss that was named or given, with its range as far as it is known."""
+        from fairtransport.losses import as_loss
+
         return as_loss(self.loss, self.loss_range)
 
     def without_truth(self, y: object, *, has_scores: bool, has_model: bool) -> AuditSettings:
@@ -606,6 +715,8 @@ class AuditSettings:
     @cached_property
     def chosen_similarity(self) -> Similarity:
         """The similarity that was named or given."""
+        from fairtransport.similarity import as_similarity
+
         return as_similarity(self.similarity)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -709,6 +820,8 @@ def unknown_setting_error(name: object, allowed: Collection[str], what: str) -> 
     """Return the error for a keyword that nothing takes, with the one to pass instead."""
     if name in DESIGN:
         hint = ", which is for independent people; `audit`, `compare` and `audit_many` take it"
+    elif name == "controls":
+        hint = "; `audit` alone takes it"
     elif name in WEIGHTS and "counts" in allowed:
         hint = (
             f". Pass survey weights as {param('sample_weight')}; where a row stands for several "

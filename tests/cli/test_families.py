@@ -217,17 +217,17 @@ def test_what_is_wrong_is_one_sentence(text, message, run, config):
 
 
 def test_a_table_may_hold_what_the_command_asks_and_no_outputs():
-    from fairtransport.cli.audit_command import KEYS
+    from fairtransport.cli.audit_command import entry_keys
     from fairtransport.cli.entry_point import app
 
     arguments = app["audit"].assemble_argument_collection()
     flags = {one.name.lstrip("-") for one in arguments if one.name.startswith("--")}
 
-    assert set(KEYS) - {"name", "where"} <= flags
-    assert flags - set(KEYS) == {
-        "data", "counts", "clusters", "sample-weight", "alpha", "judge", "fail-on", "report",
-        "json", "moves", "share", "share-at-least", "quiet", "config", "debug", "title", "date",
-        "data-name", "auditor",
+    assert set(entry_keys()) - {"name", "where"} <= flags
+    assert flags - set(entry_keys()) == {
+        "data", "counts", "clusters", "controls", "sample-weight", "alpha", "judge", "fail-on",
+        "report", "json", "moves", "share", "share-at-least", "quiet", "config", "debug", "title",
+        "date", "data-name", "auditor",
         "until-sure", "query-limit", "draws", "price-per-1000", "junit",
         "proxies", "privileged", "max-moves", "verbose",
     }  # fmt: skip

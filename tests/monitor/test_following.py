@@ -106,15 +106,17 @@ def test_a_text_file_has_the_statistic_of_an_audit(compas, tmp_path, has_model):
     assert (kinds["priors"], kinds["years"], kinds["guess"]) == ("text", "numbers", "whole numbers")
 
 
-def test_what_a_column_holds_is_kept_and_later_values_have_to_fit(tmp_path, follow):
+@pytest.mark.parametrize("word", ["low", "20.5", "inf"])
+def test_what_a_column_holds_is_kept_and_later_values_have_to_fit(tmp_path, follow, word):
     head = "group,rank,good,guess\n"
     (tmp_path / "cases.csv").write_text(f"{head}a,1,1,1\nb,2,1,0\n")
     assert follow(delta=0.5)[0] == 0
-    (tmp_path / "cases.csv").write_text(f"{head}a,1,1,1\nb,2,1,0\na,low,1,1\n")
+    (tmp_path / "cases.csv").write_text(f"{head}a,1,1,1\nb,2,1,0\na,{word},1,1\n")
     code, out = follow(delta=0.5)
 
     assert code == 1
     assert "the column 'rank' held whole numbers when the monitor began and must go on to" in out
+    assert f"got '{word}'" in out
     assert saved_state(tmp_path).n == 2
 
 

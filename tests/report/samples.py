@@ -267,6 +267,7 @@ def sample(**changes):
             upper_bound=0.0711, pvalue=3.2e-6, verdict="rejected",
         ),
         outlook=None,
+        controls=None,
         rates=None,
         random_swap_risk=0.341,
         comparable_share=1.0,

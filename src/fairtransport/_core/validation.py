@@ -5,22 +5,23 @@ from __future__ import annotations
 import math
 import os
 from contextlib import contextmanager, suppress
-from numbers import Real
-from typing import TYPE_CHECKING, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 from fairtransport.errors import FairtransportError, InputError, param
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
 
-FloatArray: TypeAlias = NDArray[np.float64]
-IntArray: TypeAlias = NDArray[np.int64]
-BoolArray: TypeAlias = NDArray[np.bool_]
-Values: TypeAlias = NDArray[np.generic]
+
+# as texts: a command's help reads settings and loads no numpy
+FloatArray: TypeAlias = "NDArray[np.float64]"
+IntArray: TypeAlias = "NDArray[np.int64]"
+BoolArray: TypeAlias = "NDArray[np.bool_]"
+Values: TypeAlias = "NDArray[np.generic]"
 """An array of values of a table or a model, of whichever type they are."""
 
 
@@ -79,7 +80,7 @@ def check_number(
     """Return ``value`` as a finite float inside its limits."""
     # bool is a Real; True as a budget is a slip, not a number
     result = math.nan
-    if not isinstance(value, bool | np.bool_) and isinstance(value, Real):
+    if not isinstance(value, bool) and isinstance(value, Real):
         with suppress(OverflowError):  # a whole number may be too large for a float
             result = float(value)
     if math.isfinite(result) and result >= at_least and above < result < below:
@@ -110,12 +111,17 @@ def check_threshold(
     raise InputError(msg)
 
 
+def is_integer(value: object) -> TypeGuard[int]:
+    """Return whether a value is a whole number of Python's or numpy's, and no truth value."""
+    return not isinstance(value, bool) and isinstance(value, Integral)
+
+
 def check_integer(
     name: str, value: object, *, at_least: int = 1, at_most: int | None = None
 ) -> int:
     """Return ``value`` if it is an integer inside its limits."""
     limit = ""
-    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+    if is_integer(value):
         if value >= at_least and (at_most is None or value <= at_most):
             return int(value)
         # the upper limit is news only to those who exceed it
@@ -126,9 +132,11 @@ def check_integer(
 
 def check_generator(name: str, value: object) -> np.random.Generator:
     """Return the random generator behind a seed, a generator or None."""
+    import numpy as np
+
     if value is None or isinstance(value, np.random.Generator):
         return np.random.default_rng(value)
-    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 0:
+    if is_integer(value) and value >= 0:
         return np.random.default_rng(value)
     msg = f"{param(name)} must be a seed >= 0, a numpy generator or None, got {short_repr(value)}"
     raise InputError(msg)
@@ -175,6 +183,8 @@ def explain_failures(name: str) -> Iterator[None]:
 
 def check_float_array(name: str, value: object, shape: tuple[int | None, ...]) -> FloatArray:
     """Return ``value`` as a C-contiguous float array of the given shape (None: any length)."""
+    import numpy as np
+
     check_unmasked(name, value)
     try:
         raw = np.asarray(value)
@@ -198,6 +208,8 @@ def check_float_array(name: str, value: object, shape: tuple[int | None, ...]) -
 
 def shape_of(value: object) -> tuple[int, ...] | str:
     """Return the shape of ``value`` as an array, or words if it has none."""
+    import numpy as np
+
     try:
         return tuple(value.shape if hasattr(value, "shape") else np.asarray(value).shape)
     except ValueError:
@@ -213,6 +225,8 @@ def is_real(array: Values) -> bool:
 
 def check_unmasked(name: str, value: object) -> None:
     """Check that no entry of a masked array is masked."""
+    import numpy as np
+
     if np.ma.is_masked(value):
         hidden = int(np.ma.getmaskarray(np.ma.asarray(value)).sum())
         msg = f"{param(name)} must not have masked entries, got {hidden}"
@@ -221,6 +235,8 @@ def check_unmasked(name: str, value: object) -> None:
 
 def check_finite(name: str, array: FloatArray, *, nonnegative: bool = False) -> FloatArray:
     """Return ``array`` if all of its entries are finite (and not negative)."""
+    import numpy as np
+
     bad = ~np.isfinite(array)
     if nonnegative:
         bad |= array < 0

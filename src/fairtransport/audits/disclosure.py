@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from fairtransport.audits.groups import FeatureComparison
     from fairtransport.audits.result import AuditResult
     from fairtransport.data import SampleSpace
-    from fairtransport.documents.audit import AttributablePart, AuditSummary
+    from fairtransport.documents.audit import AttributablePart, AuditSummary, ControlsFound
     from fairtransport.explain import MovePlan, RateTable
     from fairtransport.explain.flows import Flow, FlowTable, GroupFlow
     from fairtransport.settings import DocumentOptions
@@ -101,6 +101,7 @@ def redact(
         applicability=_round_reason(summary.applicability, rounding),
         random_swap_risk=_nearest(summary.random_swap_risk, rounding),
         attributable=_round_part(summary.attributable, rounding),
+        controls=_round_controls(summary.controls, rounding),
         # how many cases are lacking would tell how far bound and estimate are from δ
         outlook=None,
         decisions=redact_decisions(decisions, at_least, has_small=counted is None),
@@ -170,9 +171,11 @@ def count_at_largest(result: AuditResult, at_least: int) -> AuditResult | None:
     geometry = result.similarity.geometry(remaining)
     problem = AuditProblem(answers.losses, geometry, budget=result.problem.budget)
     own_warnings = {*find_warnings(result)}
+    shifts = result.shifts
     counted = replace(
-        result, space=remaining, answers=answers, solution=problem.solve(remaining.frequencies)
-    )
+        result, space=remaining, answers=answers, solution=problem.solve(remaining.frequencies),
+        shifts=None if shifts is None else shifts.move(points, space.size),
+    )  # fmt: skip
     added = (note for note in result.warnings if note not in own_warnings)
     return replace(counted, warnings=(*find_warnings(counted), *added))
 
@@ -213,7 +216,20 @@ def _loosen(
     if own.delta is not None:
         is_due_to_others |= own.verdict == "rejected" and upper is not None and upper <= own.delta
         is_due_to_others |= own.verdict == "certified" and (lower or 0.0) > own.delta
-    return loose if is_due_to_others else replace(loose, verdict=own.verdict, pvalue=own.pvalue)
+    return (
+        loose
+        if is_due_to_others
+        else replace(
+            loose, verdict=own.verdict, pvalue=own.pvalue, controls=_with_own_test(own, loose)
+        )
+    )
+
+
+def _with_own_test(own: AuditSummary, counted: AuditSummary) -> ControlsFound | None:
+    """Return the comparison with controls of counted people, with what all of them show."""
+    if own.controls is None or counted.controls is None:
+        return None
+    return replace(counted.controls, exceeds=own.controls.exceeds)
 
 
 def _width(result: AuditResult) -> float:
@@ -265,6 +281,18 @@ def _round_part(part: AttributablePart, rounding: Rounding) -> AttributablePart:
     return replace(
         part, value=rounding.nearest(part.value), same_group=rounding.nearest(part.same_group),
         interval=Limits(None, None), lower_bound=None, upper_bound=None, pvalue=None,
+    )  # fmt: skip
+
+
+def _round_controls(controls: ControlsFound | None, rounding: Rounding) -> ControlsFound | None:
+    """Return the mean shifts without bounds, which would be further equations for the counts."""
+    if controls is None:
+        return None
+    sensitive, control = map(rounding.nearest, (controls.sensitive_shift, controls.control_shift))
+    return replace(
+        controls, people=None, sensitive_shift=sensitive, control_shift=control,
+        difference=sensitive - control, interval=Limits(None, None), lower_bound=None,
+        upper_bound=None, pvalue=None, permutation_pvalue=None,
     )  # fmt: skip
 
 

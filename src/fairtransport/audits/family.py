@@ -344,6 +344,7 @@ WHERE = "where"
 """An entry's slice of the cases, as in ``{"site": ["a", "b"]}``."""
 OF_ONE = {
     "judge": "the verdicts of a family are all on the statistic",
+    "controls": "the verdicts of a family are all on the statistic",
 }
 """What a family is not asked, and why."""
 OWN = (*(name for name in SETTINGS if name not in {*SHARED, *OF_ONE}), WHERE)

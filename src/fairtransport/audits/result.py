@@ -11,6 +11,12 @@ from fairtransport._core.files import write_bytes, write_text
 from fairtransport._core.notes import Count, Note
 from fairtransport._core.validation import check_choice, check_integer, check_number
 from fairtransport.audits.applicability import Obstacle, audit_keywords, find_obstacle
+from fairtransport.audits.controls import (
+    ControlComparison,
+    EditShifts,
+    compare_controls,
+    limit_by_controls,
+)
 from fairtransport.audits.decisions import AuditDecisions, as_audit_decisions
 from fairtransport.audits.disclosure import redact
 from fairtransport.audits.groups import GroupComparisons, compare_groups, gather_comparisons
@@ -97,6 +103,8 @@ class AuditResult(Reportable):
         How many people occur in the training data; None before `overlap`.
     proxy_list
         Which columns predict each sensitive feature; empty before `proxies`.
+    shifts
+        What each edit of the audited people adds to their loss; None without controls.
 
     Examples
     --------
@@ -135,6 +143,7 @@ class AuditResult(Reportable):
     query_record: QueryRecord = field(default_factory=QueryRecord)
     training_overlap: int | None = None
     proxy_list: tuple[Proxies, ...] = ()
+    shifts: EditShifts | None = None
 
     @property
     def delta(self) -> float | None:
@@ -376,10 +385,19 @@ class AuditResult(Reportable):
 
     @cached_property
     def pvalue(self) -> float | None:
-        """The p-value of δ-fairness, H0: ψ <= δ, or R <= δ where there is R; None without δ."""
+        """The p-value of δ-fairness, H0: ψ <= δ, or R <= δ where there is R; None without δ.
+
+        With controls it is the larger one of this and of that of "no more than control edits".
+        """
         if self.delta is None or not self.law.has_pvalue:
             return None
-        return self.law.pvalue(self.delta)
+        pvalue = self.law.pvalue(self.delta)
+        return pvalue if self.controls is None else max(pvalue, self.controls.pvalue)
+
+    @cached_property
+    def controls(self) -> ControlComparison | None:
+        """Sensitive edits beside control edits; None without controls."""
+        return compare_controls(self)
 
     @cached_property
     def certificate_pvalue(self) -> float | None:
@@ -395,13 +413,18 @@ class AuditResult(Reportable):
 
     @cached_property
     def bounds_verdict(self) -> Verdict | None:
-        """Where δ lies beside the bounds, applicable or not; None without δ."""
+        """Where δ lies beside the bounds, applicable or not; None without δ.
+
+        With controls, "rejected" needs a difference from them too: both tests are at level α, and
+        both must reject (intersection–union).
+        """
         if self.delta is None:
             return None
-        return reach_verdict(
+        verdict = reach_verdict(
             rejected=self.law.rejects(self.delta, self.alpha),
             certified=self.law.certifies(self.delta, self.alpha),
         )
+        return limit_by_controls(verdict, self.controls)
 
     @cached_property
     def verdict(self) -> Verdict | None:
@@ -456,6 +479,11 @@ class AuditResult(Reportable):
     def attributable(self) -> Attributable:
         """The part of the statistic that needs sensitive features to change."""
         part = find_attributable(self)
+        if self.controls is not None and part.pvalue is not None:
+            part = replace(
+                part, pvalue=max(part.pvalue, self.controls.pvalue),
+                verdict=limit_by_controls(part.verdict, self.controls),
+            )  # fmt: skip
         return part if self._obstacle is None else replace(part, verdict="not-applicable")
 
     @cached_property
@@ -466,6 +494,8 @@ class AuditResult(Reportable):
         """
         planned = self.query_record.once_about_everybody and not is_bounded_by_rates(self)
         if self.verdict != "inconclusive" or self.delta is None or not planned:
+            return None
+        if self.law.rejects(self.delta, self.alpha):  # only the controls leave it open
             return None
         return find_outlook(
             self._pilot, self.price, self.law, self.delta, self.alpha, self.space.units

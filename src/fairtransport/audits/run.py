@@ -14,6 +14,7 @@ from fairtransport._core.validation import check_allowed, short_repr
 from fairtransport.access.black_box import choose_access
 from fairtransport.access.oracle import TOLERANCE, Oracle, count_repeats
 from fairtransport.access.query_log import with_log
+from fairtransport.audits.controls import ask_controls, check_controls
 from fairtransport.audits.counterparts import build_law, check_counterparts
 from fairtransport.audits.querying import (
     QueryRecord,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from fairtransport._core.validation import IntArray, Values
     from fairtransport.access.black_box import Access
     from fairtransport.access.oracle import AnsweredPoints, Repeats
+    from fairtransport.data.controls import Controls
     from fairtransport.data.design import Clusters, Weights
     from fairtransport.data.sources import ColumnLike, ColumnsLike, TableLike
     from fairtransport.geometry import Geometry
@@ -133,6 +135,7 @@ def audit(
     counts: str | None = None,
     clusters: str | Clusters | None = None,
     sample_weight: str | Weights | None = None,
+    controls: Sequence[str] | Controls | None = None,
     targets: TableLike | None = None,
     similarity: SimilarityLike = "ignore-sensitive",
     loss: LossLike = "zero-one",
@@ -202,6 +205,10 @@ def audit(
     sample_weight
         Column of survey weights, the inverse of each person's chance of being drawn, or an
         `ft.Weights`.
+    controls
+        Columns whose change should not matter, or an `ft.Controls`. The model is asked about
+        people with another value of one of them, as about twins; it is over the limit only if
+        sensitive edits are shown to raise the loss by more than these do.
     targets
         People to compare the cases with, instead of with each other. Choose them without looking
         at the cases, or nothing can be certified. A frame: mass may move to its points alone and,
@@ -277,6 +284,7 @@ def audit(
         counts=counts,
         clusters=clusters,
         sample_weight=sample_weight,
+        controls=controls,
         targets=targets,
         similarity=similarity,
         loss=loss,
@@ -330,6 +338,7 @@ def _walk(
         space = similarity.add_counterparts(space)
     oracle = Oracle(access, settings.chosen_loss, settings.pos_label, settings.best_label)
     check_asking(settings, space, access)
+    check_controls(settings, space, access)
     check_memory(settings, space)
     geometry = settings.chosen_similarity.geometry
     if is_random(settings, access):
@@ -441,6 +450,7 @@ def solve(
     """Ask the oracle about all points of a space, and solve the transport problem."""
     # first, as it refuses a similarity that does not fit the columns
     space_geometry = geometry(space)
+    shifts = ask_controls(settings, space, oracle) if answers is None else None
     answers = oracle.answer(space) if answers is None else answers
     if answers.labels is not None:
         _check_favourable_answer(settings, space, answers.labels)
@@ -453,8 +463,9 @@ def solve(
     similarity = settings.chosen_similarity
     scope = _target_scope(space, similarity)
     return AuditResult(
-        portable_settings, space, answers, similarity, solution, oracle.access.name, scope
-    )
+        portable_settings, space, answers, similarity, solution, oracle.access.name, scope,
+        shifts=shifts,
+    )  # fmt: skip
 
 
 def _check_favourable(settings: AuditSettings, space: SampleSpace) -> None:

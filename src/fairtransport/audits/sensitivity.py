@@ -250,6 +250,7 @@ def find_flips(result: AuditResult) -> Flips:
     grid's included. Certificates are sought upwards from 0 in the same way. What α means at one
     budget (at every n, or for large samples) it means for all of them.
     """
+    exceeds = result.controls is None or result.controls.exceeds
     upper = result.upper_bound if np.isfinite(result.upper_bound) else None
     rejected = certified = None
     if result.delta is not None and _is_free_or_forbidden(result):
@@ -258,9 +259,11 @@ def find_flips(result: AuditResult) -> Flips:
         certified = np.inf if result.verdict == "certified" else None
     elif result.delta is not None:
         rising = sorted({*BUDGETS, result.problem.budget})
-        rejected = _last_reached(result, result.delta, "reject", rising[::-1])
+        # the difference from controls does not depend on the budget
+        falling = rising[::-1] if exceeds else ()
+        rejected = _last_reached(result, result.delta, "reject", falling)
         certified = _last_reached(result, result.delta, "certify", rising)
-    return Flips(result.lower_bound, upper, rejected, certified)
+    return Flips(result.lower_bound if exceeds else 0.0, upper, rejected, certified)
 
 
 def _is_free_or_forbidden(result: AuditResult) -> bool:

@@ -24,6 +24,7 @@ from fairtransport.documents.audit import (
     SCHEMA,
     AttributablePart,
     AuditSummary,
+    ControlsFound,
     CostRule,
     CurvePoint,
     FeatureRate,
@@ -159,6 +160,7 @@ def summarise_headline(result: AuditResult) -> AuditSummary:
         decisions_missing=find_missing_reason(result),
         attributable=_attributable(result),
         outlook=result.outlook,
+        controls=_controls(result),
         rates=_rates(result),
         random_swap_risk=result.random_swap_risk,
         comparable_share=result.comparable_share,
@@ -192,6 +194,14 @@ def _attributable(result: AuditResult) -> AttributablePart:
         pvalue=part.pvalue,
         verdict=part.verdict,
     )
+
+
+def _controls(result: AuditResult) -> ControlsFound | None:
+    """Return the comparison with control edits as a document has it."""
+    controls = result.controls
+    if controls is None:
+        return None
+    return ControlsFound(**vars(controls) | {"interval": _limits(*controls.interval)})
 
 
 def _questions(result: AuditResult) -> QuestionsAsked | None:

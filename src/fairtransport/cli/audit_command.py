@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 from cyclopts import Parameter
 
-from fairtransport.audits.family import OWN, WHERE, check_known, naming_entry
-from fairtransport.audits.from_text import run_family
 from fairtransport.cli.config_file import settings_file
 from fairtransport.cli.entry_point import stdout_aside
 from fairtransport.cli.errors import RAN, check_fail_on, family_exit_code
@@ -23,6 +21,7 @@ from fairtransport.cli.options import (
     RunFlags,
     Seed,
     Switch,
+    unwrap_help,
 )
 from fairtransport.cli.outputs import Outputs, check_report_ending, check_target, write_report
 from fairtransport.documents.verdicts import FailOn, exit_code
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
 FLAGS, MODEL_FLAGS, OUTPUTS, RUN_FLAGS = AuditFlags(), ModelFlags(), Outputs(), RunFlags()
 
 
+@unwrap_help
 def audit(
     data: Annotated[Path, Parameter(help=SETTINGS["X"].flag_help)],
     *,
@@ -53,12 +53,12 @@ def audit(
     Example: are more than 2 in 100 people judged correctly, but not if only their race or sex were
     different?
 
-    fairtransport audit cases.csv --model model.skops --label good \\\
+    fairtransport audit cases.csv --model model.skops --label good \
     --sensitive race,sex --delta 0.02 --report report.html
 
     With decisions in a file and no model:
 
-    fairtransport audit loans.csv --prediction decision --favourable granted \\\
+    fairtransport audit loans.csv --prediction decision --favourable granted \
     --sensitive sex --features age,income,history
 
     A settings file with tables [[audits]] makes it a family of audits: one counting, one table,
@@ -126,18 +126,26 @@ def _print_missing_delta(message: str, fail_on: FailOn | None) -> None:
 
 
 NAME = "name"
-KEYS = (
-    NAME, WHERE, "allow-pickle", "trust", "similarity-settings", *ENDPOINT_KEYS,
-    "train", *(QUERIES[f"queries.{name}"].flag for name in ("log", "repeats")),
-    *(SETTINGS[name].flag for name in OWN if name in SETTINGS and name != "queries"),
-)  # fmt: skip
-"""What a table [[audits]] may hold."""
+
+
+def entry_keys() -> tuple[str, ...]:
+    """Return what a table [[audits]] may hold."""
+    from fairtransport.audits.family import OWN, WHERE
+
+    return (
+        NAME, WHERE, "allow-pickle", "trust", "similarity-settings", *ENDPOINT_KEYS,
+        "train", *(QUERIES[f"queries.{name}"].flag for name in ("log", "repeats")),
+        *(SETTINGS[name].flag for name in OWN if name in SETTINGS and name != "queries"),
+    )  # fmt: skip
 
 
 def _audit_family(
     data: Path, flags: Flags, fail_on: FailOn | None, outputs: Outputs, run_flags: RunFlags
 ) -> int:
     """Audit the family of the settings file; return the exit code of the worst verdict."""
+    from fairtransport.audits.family import naming_entry
+    from fairtransport.audits.from_text import run_family
+
     _check_family(flags)
     outputs.check_family(flags)
     outputs.check_not_shared()
@@ -179,8 +187,10 @@ def _check_family(flags: Flags) -> None:
 
 def _read_entry(entry: Table, data: Path, seed: int, fail_on: FailOn | None) -> AuditRequest:
     """Return the request of a table [[audits]]; it may have its own seed."""
+    from fairtransport.audits.family import WHERE, check_known
+
     own = {key.replace("_", "-"): value for key, value in entry.items()}
-    check_known(own, KEYS, "an audit in a table [[audits]]")
+    check_known(own, entry_keys(), "an audit in a table [[audits]]")
     where = own.pop(WHERE, None)
     del own[NAME]
     arguments, names = settings_file().bind(own)
@@ -192,6 +202,7 @@ def _read_entry(entry: Table, data: Path, seed: int, fail_on: FailOn | None) -> 
     return replace(request, where=where, settings_taken=names)
 
 
+@unwrap_help
 def demo(
     *, seed: Seed = 0, output: Path = Path("report.html"), verbose: Switch = False,
     quiet: Switch = False,

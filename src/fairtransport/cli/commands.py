@@ -28,6 +28,7 @@ from fairtransport.cli.options import (
     Whole,
     build_flags,
     pick,
+    unwrap_help,
 )
 from fairtransport.cli.outputs import check_target, real_path
 from fairtransport.documents.verdicts import FailOn, exit_code
@@ -62,6 +63,7 @@ else:
 MONITOR_FLAGS, MODEL_FLAGS, RUN_FLAGS = MonitorFlags(), ModelFlags(), RunFlags()
 
 
+@unwrap_help
 def monitor(
     data: Annotated[Path, Parameter(help=MONITOR["X"].flag_help)],
     *,
@@ -128,6 +130,7 @@ else:
 PLAN_FLAGS = PlanFlags()
 
 
+@unwrap_help
 def sample_size(
     pilot: Path | None = None,
     *,
@@ -242,6 +245,7 @@ def _pilot_note(result: AuditResult) -> str:
     )
 
 
+@unwrap_help
 def app(*, port: Whole = 0, no_open: Switch = False, quiet: Switch = False) -> int:
     """Audit in the browser, without programming: a page on this machine alone.
 
@@ -271,6 +275,7 @@ def app(*, port: Whole = 0, no_open: Switch = False, quiet: Switch = False) -> i
     return RAN
 
 
+@unwrap_help
 def completion(shell: Literal["bash", "zsh", "fish"], /) -> int:
     """Print the completion script of a shell.
 
@@ -291,6 +296,7 @@ log = App(name="log", help="Show what is in a query log, or hand it over.")
 
 
 @log.command
+@unwrap_help
 def show(file: Path) -> int:
     """Say whose answers are in a query log, and how many.
 
@@ -307,6 +313,7 @@ def show(file: Path) -> int:
 
 
 @log.command
+@unwrap_help
 def export(file: Path, output: Path, *, identity: str | None = None) -> int:
     """Write the answers of a query log to a file that others can read.
 
@@ -373,6 +380,7 @@ for _number, _shows in FIGURES.items():
 
 
 @reproduce.command
+@unwrap_help
 def table1(
     *,
     splits: Whole = 50,

@@ -21,6 +21,7 @@ from fairtransport.cli.options import (
     RunFlags,
     build_flags,
     pick,
+    unwrap_help,
 )
 from fairtransport.cli.outputs import Outputs
 from fairtransport.documents.verdicts import FailOn, exit_code
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 
 @Parameter(name="*", group=GROUPS[BASICS])
+@unwrap_help
 @dataclass(frozen=True, kw_only=True)
 class NamedModels:
     """Where the predictions of each model come from: --model, --prediction or --score, repeated.
@@ -102,6 +104,7 @@ else:
 FLAGS, MODELS, MODEL_FLAGS, RUN_FLAGS = CompareFlags(), NamedModels(), ModelFlags(), RunFlags()
 
 
+@unwrap_help
 def compare(
     data: Annotated[Path, Parameter(help=SETTINGS["X"].flag_help)],
     *,

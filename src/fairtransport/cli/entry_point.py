@@ -249,7 +249,7 @@ def app_of(*, as_list: bool) -> App:
         default_parameter=Parameter(negative=()),
         suppress_keyboard_interrupt=False,
         # the sentences have no marks in them, and a reader of marks takes as long as all the rest
-        help_format="plaintext" if as_list else None,
+        help_format="plaintext",
     )
     for name, command in COMMANDS.items():
         place = f"{__package__}.{command.place}"

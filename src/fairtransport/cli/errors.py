@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from cyclopts import CycloptsError, exceptions
 
+from fairtransport._core.validation import short_repr
 from fairtransport.documents.verdicts import FailOn, exit_code, worst_row
 from fairtransport.errors import InputError
 
@@ -114,8 +115,6 @@ def _nearest(error: exceptions.UnknownOptionError) -> str:
 
 def _not_converted(error: exceptions.CoercionError, _: str) -> str:
     """Return what a value must be, and what it is; in a file, where it stands."""
-    from fairtransport._core.validation import short_repr  # loads numpy
-
     token = error.token
     if token is None:
         return str(error)

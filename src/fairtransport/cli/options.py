@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import MISSING, dataclass, fields, make_dataclass
+from inspect import cleandoc
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, cast
 
 from cyclopts import CoercionError, Group, Parameter
 
 from fairtransport._core.progress import silence, with_price
 from fairtransport._core.validation import check_number, parse_literal, parse_numbers
-from fairtransport.audits.from_text import AuditRequest, ModelSource, is_address
 from fairtransport.cli.config_file import settings_file
 from fairtransport.errors import InputError, param
 from fairtransport.settings import (
@@ -34,10 +34,30 @@ if TYPE_CHECKING:
 
     from cyclopts import Token
 
+    from fairtransport.audits.from_text import AuditRequest, ModelSource
+    from fairtransport.data.controls import Controls
     from fairtransport.settings import Setting
 
     Tokens: TypeAlias = Mapping[str, "Tokens"] | Sequence[Token]
     Tree: TypeAlias = Mapping[str, "Tree"] | Sequence[str]
+
+T = TypeVar("T")
+
+
+def unwrap_help(place: T) -> T:
+    """Join the wrapped lines of a docstring, which a help in plain text would keep apart."""
+    lines: list[str] = []
+    for line in cleandoc(place.__doc__ or "").splitlines():
+        indent = line[: len(line) - len(line.lstrip())]
+        last = lines[-1] if lines else ""
+        continues = last.strip() and line.strip() and last.startswith(indent + last.lstrip()[0])
+        if continues and not last.endswith("\\") and "---" not in last + line:
+            lines[-1] = f"{last} {line.strip()}"
+        else:
+            lines.append(line)
+    place.__doc__ = "\n".join(lines)
+    return place
+
 
 GROUPS = {name: Group(name, sort_key=place) for place, name in enumerate(SECTIONS, 1)}
 """The sections of a command's help."""
@@ -114,6 +134,7 @@ TYPES: dict[str, Any] = {
     "names": Names,
     "sets of columns": Sets,
     "design": Names,
+    "controls": Names,
     "literals": Names,
     "range": Names,
     "literal by column": dict[str, str],
@@ -155,6 +176,8 @@ class Flags:
 
     def request(self, data: Path, *sources: ModelSource, **more: Any) -> AuditRequest:
         """Return the audit that these flags ask for; ``more`` are further keywords of `audit`."""
+        from fairtransport.audits.from_text import AuditRequest
+
         tree = one_or_many(self.similarity_settings or {})
         return AuditRequest(
             data=data,
@@ -213,8 +236,21 @@ def read_design(flag: str, parts: Sequence[str]) -> dict[str, object]:
     return declared
 
 
+def read_controls(flag: str, parts: Sequence[str]) -> Controls:
+    """Return columns and their margin, as in weekday,car_colour,margin=0.01."""
+    from fairtransport.data.controls import Controls
+
+    *columns, last = parts
+    name, sign, value = last.partition("=")
+    if not (sign and name == "margin"):
+        return Controls(list(parts))
+    (margin,) = parse_numbers(flag, [value])
+    return Controls(columns, margin)
+
+
 READERS: dict[str, Callable[[str, Any], Any]] = {
     "design": read_design,
+    "controls": read_controls,
     "names": lambda _, names: list(names),
     "sets of columns": lambda _, sets: [list(names) for names in sets],
     "literal": lambda _, text: parse_literal(text),
@@ -280,6 +316,7 @@ ProtocolName: TypeAlias = Literal["mlflow", "open-inference"]
 
 
 @Parameter(name="*", group=GROUPS[QUERYING])
+@unwrap_help
 @dataclass(frozen=True, kw_only=True)
 class EndpointFlags:
     """How a model behind an address is asked.
@@ -318,6 +355,8 @@ class EndpointFlags:
 
     def check(self, model: Path | None) -> None:
         """Refuse flags that nothing is meant by."""
+        from fairtransport.audits.from_text import is_address
+
         names = [name for name, value in vars(self).items() if value is not None]
         if names and (model is None or not is_address(model)):
             got = "none" if model is None else repr(str(model))
@@ -357,6 +396,7 @@ NO_ENDPOINT = EndpointFlags()
 
 
 @Parameter(name="*", group=GROUPS[QUERYING])
+@unwrap_help
 @dataclass(frozen=True, kw_only=True)
 class ModelFlags:
     """How a model is read.
@@ -380,6 +420,8 @@ class ModelFlags:
     def build_source(self, *, model: Path | None = None, **more: Any) -> ModelSource:
         """Return where the answers of a model come from."""
         self.endpoint.check(model)
+        from fairtransport.audits.from_text import ModelSource, is_address
+
         return ModelSource(
             # a path object folds the two slashes of an address into one
             model=str(model).replace(":/", "://", 1) if is_address(model) else model,
@@ -392,6 +434,7 @@ class ModelFlags:
 
 
 @Parameter(name="*", group=GROUPS[ADVANCED])
+@unwrap_help
 @dataclass(frozen=True, kw_only=True)
 class RunFlags:
     """How a command runs.

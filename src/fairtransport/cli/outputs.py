@@ -13,9 +13,8 @@ from cyclopts import Parameter
 
 from fairtransport._core.files import write_text
 from fairtransport._core.validation import check_integer, short_repr
-from fairtransport.cli.options import GROUPS, Switch, Whole
+from fairtransport.cli.options import GROUPS, Switch, Whole, unwrap_help
 from fairtransport.errors import InputError, name_parameters, param
-from fairtransport.explain.moves import check_moves_ending
 from fairtransport.settings import DOCUMENT, OUTPUT
 
 if TYPE_CHECKING:
@@ -32,6 +31,7 @@ MIN_SHARED_PEOPLE = 5
 
 
 @Parameter(name="*", group=GROUPS[OUTPUT])
+@unwrap_help
 @dataclass(frozen=True, kw_only=True)
 class Outputs:
     """What an audit writes.
@@ -84,6 +84,8 @@ class Outputs:
             msg = f"`--json` must be a file or -, got {str(self.json)!r}"
             raise InputError(msg)
         if self.moves is not None:
+            from fairtransport.explain.moves import check_moves_ending
+
             check_moves_ending("--moves", self.moves)
             self._check_shared_moves()
         least = self.share_at_least

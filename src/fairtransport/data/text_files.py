@@ -408,7 +408,10 @@ def parse_value(text: str, kind: str | None, column: str) -> str | bool | float 
         return int(text)
     if kind in {WHOLE, NUMBER} and is_number(text):
         value = float(text)
-        return None if math.isnan(value) else value
+        if math.isnan(value):
+            return None
+        if kind == NUMBER or value.is_integer():
+            return value
     msg = (
         f"the column {column!r} held {kind} when the monitor began and must go on to, "
         f"got {short_repr(text)}; a new state begins with the file as it is now"

@@ -32,6 +32,7 @@ __all__ = [
     "AttributablePart",
     "AuditSummary",
     "ColumnDistance",
+    "ControlsFound",
     "CostRule",
     "CounterpartPair",
     "CounterpartsFound",
@@ -111,6 +112,41 @@ class AttributablePart:
     verdict: Annotated[
         str | None,
         Doc("What the tests at delta say of the part; null without delta.", one_of=VERDICT_VALUES),
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControlsFound:
+    """Sensitive edits beside edits that should not matter, for the same people.
+
+    An edit changes one column, and its shift is what it adds to a person's loss.
+    """
+
+    columns: Annotated[tuple[str, ...], Doc("The control columns.")]
+    margin: Annotated[float, Doc("The tolerated difference of the mean shifts.")]
+    people: Annotated[int | None, Doc("How many people have edits of both kinds; null if shared.")]
+    sensitive_shift: Annotated[
+        float, Doc("The mean shift of the sensitive edits; rounded if shared.")
+    ]
+    control_shift: Annotated[float, Doc("The mean shift of the control edits; rounded if shared.")]
+    difference: Annotated[float, Doc("The one minus the other; rounded if shared.")]
+    interval: Annotated[
+        Limits, Doc("The two-sided confidence interval of the difference; null if shared.")
+    ]
+    lower_bound: Annotated[float | None, Doc("Its one-sided lower bound; null if shared.")]
+    upper_bound: Annotated[float | None, Doc("Its one-sided upper bound; null if shared.")]
+    pvalue: Annotated[
+        float | None, Doc("The p-value of a difference of at most the margin; null if shared.")
+    ]
+    permutation_pvalue: Annotated[
+        float | None,
+        Doc(
+            "The p-value of edits that are exchangeable given the person, whose labels are dealt "
+            "out at random; null if shared."
+        ),
+    ]
+    exceeds: Annotated[
+        bool, Doc("Whether the difference is shown to be above the margin, at level alpha.")
     ]
 
 
@@ -541,6 +577,14 @@ class AuditSummary(Document):
             "About how many cases would settle an inconclusive verdict; null where it is another, "
             "about rates, of several draws or of people who were asked about until sure, or if "
             "shared."
+        ),
+    ]
+    controls: Annotated[
+        ControlsFound | None,
+        Doc(
+            "Sensitive edits beside edits that should not matter, which they must exceed for the "
+            'verdict "rejected"; the p-value is then the larger of the two. Null without '
+            "controls."
         ),
     ]
     rates: Annotated[

@@ -366,6 +366,9 @@ class Bets:
             part[0], part[1], self.threshold[columns], part[2],
         )  # fmt: skip
         self.log_wealth[:, columns], self.product[:, columns], self.crossed[columns] = part
+        # a decided column is not bet on again: what the rest of its batch added depends on batches
+        decided = (self.crossed > 0) & ~self.is_reported
+        self.log_wealth[:, decided], self.product[:, decided] = 0.0, 1.0
         self.n += len(values)
 
     def skip(self, records: int) -> None:

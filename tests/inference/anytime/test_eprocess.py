@@ -64,6 +64,22 @@ def test_batches_change_no_bit(values, data):
         at += size
     for name in ("log_e_value", "log_e_value_certificate", "lower", "upper", "rejected_at"):
         assert getattr(whole, name) == getattr(parts, name)
+    assert whole.bets.as_json() == parts.bets.as_json()
+
+
+def test_a_killed_run_that_goes_on_has_the_bytes_of_one_that_was_not():
+    values = np.random.default_rng(0).choice([0.0, 1.0], 300)
+    whole = FreeMoves(0.1, 0.05, 1.0, fixed_targets=True)
+    whole.bets.take(values)
+    saved = FreeMoves(0.1, 0.05, 1.0, fixed_targets=True).bets.as_json()
+    for part in np.split(values, [5, 77, 201]):
+        resumed = FreeMoves(0.1, 0.05, 1.0, fixed_targets=True)
+        resumed.bets.restore(saved)
+        resumed.bets.take(part)
+        saved = resumed.bets.as_json()
+
+    assert np.sum(whole.bets.crossed > 0) > 10
+    assert saved == whole.bets.as_json()
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0])

@@ -142,7 +142,10 @@ def delta_sentences(summary: AuditSummary) -> tuple[str, ...]:
     at_least, up_to, from_there = "0.0000", "below", "from"
     if summary.verdict == "rejected" and lower == summary.delta:
         up_to, from_there = "up to", "above"
-    if lower is not None and lower > 0:
+    exceeds = summary.controls is None or summary.controls.exceeds
+    if not exceeds:
+        sentences.append("For no δ: δ-fairness rejected; no more than irrelevant edits.")
+    elif lower is not None and lower > 0:
         at_least, _ = distinct_decimals(lower, 0.0, rounding=DOWN)
         sentences.append(f"For every δ {up_to} {at_least}: δ-fairness rejected.")
     elif lower is not None:
@@ -151,7 +154,10 @@ def delta_sentences(summary: AuditSummary) -> tuple[str, ...]:
         sentences.append("For no δ: certified; there is no upper bound.")
     else:
         sentences.append(f"For every δ from {bound(upper, UP)} on: certified.")
-    if lower is not None and (upper is None or lower < upper):
+    if not exceeds:
+        to = "For every δ" if upper is None else f"For every δ below {bound(upper, UP)}"
+        sentences.append(f"{to}: inconclusive.")
+    elif lower is not None and (upper is None or lower < upper):
         to = "" if upper is None else f" and below {bound(upper, UP)}"
         on = " on" if from_there == "from" else ""
         sentences.append(f"For δ {from_there} {at_least}{on}{to}: inconclusive.")

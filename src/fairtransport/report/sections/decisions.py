@@ -7,6 +7,11 @@ from typing import TYPE_CHECKING
 
 from fairtransport.explain.decisions import BOTH_WAYS, SCOPES
 from fairtransport.report.sections import Section
+from fairtransport.report.sections.controls import (
+    controls_sentence,
+    held_back_sentence,
+    is_held_back,
+)
 from fairtransport.report.sections.finding import confidence, mean_loss_text, outlook_sentence
 from fairtransport.report.tables import ARROW, Cell, Table, columns_of, pairs_cell, people_cell
 from fairtransport.report.text import (
@@ -350,7 +355,8 @@ def limit_lines(summary: AuditSummary) -> list[str]:
         parts.append(f"{', '.join(bounds)}, {each}with {confidence(summary)} confidence")
     if summary.verdict == "rejected" and summary.pvalue is not None:
         parts.append(pvalue_text(summary, summary.pvalue))
-    return [*lines, f"{'; '.join(parts)}."]
+    controls = controls_sentence(summary)
+    return [*lines, f"{'; '.join(parts)}.", *([] if controls is None else [controls])]
 
 
 def limit_sentence(summary: AuditSummary) -> str:
@@ -481,6 +487,8 @@ def verdict_note(summary: AuditSummary) -> str | None:
             "Nothing shows that the model is over the limit, and this audit cannot show that it is "
             "within it."
         )
+    if is_held_back(summary):
+        return held_back_sentence(summary)
     if summary.verdict == "inconclusive":
         return "These data do not settle whether the model is over or within the limit."
     return None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fairtransport.documents.audit import AuditSummary
 from fairtransport.documents.verdicts import VERDICTS
 from fairtransport.report.sections import Section
+from fairtransport.report.sections.controls import is_held_back
 from fairtransport.report.sections.rates import (
     decision_lines,
     rate_figures,
@@ -109,7 +110,7 @@ def evidence_words(summary: AuditSummary) -> dict[str, str]:
         "at_most": f"at most {at_most}, " if upper is not None else "",
         "delta_below": below,
         "pvalue": "" if summary.pvalue is None else f"; {pvalue_text(summary, summary.pvalue)}",
-        "undecided": _undecided(delta, lower, upper),
+        "undecided": _held_back(summary) or _undecided(delta, lower, upper),
     }
 
 
@@ -175,6 +176,19 @@ def verdict_line(summary: AuditSummary) -> str:
     }
     evidence = ", ".join([f"δ = {summary.delta:g}", *(figures[name] for name in row.figures)])
     return f"{row.formal} at level {level(summary.alpha)}: {evidence}."
+
+
+def _held_back(summary: AuditSummary) -> str | None:
+    """Return why a verdict is open although the lower bound exceeds δ; None where it does not."""
+    controls = summary.controls
+    if controls is None or not is_held_back(summary):
+        return None
+    test = "" if controls.pvalue is None else f" ({pvalue(controls.pvalue)})"
+    return (
+        f"the lower bound, {bound(summary.lower_bound, DOWN)}, exceeds δ = "
+        f"{decimal(summary.delta or 0.0)}, but no more than irrelevant edits: that the mean shift "
+        f"of sensitive edits exceeds that of control edits is not shown{test}"
+    )
 
 
 def _undecided(delta: float, lower: float | None, upper: float | None) -> str:
