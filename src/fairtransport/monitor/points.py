@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import date, time, timedelta
+from decimal import Decimal
 from itertools import product
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -32,10 +34,11 @@ from fairtransport.data.columns import (
 from fairtransport.data.one_hot import check_no_one_hot
 from fairtransport.data.sample_space import ColumnSet, SampleSpace
 from fairtransport.data.sources import collect_frame, encode_column, frame_source
+from fairtransport.data.text_files import NUMBER, TEXT, TRUTH, WHOLE
 from fairtransport.errors import DataError, InputError, ModelError, param
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from narwhals.typing import IntoDataFrame
 
@@ -48,6 +51,22 @@ Key: TypeAlias = tuple[Value, ...]
 """A point: its values in the order of `Points.names`."""
 Records: TypeAlias = "Mapping[str, Value] | Sequence[Mapping[str, Value]] | IntoDataFrame"
 """A record, several, or a frame of them."""
+ANY = "values of several kinds"
+VALUE_KINDS: dict[str, tuple[type, ...]] = {
+    TRUTH: (bool,),
+    WHOLE: (int,),
+    NUMBER: (int, float, Decimal),
+    TEXT: (str,),
+    "dates or times": (date, time, timedelta),
+    ANY: (object,),
+}
+"""What a column can hold, and as which types."""
+
+
+def _holds(kind: str, types: Collection[type]) -> bool:
+    """Return whether a column of a kind can hold values of some types; True is no number."""
+    allowed, takes_truth = VALUE_KINDS[kind], kind in {TRUTH, ANY}
+    return all(issubclass(one, allowed) and (takes_truth or one is not bool) for one in types)
 
 
 class Points:
@@ -61,6 +80,7 @@ class Points:
         self.library = "pandas"
         self._reserved = {name for name in (settings.y, *settings.predictions) if name is not None}
         self._categories: dict[str, tuple[Value, ...] | None] = {}
+        self._kinds: dict[str, str] = {}
         if settings.features is not None:
             self.fix_features(settings.features)
 
@@ -79,6 +99,8 @@ class Points:
         """Take over the answers and points of a state file."""
         label = self.settings.label
         place = None if label is None or not keys else self.names.index(label)
+        for name, values in zip(self.names, zip(*keys, strict=True), strict=False):
+            self._keep_kind(name, values)
         self.oracle.restore(answers, () if place is None else (key[place] for key in keys))
 
     def fix_features(self, features: Sequence[str]) -> None:
@@ -103,6 +125,7 @@ class Points:
         for name, values in columns.items():
             if name in self.settings.bins:
                 columns[name] = bin_values(name, values, self.settings.bins[name])
+            columns[name] = self._keep_kind(name, columns[name])
             check_not_missing(
                 name, columns[name].count(None), self.settings.audit.missing,
                 is_profile=name in self.roles.profile,
@@ -116,6 +139,30 @@ class Points:
         if self.settings.label is not None:
             self.oracle.add_labels(columns[self.settings.label])
         return list(zip(*columns.values(), strict=True))
+
+    def _keep_kind(self, name: str, values: Sequence[Value]) -> list[Value]:
+        """Return a feature's values in the kind that its first ones had, or refuse them."""
+        values, types = list(values), set(map(type, values)) - {type(None)}
+        # declared levels, labels and predictions have rules of their own
+        if not types or name in self.settings.levels or name not in self.roles.profile:
+            return values
+        if name not in self._kinds:
+            kind = next(kind for kind in VALUE_KINDS if _holds(kind, types))
+            self._kinds = {**self._kinds, name: kind}
+        kind = self._kinds[name]
+        if kind == WHOLE and float in types:
+            # a frame whose column has missing values holds them as floats
+            values = [int(v) if isinstance(v, float) and v.is_integer() else v for v in values]
+        elif _holds(kind, types):
+            return values
+        for value in values:
+            if value is not None and not _holds(kind, {type(value)}):
+                msg = (
+                    f"the column {name!r} held {kind} when the monitor began and must go on to, "
+                    f"got {short_repr(value)}; a new monitor goes by its own first records"
+                )
+                raise DataError(msg)
+        return values
 
     def check_columns(self, columns: Sequence[Value]) -> None:
         """Check that records have the columns that are needed, and none that comes too late."""

@@ -95,7 +95,9 @@ class FreeStream(Stream):
     @property
     def statistic(self) -> float:
         """ψ of the frequencies so far."""
-        return float(self.counts @ self.gains / max(self.evidence.n, 1))
+        # points that come later in a batch would change how the sum is rounded
+        counted = np.flatnonzero(self.counts)
+        return float(self.counts[counted] @ self.gains[counted] / max(self.evidence.n, 1))
 
     def take(self, keys: Sequence[Key]) -> None:
         """Take in points in order; nothing is counted if one of them cannot be.
