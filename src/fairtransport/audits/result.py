@@ -555,7 +555,7 @@ class AuditResult(Reportable):
             families=space.families if varies else None,
             open_levels=space.open_codes if has_new_twins else None,
             delta=self.delta, alpha=self.alpha, method=self.method, n_resamples=self.n_resamples,
-            notes=(OF_THE_STATISTIC,) if is_bounded_by_rates(self) else (),
+            notes=(OF_THE_STATISTIC,) if is_bounded_by_rates(self) else (), n=self.n,
         )  # fmt: skip
 
     @cached_property

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from fairtransport._core.progress import track
 from fairtransport.errors import InputError, param
+from fairtransport.inference.clopper_pearson import share_interval
 from fairtransport.inference.finite.law import FiniteSampleLaw
 from fairtransport.inference.laws import reaches
 from fairtransport.inference.methods import limit_at, sampling_law
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fairtransport._core.validation import BoolArray, FloatArray, IntArray
+    from fairtransport.inference.laws import SamplingLaw
     from fairtransport.inference.sample_plan import Pilot
 
 
@@ -263,15 +265,21 @@ class Simulation:
         self.successes.pop(n, None)
         return int(self.count(np.array([n])).sum())
 
-    def _reaches(self, counts: IntArray, rng: np.random.Generator) -> bool:
-        """Whether the audit of one simulated sample reaches the goal."""
+    def law_of(
+        self, counts: IntArray, rng: np.random.Generator, method: str | None = None
+    ) -> SamplingLaw:
+        """Return the law of one sample's audit."""
         problem, sample = self.pilot.audited(counts)
-        law = sampling_law(
-            problem, sample, method=self.method, n_resamples=self.n_resamples, rng=rng,
+        return sampling_law(
+            problem, sample, method=method or self.method, n_resamples=self.n_resamples, rng=rng,
             alpha=self.alpha, loss_range=self.pilot.loss_range,
             binary_losses=self.pilot.binary_losses, most_gain=self.pilot.most_gain,
             fixed_targets=self.pilot.fixed_targets, fixed_levels=self.pilot.open_levels is None,
         )  # fmt: skip
+
+    def _reaches(self, counts: IntArray, rng: np.random.Generator) -> bool:
+        """Whether the audit of one simulated sample reaches the goal."""
+        law = self.law_of(counts, rng)
         # plans ask thousands of times, and bounds by betting take long
         if isinstance(law, FiniteSampleLaw):
             return law.passes_one_test(self.goal, self.delta, self.alpha)
@@ -384,3 +392,126 @@ def _fitted(sizes: IntArray, outcomes: BoolArray, target_power: float) -> float:
             return float(np.clip(root, x[0], x[-1]) ** 2)
     good = np.flatnonzero(share >= target_power)
     return float(sizes[good[0] if len(good) else -1])
+
+
+PILOT_ERROR = 0.05
+"""Probability with which a pilot's range misses the population's value."""
+MAX_TILT = 60.0
+"""Largest logarithm of the weight that a tilt gives the largest gain, relative to the least."""
+
+
+class PilotRange(NamedTuple):
+    """What the error of a pilot leaves open: ψ, the cases needed, and the power with those planned.
+
+    Each is from low to high. The cases end in None where perhaps no number is enough.
+    """
+
+    value: tuple[float, float]
+    n: tuple[int, int | None]
+    power: tuple[float, float]
+
+
+def find_share_range(test: BinomialTest, pilot_n: int, n: int, power: float) -> PilotRange:
+    """Return what a pilot leaves open about a share: exact, by its Clopper–Pearson interval.
+
+    Notes
+    -----
+    Power and cases are monotone in the share, so that their ranges cover where its interval does.
+    """
+    low, high = share_interval(round(test.share * pilot_n), pilot_n, PILOT_ERROR)
+    hard, easy = (replace(test, share=share) for share in _by_ease(low, high, test.certify))
+    powers = [float(one.power(np.array([n]))[0]) for one in (hard, easy)]
+    sizes = [_exact_size(one, power) for one in (easy, hard)]
+    return PilotRange((low, high), (sizes[0] or MAX_CASES, sizes[1]), (powers[0], powers[1]))
+
+
+def _by_ease(low: float, high: float, certify: bool) -> tuple[float, float]:  # noqa: FBT001
+    """Return the end of a range at which the goal is hardest to reach, and the other one."""
+    return (high, low) if certify else (low, high)
+
+
+def _exact_size(test: BinomialTest, power: float) -> int | None:
+    """Return the cases that a share needs; None where none are enough or too many."""
+    if (test.share >= test.delta) if test.certify else (test.share <= test.delta):
+        return None
+    try:
+        return test.sample_size(power)
+    except InputError:  # too near to δ
+        return None
+
+
+def find_simulated_range(
+    simulation: Simulation, pilot_n: int, n: int, achieved: float, power: float
+) -> PilotRange:
+    """Return what a pilot leaves open where audits are simulated: approximate.
+
+    Notes
+    -----
+    An interval of ψ comes from the pilot's own audit. At its ends the pilot's people are weighted
+    by exp(t·gain), with t so that ψ is there, and the power is Φ(√n·|ψ − δ|/σ − c): c is what it
+    is at the pilot itself, where the power was simulated.
+    """
+    from scipy.special import ndtr, ndtri
+
+    low, high = _pilot_interval(simulation, pilot_n)
+    certify = simulation.goal == "certify"
+    at_pilot = _signal(simulation, simulation.pilot.frequencies)
+    if not math.isfinite(at_pilot):  # everybody gains the same: no way to tell how others do
+        return PilotRange((low, high), (1, None), (0.0, 1.0))
+    smooth = (achieved * simulation.n_simulations + 0.5) / (simulation.n_simulations + 1)
+    shift = math.sqrt(n) * at_pilot - float(ndtri(smooth))
+    hard, easy = (_tilt(simulation, value) for value in _by_ease(low, high, certify))
+    signals = [-math.inf if hard is None else _signal(simulation, hard),
+               math.inf if easy is None else _signal(simulation, easy)]  # fmt: skip
+    powers = [float(ndtr(math.sqrt(n) * signal - shift)) for signal in signals]
+    reach = max(shift + float(ndtri(power)), 0.0)
+    most, fewest = ((reach / s) ** 2 if s > 0 else math.inf for s in signals)
+    cases = None if most > MAX_CASES else max(math.ceil(most), n)
+    return PilotRange((low, high), (min(max(math.ceil(fewest), 1), n), cases),
+                      (powers[0], powers[1]))  # fmt: skip
+
+
+def _pilot_interval(simulation: Simulation, pilot_n: int) -> tuple[float, float]:
+    """Return an interval of ψ by the pilot's own audit, α/2 on each side."""
+    counts = np.rint(simulation.pilot.frequencies * pilot_n).astype(np.int64)
+    rng = simulation.rng.spawn(1)[0]
+    law = simulation.law_of(counts, rng)
+    low, high = law.lower_bound(PILOT_ERROR / 2), law.upper_bound(PILOT_ERROR / 2)
+    if not math.isfinite(high):  # targets of the sample bound nothing from above
+        high = simulation.law_of(counts, rng, "limit-law").upper_bound(PILOT_ERROR / 2)
+    return min(low, simulation.value), max(high, simulation.value)
+
+
+def _signal(simulation: Simulation, frequencies: FloatArray) -> float:
+    """Return how far ψ is on the goal's side of δ, in standard deviations of a person's gain."""
+    problem = simulation.pilot.problem
+    law = limit_at(problem, frequencies)
+    side = 1 if simulation.goal == "reject" else -1
+    apart = side * (problem.value(frequencies) - simulation.delta)
+    spread = max(law.sd_x, law.sd_y)
+    return apart / spread if spread else math.copysign(math.inf, apart)
+
+
+def _tilt(simulation: Simulation, value: float) -> FloatArray | None:
+    """Return the pilot's frequencies, tilted so that ψ is a value; None if they cannot be."""
+    problem, frequencies = simulation.pilot.problem, simulation.pilot.frequencies
+    gains = problem.frontiers.net_gains(problem.solve(frequencies).price)
+    is_there = frequencies > 0
+    top, span = float(gains[is_there].max()), float(np.ptp(gains[is_there]))
+    if span == 0:
+        return None
+    rises = np.where(is_there, (gains - top) / span, 0.0)
+
+    def tilted(rate: float) -> FloatArray:
+        """Return the frequencies with a weight that rises with the gain."""
+        weights = frequencies * np.exp(rate * rises)
+        return np.asarray(weights / weights.sum())
+
+    low, high = -MAX_TILT, MAX_TILT
+    if not problem.value(tilted(low)) <= value <= problem.value(tilted(high)):
+        return None
+    for _ in range(40):
+        middle = (low + high) / 2
+        is_low = problem.value(tilted(middle)) < value
+        low, high = (middle, high) if is_low else (low, middle)
+    return tilted(high)

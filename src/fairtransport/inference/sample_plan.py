@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, runtime_checkable
 
@@ -21,11 +21,19 @@ from fairtransport._core.validation import (
 )
 from fairtransport.errors import InputError, param
 from fairtransport.inference.methods import METHODS
-from fairtransport.inference.power import BinomialTest, Simulation
+from fairtransport.inference.power import (
+    BinomialTest,
+    PilotRange,
+    Simulation,
+    find_share_range,
+    find_simulated_range,
+)
 from fairtransport.inference.resampling import check_n_resamples
 from fairtransport.transport import AuditProblem
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fairtransport._core.units import Units
     from fairtransport._core.validation import BoolArray, FloatArray, IntArray
     from fairtransport.inference.laws import SamplingLaw
@@ -96,6 +104,10 @@ class SamplePlan:
         The power around n.
     notes
         What a reader of the numbers should know.
+    value_range, n_range, power_range
+        What the error of a pilot leaves open, each with probability 95 %: ψ, the cases that are
+        needed (up to None where perhaps no number is enough), and the power with n cases. None
+        for a value that is given, and for frequencies of nobody knows how many people.
 
     Examples
     --------
@@ -117,10 +129,35 @@ class SamplePlan:
     method: str
     curve: PowerCurve
     notes: tuple[str, ...] = ()
+    value_range: tuple[float, float] | None = None
+    n_range: tuple[int, int | None] | None = None
+    power_range: tuple[float, float] | None = None
 
     @property
     def words(self) -> str:
-        """The plan in a sentence."""
+        """The plan in a sentence, and in a second one what the pilot's error leaves open."""
+        return " ".join([self._plan_words, *self._range_words()])
+
+    def _range_words(self) -> Iterator[str]:
+        """Yield how far the plan may be off because the pilot is a sample itself."""
+        if self.n_range is None or self.power_range is None or self.value_range is None:
+            return
+        (fewest, most), (low, high) = self.n_range, self.power_range
+        needed = (
+            f"at least {fewest:,} cases would be needed, if any number is enough"
+            if most is None
+            else f"{fewest:,} to {most:,} cases would be needed"
+        )
+        values = " to ".join(f"{value:.4g}" for value in self.value_range)
+        yield (
+            f"The pilot is a sample itself and leaves open, with 95 % confidence, a true value of "
+            f"{values}: {needed}, and {self.n:,} would do with probability {100 * low:.0f} to "
+            f"{100 * high:.0f} %."
+        )
+
+    @property
+    def _plan_words(self) -> str:
+        """How many cases do what, in a sentence."""
         what = "rejects" if self.goal == "reject" else "certifies"
         cases = "1 case" if self.n == 1 else f"{self.n:,} cases"
         if self.method == CLOPPER_PEARSON:
@@ -170,9 +207,8 @@ def sample_size(
         Instead of ``pilot``: an audit problem, with ``frequencies`` or ``counts``,
         ``fixed_targets`` and ``loss_range``.
     frequencies, counts
-        The pilot's distribution over the points of the problem. A pilot's frequencies are
-        themselves an estimate: the plan is for a population that looks like the pilot, and a
-        small pilot can be far from the truth. Plan for several if in doubt.
+        The pilot's distribution over the points of the problem. It is an estimate itself: with
+        ``counts``, or a result as ``pilot``, the plan says how far that leaves it open.
     goal
         "reject": δ-fairness is rejected; needs ψ > δ. "certify": the upper bound is at
         most δ; needs ψ < δ and fixed targets.
@@ -221,6 +257,10 @@ def sample_size(
     an audit is Clopper–Pearson's (method "finite-sample", gains 0 or 1, only free moves, fixed
     targets), the exact route is taken.
 
+    The range that a pilot of known size leaves open comes from a 95 % interval of its ψ: exact
+    where the plan is, else by the audit's own bounds, with the pilot's people weighted so that ψ
+    lies at its ends and a normal approximation of the power there.
+
     Examples
     --------
     >>> import fairtransport as ft
@@ -251,14 +291,26 @@ def sample_size(
         plan = _build_exact_plan(truth, delta, alpha, power, goal, what="the pilot's value")
         # the exact plan is for twins over all levels; a sample that misses one has fewer of them
         if source.chance_to_miss_a_level(plan.n) < NEGLIGIBLE_CHANCE:
-            return plan
+            if source.n is None:
+                return plan
+            test = BinomialTest(truth, delta, alpha, goal == "certify")
+            return _with_range(plan, find_share_range(test, source.n, plan.n, power))
     simulation = Simulation(
         source, goal, delta, alpha, method,
         check_n_resamples(_first_setting("n_resamples", n_resamples, source, 1000)),
         check_integer("n_simulations", n_simulations, at_most=MAX_SIMULATIONS), draws,
     )  # fmt: skip
     _check_side(simulation.value, delta, goal, "the pilot's value")
-    return _build_simulated_plan(simulation, power, goal)
+    plan = _build_simulated_plan(simulation, power, goal)
+    if source.n is None:
+        return plan
+    span = find_simulated_range(simulation, source.n, plan.n, plan.achieved, power)
+    return _with_range(plan, span)
+
+
+def _with_range(plan: SamplePlan, span: PilotRange) -> SamplePlan:
+    """Return a plan with what its pilot leaves open."""
+    return replace(plan, value_range=span.value, n_range=span.n, power_range=span.power)
 
 
 def _build_exact_plan(
@@ -433,6 +485,8 @@ class Pilot:
         The pilot's own settings, the defaults of a plan.
     notes
         What a reader of the plan should know of the pilot.
+    n
+        How many people the pilot has; None where nobody knows.
 
     Examples
     --------
@@ -460,6 +514,7 @@ class Pilot:
     method: str | None = None
     n_resamples: int | None = None
     notes: tuple[str, ...] = ()
+    n: int | None = None
 
     def audited(self, counts: IntArray) -> tuple[AuditProblem, IntArray]:
         """Return the problem and the counts that the audit of a sample would have.
@@ -564,9 +619,11 @@ def build_pilot(
         limits = (low, high)
     # without fixed targets a point comes into an audit by being sampled
     families = None if fixed_targets else np.arange(problem.size)
+    people = None if counts is None else round(float(np.sum(np.asarray(counts, float))))
     return Pilot(
-        problem, shares, limits, bool(fixed_targets), bool(binary_losses), families=families
-    )
+        problem, shares, limits, bool(fixed_targets), bool(binary_losses), families=families,
+        n=people or None,
+    )  # fmt: skip
 
 
 def _check_shares(problem: AuditProblem, frequencies: object, counts: object) -> FloatArray:

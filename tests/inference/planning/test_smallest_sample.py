@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.stats import binomtest
-from tests.validity.cases import near_corner, rare_bias, twins
+from tests.validity.cases import near_corner, rare_bias, skewed_gains, three_cells, twins
 
 from fairtransport import AuditProblem, Geometry
 from fairtransport.errors import InputError
@@ -377,3 +377,102 @@ NONE = "exactly one of `value`, `pilot` and `problem` must be given, got"
 def test_bad_input_is_told(arguments, message):
     with pytest.raises(InputError, match=message):
         sample_size(**arguments)
+
+
+# -- the pilot is a sample itself
+
+
+def plan_of_pilot(case, counts, delta, **options):
+    """Return the plan of a pilot with these counts."""
+    chosen = {"binary_losses": case.binary_losses, "rng": 0, **FIXED, **options}
+    return sample_size(problem=case.problem, counts=counts, delta=delta, **chosen)
+
+
+@pytest.mark.parametrize(("goal", "delta"), [("reject", 0.03), ("certify", 0.1)])
+def test_the_range_of_a_pilot_of_250_covers_the_power_that_its_plan_has(goal, delta):
+    case, n = twins(), 250
+    affected = case.problem.frontiers.net_gains(math.inf) > 0
+    truth = BinomialTest(case.truth, delta, 0.05, goal == "certify")
+    needed, powers, miss = truth.sample_size(0.8), [], 0.0
+    for people in range(n + 1):
+        share = people / n
+        chance = stats.binom.pmf(people, n, case.truth)
+        if chance < 1e-6 or not ((share > delta) if goal == "reject" else (share < delta)):
+            continue
+        spread = np.where(affected, case.frequencies * affected, 0.0)
+        counts = people * spread / spread.sum() + (n - people) * np.where(
+            affected, 0.0, case.frequencies
+        ) / (1 - spread.sum())
+        plan = plan_of_pilot(case, counts, delta, goal=goal)
+        power = float(truth.power(np.array([plan.n]))[0])
+        powers.append((chance, power))
+        (low, high), (fewest, most) = plan.power_range, plan.n_range
+        covers = low <= power <= high and fewest <= needed and (most is None or needed <= most)
+        miss += 0.0 if covers else chance
+
+    # the power that 80 % were promised of, in the middle nineteen of twenty pilots
+    chances, true = np.array(sorted(powers, key=lambda one: one[1])).T
+    share = np.cumsum(chances) / chances.sum()
+    assert true[np.searchsorted(share, 0.025)] < 0.5
+    assert true[np.searchsorted(share, 0.975)] > 0.95
+    assert miss <= 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("case", "part", "options"),
+    [(skewed_gains, 0.6, {"method": "limit-law"}),
+     (three_cells, 1.5, {"method": "limit-law", "goal": "certify"})],
+)  # fmt: skip
+def test_the_range_of_a_simulated_plan_covers_about_as_often_as_it_says(case, part, options):
+    case, rng, pilots = case(), np.random.default_rng(1), 60
+    delta, goal = part * case.truth, options.get("goal", "reject")
+    truth = simulation(case, delta, certify=goal == "certify", many=300)
+    truth.method = options["method"]
+    sizes = np.unique(np.geomspace(10, 20_000, 30).astype(int))
+    power = np.maximum.accumulate(truth.outcomes(sizes, 300).mean(axis=0))
+    covered = []
+    for seed in range(pilots):
+        counts = rng.multinomial(250, case.frequencies)
+        try:
+            plan = plan_of_pilot(case, counts, delta, n_simulations=60, **options | {"rng": seed})
+        except InputError:  # a pilot on the other side of δ has no plan
+            continue
+        low, high = plan.power_range
+        # the error of both simulations
+        covered.append(low - 0.06 <= np.interp(plan.n, sizes, power) <= high + 0.06)
+
+    assert len(covered) > pilots / 2
+    least = stats.binom.ppf(0.001, len(covered), 0.95)
+    assert sum(covered) >= least
+
+
+def test_what_a_pilot_leaves_open_is_in_the_words_and_only_there():
+    case = twins()
+    counts = np.rint(case.frequencies * 250)
+    plan = plan_of_pilot(case, counts, 0.03)
+    low, high = plan.value_range
+    affected, people = round(plan.value * counts.sum()), int(counts.sum())
+    interval = binomtest(affected, people).proportion_ci(0.95)
+
+    assert (low, high) == pytest.approx((interval.low, interval.high))
+    assert f"a true value of {low:.4g} to {high:.4g}: " in plan.words
+    assert f"{plan.n:,} would do with probability" in plan.words
+    assert plan.n_range[0] <= plan.n <= plan.n_range[1]
+    without = sample_size(value=plan.value, delta=0.03)
+    assert (without.n, without.n_range, without.power_range) == (plan.n, None, None)
+    assert "leaves open" not in without.words
+    assert sample_size(problem=case.problem, frequencies=case.frequencies, delta=0.03,
+                       binary_losses=True, **FIXED).n_range is None  # fmt: skip
+
+
+def test_a_pilot_in_which_everybody_gains_the_same_tells_nothing_of_others():
+    problem = AuditProblem([0.2, 0.6], np.zeros((2, 2)))
+    pilot = Pilot(problem, np.array([1.0, 0.0]), (0.0, 1.0), fixed_targets=True, n=40)
+    rng = np.random.default_rng(0)
+    audits = Simulation(pilot, "reject", 0.1, 0.05, "finite-sample", 200, 40, rng)
+
+    span = simulated.find_simulated_range(audits, 40, n=20, achieved=1.0, power=0.8)
+
+    assert span.value[0] < 0.4 < span.value[1]
+    assert (span.n, span.power) == ((1, None), (0.0, 1.0))
