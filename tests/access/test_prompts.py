@@ -2,6 +2,8 @@
 
 import json
 import math
+from dataclasses import replace
+from hashlib import sha256
 
 import numpy as np
 import pandas as pd
@@ -11,6 +13,7 @@ from tests.access.faulty import Faulty
 import fairtransport as ft
 from fairtransport.access import prompt
 from fairtransport.access.prompts import as_answers, as_template, read_prompt
+from fairtransport.report.terminal import print_result
 
 NAMES = pd.DataFrame({"group": ["a", "a", "b", "b"], "name": ["Emily", "Anne", "Lakisha", "Aisha"]})
 TEMPLATE = "{name}, {age}: {sex} sends {sex:possessive} papers. Invite? yes or no"
@@ -332,3 +335,132 @@ def test_files_that_are_no_prompt(text, message, error, tmp_path):
     (tmp_path / "hiring.toml").write_text(text)
     with pytest.raises(error, match=message):
         read_prompt(tmp_path / "hiring.toml", "http://127.0.0.1:1")
+
+
+EDITED = "{name}, {age}. {sex} sends {sex:possessive} papers. Invite? yes or no"
+
+
+def any_edit_counts(text):
+    """Answer by a hash of the whole prompt."""
+    return "yes" if sha256(text.encode()).digest()[0] % 2 else "no"
+
+
+def audited_many(box, **options):
+    people = pd.DataFrame({"group": list("ab") * 24, "sex": list("ffmm") * 12, "age": range(48)})
+    return ft.audit(
+        people.assign(good="yes"), "good", model=box, sensitive_features=["group"], rng=0,
+        delta=0.05, **options,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "blank", "reordered"),
+    [
+        ("A {a}. B {b}! C?", "A {a}. B {b}!\n\nC?", "B {b}! A {a}. C?"),
+        ("Judge. A {a}: yes or no?", "Judge.\n\nA {a}: yes or no?", "A {a}: yes or no? Judge."),
+        ("A {a}.\nB. {b}\nC", "A {a}.\nB. {b}\n\nC", "B. {b}\nA {a}.\nC"),
+        ("{a. b} {{x. y}}. C {c}", "{a. b} {{x. y}}.\n\nC {c}", "C {c} {a. b} {{x. y}}."),
+    ],
+)
+def test_ready_made_edits_keep_the_words(text, blank, reordered):
+    template = as_template(text, None, None)
+    assert template.edit(["blank line"]).text == blank
+    assert template.edit(["reordered"]).text == reordered
+    assert set(template.edit(["reordered"]).places) == set(template.places)
+
+
+def test_edits_of_the_prompt_are_controls_in_the_same_run():
+    edits = ["blank line", "reordered"]
+    with Chat(any_edit_counts) as server:
+        box = asked(server, template=EDITED, controls=edits)
+        result = audited_many(box, queries=ft.Queries(repeats=4))
+        without = audited_many(asked(server, template=EDITED))
+        with pytest.raises(ft.InputError, match="`models` must have no controls of its own, got"):
+            ft.compare(PEOPLE, "good", models={"one": box, "two": box}, sensitive_features="group")
+    assert (without.verdict, result.verdict) == ("rejected", "inconclusive")
+    assert without.statistic == result.statistic
+    # the person, one twin and two edits of the prompt
+    assert result.queried == 48 * 4
+    assert result.controls.columns == (*edits,)
+    assert result.space.features == box.features == ("group", "age", "sex")
+    own, *edited = (_is_wrong(result, box, names) for names in ([], *([edit] for edit in edits)))
+    shift = np.mean([one & ~own for one in edited])
+    assert result.controls.control_shift == pytest.approx(shift)
+
+
+def _is_wrong(result, box, edits):
+    """Return whether each audited person is answered wrongly."""
+    rows = np.flatnonzero(result.space.observed)
+    texts = box.template.edit(edits).prompts(result.space.frame(box.features, rows))
+    return np.array([any_edit_counts(text) == "no" for text in texts])
+
+
+def test_an_effect_of_the_group_is_found_beside_edits_of_the_prompt():
+    with Chat(lambda text: "yes" if "Emily" in text or "Anne" in text else "no") as server:
+        box = asked(server, template=EDITED, controls="reordered")
+        result = audited_many(box)
+        both = audited_many(box, controls=ft.Controls(["age", "reordered"], margin=0.9),
+                            bins={"age": [24]})  # fmt: skip
+    assert (result.verdict, result.controls.control_shift) == ("rejected", 0)
+    assert both.controls.columns == ("age", "reordered")
+    assert (both.verdict, both.controls.margin) == ("inconclusive", 0.9)
+    assert both.controls_advice is result.controls_advice is None
+
+
+def test_a_prompt_without_controls_says_so_on_every_first_screen(capsys, tmp_path):
+    with Chat(any_edit_counts) as server:
+        result = audited_many(asked(server))
+        random = audited(asked(server, temperature=1, seed=None), queries=ft.Queries(draws=2))
+    advice = "Any edit may change the answers of a language model, also one that should not matter"
+    print_result(result.summary, "audit")
+    screen = " ".join(capsys.readouterr().out.split())
+    page = result.to_html(tmp_path / "page.html").read_text("utf-8")
+    first = page.split("<body")[1].split('class="facts printed"')[0]
+    for text in (screen, first, str(result), result._repr_html_(), result.to_markdown()):
+        assert advice in text
+        assert "blank line" in text
+    assert "need a model that is asked once about everybody" in random.controls_advice
+    assert ft.audit(PEOPLE, "good", model=lambda rows: ["yes"] * len(rows),
+                    sensitive_features="group", rng=0).controls_advice is None  # fmt: skip
+
+
+def test_a_query_log_repeats_an_audit_with_edits_of_the_prompt(tmp_path):
+    log = tmp_path / "answers.sqlite"
+    with Chat(any_edit_counts) as server:
+        box = asked(server, template=EDITED, controls=["blank line"])
+        result = audited_many(box, queries=ft.Queries(log=log))
+        without = asked(server, template=EDITED)
+    again = audited_many(ft.access.recorded(log))
+    assert again.controls == result.controls
+    assert again.controls.columns == ("blank line",)
+    assert without.identity != box.identity
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"controls": ["capitals"]}, r"edits \(blank line, reordered\), each once, got 'capitals'"),
+        ({"controls": ["reordered"] * 2}, r"each once, got \['reordered', 'reordered'\]"),
+        ({"controls": 3}, r"each once, got 3"),
+        ({"controls": ["blank line"], "template": "{name} at {age}?"},
+         r"`controls` must change the prompt, but 'blank line' leaves '\{name\} at \{age\}\?' as"),
+        ({"controls": ["reordered"], "template": "{name} at {age}?\n"}, "must change the prompt"),
+        ({"controls": ["reordered"], "template": "{name}. {reordered}?"}, "must not be columns"),
+    ],
+)  # fmt: skip
+def test_edits_that_are_none_are_refused(options, message):
+    with pytest.raises(ft.InputError, match=message):
+        prompt(options.pop("template", EDITED), "http://127.0.0.1:9/v1", answers=["yes", "no"],
+               model="toy", stand_ins=NAMES, **options)  # fmt: skip
+
+
+def test_edits_need_a_column_of_their_own_and_one_answer_a_question():
+    with Chat(lambda _: "yes") as server:
+        box = asked(server, template=EDITED, controls=["reordered"])
+        taken = PEOPLE.rename(columns={"good": "reordered"})
+        with pytest.raises(ft.InputError, match="must not be columns of the data, got 'reordered'"):
+            ft.audit(taken, "reordered", model=box, sensitive_features=["group"])
+        with pytest.raises(ft.InputError, match="`controls` must not be given with"):
+            audited(box, queries=ft.Queries(draws=3))
+        with pytest.raises(ft.ModelError, match="must have controls that map new columns"):
+            audited(replace(box, edits=("age",)))

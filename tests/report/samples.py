@@ -268,6 +268,7 @@ def sample(**changes):
         ),
         outlook=None,
         controls=None,
+        controls_advice=None,
         rates=None,
         random_swap_risk=0.341,
         comparable_share=1.0,

@@ -20,6 +20,7 @@ from tests.messages import raises
 import fairtransport as ft
 from fairtransport.datasets.compas import DELTA, FEATURES, LABEL, LEVELS, SENSITIVE, split_compas
 from fairtransport.selection import DeltaFairSearch
+from fairtransport.selection.rows import Rows, split_rows
 
 COLUMNS = list(FEATURES)
 SPLIT = split_compas(0)
@@ -354,3 +355,85 @@ def test_the_papers_regularised_regression_has_a_faith_of_about_two_percent():
     assert abs(np.mean(statistics) - 0.02) < 2 * 0.018 / np.sqrt(5)
     # weaker penalties are rejected, so that the path's end is never chosen
     assert max(chosen) < 0.05
+
+
+def households(n=200, seed=0):
+    """People of one to four a household, whose decisions go with a skill and the group."""
+    rng = np.random.default_rng(seed)
+    home = np.repeat(np.arange(n), rng.integers(1, 5, n))
+    group, skill = rng.integers(2, size=len(home)), rng.integers(4, size=len(home))
+    frame = pd.DataFrame({"home": [f"h{one}" for one in home], "group": group, "skill": skill})
+    shuffled = frame.sample(frac=1, random_state=seed)
+    return shuffled, (shuffled["skill"] + shuffled["group"] > 2).astype(int)
+
+
+class Recorder(LogisticRegression):
+    """A model that remembers whom it was fitted on."""
+
+    def fit(self, rows, y):
+        self.rows_ = rows
+        return super().fit(rows, y)
+
+
+HOMES = ft.Clusters("home", largest=4)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_rows_of_a_cluster_stay_together(library):
+    people, labels = households()
+    table = people if library == "pandas" else pl.from_pandas(people)
+    model = DeltaFairSearch(
+        Recorder(C=0.01), {"C": [0.01]}, sensitive_features="group", delta=0.3, clusters=HOMES,
+        validation=0.2, final=0.3, random_state=0,
+    ).fit(table, labels.to_numpy())  # fmt: skip
+    fitted_on = model.best_estimator_.rows_
+    assert list(fitted_on.columns) == ["group", "skill"]
+    assert model.feature_names_in_.tolist() == ["group", "skill"]
+    # shares are of clusters
+    assert model.final_audit_.space.units.n == 60
+    assert model.final_audit_.space.units.limit == 4
+    parts = split_rows(Rows(table, labels.to_numpy(), "home"), 0.2, 0.3, 0)
+    homes = [set(part.units) for part in (parts.training, parts.validation, parts.final)]
+    assert [len(one) for one in homes] == [100, 40, 60]
+    assert not (homes[0] & homes[1] | homes[0] & homes[2] | homes[1] & homes[2])
+    assert len(parts.training) == len(fitted_on)
+    assert len(parts.training) + len(parts.validation) + len(parts.final) == len(people)
+    own = ft.audit(
+        parts.final.X, parts.final.y, model=model.best_estimator_, sensitive_features="group",
+        features=["group", "skill"], clusters=HOMES, delta=0.3, rng=0,
+    )  # fmt: skip
+    assert model.final_audit_.interval == own.interval
+    # people come with their clusters or without
+    assert model.predict(table).tolist() == model.predict(table[["group", "skill"]]).tolist()
+    assert model.score(table, labels.to_numpy()) > 0.6
+
+
+def test_rows_of_a_cluster_stay_together_when_parts_are_given():
+    people, labels = households()
+    is_late = people["home"].isin([f"h{one}" for one in range(120, 200)])
+    late = (people[is_late], labels[is_late])
+    given = {"sensitive_features": "group", "delta": 0.3, "clusters": HOMES, "validation": late,
+             "random_state": 0}  # fmt: skip
+    model = DeltaFairSearch(LogisticRegression(C=0.01), {"C": [0.01]}, refit=True, **given)
+    model.fit(people[~is_late], labels[~is_late])
+    assert model.best_estimator_.n_features_in_ == 2
+    message = "`validation` must have other `clusters` than the other parts, got 80 of theirs"
+    with raises(ft.InputError, message):
+        DeltaFairSearch(LogisticRegression(), {"C": [1.0]}, **given).fit(people, labels)
+
+
+@pytest.mark.parametrize(
+    ("options", "as_array", "message"),
+    [
+        ({"clusters": "street"}, False, "a column of a data frame, got 'street'"),
+        ({"clusters": "home"}, True, "`clusters` must be a column of a data frame, got 'home'"),
+        ({"clusters": "home", "method": "efron"}, False, "must not be given with the `method`"),
+        ({"clusters": "home", "sensitive_features": "home"}, False, "`sensitive_features` must"),
+    ],
+)  # fmt: skip
+def test_clusters_of_a_search_are_checked(options, as_array, message):
+    people, labels = households(30)
+    table = people[["group", "skill"]].to_numpy() if as_array else people
+    settings = {"sensitive_features": 0 if as_array else "group", "delta": 0.3} | options
+    with raises(ft.InputError, message):
+        DeltaFairSearch(LogisticRegression(), {"C": [1.0]}, **settings).fit(table, labels)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -78,6 +78,11 @@ class BlackBox(ABC):
         How many points one call of `answer` should get; None: all.
     answers_at_random
         Whether it answers the same question differently; None: not known.
+    controls
+        Columns of its own that it receives beside ``features``, with their values, the usual one
+        first: edits of a question that should not matter, as of a prompt. An audit compares
+        sensitive edits with them. Empty: it has none, but any edit may change an answer, which an
+        audit without controls says. None: it needs none.
     is_streaming
         Whether `stream_answers` yields some answers before all are there.
 
@@ -206,6 +211,11 @@ class BlackBox(ABC):
     @overridable
     def answers_at_random(self) -> bool | None:
         """Whether it answers the same question differently; None: not known."""
+        return None
+
+    @overridable
+    def controls(self) -> Mapping[str, Sequence[Value]] | None:
+        """Columns of its own, edits of which should not matter, with their values."""
         return None
 
     @overridable
@@ -564,6 +574,11 @@ class Wrapper(BlackBox):
         return self.box.answers_at_random
 
     @overridable
+    def controls(self) -> Mapping[str, Sequence[Value]] | None:
+        """Columns of the model's own, edits of which should not matter."""
+        return self.box.controls
+
+    @overridable
     def is_streaming(self) -> bool:
         """Whether answers arrive one after the other."""
         return self.box.is_streaming
@@ -629,10 +644,26 @@ def check_box(box: BlackBox) -> CheckedBox:
     if classes is not None and len({isinstance(label, str) for label in classes}) > 1:
         msg = f"{rule}, got {short_repr(box.classes)}"
         raise ModelError(msg)
+    _check_controls(box.controls, features or (), name)
     return CheckedBox(
         box, name, str(box.description), box.library,
         None if features is None else tuple(features), classes,
     )  # fmt: skip
+
+
+def _check_controls(controls: object, features: Sequence[str], name: str) -> None:
+    """Check that a model's own controls are columns beside its features, of several values."""
+    rule = f"the model {name} must have controls that map new columns to two values or more"
+    if controls is None:
+        return
+    if not isinstance(controls, Mapping):
+        msg = f"{rule}, got {short_repr(controls)}"
+        raise ModelError(msg)
+    for column, values in controls.items():
+        levels = _check_distinct(values, rule)
+        if not isinstance(column, str) or column in features or len(levels or ()) < 2:  # noqa: PLR2004
+            msg = f"{rule}, got {short_repr(dict(controls))}"
+            raise ModelError(msg)
 
 
 def _check_distinct(values: object, rule: str) -> list[Any] | None:
@@ -695,6 +726,11 @@ class Access:
     def classes(self) -> Sequence[Value] | None:
         """The labels the model knows; None if it does not say or there is none."""
         return None if self.box is None else self.box.classes
+
+    @property
+    def controls(self) -> Mapping[str, Sequence[Value]] | None:
+        """Columns of the model's own, edits of which should not matter; None: it needs none."""
+        return None if self.box is None else self.box.controls
 
 
 def choose_access(model: object, y_pred: object, y_score: object, loss: Loss) -> Access:

@@ -49,6 +49,7 @@ from fairtransport.access.query_log import (
     write_question,
 )
 from fairtransport.data.columns import Value, sort_levels
+from fairtransport.data.controls import add_columns
 from fairtransport.errors import InputError, ModelError, param
 from fairtransport.losses import Answer, Loss, evaluate
 
@@ -179,7 +180,7 @@ class Oracle:
         self, space: SampleSpace, box: BlackBox, classes: list[Value], positive: Value, draw: int
     ) -> Values:
         """Return the model's answers at all points, asking only new questions."""
-        space = space.encoded
+        space = complete_space(box, space)
         if self.kind == "score" and classes != self._order:
             # what was said has a column a class, in the order of other classes
             self.answers.clear()
@@ -207,7 +208,7 @@ class Oracle:
     def questions(self, space: SampleSpace) -> tuple[IntArray, IntArray, list[Question]]:
         """Return the points of distinct questions, each point's question, and the questions."""
         assert self.access.box is not None  # noqa: S101
-        space = space.encoded
+        space = complete_space(self.access.box, space)
         names = input_columns(self.access.box, space, partial=self.partial)
         columns = [name for name in space.features if name in names]
         first, group = find_distinct(space, columns)
@@ -224,7 +225,8 @@ class Oracle:
         """
         if self.access.box is None or count == 0:
             return Repeats()
-        box, space = second_box(self.access.box), space.encoded
+        box = second_box(self.access.box)
+        space = complete_space(box, space)
         first, _, questions = self.questions(space)
         # without replacement, each question alike: Hoeffding's limit of how many would differ needs
         # that
@@ -344,7 +346,7 @@ Question: TypeAlias = tuple[Value, ...]
 
 def input_columns(box: BlackBox, space: SampleSpace, *, partial: bool = False) -> tuple[str, ...]:
     """Return the columns that a model receives, in its order."""
-    names = space.features if box.features is None else box.features
+    names = space.features if box.features is None else (*box.features, *(box.controls or ()))
     if not set(names) <= set(space.features) or not (partial or len(names) == len(space.features)):
         msg = (
             f"{param('features')} must be the columns that the model was fitted on "
@@ -352,6 +354,11 @@ def input_columns(box: BlackBox, space: SampleSpace, *, partial: bool = False) -
         )
         raise InputError(msg)
     return tuple(names)
+
+
+def complete_space(box: BlackBox, space: SampleSpace) -> SampleSpace:
+    """Return points in the columns that a model receives: those of the data, and its own."""
+    return add_columns(space.encoded, box.controls or {})
 
 
 def input_frame(box: BlackBox, space: SampleSpace) -> IntoDataFrame:
@@ -545,6 +552,16 @@ def check_not_random(name: str, box: BlackBox | None) -> None:
         msg = (
             f"{param(name)} must not answer at random, and a model says that it does; `audit` "
             "takes it"
+        )
+        raise InputError(msg)
+
+
+def check_no_controls(name: str, box: BlackBox | None) -> None:
+    """Check that a model has no controls of its own."""
+    if box is not None and box.controls:
+        msg = (
+            f"{param(name)} must have no controls of its own, got {', '.join(box.controls)}; "
+            "`audit` alone takes them"
         )
         raise InputError(msg)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from inspect import signature
 from string import Formatter
@@ -16,7 +17,13 @@ import numpy as np
 
 from fairtransport._core.files import is_file
 from fairtransport._core.notes import Count, Figure, Note
-from fairtransport._core.validation import check_choice, check_integer, check_number, short_repr
+from fairtransport._core.validation import (
+    check_choice,
+    check_integer,
+    check_number,
+    is_among,
+    short_repr,
+)
 from fairtransport.access.black_box import plain_items
 from fairtransport.access.endpoints import Endpoint
 from fairtransport.access.http_client import Client, Limits, RefusedError, as_address, as_token
@@ -94,6 +101,13 @@ class Template:
         rows = zip(*columns.values(), strict=True)
         return [self._fill(dict(zip(columns, row, strict=True))) for row in rows]
 
+    def edit(self, names: Sequence[str]) -> Template:
+        """Return the template after ready-made edits."""
+        text = self.text
+        for name in names:
+            text = EDITS[name](text)
+        return replace(self, text=text)
+
     def _fill(self, row: Mapping[str, Value]) -> str:
         """Return the text with one person's columns in it."""
         parts = []
@@ -117,6 +131,68 @@ class Template:
                 return words[key]
         msg = f"{param('wording')} must say how {place!r} is worded where it is {short_repr(value)}"
         raise ModelError(msg)
+
+
+SENTENCE_END = re.compile(r"(?<=[.!?])[ \t]+(?![^{}]*\})")
+"""Blanks between sentences, none of them between braces."""
+
+
+def _split_parts(text: str) -> tuple[list[str], str]:
+    """Return the lines of a text, or the sentences where it is one line, and what joins them."""
+    lines = text.strip().splitlines()
+    return (lines, "\n") if len(lines) > 1 else (SENTENCE_END.split(text.strip()), " ")
+
+
+def _add_blank_line(text: str) -> str:
+    """Return a text with a blank line before its last sentence or line."""
+    parts, joint = _split_parts(text)
+    return text if len(parts) == 1 else f"{joint.join(parts[:-1])}\n\n{parts[-1]}"
+
+
+def _reorder(text: str) -> str:
+    """Return a text with the parts that hold columns in reverse; of one such, the first last."""
+    parts, joint = _split_parts(text)
+    places = [place for place, part in enumerate(parts) if "{" in part.replace("{{", "")]
+    if len(parts) == 1:
+        return text
+    if len(places) == 1:
+        return joint.join([*parts[1:], parts[0]])
+    moved = dict(zip(places, reversed(places), strict=True))
+    return joint.join(parts[moved.get(place, place)] for place in range(len(parts)))
+
+
+EDITS: Mapping[str, Callable[[str], str]] = {
+    "blank line": _add_blank_line,
+    "reordered": _reorder,
+}
+"""Ready-made edits of a template that should not matter."""
+UNEDITED, EDITED = "no", "yes"
+"""Values of the column of an edit."""
+
+
+def as_edits(controls: object, template: Template) -> tuple[str, ...]:
+    """Return the ready-made edits that a user names, each of which changes the template."""
+    names = [controls] if isinstance(controls, str) else plain_items(controls)
+    is_list = names is not None and len({*map(str, names)}) == len(names)
+    unknown = [name for name in names or () if not is_among(name, tuple(EDITS))]
+    if not is_list or unknown:
+        got = unknown[0] if unknown else controls
+        msg = (
+            f"{param('controls')} of a prompt must be ready-made edits ({', '.join(EDITS)}), each "
+            f"once, got {short_repr(got)}"
+        )
+        raise InputError(msg)
+    for name in names or ():
+        if name in template.columns:
+            msg = f"{param('controls')} must not be columns of the template, got {name!r}"
+            raise InputError(msg)
+        if template.edit([name]).text == template.text:
+            msg = (
+                f"{param('controls')} must change the prompt, but {name!r} leaves "
+                f"{short_repr(template.text)} as it is"
+            )
+            raise InputError(msg)
+    return tuple(names or ())
 
 
 def column_of(place: str) -> str:
@@ -398,6 +474,12 @@ class Prompt(Endpoint):
     system: str | None = None
     offered: Answers = field(default_factory=lambda: Answers({}, None))
     sampling: Sampling = field(default_factory=lambda: Sampling(""))
+    edits: tuple[str, ...] = ()
+
+    @property
+    def controls(self) -> dict[str, tuple[str, str]]:
+        """A column for each ready-made edit of the prompt."""
+        return dict.fromkeys(self.edits, (UNEDITED, EDITED))
 
     @property
     def protocol(self) -> str:
@@ -434,6 +516,7 @@ class Prompt(Endpoint):
             None if names is None else [names.name, names.keys, _to_list(names.names)],
             list(self.offered.labels.items()), self.offered.refusal, self.offered.constrain,
             _to_list(self.sampling.request),
+            *(self.template.edit([name]).text for name in self.edits),
         ]  # fmt: skip
         return sha256(json.dumps(content, default=str).encode()).hexdigest()
 
@@ -466,7 +549,8 @@ class Prompt(Endpoint):
 
     def ask(self, points: pd.DataFrame, kind: Answer) -> list[object]:
         """Return the answer to one point: a label, or the scores of all labels."""
-        (text,) = self.template.prompts(points)
+        names = [name for name in self.edits if points[name].iloc[0] == EDITED]
+        (text,) = self.template.edit(names).prompts(points)
         messages = [{"role": "user", "content": text}]
         if self.system is not None:
             messages.insert(0, {"role": "system", "content": self.system})
@@ -504,7 +588,8 @@ def prompt(
     wording: Wording | None = None, stand_ins: object = None,
     constrain: str | None = None, refusal: Value = None, temperature: float = 0.0,
     seed: int | None = 0, max_tokens: int | None = 16,
-    options: Mapping[str, object] | None = None, token_variable: str | None = None,
+    options: Mapping[str, object] | None = None, controls: Sequence[str] = (),
+    token_variable: str | None = None,
     at_a_time: int = Limits.at_a_time, timeout: float = Limits.timeout,
     retries: int = Limits.retries, max_answer: int = Limits.max_answer,
 ) -> Prompt:  # fmt: skip
@@ -540,6 +625,11 @@ def prompt(
         again gets the same answer.
     options
         More fields of a request, as in ``{"max_completion_tokens": 16}``.
+    controls
+        Ready-made edits of the prompt that should not matter, with which an audit compares
+        sensitive edits: "blank line", one before the last sentence, and "reordered", the sentences
+        that hold columns in reverse, or the first one last. Of a prompt of several lines, lines
+        count as sentences.
     token_variable, at_a_time, timeout, retries, max_answer
         As for `connect`.
 
@@ -583,6 +673,7 @@ def prompt(
     return Prompt(
         client, features=checked_template.columns, classes=offered.classes,
         template=checked_template, system=system, offered=offered, sampling=sampling,
+        edits=as_edits(controls, checked_template),
     )  # fmt: skip
 
 

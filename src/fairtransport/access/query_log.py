@@ -29,7 +29,7 @@ from fairtransport.access.black_box import (
 from fairtransport.errors import InputError, ModelError, param
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sized
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Sized
 
     from fairtransport.access.model_files import Permissions
     from fairtransport.data.columns import Value
@@ -401,7 +401,7 @@ class Recorded(BlackBox):
         What the system is known by and how a report names it.
     log
         The query log.
-    library, features, classes
+    library, features, classes, controls
         What its black box said of itself.
 
     Examples
@@ -427,6 +427,7 @@ class Recorded(BlackBox):
     library: str | None
     features: tuple[str, ...] | None
     classes: list[Value] | None
+    controls: Mapping[str, Sequence[Value]] | None = None
 
     def answer(self, points: Sized, kind: Answer) -> NoReturn:
         """Refuse: there is nobody to be asked.
@@ -590,12 +591,15 @@ def _recorded(log: QueryLog, system: System) -> Recorded:
     return Recorded(
         system.identity, log, str(about.get("name")), str(about.get("description")),
         about.get("library"), None if features is None else tuple(features), about.get("own"),
+        about.get("controls"),
     )  # fmt: skip
 
 
 def describe_box(box: BlackBox) -> tuple[tuple[str, object], ...]:
     """Return what a log stores about a black box, so that `recorded` can replace it."""
+    controls = () if box.controls is None else (("controls", dict(box.controls)),)
     return (
+        *controls,
         ("description", str(box.description)),
         ("features", box.features),
         ("library", box.library),

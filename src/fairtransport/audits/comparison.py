@@ -16,7 +16,7 @@ import numpy as np
 
 from fairtransport._core.validation import check_threshold, short_repr
 from fairtransport.access.black_box import Access, check_box, choose_access, plain_items
-from fairtransport.access.oracle import Oracle, check_not_random
+from fairtransport.access.oracle import Oracle, check_no_controls, check_not_random
 from fairtransport.access.query_log import with_log
 from fairtransport.audits.applicability import find_obstacle
 from fairtransport.audits.decisions import find_audit_decisions
@@ -232,6 +232,7 @@ def compare_with(
     for access in accesses.values():
         check_loss_range(settings, access, has_other_methods=False)
         check_not_random("models", access.box)
+        check_no_controls("models", access.box)
     together = _together(list(accesses.values()))
     space = count_people(settings, X, y, together)
     geometry = cache(settings.chosen_similarity.geometry)

@@ -9,8 +9,11 @@ import numpy as np
 
 from fairtransport.audits.querying import is_random, missing_range_error
 from fairtransport.data.controls import (
+    Controls,
+    add_columns,
     build_control_edits,
     check_control_columns,
+    list_control_levels,
     list_sensitive_edits,
 )
 from fairtransport.data.sample_space import SampleSpace, number_rows
@@ -118,6 +121,34 @@ class ControlComparison:
     exceeds: bool
 
 
+def add_own_controls(settings: AuditSettings, access: Access) -> AuditSettings:
+    """Return settings whose controls include those that the model has of its own."""
+    if not access.controls:
+        return settings
+    chosen = settings.chosen_controls
+    named, margin = ((), 0.0) if chosen is None else (chosen.columns, chosen.margin)
+    return replace(
+        settings, controls=Controls([*dict.fromkeys((*named, *access.controls))], margin)
+    )
+
+
+def advise_controls(settings: AuditSettings, access: Access) -> str | None:
+    """Return that any edit may change the model's answers, and how to tell; None with controls."""
+    if settings.controls is not None or access.controls is None:
+        return None
+    sentence = (
+        "Any edit may change the answers of a language model, also one that should not matter: "
+        f"without {param('controls')} this audit does not tell such edits from those of sensitive "
+        "features."
+    )
+    if is_random(settings, access) or settings.queries.until_sure:
+        return f"{sentence} They need a model that is asked once about everybody."
+    return (
+        f"{sentence} Add ready-made ones to the prompt, as in "
+        "controls=['blank line', 'reordered'], or name columns of the data."
+    )
+
+
 def check_controls(settings: AuditSettings, space: SampleSpace, access: Access) -> None:
     """Refuse, before anything is asked, controls that cannot be asked about or compared."""
     controls = settings.chosen_controls
@@ -143,7 +174,7 @@ def check_controls(settings: AuditSettings, space: SampleSpace, access: Access) 
         if not keeps:
             msg = f"{param('controls')} needs {requirement}"
             raise InputError(msg)
-    check_control_columns(controls, space)
+    check_control_columns(controls, space, access.controls or {})
 
 
 def ask_controls(settings: AuditSettings, space: SampleSpace, oracle: Oracle) -> EditShifts | None:
@@ -159,7 +190,9 @@ def ask_controls(settings: AuditSettings, space: SampleSpace, oracle: Oracle) ->
     known = oracle.known_loss()
     if known.range is None:
         raise missing_range_error(known, has_other_methods=False)
-    people, edits = build_control_edits(controls, space)
+    own = oracle.access.controls or {}
+    space = add_columns(space, own)
+    people, edits = build_control_edits(list_control_levels(controls, space, own), space)
     everything = _join(space, edits)
     # an order by kind would put whatever changes during the run into the difference
     order = np.random.default_rng([settings.seed, 23]).permutation(everything.size)

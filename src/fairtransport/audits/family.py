@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from fairtransport._core.validation import short_repr
 from fairtransport.access.black_box import choose_access
 from fairtransport.access.cache import CachedModel, cached
+from fairtransport.access.oracle import check_no_controls
 from fairtransport.audits.counterparts import with_gate_level
 from fairtransport.audits.querying import check_loss_range
 from fairtransport.audits.run import audit_with
@@ -435,6 +436,7 @@ def _entry(
     loss = settings.chosen_loss
     access = choose_access(people["model"], people["y_pred"], people["y_score"], loss)
     check_loss_range(settings, access)
+    check_no_controls("model", access.box)
     if loss.uses_truth and people["y"] is None:
         raise InputError(missing_truth(loss.name))
     model = people["model"]

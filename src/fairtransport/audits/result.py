@@ -105,6 +105,9 @@ class AuditResult(Reportable):
         Which columns predict each sensitive feature; empty before `proxies`.
     shifts
         What each edit of the audited people adds to their loss; None without controls.
+    controls_advice
+        That any edit may change the model's answers, and how to compare with edits that should
+        not matter; None with controls, or where it does not apply.
 
     Examples
     --------
@@ -144,6 +147,7 @@ class AuditResult(Reportable):
     training_overlap: int | None = None
     proxy_list: tuple[Proxies, ...] = ()
     shifts: EditShifts | None = None
+    controls_advice: str | None = None
 
     @property
     def delta(self) -> float | None:

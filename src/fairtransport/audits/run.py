@@ -14,7 +14,12 @@ from fairtransport._core.validation import check_allowed, short_repr
 from fairtransport.access.black_box import choose_access
 from fairtransport.access.oracle import TOLERANCE, Oracle, count_repeats
 from fairtransport.access.query_log import with_log
-from fairtransport.audits.controls import ask_controls, check_controls
+from fairtransport.audits.controls import (
+    add_own_controls,
+    advise_controls,
+    ask_controls,
+    check_controls,
+)
 from fairtransport.audits.counterparts import build_law, check_counterparts
 from fairtransport.audits.querying import (
     QueryRecord,
@@ -330,6 +335,7 @@ def _walk(
     access = choose_access(
         with_log(model, settings.queries.log), y_pred, y_score, settings.chosen_loss
     )
+    settings = add_own_controls(settings, access)
     check_loss_range(settings, access)
     check_counterparts(settings, access)
     settings, space = fit_on_holdout(settings, count_people(settings, X, y, access))
@@ -464,7 +470,7 @@ def solve(
     scope = _target_scope(space, similarity)
     return AuditResult(
         portable_settings, space, answers, similarity, solution, oracle.access.name, scope,
-        shifts=shifts,
+        shifts=shifts, controls_advice=advise_controls(settings, oracle.access),
     )  # fmt: skip
 
 

@@ -161,6 +161,7 @@ def summarise_headline(result: AuditResult) -> AuditSummary:
         attributable=_attributable(result),
         outlook=result.outlook,
         controls=_controls(result),
+        controls_advice=result.controls_advice,
         rates=_rates(result),
         random_swap_risk=result.random_swap_risk,
         comparable_share=result.comparable_share,

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtransport._core.validation import check_number, short_repr
-from fairtransport.data.columns import MISSING
+from fairtransport.data.columns import MISSING, encode, object_array
 from fairtransport.data.sample_space import number_rows
 from fairtransport.data.twins import MAX_TWIN_POINTS
 from fairtransport.errors import DataError, InputError, param
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from fairtransport._core.validation import IntArray
+    from fairtransport.data.columns import Value
     from fairtransport.data.sample_space import SampleSpace
 
 
@@ -68,51 +69,81 @@ class Controls:
         object.__setattr__(self, "margin", margin)
 
 
-def check_control_columns(controls: Controls, space: SampleSpace) -> None:
+def add_columns(space: SampleSpace, levels: Mapping[str, Sequence[Value]]) -> SampleSpace:
+    """Return a space with a model's own columns, in which everybody has the first level."""
+    names = [name for name in levels if name not in space.columns]
+    if not names:
+        return space
+    columns = dict(space.columns)
+    for name in names:
+        values = object_array(list(levels[name]))
+        column = encode(values, np.zeros(len(values), bool))
+        columns[name] = replace(column, codes=np.full(space.size, column.codes[0]))
+    return replace(
+        space,
+        columns=columns,
+        features=(*space.features, *names),
+        model_features=(*space.model_features, *names) if space.one_hot else (),
+    )
+
+
+def check_control_columns(
+    controls: Controls, space: SampleSpace, own: Mapping[str, Sequence[Value]]
+) -> None:
     """Check that the model receives every control, and that it varies and is not sensitive."""
-    raw = space.encoded
+    for name in own:
+        if name in space.columns:
+            msg = f"{param('controls')} of the model must not be columns of the data, got {name!r}"
+            raise InputError(msg)
     for name in controls.columns:
-        if name in (*space.sensitive, *raw.sensitive):
+        if name in (*space.sensitive, *space.encoded.sensitive):
             msg = f"{param('controls')} must not hold sensitive features, got {name!r}"
             raise InputError(msg)
-        if name not in space.features:
+        if name not in (*space.features, *own):
             msg = (
                 f"{param('controls')} must name columns that the model receives "
-                f"({', '.join(space.features)}), got {name!r}"
+                f"({', '.join((*space.features, *own))}), got {name!r}"
             )
             raise InputError(msg)
-        levels = len(_list_levels(space, name))
-        if levels < 2:  # noqa: PLR2004
+    levels = list_control_levels(controls, add_columns(space, own), own)
+    for name, codes in levels.items():
+        if len(codes) < 2:  # noqa: PLR2004
             msg = (
                 f"{param('controls')} must name columns of two values or more, but {name!r} has one"
             )
             raise DataError(msg)
-        if levels > MAX_CONTROL_LEVELS:
+        if len(codes) > MAX_CONTROL_LEVELS:
             msg = (
                 f"{param('controls')} must name columns of at most {MAX_CONTROL_LEVELS} values, "
-                f"but {name!r} has {levels}; pass {param('bins')} for a column of numbers"
+                f"but {name!r} has {len(codes)}; pass {param('bins')} for a column of numbers"
             )
             raise DataError(msg)
-    _check_size(controls, space)
-
-
-def _list_levels(space: SampleSpace, name: str) -> IntArray:
-    """Return the codes of the values that occur in a column."""
-    codes = np.unique(space.columns[name].codes[space.observed])
-    # a missing value is a value like others where missing values are allowed
-    return np.concatenate([codes[codes != MISSING], codes[codes == MISSING]]).astype(np.int64)
-
-
-def _check_size(controls: Controls, space: SampleSpace) -> None:
-    """Check that people have not too many control edits in all."""
-    edits = sum(len(_list_levels(space, name)) - 1 for name in controls.columns)
-    points = int(space.observed.sum()) * edits
+    points = int(space.observed.sum()) * sum(len(codes) - 1 for codes in levels.values())
     if points > MAX_TWIN_POINTS:
         msg = (
             f"{param('controls')} make {points:,} control edits, more than {MAX_TWIN_POINTS:,}; "
             "name fewer columns, or sample rows at random"
         )
         raise InputError(msg)
+
+
+def list_control_levels(
+    controls: Controls, space: SampleSpace, own: Collection[str]
+) -> dict[str, IntArray]:
+    """Return the codes that edits give a control: all of a model's own, else those that occur."""
+    return {
+        name: np.arange(len(space.columns[name].levels))
+        if name in own
+        else _list_occurring(space, name)
+        for name in controls.columns
+    }
+
+
+def _list_occurring(space: SampleSpace, name: str) -> IntArray:
+    """Return the codes of the values that occur in a column."""
+    codes = np.unique(space.columns[name].codes[space.observed])
+    # a missing value is a value like others where missing values are allowed
+    return np.concatenate([codes[codes != MISSING], codes[codes == MISSING]]).astype(np.int64)
 
 
 def list_sensitive_edits(space: SampleSpace) -> tuple[IntArray, IntArray]:
@@ -133,15 +164,16 @@ def list_sensitive_edits(space: SampleSpace) -> tuple[IntArray, IntArray]:
     return np.concatenate(sources), np.concatenate(targets)
 
 
-def build_control_edits(controls: Controls, space: SampleSpace) -> tuple[IntArray, SampleSpace]:
+def build_control_edits(
+    levels: Mapping[str, IntArray], space: SampleSpace
+) -> tuple[IntArray, SampleSpace]:
     """Return observed points, and the points that each becomes by another value of one control."""
     people = np.flatnonzero(space.observed)
     sources: list[IntArray] = []
-    codes: dict[str, list[IntArray]] = {name: [] for name in controls.columns}
-    for name in controls.columns:
-        levels = _list_levels(space, name)
-        source = np.repeat(people, len(levels))
-        value = np.tile(levels, len(people))
+    codes: dict[str, list[IntArray]] = {name: [] for name in levels}
+    for name, values in levels.items():
+        source = np.repeat(people, len(values))
+        value = np.tile(values, len(people))
         differs = space.columns[name].codes[source] != value
         sources.append(source[differs])
         for other, parts in codes.items():

@@ -587,6 +587,13 @@ class AuditSummary(Document):
             "controls."
         ),
     ]
+    controls_advice: Annotated[
+        str | None,
+        Doc(
+            "That any edit may change the answers of such a model, and how to add controls; null "
+            "with controls, or where it does not apply."
+        ),
+    ]
     rates: Annotated[
         RatesFound | None,
         Doc(

@@ -15,7 +15,7 @@ from fairtransport.access.answers import (
     positive_label,
 )
 from fairtransport.access.black_box import Access, choose_access
-from fairtransport.access.oracle import check_not_random
+from fairtransport.access.oracle import check_no_controls, check_not_random
 from fairtransport.access.query_log import with_log
 from fairtransport.data.build import check_no_overlap
 from fairtransport.data.columns import (
@@ -125,6 +125,7 @@ def check_settings(
     audit.queries.check_only(("log",), "a monitor asks once about every record")
     access = choose_access(with_log(model, audit.queries.log), y_pred, y_score, loss)
     check_not_random("model", access.box)
+    check_no_controls("model", access.box)
     if loss.uses_truth and y is None:
         msg = f"{param('y')} must be given for the loss {loss.name!r}, got None"
         raise InputError(msg)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 import numpy as np
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """People, one a row, and their labels."""
+    """People, one a row, and their labels; ``clusters`` is a column that no model receives."""
 
     X: People
     y: Values
+    clusters: str | None = None
 
     def __len__(self) -> int:
         """Return the number of people."""
@@ -36,14 +37,32 @@ class Rows:
 
     @property
     def names(self) -> list[str]:
-        """The names of the columns, as an audit knows them."""
-        return [str(name) for name in to_audit_frame(self.X).columns]
+        """The names of the columns that models receive, as an audit knows them."""
+        return [str(name) for name in to_audit_frame(self.people).columns]
+
+    @property
+    def people(self) -> People:
+        """The people as models receive them, without the column of clusters."""
+        return drop_column(self.X, self.clusters)
+
+    @property
+    def units(self) -> Values:
+        """The cluster of each row; without clusters every row is one."""
+        import narwhals as nw
+
+        if self.clusters is None:
+            return np.arange(len(self))
+        frame = nw.from_native(self.X, eager_only=True, pass_through=True)
+        if not isinstance(frame, nw.DataFrame) or self.clusters not in frame.columns:
+            msg = f"{param('clusters')} must be a column of a data frame, got {self.clusters!r}"
+            raise InputError(msg)
+        return np.asarray(frame[self.clusters].to_numpy())
 
     def take(self, places: IntArray) -> Rows:
         """Return some of the people, in the library they came in."""
         from sklearn.utils import _safe_indexing
 
-        return Rows(_safe_indexing(self.X, places), self.y[places])
+        return replace(self, X=_safe_indexing(self.X, places), y=self.y[places])
 
     def append(self, others: Rows) -> Rows:
         """Return these people and others below them."""
@@ -53,8 +72,19 @@ class Rows:
         tables = [nw.from_native(X, eager_only=True, pass_through=True) for X in (self.X, others.X)]
         frames = [frame for frame in tables if isinstance(frame, nw.DataFrame)]
         if len(frames) == len(tables):
-            return Rows(nw.concat(frames).to_native(), labels)
+            return replace(self, X=nw.concat(frames).to_native(), y=labels)
         return Rows(np.concatenate([np.asarray(self.X), np.asarray(others.X)]), labels)
+
+
+def drop_column(X: People, name: str | None) -> People:  # noqa: N803
+    """Return a table without a column, if it has it."""
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if name is None or not isinstance(frame, nw.DataFrame) or name not in frame.columns:
+        return X
+    rest: People = frame.drop(name).to_native()
+    return rest
 
 
 def is_frame(X: People) -> TypeGuard[IntoDataFrame]:  # noqa: N803
@@ -113,7 +143,9 @@ def _find_column_name(parameter: str, column: object, names: Sequence[str]) -> s
     raise InputError(msg)
 
 
-def check_rows(estimator: object, X: People, y: ArrayLike | None) -> Rows:  # noqa: N803
+def check_rows(
+    estimator: object, X: People, y: ArrayLike | None, clusters: str | None = None  # noqa: N803
+) -> Rows:  # fmt: skip
     """Return X and y as rows and let the estimator remember the columns.
 
     A data frame stays what it is; anything else becomes an array.
@@ -125,12 +157,11 @@ def check_rows(estimator: object, X: People, y: ArrayLike | None) -> Rows:  # no
         msg = f"{param('y')} must be given: {who} requires y to be passed, but the target y is None"
         raise InputError(msg)
     framed = is_frame(X)
-    rows = validate_data(
-        estimator, X, **({"skip_check_array": True} if framed else {"dtype": None})
-    )
+    options = {"skip_check_array": True} if framed else {"dtype": None}
+    people = validate_data(estimator, drop_column(X, clusters), **options)
     labels = column_or_1d(y, warn=True)
-    check_consistent_length(rows, labels)
-    return Rows(rows, labels)
+    check_consistent_length(people, labels)
+    return Rows(X if framed else people, labels, clusters)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,12 +176,16 @@ class Parts:
 def split_rows(rows: Rows, validation: Share, final: Share, seed: int) -> Parts:
     """Draw the parts that are given as shares at random; take the others as they are.
 
-    Shares are of all rows. The final part is drawn first, so that it does not depend on the
-    size of the others; nothing is stratified, so that each part is a sample of the same people.
+    Shares are of all clusters, whose rows stay together, or else of all rows. The final part is
+    drawn first, so that it does not depend on the size of the others; nothing is stratified, so
+    that each part is a sample of the same population.
     """
-    order = np.random.default_rng(seed).permutation(len(rows))
-    final_rows, order = _draw_part("final", final, rows, order)
-    validation_rows, order = _draw_part("validation", validation, rows, order)
+    values = rows.units.tolist()
+    numbers = {value: number for number, value in enumerate(dict.fromkeys(values))}
+    units = np.array([numbers[value] for value in values], np.int64)
+    order = np.random.default_rng(seed).permutation(len(numbers))
+    final_rows, order = _draw_part("final", final, rows, units, order)
+    validation_rows, order = _draw_part("validation", validation, rows, units, order)
     if validation_rows is None:
         msg = f"{param('validation')} must be a share or data, got {short_repr(validation)}"
         raise InputError(msg)
@@ -160,23 +195,46 @@ def split_rows(rows: Rows, validation: Share, final: Share, seed: int) -> Parts:
             f"n_samples = {len(rows)}"
         )
         raise InputError(msg)
-    return Parts(rows.take(np.sort(order)), validation_rows, final_rows)
+    parts = Parts(rows.take(_find_rows(units, order)), validation_rows, final_rows)
+    if rows.clusters is not None:
+        _check_apart(parts)
+    return parts
+
+
+def _find_rows(units: IntArray, chosen: IntArray) -> IntArray:
+    """Return the places of the rows of some units, in their order."""
+    return np.flatnonzero(np.isin(units, chosen))
 
 
 def _draw_part(
-    parameter: str, share: Share, rows: Rows, order: IntArray
-) -> tuple[Rows | None, IntArray]:  # fmt: skip
-    """Return one part and the places that are left."""
+    parameter: str, share: Share, rows: Rows, units: IntArray, order: IntArray
+) -> tuple[Rows | None, IntArray]:
+    """Return one part and the units that are left."""
     if share is None:
         return None, order
     if isinstance(share, tuple | list):
-        return _check_pair(parameter, share), order
-    count = round(check_number(parameter, share, above=0, below=1) * len(rows))
+        return replace(_check_pair(parameter, share), clusters=rows.clusters), order
+    total = int(units.max()) + 1
+    count = round(check_number(parameter, share, above=0, below=1) * total)
     if not 0 < count <= len(order):
-        got = f"{share:g} of n_samples = {len(rows)}"
+        got = f"{share:g} of n_samples = {total}"
         msg = f"{param(parameter)} must be a share with rows in it, got {got}"
         raise InputError(msg)
-    return rows.take(np.sort(order[:count])), order[count:]
+    return rows.take(_find_rows(units, order[:count])), order[count:]
+
+
+def _check_apart(parts: Parts) -> None:
+    """Check that no cluster is in two parts, as where one was passed as it is."""
+    seen = set(parts.training.units.tolist())
+    for parameter, part in (("validation", parts.validation), ("final", parts.final)):
+        units = set() if part is None else set(part.units.tolist())
+        if both := seen & units:
+            msg = (
+                f"{param(parameter)} must have other {param('clusters')} than the other parts, got "
+                f"{len(both)} of theirs, such as {short_repr(min(both, key=str))}"
+            )
+            raise InputError(msg)
+        seen |= units
 
 
 def _check_pair(parameter: str, pair: Sequence[People]) -> Rows:

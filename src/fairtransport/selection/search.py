@@ -28,6 +28,7 @@ from fairtransport.errors import FairtransportError, InputError, NoCandidateErro
 from fairtransport.selection.rows import (
     Parts,
     check_rows,
+    drop_column,
     find_column_names,
     find_frame_library,
     name_levels,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
     from fairtransport._core.validation import BoolArray, FloatArray, Values
     from fairtransport.audits import AuditResult
+    from fairtransport.data import Clusters
     from fairtransport.selection.rows import People, Rows, Share
 
     Grid: TypeAlias = Mapping[str, Sequence[object]]
@@ -186,6 +188,7 @@ class CandidateSettings(TypedDict, total=False):
     loss: LossLike
     budget: float
     n_resamples: int
+    clusters: str | Clusters | None
 
 
 def _recorded_seed(random_state: object) -> int:
@@ -239,7 +242,7 @@ def run_candidate(
 ) -> Candidate:  # fmt: skip
     """Fit one candidate on the training part and audit it on the validation part."""
     try:
-        model = copy_with_params(estimator, params).fit(training.X, training.y)
+        model = copy_with_params(estimator, params).fit(training.people, training.y)
     except Exception as reason:
         # scikit-learn promises plain TypeErrors to callers
         is_type = isinstance(reason, TypeError) and not isinstance(reason, ValueError)
@@ -265,11 +268,19 @@ def run_candidate(
     )
 
 
+def find_cluster_column(settings: AuditSettings) -> str | None:
+    """Return the column of clusters; None without."""
+    clusters = settings.design[0]
+    return None if clusters is None else clusters.column
+
+
 def audit_candidate(settings: AuditSettings, model: object, people: Rows) -> AuditResult:
     """Audit a fitted estimator with some people."""
     frame, names = to_audit_frame(people.X), people.names
     named_settings = replace(
         settings,
+        # else a model without names would be asked about the column of clusters too
+        features=None if people.clusters is None else names,
         sensitive_features=find_column_names(
             "sensitive_features", settings.sensitive_features, names
         ),
@@ -313,7 +324,7 @@ def copy_with_params(estimator: Trainable, params: Mapping[str, object]) -> Trai
 def compute_score(scorer: Scorer, model: Trainable, people: Rows) -> float:
     """Return a finite score."""
     with explain_failures("scoring"):
-        value = scorer(model, people.X, people.y)
+        value = scorer(model, people.people, people.y)
     return check_number("scoring", value)
 
 
@@ -368,6 +379,9 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
         level 1 − α of at most δ.
     alpha, method, similarity, loss, budget, levels, n_resamples
         As in `audit`. Levels are those that occur in the audited part unless declared.
+    clusters
+        As in `audit`. A column of X, a data frame, that models do not receive. Rows of a cluster
+        stay together: parts are shares of clusters.
     audit_options
         Further arguments of `audit`: ``loss_range``, ``missing``, ``pos_label``, ``targets``.
     scoring
@@ -445,6 +459,7 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
         loss: LossLike = "zero-one",
         budget: float = 0.0,
         levels: Levels = None,
+        clusters: str | Clusters | None = None,
         n_resamples: int = 2000,
         audit_options: Mapping[str, object] | None = None,
         scoring: str | Callable[..., float] | None = None,
@@ -465,6 +480,7 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
         self.loss = loss
         self.budget = budget
         self.levels = levels
+        self.clusters = clusters
         self.n_resamples = n_resamples
         self.audit_options = audit_options
         self.scoring = scoring
@@ -507,7 +523,7 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
             msg = f"{param('refit')} must be True or False, got {short_repr(self.refit)}"
             raise InputError(msg)
         settings = self._settings()
-        rows = check_rows(self, X, y)
+        rows = check_rows(self, X, y, find_cluster_column(settings))
         find_column_names("sensitive_features", self.sensitive_features, rows.names)
         parts = split_rows(rows, self.validation, self.final, settings.seed)
         candidates = self._run_candidates(parts, settings)
@@ -515,7 +531,7 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
         if self.refit:
             self.best_estimator_ = copy_with_params(self.estimator, self.best_params_)
             everyone = parts.training.append(parts.validation)
-            self.best_estimator_.fit(everyone.X, everyone.y)
+            self.best_estimator_.fit(everyone.people, everyone.y)
         self.seed_ = settings.seed
         self.final_audit_ = self._audit_final(parts, settings, len(candidates))
         return self
@@ -527,6 +543,7 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
             self.audit_options, self.random_state, sensitive_features=self.sensitive_features,
             delta=self.delta, alpha=self.alpha, method=self.method, similarity=self.similarity,
             loss=self.loss, budget=self.budget, levels=self.levels, n_resamples=self.n_resamples,
+            clusters=self.clusters,
         )  # fmt: skip
         if self.scoring is None and not settings.chosen_loss.uses_truth:
             msg = (
@@ -618,7 +635,7 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
     def _ask(self, method: str, X: People) -> Values:  # noqa: N803
         """Return what the chosen model answers to one of its methods."""
         check_is_fitted(self, "best_estimator_")
-        answer: Values = getattr(self.best_estimator_, method)(X)
+        answer: Values = getattr(self.best_estimator_, method)(self._drop_clusters(X))
         return answer
 
     def score(self, X: People, y: ArrayLike) -> float:  # noqa: N803
@@ -644,7 +661,12 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
         from sklearn.metrics import check_scoring
 
         check_is_fitted(self, "best_estimator_")
-        return float(check_scoring(self.best_estimator_, self.scoring)(self.best_estimator_, X, y))
+        scorer = check_scoring(self.best_estimator_, self.scoring)
+        return float(scorer(self.best_estimator_, self._drop_clusters(X), y))
+
+    def _drop_clusters(self, X: People) -> People:  # noqa: N803
+        """Return people as the chosen model receives them."""
+        return drop_column(X, getattr(self.clusters, "column", self.clusters))
 
     def __sklearn_tags__(self) -> Tags:
         """Return the tags of the estimator that is searched over."""

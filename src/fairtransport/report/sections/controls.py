@@ -39,10 +39,10 @@ def held_back_sentence(summary: AuditSummary) -> str | None:
 
 
 def controls_sentence(summary: AuditSummary) -> str | None:
-    """Return the mean shifts of both kinds of edits and their difference; None without controls."""
+    """Return the mean shifts of both kinds of edits, or that a model needs controls; else None."""
     controls = summary.controls
     if controls is None or summary.applicability is not None:
-        return None
+        return summary.controls_advice if summary.applicability is None else None
     near, unit, digits = about(summary), 1, 4
     if summary.provenance.loss_is_error:
         unit, digits = 100, 1
