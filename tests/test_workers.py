@@ -30,7 +30,7 @@ def resampled(problem):
     people = 4 * problem.size
     counts = np.random.default_rng(1).multinomial(people, np.ones(problem.size) / problem.size)
     draw = resampling.draw_with_replacement(counts, people)
-    return resampling.compute_resampled_values(problem, draw, 40, np.random.default_rng(2))
+    return resampling.compute_resampled_values(problem, draw, 40, np.random.default_rng(2), people)
 
 
 def results(size=3_000):

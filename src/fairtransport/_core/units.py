@@ -80,7 +80,7 @@ class Units:
     @property
     def has_one_member_each(self) -> bool:
         """Whether every kind is one person at a point of their own."""
-        return len(self.unit) == len(self.counts) and len(np.unique(self.point)) == len(self.point)
+        return len(self.unit) == len(self.counts) and bool(np.bincount(self.point).max() <= 1)
 
     @property
     def is_adaptive(self) -> bool:

@@ -187,7 +187,7 @@ def check_labels(
 ) -> Values:
     """Return the labels if all are among ``classes``, or could be labels if it is None."""
     allowed = None if classes is None else set(classes)
-    for label in labels.tolist():
+    for label in _list_distinct(labels.tolist()):
         if allowed is None and not _is_label(label):
             msg = f"{who} must give labels, got {short_repr(label)}"
             raise ModelError(msg)
@@ -196,6 +196,14 @@ def check_labels(
             msg = f"{who} gave the unknown label {short_repr(label)}; known: {names}"
             raise ModelError(msg + advise_on_label(label, list(classes or ()), call))
     return labels
+
+
+def _list_distinct(labels: list[object]) -> Collection[object]:
+    """Return labels once each, in their order; as they are if some of them are no single values."""
+    try:
+        return dict.fromkeys(labels)
+    except TypeError:
+        return labels
 
 
 def advise_on_label(label: object, known: Sequence[Value], call: str) -> str:

@@ -894,6 +894,9 @@ def restore_categories(points: pd.DataFrame, categories: dict[int, list[Value]])
     frame = points.copy(deep=False)
     for place, levels in categories.items():
         name = frame.columns[place]
-        all_levels = dict.fromkeys([*levels, *frame[name].dropna().unique().tolist()])
-        frame[name] = pd.Categorical(frame[name], categories=list(all_levels))
+        codes, values = pd.factorize(frame[name])
+        all_levels = pd.Index(dict.fromkeys([*levels, *values.tolist()]))
+        # the code of a missing value is -1, which indexes the last entry
+        level_codes = np.r_[all_levels.get_indexer(values), -1][codes]
+        frame[name] = pd.Categorical.from_codes(level_codes, categories=all_levels)
     return frame

@@ -5,11 +5,11 @@ Answers come from the query log where it has them; a sample of questions is aske
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 import numpy as np
 
@@ -50,11 +50,12 @@ from fairtransport.access.query_log import (
 )
 from fairtransport.data.columns import Value, sort_levels
 from fairtransport.data.controls import add_columns
+from fairtransport.data.sample_space import find_firsts
 from fairtransport.errors import InputError, ModelError, param
 from fairtransport.losses import Answer, Loss, evaluate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence, Sized
+    from collections.abc import Collection, Sized
 
     from narwhals.typing import IntoDataFrame
 
@@ -85,15 +86,20 @@ class Oracle:
     ) -> None:  # fmt: skip
         self.access, self.loss, self.pos_label, self.partial = access, loss, pos_label, partial
         self.favourable = favourable
-        self.answers: dict[Question, object] = {}
-        self.later_answers: list[dict[Question, object]] = []
+        self.books: list[AnswerBook] = [AnswerBook()]
         self.answers_from_log = 0
         self._order: list[Value] = []
+        self._questions: Questions | None = None
+
+    @property
+    def answers(self) -> dict[Question, object]:
+        """The first answer to each question."""
+        return self.books[0].as_dict()
 
     @property
     def queried(self) -> int:
         """How many distinct questions the model was asked."""
-        return len(self.answers)
+        return len(self.books[0])
 
     @property
     def counts_unfavourable(self) -> bool:
@@ -183,36 +189,28 @@ class Oracle:
         space = complete_space(box, space)
         if self.kind == "score" and classes != self._order:
             # what was said has a column a class, in the order of other classes
-            self.answers.clear()
-            self.later_answers.clear()
+            self.books = [AnswerBook()]
             self._order = classes
-        first, group, questions = self.questions(space)
-        answers = self._answers_in_draw(draw)
-        rows, new_questions = first, questions
-        if answers:
-            new = [index for index, question in enumerate(questions) if question not in answers]
-            rows, new_questions = first[np.array(new, np.int64)], [questions[at] for at in new]
-        if new_questions:
+        self.books += [AnswerBook() for _ in range(draw + 1 - len(self.books))]
+        book, questions = self.books[draw], self.questions(space)
+        new = book.find_new(questions)
+        if len(new):
             self.prepare(space, box)
-            new_answers = self._ask_new(space, box, rows, new_questions, classes, positive, draw)
+            new_answers = self._ask_new(box, questions, new, classes, positive, draw)
             if self.loss.needs == "label":
                 # before they are kept: what is refused must not be found as an answer later
-                self.check_labels(
-                    as_array(new_answers) if isinstance(new_answers, list) else new_answers, classes
-                )
-            answers.update(zip(new_questions, as_list(new_answers), strict=True))
-            if len(rows) == len(first) and not isinstance(new_answers, list):
-                return np.asarray(new_answers[group])  # as the model gave them
-        return as_array([answers[question] for question in questions])[group]
+                self.check_labels(new_answers, classes)
+            book.add(questions, new, new_answers)
+        return book.look_up(questions)[questions.group]
 
-    def questions(self, space: SampleSpace) -> tuple[IntArray, IntArray, list[Question]]:
-        """Return the points of distinct questions, each point's question, and the questions."""
+    def questions(self, space: SampleSpace) -> Questions:
+        """Return the distinct questions at the points of a space; of the last space, the same."""
         assert self.access.box is not None  # noqa: S101
         space = complete_space(self.access.box, space)
-        names = input_columns(self.access.box, space, partial=self.partial)
-        columns = [name for name in space.features if name in names]
-        first, group = find_distinct(space, columns)
-        return first, group, questions_at(space, first, columns)
+        if self._questions is None or self._questions.space is not space:
+            names = input_columns(self.access.box, space, partial=self.partial)
+            self._questions = Questions.at_points(space, names)
+        return self._questions
 
     def ask_again(self, space: SampleSpace, count: int, rng: np.random.Generator) -> Repeats:
         """Ask random questions a second time, and count the answers that differ.
@@ -227,41 +225,32 @@ class Oracle:
             return Repeats()
         box = second_box(self.access.box)
         space = complete_space(box, space)
-        first, _, questions = self.questions(space)
+        questions = self.questions(space)
         # without replacement, each question alike: Hoeffding's limit of how many would differ needs
         # that
         sample = rng.permutation(len(questions))[:count]
         if np.all(np.diff(sample) > 0):
             sample = sample[::-1]
         classes = self.classes(space)
-        ask_part = self._build_asker(
-            space, box, first[sample], classes, self.positive(space, classes)
-        )
+        rows = questions.first[sample]
+        ask_part = self._build_asker(space, box, rows, classes, self.positive(space, classes))
+        before = as_list(self.books[0].look_up(questions)[sample])
         differed = 0
-        for part in split_repeats(box, list(range(len(sample)))):
+        for part in split_repeats(box, range(len(sample))):
             for places, now in ask_part(part):
-                before = [self.answers[questions[sample[index]]] for index in places]
-                pairs = zip(before, as_list(now), strict=True)
+                pairs = zip([before[place] for place in places], as_list(now), strict=True)
                 differed += sum(not same_answer(*pair) for pair in pairs)
         names = input_columns(box, space, partial=self.partial)
-        points = space.frame(names, first[sample], box.library or space.library)
+        points = space.frame(names, rows, box.library or space.library)
         return Repeats(len(sample), differed, count_contradictions(box, points))
 
-    def _answers_in_draw(self, draw: int) -> dict[Question, object]:
-        """Return the answers of a draw so far."""
-        if draw == 0:
-            return self.answers
-        while len(self.later_answers) < draw:
-            self.later_answers.append({})
-        return self.later_answers[draw - 1]
-
     def _ask_new(
-        self, space: SampleSpace, box: BlackBox, rows: IntArray, questions: list[Question],
-        classes: list[Value], positive: Value, draw: int,
-    ) -> Values | list[object]:  # fmt: skip
+        self, box: BlackBox, questions: Questions, new: IntArray, classes: list[Value],
+        positive: Value, draw: int,
+    ) -> Values:  # fmt: skip
         """Return the answers to new questions, from a log or from the model."""
-        names = input_columns(box, space, partial=self.partial)
-        ask_part = self._build_asker(space, box, rows, classes, positive)
+        space = questions.space
+        ask_part = self._build_asker(space, box, questions.first[new], classes, positive)
         expected = self.expected(classes)
 
         def check(who: str, answers: list[object]) -> None:
@@ -271,15 +260,19 @@ class Oracle:
         def system() -> System:
             """Return who answers what, under which a log keeps answers."""
             is_score = self.kind == "score"
-            columns = tuple(name for name in space.features if name in names)
             return System(
-                find_identity(box), columns, self.kind, tuple(classes) if is_score else (),
+                find_identity(box), questions.names, self.kind, tuple(classes) if is_score else (),
                 positive if is_score else None, describe_box(box),
             )  # fmt: skip
 
-        answers, count = ask_all(box, questions, ask_part, check, system, draw)
+        if (log := find_log(box)) is None:
+            return ask_all(box, len(new), ask_part)
+        with log.open(read_only=is_recorded(box)) as store:
+            answers, count = _from_log(
+                box, log, store, questions.list(new), ask_part, check, system(), draw
+            )
         self.answers_from_log += count
-        return answers
+        return as_array(answers)
 
     def _build_asker(
         self, space: SampleSpace, box: BlackBox, rows: IntArray, classes: list[Value],
@@ -289,13 +282,14 @@ class Oracle:
         names = input_columns(box, space, partial=self.partial)
         bins = {name: edges for name, edges in space.bins.items() if name in names}
 
-        def ask_part(places: list[int]) -> Iterator[tuple[list[int], Values]]:
+        def ask_part(places: Sequence[int]) -> Iterator[tuple[Sequence[int], Values]]:
             """Yield places and answers, in the model's columns and library."""
-            points = space.frame(names, rows[places], box.library or space.library)
+            points = space.frame(names, rows[np.asarray(places)], box.library or space.library)
             kind, expected = self.kind, self.expected(classes)
             stream = ask_in_parts(box, points, len(places), kind, expected, positive, bins)
             for part, answers in stream:
-                yield [places[index] for index in part], answers
+                is_whole = isinstance(part, range) and part == range(len(places))
+                yield places if is_whole else [places[index] for index in part], answers
 
         return ask_part
 
@@ -366,20 +360,96 @@ def input_frame(box: BlackBox, space: SampleSpace) -> IntoDataFrame:
     return space.frame(input_columns(box, space), None, box.library or space.library)
 
 
-def find_distinct(space: SampleSpace, columns: Sequence[str]) -> tuple[IntArray, IntArray]:
-    """Return the points of distinct questions, and the question of each point."""
-    _, first, group = np.unique(space.groups(columns), return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    return first[order], np.argsort(order)[group.reshape(-1)]
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """The distinct questions at the points of a space, in the order of their first points.
+
+    ``first`` has the first point of each question, ``group`` the question of each point.
+    """
+
+    space: SampleSpace
+    names: tuple[str, ...]
+    first: IntArray
+    group: IntArray
+
+    @classmethod
+    def at_points(cls, space: SampleSpace, names: Collection[str]) -> Self:
+        """Return the questions about some features."""
+        columns = tuple(name for name in space.features if name in names)
+        groups = space.groups(columns)
+        first = find_firsts(groups, int(groups.max()) + 1)
+        order = np.argsort(first, kind="stable")
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        return cls(space, columns, first[order], place[groups])
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def list(self, places: IntArray) -> list[Question]:
+        """Return some of the questions as plain values."""
+        rows = self.first[places]
+        columns = [self.space.columns[name].take(rows).to_list() for name in self.names]
+        return list(zip(*columns, strict=True))
+
+    def list_all(self) -> list[Question]:
+        """Return all questions as plain values."""
+        return self.list(np.arange(len(self)))
 
 
-def questions_at(space: SampleSpace, rows: IntArray, names: Sequence[str]) -> list[Question]:
-    """Return the questions at some points."""
-    columns = [space.columns[name].take(rows).to_list() for name in names]
-    return list(zip(*columns, strict=True))
+class AnswerBook:
+    """Answers by question.
+
+    The questions of a space that is asked about first stay what they are in it, codes: a million
+    of them are written out only if those of another space are looked up.
+    """
+
+    def __init__(self) -> None:
+        self._answers: dict[Question, object] = {}
+        self._first: tuple[Questions, Values] | None = None
+
+    def __len__(self) -> int:
+        return len(self._answers) if self._first is None else len(self._first[0])
+
+    def as_dict(self) -> dict[Question, object]:
+        """Return the answers by question, written out."""
+        if self._first is not None:
+            questions, answers = self._first
+            self._answers.update(zip(questions.list_all(), as_list(answers), strict=True))
+            self._first = None
+        return self._answers
+
+    def find_new(self, questions: Questions) -> IntArray:
+        """Return the places of the questions that have no answer yet."""
+        if not len(self):
+            return np.arange(len(questions))
+        if self._is_first(questions):
+            return np.empty(0, np.int64)
+        answers = self.as_dict()
+        new = [place for place, question in enumerate(questions.list_all())
+               if question not in answers]  # fmt: skip
+        return np.array(new, np.int64)
+
+    def add(self, questions: Questions, places: IntArray, answers: Values) -> None:
+        """Keep the answers to some of the questions."""
+        if not len(self) and len(places) == len(questions):
+            self._first = questions, answers
+        else:
+            self.as_dict().update(zip(questions.list(places), as_list(answers), strict=True))
+
+    def look_up(self, questions: Questions) -> Values:
+        """Return the answers to all of the questions."""
+        if self._first is not None and self._is_first(questions):
+            return self._first[1]
+        answers = self.as_dict()
+        return as_array([answers[question] for question in questions.list_all()])
+
+    def _is_first(self, questions: Questions) -> bool:
+        """Whether these are the questions that are not written out."""
+        return self._first is not None and self._first[0] is questions
 
 
-AskPart: TypeAlias = Callable[[list[int]], Iterator[tuple[list[int], Values]]]
+AskPart: TypeAlias = Callable[[Sequence[int]], Iterator[tuple[Sequence[int], Values]]]
 """Asks about questions by their places, and yields some places and answers after the other."""
 MAX_POINTS_PER_CALL = 1_000_000
 """Points that a model in this process receives at once, so that its frame stays small."""
@@ -390,7 +460,7 @@ A batch is written down when it is there: whoever is killed loses the one that i
 """
 
 
-def split_questions(box: BlackBox, places: list[int]) -> list[list[int]]:
+def split_questions(box: BlackBox, places: Sequence[int]) -> list[Sequence[int]]:
     """Return batches of questions for a box; one batch if it streams or takes all."""
     size = box.points_per_call
     if size is not None:
@@ -402,7 +472,7 @@ def split_questions(box: BlackBox, places: list[int]) -> list[list[int]]:
     return [places[start : start + size] for start in range(0, len(places), size)]
 
 
-def split_repeats(box: BlackBox, places: list[int]) -> list[list[int]]:
+def split_repeats(box: BlackBox, places: Sequence[int]) -> list[Sequence[int]]:
     """Return batches of questions that are asked again, of 2 to 4 questions.
 
     In a small batch an answer that depends on the rest of its batch is most likely to differ. A
@@ -416,28 +486,19 @@ def split_repeats(box: BlackBox, places: list[int]) -> list[list[int]]:
     return [part for batch in batches for part in split_questions(box, batch)]
 
 
-def ask_all(
-    box: BlackBox, questions: Sequence[tuple[object, ...]], ask_part: AskPart,
-    check: Callable[[str, list[object]], None], system: Callable[[], System], draw: int = 0,
-) -> tuple[Values | list[object], int]:  # fmt: skip
-    """Return the answers to questions, and how many of them were in the log."""
-    log, count = find_log(box), len(questions)
-    if log is not None:
-        with log.open(read_only=is_recorded(box)) as store:
-            return _from_log(box, log, store, questions, ask_part, check, system(), draw)
+def ask_all(box: BlackBox, count: int, ask_part: AskPart) -> Values:
+    """Return the model's answers to so many questions."""
+    everything = range(count)
     if box.points_per_call is None:
-        blocks = [
-            list(range(start, min(start + MAX_POINTS_PER_CALL, count)))
-            for start in range(0, count, MAX_POINTS_PER_CALL)
-        ]
+        starts = everything[::MAX_POINTS_PER_CALL]
+        blocks = [everything[start : start + MAX_POINTS_PER_CALL] for start in starts]
         parts = [part for block in blocks for _, part in ask_part(block)]
         is_one_kind = len({part.dtype for part in parts}) == 1
-        return np.concatenate(parts) if is_one_kind else [*chain(*map(as_list, parts))], 0
-    everything = list(range(count))
+        return np.concatenate(parts) if is_one_kind else as_array([*chain(*map(as_list, parts))])
     answers: dict[int, object] = {}
     for places, part in _stream_parts(box, everything, ask_part, 0):
         answers.update(zip(places, part.tolist(), strict=True))
-    return [answers[place] for place in everything], 0
+    return as_array([answers[place] for place in everything])
 
 
 def _from_log(
@@ -469,8 +530,8 @@ def _from_log(
 
 
 def _stream_parts(
-    box: BlackBox, places: list[int], ask_part: AskPart, known_count: int
-) -> Iterator[tuple[list[int], Values]]:
+    box: BlackBox, places: Sequence[int], ask_part: AskPart, known_count: int
+) -> Iterator[tuple[Sequence[int], Values]]:
     """Yield answers as they arrive, and show progress."""
     stream = (item for part in split_questions(box, places) for item in ask_part(part))
     return track_questions(stream, len(places) + known_count, known_count)

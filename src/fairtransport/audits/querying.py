@@ -174,7 +174,7 @@ class UntilSure:
         rng = np.random.default_rng([settings.seed, 14])
         self.people: IntArray = rng.permutation(np.repeat(np.arange(space.size), space.counts))
         self.blocks = np.unique(geometry.blocks, return_inverse=True)[1].reshape(-1)
-        self.question: IntArray = oracle.questions(space)[1]
+        self.question: IntArray = oracle.questions(space).group
         self.is_asked: BoolArray = np.zeros(int(self.question.max()) + 1, bool)
         order = np.argsort(self.blocks, kind="stable")
         ends = np.cumsum(np.bincount(self.blocks))
@@ -288,7 +288,7 @@ def law_of_draws(
     blocks = np.unique(geometry.blocks, return_inverse=True)[1].reshape(-1)
     draws = LossDraws(
         (losses - limits[0]) / width, space.counts, blocks, _place_in_blocks(blocks),
-        _find_clusters(blocks, oracle.questions(space)[1]), space.groups(label_columns(space)),
+        _find_clusters(blocks, oracle.questions(space).group), space.groups(label_columns(space)),
     )  # fmt: skip
     if (groups := space.sensitive_groups).size and _has_one_each(blocks, groups):
         draws = draws._replace(groups=groups)

@@ -38,7 +38,7 @@ from fairtransport.audits.summarise import (
 from fairtransport.data.build import count_shared_people
 from fairtransport.data.sample_space import plain_frame
 from fairtransport.errors import InputError, param
-from fairtransport.explain import MovePlan, find_moves, flow_table, random_swap_risk
+from fairtransport.explain import MovePlan, find_moves, flow_shapes, flow_table, random_swap_risk
 from fairtransport.explain.moves import build_moves_columns
 from fairtransport.geometry import Geometry
 from fairtransport.inference import Interval, Pilot, SamplingLaw, sampling_law
@@ -579,6 +579,13 @@ class AuditResult(Reportable):
         laws = (self.law if name == self.law.method else self._law(name) for name in able)
         # a law of few draws has no bounds at a small level
         return tuple(law for law in laws if law.smallest_level <= self.alpha / 2)
+
+    @cached_property
+    def flow_shapes(self) -> dict[str, tuple[int, int, int]]:
+        """How many labels, levels and groups the flows have by each feature they are shown by."""
+        space = self.space
+        others = [name for name in space.profile if name not in space.sensitive]
+        return flow_shapes(space, others or list(space.sensitive))
 
     def _law(self, method: str) -> SamplingLaw:
         """Return what the sample says by some method."""

@@ -39,7 +39,6 @@ from fairtransport.documents.audit import (
 )
 from fairtransport.explain import (
     describe_moves,
-    flow_shapes,
     flow_table,
     group_flows,
     worst_pair,
@@ -263,7 +262,7 @@ def build_flow_tables(
         flow_table(
             moves, space or result.space, name, alpha=result.alpha, fixed=fixed, most=most.get(name)
         )
-        for name in _flow_features(result)
+        for name in result.flow_shapes
         if name not in too_long
     )
 
@@ -330,17 +329,11 @@ def list_omissions(result: AuditResult, *, folds: bool) -> list[str]:
     return notes
 
 
-def _flow_features(result: AuditResult) -> list[str]:
-    """Return the features that flows are shown by: those that are not sensitive, or else all."""
-    space = result.space
-    return [name for name in space.profile if name not in space.sensitive] or list(space.sensitive)
-
-
 def _find_too_long(result: AuditResult, *, folds: bool) -> dict[str, str]:
     """Return why there is no room for flows, by the features of which that is so."""
     reasons = {}
     folded = {name for name, _, _ in _find_foldable(result)} if folds else set()
-    shapes = flow_shapes(result.space, _flow_features(result))
+    shapes = result.flow_shapes
     for name, (labels, levels, groups) in shapes.items():
         if name in folded:
             continue
@@ -358,7 +351,7 @@ def _find_foldable(result: AuditResult) -> list[tuple[str, int, int]]:
 
     Two levels at least must be there beside all others.
     """
-    shapes = flow_shapes(result.space, _flow_features(result)).items()
+    shapes = result.flow_shapes.items()
     rooms = [
         (name, min(MAX_FLOW_LEVELS, MAX_FLOW_CELLS // (labels * groups)), levels)
         for name, (labels, levels, groups) in shapes

@@ -30,7 +30,7 @@ from fairtransport.data.database import RowCounts, merge_rows
 from fairtransport.data.design import build_units
 from fairtransport.data.independence import find_dependence
 from fairtransport.data.one_hot import find_one_hot
-from fairtransport.data.sample_space import ColumnSet, SampleSpace
+from fairtransport.data.sample_space import ColumnSet, SampleSpace, sort_rows
 from fairtransport.data.sources import TableLike, as_source
 from fairtransport.data.twins import add_twins, build_sets, check_level_names, check_together
 from fairtransport.errors import InputError, param
@@ -167,8 +167,8 @@ def build_space(
     else:
         check_level_names(levels, roles.sensitive, twins=twins)
     # sorted by value, so that the same people make the same space in whatever order they come
-    keys = [rows.columns[name].ranks for name in reversed(roles.points)]
-    order = np.lexsort(keys if origin is None else [origin, *keys])
+    keys = [rows.columns[name].ranks for name in roles.points]
+    order = sort_rows(keys if origin is None else [*keys, origin])
     place_of = np.empty_like(order)
     place_of[order] = np.arange(len(order))
     return SampleSpace(

@@ -22,6 +22,7 @@ from fairtransport.errors import DataError, InputError, entry, option, param
 
 if TYPE_CHECKING:
     import narwhals as nw
+    import pandas as pd
     from narwhals.typing import IntoSeries
 
     from fairtransport._core.validation import BoolArray, IntArray
@@ -68,10 +69,11 @@ class CodedColumn:
 
     def without_unused(self) -> CodedColumn:
         """Return the column without levels that no row has."""
-        used = np.unique(self.codes[self.codes != MISSING])
-        place = np.full(len(self.levels) + 1, MISSING, np.int64)
-        place[used] = np.arange(len(used))
-        return replace(self, levels=self.levels[used], codes=place[self.codes])
+        # the missing code is -1, which indexes the last entry
+        is_used = np.zeros(len(self.levels) + 1, bool)
+        is_used[self.codes] = True
+        place = np.r_[np.cumsum(is_used[:-1]) - 1, MISSING]
+        return replace(self, levels=self.levels[is_used[:-1]], codes=place[self.codes])
 
     def values(self) -> Values:
         """Return the values; missing ones are NaN in a numeric column, otherwise None."""
@@ -153,8 +155,21 @@ def encode_series(series: nw.Series[IntoSeries]) -> CodedColumn:
         array = np.asarray(values.fill_null(filler).to_numpy() if mask.any() else series.to_numpy())
         if array.dtype != object:
             return encode(array, mask, categories)
+    if series.dtype == nw.String and series.implementation.is_pandas_like():
+        return _encode_text(series.to_pandas())
     column = encode(object_array(series.to_list()), mask, categories)
     return replace(column, is_ordered=isinstance(series.dtype, nw.Enum))
+
+
+def _encode_text(series: pd.Series[str]) -> CodedColumn:
+    """Encode a column of text, in which pandas finds the distinct words."""
+    import pandas as pd
+
+    codes, words = pd.factorize(series)
+    levels = sort_levels(words.tolist())
+    place = {word: at for at, word in enumerate(levels.tolist())}
+    # the missing code is -1, which indexes the last entry
+    return CodedColumn(levels, np.array([*map(place.__getitem__, words), MISSING])[codes])
 
 
 def merge_columns(first: CodedColumn, *others: CodedColumn) -> CodedColumn:

@@ -26,7 +26,7 @@ from fairtransport.data.columns import (
     encode,
     object_array,
 )
-from fairtransport.data.sample_space import number_rows
+from fairtransport.data.sample_space import find_firsts, number_rows
 from fairtransport.errors import DataError, InputError, param
 
 if TYPE_CHECKING:
@@ -252,8 +252,8 @@ class Source(Protocol):
 def merge_rows(columns: dict[str, CodedColumn], counts: IntArray) -> tuple[RowCounts, IntArray]:
     """Add up the counts of equal rows, and return the new index of each row."""
     inverse = number_rows([column.codes for column in columns.values()])
-    first = np.unique(inverse, return_index=True)[1]
     total = np.bincount(inverse, counts).astype(np.int64)
+    first = find_firsts(inverse, len(total))
     return RowCounts({name: column.take(first) for name, column in columns.items()}, total), inverse
 
 
@@ -360,7 +360,7 @@ class CountedSource:
             # bins stay levels even if they are empty
             name: column.take(present)
             if name in self.bins
-            else _drop_unused_levels(column.take(present))
+            else column.take(present).without_unused()  # a slice has twins of its own
             for name, column in self.rows.columns.items()
         }
         return replace(self, rows=RowCounts(columns, self.rows.counts[present]))
@@ -386,12 +386,3 @@ class CountedSource:
         names = bin_values(name, column.levels.tolist(), bins[name])
         place = np.array([*(order.index(str(bin_name)) for bin_name in names), MISSING], np.int64)
         return CodedColumn(object_array(order), place[column.codes])
-
-
-def _drop_unused_levels(column: CodedColumn) -> CodedColumn:
-    """Return a column without unused levels: a slice has twins of its own."""
-    present = column.codes[column.codes != MISSING]
-    codes = np.unique(present)
-    place = np.full(len(column.levels) + 1, MISSING, np.int64)
-    place[codes] = np.arange(len(codes))
-    return CodedColumn(column.levels[codes], place[column.codes], column.categories)

@@ -157,7 +157,7 @@ def _is_id(name: str, column: CodedColumn) -> bool:
         return True
     if levels.dtype.kind in "iu":
         return int(levels.max()) - int(levels.min()) + 1 == len(levels)
-    texts = [level for level in levels.tolist() if isinstance(level, str)]
+    texts = [level for level in levels if isinstance(level, str)] if levels.dtype == object else []
     if len(texts) < len(levels) or _is_date(texts[0]):
         return False
     return all(len(text) <= MAX_ID_CHARACTERS and len(text.split()) == 1 for text in texts)

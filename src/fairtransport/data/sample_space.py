@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from fairtransport.data.columns import MISSING
-
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -25,8 +23,8 @@ if TYPE_CHECKING:
     from fairtransport.data.one_hot import OneHot
 
 MAX_ROW_KEY = 2**62
-HASH_BLOCK_ROWS = 16_384
-"""Points that are hashed at a time."""
+MAX_DENSE_KEY = 4
+"""Integers are ranked without sorting if their range is at most so many times their number."""
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
 
 
@@ -167,7 +165,7 @@ class SampleSpace:
             one.columns for one in self.column_sets if not one.is_declared and len(one.columns) > 1
         )
 
-    @property
+    @cached_property
     def families(self) -> IntArray:
         """(K,) number of the set of alternatives that each point belongs to."""
         if self.family is not None:
@@ -175,7 +173,7 @@ class SampleSpace:
         varied = self.sensitive if self.has_twins else ()
         return self.groups_of_twins([name for name in self.columns if name not in varied])
 
-    @property
+    @cached_property
     def alternatives(self) -> IntArray:
         """(K,) number of other points in each point's family: whom a person is compared with."""
         families = self.families
@@ -223,7 +221,8 @@ class SampleSpace:
     @cached_property
     def first_of_groups(self) -> IntArray:
         """The first point of each combination of sensitive levels."""
-        return np.unique(self.sensitive_groups, return_index=True)[1].astype(np.int64)
+        groups = self.sensitive_groups
+        return find_firsts(groups, int(groups.max()) + 1)
 
     def codes(self, names: Sequence[str]) -> IntArray:
         """Return the codes of some columns, shape (K, columns).
@@ -352,12 +351,7 @@ def plain_frame(columns: Mapping[str, Sequence[Value]], library: str) -> IntoDat
 
 def native_frame(columns: Mapping[str, CodedColumn], library: str) -> Any:
     """Return coded columns as a data frame of the given library, with their categories."""
-    plain = {name: column.values() for name, column in columns.items()}
-    data = {
-        # text and mixed values as lists: some libraries treat object arrays as opaque
-        name: array.tolist() if array.dtype == object else array
-        for name, array in plain.items()
-    }
+    data = {name: _series_data(name, column, library) for name, column in columns.items()}
     frame: Any = _from_columns(data, library).to_native()
     if library == "pandas":
         import pandas as pd
@@ -368,6 +362,20 @@ def native_frame(columns: Mapping[str, CodedColumn], library: str) -> Any:
                 categories = dict.fromkeys([*column.categories, *column.levels.tolist()])
                 frame[name] = pd.Categorical(frame[name], categories=list(categories))
     return frame
+
+
+def _series_data(name: str, column: CodedColumn, library: str) -> Any:
+    """Return a column as its library takes it; of text, each level is converted once."""
+    import narwhals as nw
+
+    levels = column.levels
+    if levels.dtype == object and 0 < len(levels) < len(column.codes):
+        plain = [*levels.tolist(), *([None] if column.has_missing else [])]
+        series = nw.new_series(name, plain, backend=cast("EagerAllowed", library))
+        return nw.maybe_reset_index(series[column.ranks])
+    values = column.values()
+    # text and mixed values as lists: some libraries treat object arrays as opaque
+    return values.tolist() if values.dtype == object else values
 
 
 def number_rows(columns: Sequence[IntArray]) -> IntArray:
@@ -382,11 +390,23 @@ def number_rows(columns: Sequence[IntArray]) -> IntArray:
     for column in columns[1:]:
         part, values = _shift_to_zero(column)
         if size * values > MAX_ROW_KEY:
-            key, size = _rank_distinct(key)
+            key, size = _rank_distinct(key, size)
         if size * values > MAX_ROW_KEY:
-            part, values = _rank_distinct(part)
+            part, values = _rank_distinct(part, values)
         key, size = key * values + part, size * values
-    return _rank_distinct(key)[0]
+    return _rank_distinct(key, size)[0]
+
+
+def sort_rows(columns: Sequence[IntArray]) -> IntArray:
+    """Return the order of rows by their columns, the first column first; equal rows stay."""
+    return np.argsort(number_rows(columns), kind="stable")
+
+
+def find_firsts(groups: IntArray, size: int) -> IntArray:
+    """Return the first point of each of ``size`` groups, which are numbered from 0."""
+    first = np.empty(size, np.int64)
+    first[groups[::-1]] = np.arange(len(groups))[::-1]
+    return first
 
 
 def _shift_to_zero(column: IntArray) -> tuple[IntArray, int]:
@@ -395,15 +415,26 @@ def _shift_to_zero(column: IntArray) -> tuple[IntArray, int]:
         return column.astype(np.int64), 1
     least = int(column.min())
     size = int(column.max()) - least + 1
-    return (
-        (column.astype(np.int64) - least, size) if size <= MAX_ROW_KEY else _rank_distinct(column)
-    )
+    if size > MAX_ROW_KEY:
+        return _rank_distinct(column, size)
+    return column.astype(np.int64) - least, size
 
 
-def _rank_distinct(key: IntArray) -> tuple[IntArray, int]:
-    """Return the rank of each number among the distinct ones, and their count."""
-    distinct, place = np.unique(key, return_inverse=True)
-    return place.reshape(-1).astype(np.int64), max(1, len(distinct))
+def _rank_distinct(key: IntArray, size: int) -> tuple[IntArray, int]:
+    """Return the rank of each of some integers below ``size`` among the distinct ones, and their
+    count.
+    """
+    if size <= MAX_DENSE_KEY * len(key):
+        present = np.zeros(size, bool)
+        present[key] = True
+        ranks = np.cumsum(present) - 1
+        return ranks[key], max(1, int(ranks[-1]) + 1)
+    # stable, as such a sort is quick where points are sorted already, in whole or in parts
+    order = np.argsort(key, kind="stable")
+    is_new = np.diff(key[order], prepend=key[order[:1]]) != 0
+    ranks = np.empty(len(key), np.int64)
+    ranks[order] = np.cumsum(is_new)
+    return ranks, max(1, int(is_new.sum()) + 1)
 
 
 def data_sha256(space: SampleSpace) -> str:
@@ -412,25 +443,23 @@ def data_sha256(space: SampleSpace) -> str:
     The order of rows and the library or file format do not matter.
     """
     points = np.flatnonzero(space.observed)
-    digest = hashlib.sha256(_ENCODER.encode(list(space.columns)).encode())
-    for at in range(0, len(points), HASH_BLOCK_ROWS):
-        rows = points[at : at + HASH_BLOCK_ROWS]
-        columns = [_json_values(column.take(rows)) for column in space.columns.values()]
-        lines = zip(*columns, map(str, space.counts[rows].tolist()), strict=True)
-        digest.update("\n[{}]".format("]\n[".join(map(", ".join, lines))).encode())
+    digest = hashlib.sha256()
+    for name, column in space.columns.items():
+        used = column.take(points).without_unused()
+        kind, levels = _level_bytes(used.levels)
+        digest.update(_ENCODER.encode([name, kind, len(levels), len(points)]).encode())
+        digest.update(levels)
+        digest.update(used.codes.astype("<i8"))
+    digest.update(space.counts[points].astype("<i8"))
     return digest.hexdigest()
 
 
-def _json_values(column: CodedColumn) -> list[str]:
-    """Return the values of a column as JSON."""
-    codes, place = np.unique(column.codes, return_inverse=True)
-    levels = column.levels[codes[codes != MISSING]]
-    plain = levels.tolist()
-    if plain and levels.dtype.kind in "biuf":
-        # numbers contain no comma, so that one call encodes all
-        texts = _ENCODER.encode(plain)[1:-1].split(", ")
-    else:
-        texts = list(map(_ENCODER.encode, plain))
-    if MISSING in codes:
-        texts.insert(0, _ENCODER.encode(None))
-    return [texts[at] for at in place.reshape(-1).tolist()]
+def _level_bytes(levels: Values) -> tuple[str, bytes]:
+    """Return levels as bytes that depend on their values and on what kind of values they are."""
+    kind = levels.dtype.kind
+    if kind == "u" and not np.any(levels > np.iinfo(np.int64).max):
+        kind = "i"  # a number is the same in whichever of the integer types it came
+    if kind in "biuf":
+        return kind, levels.astype("<i1" if kind == "b" else f"<{kind}8").tobytes()
+    # JSON has no line breaks inside a value
+    return "json", "\n".join(map(_ENCODER.encode, levels.tolist())).encode()

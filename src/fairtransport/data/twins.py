@@ -20,7 +20,7 @@ from fairtransport.data.columns import (
     sort_levels,
 )
 from fairtransport.data.database import RowCounts
-from fairtransport.data.sample_space import ColumnSet, number_rows
+from fairtransport.data.sample_space import ColumnSet, find_firsts, number_rows
 from fairtransport.errors import InputError, entry, param
 
 if TYPE_CHECKING:
@@ -215,7 +215,7 @@ def _build_set(
         allowed = np.empty((0, len(names)), np.int64)
     both = np.r_[allowed, codes]
     number = number_rows(list(both.T))
-    first = np.unique(number, return_index=True)[1]
+    first = find_firsts(number, int(number.max()) + 1)
     # the allowed ones keep their order; others that occur follow
     order = np.sort(first)
     place = np.empty(len(order), np.int64)
@@ -241,7 +241,7 @@ def add_twins(
     extra = np.array([np.where(one.own >= one.size, one.own, -1) for one in sets])
     origin = number_rows(list(extra))
     group = number_rows([origin, *(columns[name].codes for name in others)])
-    first = np.unique(group, return_index=True)[1]
+    first = find_firsts(group, int(group.max()) + 1)
     ways, place_of_way, families_of_way = np.unique(
         origin[first], return_index=True, return_counts=True
     )

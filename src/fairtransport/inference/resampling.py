@@ -51,15 +51,16 @@ def check_n_resamples(n_resamples: object) -> int:
 
 
 def compute_resampled_values(
-    problem: AuditProblem, draw: Draw, n_resamples: int, rng: np.random.Generator
+    problem: AuditProblem, draw: Draw, n_resamples: int, rng: np.random.Generator, people: int
 ) -> FloatArray:
-    """Return ψ of ``n_resamples`` frequency vectors that ``draw(rng, how many)`` makes.
+    """Return ψ of ``n_resamples`` resamples of so many people that ``draw(rng, how many)`` makes.
 
     The blocks and their random streams are the same whatever the number of threads, or of
     workers where a joblib backend is active.
     """
     check_n_resamples(n_resamples)
-    block = max(1, min(n_resamples, BLOCK_ENTRIES // problem.size))
+    # sparse where people are fewer than points
+    block = max(1, min(n_resamples, BLOCK_ENTRIES // min(problem.size, people)))
     sizes = [min(block, n_resamples - start) for start in range(0, n_resamples, block)]
     # a stream a block, whoever draws it: the same numbers on every machine
     streams = rng.spawn(len(sizes))
@@ -167,8 +168,9 @@ def _count_frequencies(cells: IntArray, points: int) -> csr_array[np.float64]:
 
     many, size = cells.shape
     start = np.arange(0, many * size + 1, size)
-    # a cell may stand several times in a row: sparse sums add up
-    return csr_array((np.full(many * size, 1 / size), cells.ravel(), start), shape=(many, points))
+    # a cell may stand several times in a row: sparse sums add up, quickly where rows are sorted
+    columns = np.sort(cells, axis=1).ravel()
+    return csr_array((np.full(many * size, 1 / size), columns, start), shape=(many, points))
 
 
 def _draw_distinct(rng: np.random.Generator, total: int, size: int, many: int) -> IntArray:

@@ -20,7 +20,7 @@ from fairtransport.access.answers import (
     check_labels,
     tells_labels,
 )
-from fairtransport.access.oracle import Oracle, Question, input_frame, same_answer
+from fairtransport.access.oracle import AnswerBook, Oracle, Question, input_frame, same_answer
 from fairtransport.data.build import Roles, check_no_overlap
 from fairtransport.data.columns import (
     Value,
@@ -93,7 +93,7 @@ class Points:
         vars(self).update(snapshot[0])
         vars(self.oracle).update(snapshot[1])
         if not self.names:
-            self.oracle.answers.clear()
+            self.oracle.books = [AnswerBook()]
 
     def restore(self, answers: Mapping[Key, object], keys: Sequence[Key]) -> None:
         """Take over the answers and points of a state file."""

@@ -67,7 +67,7 @@ def test_draws_do_not_depend_on_how_blocks_are_worked_on(monkeypatch):
     monkeypatch.setattr("fairtransport.inference.resampling.BLOCK_ENTRIES", 60)
     first, second = (
         compute_resampled_values(
-            problem, draw_with_replacement(COUNTS, 5), 95, np.random.default_rng(4)
+            problem, draw_with_replacement(COUNTS, 5), 95, np.random.default_rng(4), 5
         )
         for _ in range(2)
     )

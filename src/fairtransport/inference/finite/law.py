@@ -244,10 +244,12 @@ def _log_evalue(evidence: Evidence, delta: float) -> float:
     if mixed.budget > 0:
         # no wealth reaches the target of such a level: the least wealth itself is looked for
         return Rejection(mixed).log_wealth(delta, MIN_FLOAT_LEVEL)
-    counts, frontiers = mixed.units.counts, mixed.frontiers
-    gains = frontiers.weight * (frontiers.base - delta)
+    frontiers = mixed.frontiers
+    # most losses have few values, and records of one value one logarithm
+    gains, place = np.unique(frontiers.weight * (frontiers.base - delta), return_inverse=True)
+    counts = np.bincount(place.reshape(-1), mixed.units.counts)
     factors = 1 + np.outer(build_fixed_stakes(delta, mixed.n), gains)
-    return log_mean(np.asarray(np.log(factors) @ counts.astype(np.float64)))
+    return log_mean(np.asarray(np.log(factors) @ counts))
 
 
 MIN_PVALUE = 1e-6
