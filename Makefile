@@ -85,7 +85,7 @@ clean:
 	touch $@
 
 .venv/installed: .venv/created pyproject.toml constraints.txt
-	$(PIP) --editable .
+	$(PIP) --editable '.[images]'
 	touch $@
 
 .venv/installed-dev: .venv/created pyproject.toml constraints.txt

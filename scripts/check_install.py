@@ -1,4 +1,4 @@
-"""Check an installation without extras: all modules load, and the demo writes its report.
+"""Check an installation without extras: its size, all modules load, and the demo writes a report.
 
 Run it with the interpreter of a fresh environment, isolated from the checkout (``python -I``).
 """
@@ -16,6 +16,8 @@ import fairtransport
 CHECKOUT = Path(__file__).resolve().parent.parent / "src"
 OF_THE_APP = ("starlette", "uvicorn", "python_multipart")
 """What the extra `app` brings, without which pages cannot be loaded, and need not be."""
+MAX_INSTALLED_MB = 560
+"""Limit on the files of the environment; what brings more belongs to an extra."""
 
 
 def modules() -> list[str]:
@@ -35,11 +37,25 @@ def modules() -> list[str]:
     return names
 
 
+def installed_mb() -> float:
+    """Return how much disk the packages of the environment take, without pip's own."""
+    folder = Path(fairtransport.__file__).resolve().parents[1]
+    files = (
+        path for path in folder.rglob("*")
+        if path.relative_to(folder).parts[0].split("-")[0] not in {"pip", "setuptools"}
+        and path.suffix != ".pyc"
+    )  # fmt: skip
+    return sum(path.stat().st_blocks for path in files if path.is_file()) * 512 / 2**20
+
+
 def main() -> None:
-    """Fail where something is missing."""
+    """Fail where something is missing, or too much is there."""
     home = Path(fairtransport.__file__).resolve()
     if home.is_relative_to(CHECKOUT):
         sys.exit(f"{home} is the checkout, not an installation")
+    size = installed_mb()
+    if size > MAX_INSTALLED_MB:
+        sys.exit(f"an installation takes {size:.0f} MB, more than {MAX_INSTALLED_MB}")
     names = modules()
     script = Path(sys.executable).with_name("fairtransport")
     with TemporaryDirectory() as folder:
@@ -55,7 +71,7 @@ def main() -> None:
         sys.exit("the demo's report is not whole")
     if made:
         sys.exit(f"the charts' script was made, and is no file of the package: {made}")
-    print(f"{len(names)} modules load and the demo runs from {home.parent}")
+    print(f"{len(names)} modules load, {size:.0f} MB, and the demo runs from {home.parent}")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,8 @@ def normal(name):
 def test_the_lowest_constraints_are_the_lower_limits_of_the_project():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = project["optional-dependencies"]
-    used = [name for one in ("app", "http", "mlflow", "onnx", "skops") for name in extras[one]]
-    wanted = [*project["dependencies"], *extras["test"], *used]
+    used = (extras[one] for one in ("app", "http", "images", "mlflow", "onnx", "skops"))
+    wanted = [*project["dependencies"], *extras["test"], *chain(*used)]
     limits = dict(limit.split(">=") for limit in wanted if not limit.startswith("fairtransport["))
     pinned = dict(
         re.findall(

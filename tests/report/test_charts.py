@@ -1,11 +1,14 @@
 """Charts are drawn from tables alone and say in words what they show."""
 
+from importlib.metadata import PackageNotFoundError
+
 import pandas as pd
 import pytest
 
 from fairtransport.errors import FairtransportError, InputError
 from fairtransport.inference import sample_size
 from fairtransport.report import power_chart, power_table, save_chart
+from fairtransport.report.charts import chart_bytes, check_ending
 from tests.messages import raises
 
 SIMULATED = pd.DataFrame({
@@ -66,6 +69,22 @@ def test_a_chart_that_cannot_be_written_is_an_error(tmp_path):
         save_chart(chart, tmp_path / "a.pdf")
     with pytest.raises(FairtransportError, match="could not be written"):
         save_chart(chart, tmp_path / "nowhere" / "a.png")
+
+
+def test_a_picture_without_the_extra_names_it(tmp_path, monkeypatch):
+    def absent(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("importlib.metadata.version", absent)
+    chart = power_chart(SIMULATED, target_power=0.8, sample_size=300)
+    said = r"^PNG and SVG files of charts need .* pip install 'fairtransport\[images\]'$"
+
+    # a command asks this before an audit that may take minutes
+    with pytest.raises(FairtransportError, match=said):
+        check_ending(tmp_path / "a.png")
+    with pytest.raises(FairtransportError, match=said):
+        chart_bytes(chart, ".svg")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

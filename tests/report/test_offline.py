@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,17 @@ def test_what_a_notebook_gets_names_no_address_and_is_the_same_every_time():
     assert "cdn.jsdelivr" not in page
     assert "<svg" in page
     assert first["text/plain"].startswith("Heat maps")
+
+
+def test_without_the_extra_scripts_alone_draw(monkeypatch):
+    chart = picture(sample(), "law")
+    with_picture = chart._repr_mimebundle_()["text/html"]
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+
+    drawn, script = chart._repr_mimebundle_()["text/html"].split("<script>")
+
+    assert re.fullmatch(r'<div id="fairtransport-[0-9a-f]{16}"></div>\s*', drawn)
+    assert script == with_picture.split("<script>")[1]
 
 
 @pytest.mark.slow

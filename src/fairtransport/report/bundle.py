@@ -31,17 +31,27 @@ def javascript_bundle() -> str:
     """
     with suppress(FileNotFoundError):
         return files(__package__).joinpath(PLACE).read_text("utf-8")
-    from importlib.metadata import version
-
     # the notice above the script is ours, so that the file is of its version too
     notice = hashlib.sha256(_notice().encode()).hexdigest()[:8]
-    name = f"charts-{version('vl-convert-python')}-{notice}.js"
+    made_by = converter_version("The charts of a checkout")
+    name = f"charts-{made_by}-{notice}.js"
     place = user_cache_folder("fairtransport") / name
     script = _read_cached(place)
     if script is None:
         script = build_bundle()
         _write_cached(place, script)
     return script
+
+
+def converter_version(purpose: str) -> str:
+    """Return the version of vl-convert, of the extra ``images``, without loading it."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("vl-convert-python")
+    except PackageNotFoundError:
+        msg = f"{purpose} need the package vl-convert-python: pip install 'fairtransport[images]'"
+        raise FairtransportError(msg) from None
 
 
 def build_bundle() -> str:

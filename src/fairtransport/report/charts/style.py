@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairtransport._core.files import write_bytes
 from fairtransport.errors import InputError, param
+from fairtransport.report.bundle import converter_version, javascript_bundle
 from fairtransport.report.text import DOWN, NEAREST, NO_UPPER, UP, bound
 
 if TYPE_CHECKING:
@@ -271,9 +272,6 @@ def _offline_kind(kind: type[Any]) -> type[Any]:
 
 def _offline_bundle(chart: Any, *_: Any, **__: Any) -> dict[str, Any]:
     """Return what a notebook shows: the picture, alive where scripts run."""
-    import vl_convert
-
-    from fairtransport.report.bundle import javascript_bundle
     from fairtransport.report.html import safe_json
 
     spec = chart.to_dict()
@@ -281,7 +279,7 @@ def _offline_bundle(chart: Any, *_: Any, **__: Any) -> dict[str, Any]:
     page = PAGE.format(
         # the same name for the same chart
         name=f"fairtransport-{hashlib.sha256(text.encode()).hexdigest()[:16]}",
-        picture=vl_convert.vegalite_to_svg(spec),
+        picture=_still_picture(spec),
         bundle=javascript_bundle(),
         spec=safe_json(spec),
         options=json.dumps(OPTIONS),
@@ -289,7 +287,16 @@ def _offline_bundle(chart: Any, *_: Any, **__: Any) -> dict[str, Any]:
     return {"text/html": page, "text/plain": spec.get("description", repr(chart))}
 
 
-ENDINGS = (".png", ".svg")
+def _still_picture(spec: Row) -> str:
+    """Return a chart as SVG; nothing without the extra ``images``, as scripts draw it too."""
+    try:
+        import vl_convert
+    except ModuleNotFoundError:
+        return ""
+    return vl_convert.vegalite_to_svg(spec)
+
+
+ENDINGS, PICTURES = (".png", ".svg"), "PNG and SVG files of charts"
 
 
 def save_chart(chart: ChartType, path: Path, parameter: str = "plot") -> Path:
@@ -300,6 +307,7 @@ def save_chart(chart: ChartType, path: Path, parameter: str = "plot") -> Path:
 
 def chart_bytes(chart: ChartType, ending: str) -> bytes:
     """Return a chart as a file with this ending holds it."""
+    converter_version(PICTURES)
     if ending == ".png":
         picture = BytesIO()
         chart.save(picture, format="png", scale_factor=2)
@@ -310,7 +318,8 @@ def chart_bytes(chart: ChartType, ending: str) -> bytes:
 
 
 def check_ending(path: Path) -> None:
-    """Refuse a file that is neither PNG nor SVG."""
+    """Refuse a file that is neither PNG nor SVG, or that cannot be drawn."""
     if path.suffix.lower() not in ENDINGS:
         msg = f"{param('plot')} must end in {' or '.join(ENDINGS)}, got {path.name!r}"
         raise InputError(msg)
+    converter_version(PICTURES)
