@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit, prange
 
 from fairtransport.transport.forest import LEAF_SIZE, MAX_CHILDREN
-from fairtransport.transport.kernels import MARGIN, njit_without_refcount
+from fairtransport.transport.kernels import MARGIN, count_changes, njit_without_refcount
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -136,6 +136,23 @@ def _net(points: Points, i: int, j: int, price: float) -> float:
     return float(points.losses[j] - (price * cost if cost > 0.0 else 0.0))
 
 
+@njit_without_refcount()
+def _comes_first(points: Points, i: int, j: int, other: int) -> bool:
+    """Whether target ``j`` of point ``i`` precedes another of equal worth.
+
+    The larger loss comes first, then the fewest changed columns, then the first of all. A point
+    that may as well stay stays.
+    """
+    if other == i:
+        return False
+    if points.losses[j] != points.losses[other]:
+        return bool(points.losses[j] > points.losses[other])
+    if squared_distance(points.place, i, j) != squared_distance(points.place, i, other):
+        return False
+    fewer = count_changes(points.profiles, i, j) - count_changes(points.profiles, i, other)
+    return bool(fewer < 0 or (fewer == 0 and j < other))
+
+
 @njit(cache=True)
 def _find_best_of_rows(  # noqa: C901
     rows: IntArray, forest: Forest, points: Points, price: float, best: FloatArray,
@@ -166,7 +183,9 @@ def _find_best_of_rows(  # noqa: C901
                 limit = distance_limit(
                     forest, node, i, _affordable(forest.top[node], best[r], price)
                 )
-                if forest.top[node] <= best[r] or far[pending] > limit:
+                top = forest.top[node]
+                # an equal loss is no better than staying, and may precede a free target
+                if top < best[r] or (top == best[r] and target[r] == i) or far[pending] > limit:
                     continue
                 if forest.children[node]:
                     pending = _push(forest, node, i, limit, near, waiting, far, pending)
@@ -175,10 +194,12 @@ def _find_best_of_rows(  # noqa: C901
                 count = forest.last[node] - first
                 compute_leaf_distances(forest.leaves, first, forest.place, i, near, count)
                 for a in range(count):
-                    if near[a] <= limit and forest.loss[first + a] > best[r]:
-                        net = _net(points, i, forest.target[first + a], price)
-                        if net > best[r]:
-                            best[r], target[r] = net, forest.target[first + a]
+                    if near[a] > limit or forest.loss[first + a] < best[r]:
+                        continue
+                    j = forest.target[first + a]
+                    net = _net(points, i, j, price)
+                    if net > best[r] or (net == best[r] and _comes_first(points, i, j, target[r])):
+                        best[r], target[r] = net, j
         if target[r] != i:  # the point itself need not be a target
             seed = target[r]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -56,17 +56,14 @@ def corners_of_embedding(
     points = Points(np.ascontiguousarray(place), losses, profiles)
     forest = build_forest(losses, geometry, place, flat=False)
     rows = order_by_place(forest.place, geometry.blocks)
-    # contiguous, as the search is compiled for one array layout
-    probes = np.ascontiguousarray(rows[:: max(1, len(rows) // PROBE_POINTS)])
-    room = INITIAL_CORNERS_PER_POINT * CHUNK_ROWS
-    probe_corners = sum(len(part.row) for part in _search_rows(probes, forest, points, room))
-    corners = probe_corners / max(1, len(probes))
+    corners = _probe_corners(rows, forest, points)
     check_fits(
         corners * len(rows) * CORNER_BYTES,
         f"frontiers of about {corners:.0f} corners for each of {len(rows):,} points",
     )
     if corners > MAX_TREE_CORNERS:
         forest = build_forest(losses, geometry, place, flat=True)
+    room = INITIAL_CORNERS_PER_POINT * CHUNK_ROWS
     if (workers := count_workers()) == 1:
         yield from _search_rows(rows, forest, points, room)
         return
@@ -75,6 +72,27 @@ def corners_of_embedding(
     blocks = (rows[at : at + step] for at in range(0, len(rows), step))
     for parts in spread(_search_block, ((block, forest, points, room) for block in blocks)):
         yield from parts
+
+
+def estimate_corners(losses: FloatArray, geometry: Geometry, place: FloatArray) -> float:
+    """Estimate the mean number of corners per frontier from a few points."""
+    from fairtransport.transport.forest import build_forest, order_by_place
+    from fairtransport.transport.forest_kernels import Points
+
+    points = Points(np.ascontiguousarray(place), losses, _profiles(geometry))
+    forest = build_forest(losses, geometry, place, flat=False)
+    return _probe_corners(order_by_place(forest.place, geometry.blocks), forest, points)
+
+
+def _probe_corners(rows: IntArray, forest: Forest, points: Points) -> float:
+    """Return the mean number of corners of every so manieth point."""
+    from fairtransport.transport.forest_kernels import CHUNK_ROWS
+
+    # contiguous, as the search is compiled for one array layout
+    probes = np.ascontiguousarray(rows[:: max(1, len(rows) // PROBE_POINTS)])
+    room = INITIAL_CORNERS_PER_POINT * CHUNK_ROWS
+    corners = sum(len(part.row) for part in _search_rows(probes, forest, points, room))
+    return corners / max(1, len(probes))
 
 
 def _search_block(rows: IntArray, forest: Forest, points: Points, room: int) -> list[Corners]:
@@ -196,16 +214,17 @@ def build_frontiers(losses: FloatArray, geometry: Geometry) -> Frontiers:
         for name in ("row", "target", "cost")
     )
     order = np.argsort(row, kind="stable")
-    return _build_segments(losses, row[order], target[order], cost[order])
+    return build_segments(losses, row[order], target[order], cost[order])
 
 
-def _build_segments(
+def build_segments(
     losses: FloatArray, row: IntArray, target: IntArray, cost: FloatArray
 ) -> Frontiers:
-    """Cut corners, in order of the rows, into segments sorted by slope."""
+    """Cut corners, in order of the rows, into segments sorted by slope; other points stay."""
     # the first corner of each row is free, and the others end a segment each
     is_base = np.r_[True, row[1:] != row[:-1]]
-    base_target = target[is_base]
+    base_target = np.arange(len(losses))
+    base_target[row[is_base]] = target[is_base]
     end = np.flatnonzero(~is_base)
     seg_cost = cost[end] - cost[end - 1]
     seg_gain = losses[target[end]] - losses[target[end - 1]]
@@ -409,10 +428,9 @@ class PriceSearch:
         from fairtransport.transport.forest import build_forest, order_by_place
         from fairtransport.transport.forest_kernels import Points
 
-        self.losses = losses
+        self.losses, self.geometry = losses, geometry
         self.forest = build_forest(losses, geometry, place, flat=False)
-        profiles = np.empty((len(losses), 0), np.int64)
-        self.points = Points(np.ascontiguousarray(place), losses, profiles)
+        self.points = Points(np.ascontiguousarray(place), losses, _profiles(geometry))
         # the rank of each point in an order in which neighbours are close together
         self.rank = np.empty(len(losses), np.int64)
         self.rank[order_by_place(self.forest.place, geometry.blocks)] = np.arange(len(losses))
@@ -421,6 +439,9 @@ class PriceSearch:
         self, price: float, rows: IntArray, start: IntArray | None = None
     ) -> BestTargets:
         """Return the best target of each of ``rows``; a point may also stay where it is.
+
+        Of targets with equal loss and cost the one that changes the fewest columns is taken, then
+        the first, as in frontiers.
 
         ``start`` holds an allowed target of each row from which its search begins, or -1.
         """
@@ -436,6 +457,24 @@ class PriceSearch:
         target, worth = np.empty(len(rows), np.int64), np.empty(len(rows))
         target[order], worth[order] = sorted_target, sorted_worth
         return BestTargets(target, worth, worth - self.losses[rows])
+
+    def find_nearest_maxima(self, rows: IntArray) -> IntArray:
+        """Return the best target of each of ``rows`` at price 0: of those the nearest."""
+        targets, blocks = (
+            self.geometry.targets_in(np.arange(len(self.losses))),
+            self.geometry.blocks,
+        )
+        _, block = np.unique(blocks, return_inverse=True)
+        largest = np.full(len(self.losses), -np.inf)
+        np.maximum.at(largest, block[targets], self.losses[targets])
+        is_largest = np.zeros(len(self.losses), bool)
+        is_largest[targets] = self.losses[targets] == largest[block[targets]]
+        # among equal losses the cheapest target is best at any price; nobody else may stay
+        losses = np.where(is_largest, 0.0, -np.finfo(float).max)
+        geometry = replace(self.geometry, targets=is_largest)
+        search = PriceSearch(losses, geometry, self.points.place)
+        target = search.find_best_targets(1.0, rows).target
+        return np.where(self.losses[target] > self.losses[rows], target, rows)
 
     def count_ties(self, price: float, rows: IntArray, least: FloatArray) -> IntArray:
         """Count the targets of each row worth at least ``least``; 3 means 3 or more."""

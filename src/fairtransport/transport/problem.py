@@ -19,12 +19,14 @@ from fairtransport._core.validation import (
 )
 from fairtransport.errors import InputError, param
 from fairtransport.geometry import MAX_LOSS, Geometry, as_geometry, float_csr
+from fairtransport.transport.columns import Columns, needs_columns
 from fairtransport.transport.frontiers import CHUNK_ENTRIES, Frontiers, PriceSearch, build_frontiers
 from fairtransport.transport.solution import (
     TOLERANCE,
     BudgetCurve,
     Solution,
     Spending,
+    compute_gain,
     price_interval,
     spend,
 )
@@ -116,6 +118,32 @@ class AuditProblem:
         """Frontiers of all points; they do not depend on frequencies or budget."""
         return build_frontiers(self.losses, self.geometry)
 
+    @cached_property
+    def columns(self) -> Columns | None:
+        """Targets that are generated where frontiers would be too long; None otherwise."""
+        place = self.geometry.searchable
+        if place is None or "frontiers" in self.__dict__:
+            return None
+        if not needs_columns(self.losses, self.geometry, place):
+            return None
+        return Columns(PriceSearch(self.losses, self.geometry, place))
+
+    def frontiers_for(self, frequencies: FloatArray) -> Frontiers:
+        """Return frontiers that are long enough to solve the problem for some frequencies."""
+        if self.columns is None:
+            return self.frontiers
+        moving = np.flatnonzero(frequencies)
+        # a sparse vector has no use for the targets of points without mass
+        is_sparse = 0 < len(moving) <= self.size // 2
+        columns = Columns(self.columns.search, moving) if is_sparse else self.columns
+        return columns.solve(frequencies, self.budget)
+
+    def net_gains(self, price: float) -> FloatArray:
+        """Return φ_ν(i) = max_j (l_j − ν c_ij) − l_i for every point; ``price`` may be infinite."""
+        if self.columns is None:
+            return self.frontiers.net_gains(price)
+        return self.columns.net_gains(price)
+
     def with_budget(self, budget: float) -> AuditProblem:
         """Return the same problem with another budget, sharing the frontiers.
 
@@ -140,8 +168,10 @@ class AuditProblem:
         [0.0, 0.5, 1.0, 1.0]
         """
         other = AuditProblem(self.losses, self.geometry, budget=budget)
-        # frontiers do not depend on the budget
-        other.__dict__["frontiers"] = self.frontiers
+        # neither frontiers nor columns depend on the budget
+        other.__dict__["columns"] = self.columns
+        if self.columns is None:
+            other.__dict__["frontiers"] = self.frontiers
         return other
 
     def at(self, points: IntArray) -> AuditProblem:
@@ -175,7 +205,8 @@ class AuditProblem:
         if self.geometry.is_free and "frontiers" not in self.__dict__:
             # the largest loss of each block is enough
             return float(f @ (self._find_block_maxima().value - self.losses))
-        return _gain(self.frontiers, f, spend(self.frontiers, f, self.budget))
+        frontiers = self.frontiers_for(f)
+        return compute_gain(frontiers, f, spend(frontiers, f, self.budget))
 
     def values(self, frequencies: object) -> FloatArray:
         """Return ψ of many frequency vectors, one per row, as an array.
@@ -185,7 +216,11 @@ class AuditProblem:
         >>> problem.values([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]).tolist()
         [0.25, 0.25, 0.0]
         """
-        return self.filling.values(self._many_frequencies(frequencies))
+        many = self._many_frequencies(frequencies)
+        if self.columns is None:
+            return self.filling.values(many)
+        vectors = many if isinstance(many, np.ndarray) else (row.toarray()[0] for row in many)
+        return np.array([self.value(vector) for vector in vectors])
 
     @property
     def filling(self) -> Filling:
@@ -219,15 +254,16 @@ class AuditProblem:
         [[0.75, 0.25], [0.0, 0.0]]
         """
         f = self._frequencies(frequencies)
-        spending = spend(self.frontiers, f, self.budget)
-        interval = price_interval(self.frontiers, spending, self.budget)
+        frontiers = self.frontiers_for(f)
+        spending = spend(frontiers, f, self.budget)
+        interval = price_interval(frontiers, spending, self.budget)
         return Solution(
             problem=self,
             frequencies=f,
-            value=_gain(self.frontiers, f, spending),
+            value=compute_gain(frontiers, f, spending),
             price=interval[0],
             price_interval=interval,
-            plan=_plan(self.frontiers, f, spending),
+            plan=_plan(frontiers, f, spending),
         )
 
     def budget_curve(self, frequencies: object) -> BudgetCurve:
@@ -526,16 +562,6 @@ def _near_best(net: FloatArray) -> BoolArray:
     best = net.max(axis=1, keepdims=True)
     finite_part = np.where(np.isfinite(net), np.abs(net), 0.0)
     return np.asarray(net >= best - TOLERANCE * np.maximum(1.0, finite_part.max(axis=1))[:, None])
-
-
-def _gain(frontiers: Frontiers, f: FloatArray, spending: Spending) -> float:
-    """Return ψ(f): free gains, those of full segments, and the part of the split one."""
-    segments = spending.segments[: spending.full]
-    value = f @ frontiers.base_gain + spending.mass[: spending.full] @ frontiers.gain[segments]
-    if spending.splits:
-        # the next segment is used in part; its slope is the gain per unit of budget
-        value += spending.rest * frontiers.slope[spending.segments[spending.full]]
-    return float(value)
 
 
 def _plan(frontiers: Frontiers, f: FloatArray, spending: Spending) -> csr_array[np.float64]:

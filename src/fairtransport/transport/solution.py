@@ -160,6 +160,16 @@ def spend(frontiers: Frontiers, frequencies: FloatArray, budget: float) -> Spend
     return Spending(segments, mass, spent, full, rest if rest > budget * TOLERANCE else 0.0)
 
 
+def compute_gain(frontiers: Frontiers, f: FloatArray, spending: Spending) -> float:
+    """Return ψ(f): free gains, those of full segments, and the part of the split one."""
+    segments = spending.segments[: spending.full]
+    value = f @ frontiers.base_gain + spending.mass[: spending.full] @ frontiers.gain[segments]
+    if spending.splits:
+        # the next segment is used in part; its slope is the gain per unit of budget
+        value += spending.rest * frontiers.slope[spending.segments[spending.full]]
+    return float(value)
+
+
 def price_interval(frontiers: Frontiers, spending: Spending, budget: float) -> tuple[float, float]:
     """Return the interval of optimal prices [ν_lo, ν_hi]; a single point except at corners."""
     slope = frontiers.slope[spending.segments]
