@@ -36,7 +36,8 @@ def format_output(output):
         label = html.escape(text, quote=True)
         shown = f'<div class="picture" role="img" aria-label="{label}">{picture[1]}</div>'
     elif "<table" in page:
-        shown = SHEET.sub("", page)
+        plain = SHEET.sub("", page).replace(' style="text-align: right;"', "")
+        shown = plain.replace('class="dataframe"', 'class="table"')
     else:
         return f"````text\n{text}\n````"
     return f"````{{raw}} html\n{shown}\n````"
