@@ -19,6 +19,8 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx_design",
     "field_docs",
+    "gallery",
+    "notebook",
     "real_help",
     "schema_table",
 ]

@@ -19,7 +19,7 @@ PAGES = ("README.md", "docs/tutorials/compas.md")
 def check_demo() -> None:
     """Compare what the demo prints with what the README shows."""
     page = (ROOT / "README.md").read_text("utf-8")
-    shown = re.search(r"\$ make demo\n(.*?)```", page, re.DOTALL)
+    shown = re.search(r"\$ fairtransport demo\n(.*?)```", page, re.DOTALL)
     done = subprocess.run(
         [Path(sys.executable).with_name("fairtransport"), "demo"],
         capture_output=True, check=True, encoding="utf-8",

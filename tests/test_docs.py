@@ -32,7 +32,7 @@ def test_the_readmes_python_runs_as_shown():
 @pytest.mark.slow
 def test_the_readmes_demo_output_is_real(tmp_path):
     shown = re.search(
-        r"\$ make demo\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL
+        r"\$ fairtransport demo\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL
     )[1]
     run = subprocess.run(
         [sys.executable, "-m", "fairtransport", "demo"],
@@ -44,6 +44,17 @@ def test_the_readmes_demo_output_is_real(tmp_path):
     printed = [line.rstrip() for line in run.stdout.strip().splitlines()]
     assert printed == shown.strip().splitlines()
     assert (tmp_path / "report.html").stat().st_size < 1_200_000
+
+
+def test_the_readmes_audit_is_that_of_the_tutorial():
+    page = (ROOT / "docs" / "tutorials" / "file.md").read_text("utf-8")
+    shown = re.search(
+        r"^\$ fairtransport audit.*?(?=```)",
+        (ROOT / "README.md").read_text("utf-8"),
+        re.DOTALL | re.MULTILINE,
+    )[0]
+
+    assert shown in page  # whose output is run
 
 
 def test_the_tables_of_the_docs_are_those_of_the_files(tables):
@@ -64,7 +75,7 @@ def test_the_families_of_true_nulls_keep_their_level():
 
 
 def test_the_words_on_rates_are_those_of_the_simulation(tables):
-    page = (ROOT / "docs" / "rates.md").read_text("utf-8")
+    page = (ROOT / "docs" / "rates-validity.md").read_text("utf-8")
     found = json.loads((ROOT / "docs" / "rates.json").read_text("utf-8"))
     known = [row for row in found["cases"] if row["effect"] > 0]
     random = [tables["rate_width"](row) for row in known if "random" in row["case"]]

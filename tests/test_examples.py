@@ -1,7 +1,9 @@
 """The examples run as they are, and find what they say."""
 
+import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -48,3 +50,34 @@ def test_a_hiring_prompt_is_audited_against_llama(tmp_path):
     assert "language model tiny-llama at http://127.0.0.1:" in run.stdout
     assert "temperature 0, seed 0" in run.stdout
     assert os.listdir(tmp_path) == []  # noqa: PTH208
+
+
+@pytest.mark.slow
+def test_the_notebook_runs_and_draws():
+    stored = json.loads((EXAMPLES / "compas.ipynb").read_text("utf-8"))
+    assert not any(cell.get("outputs") for cell in stored["cells"])  # the site makes its own
+
+    page = runpy.run_path(str(EXAMPLES.parent / "docs" / "_ext" / "notebook.py"))
+    cells = page["run_notebook"](EXAMPLES / "compas.ipynb").cells
+    text = "\n".join(map(page["format_cell"], cells))
+
+    assert "1, but 0 as someone else: 134 (worse off)" in text
+    assert text.count('role="img"') == text.count("<svg") == 3
+    assert text.count("<table") == 3
+    assert "<script" not in text
+
+
+@pytest.mark.slow
+def test_the_reports_of_the_gallery_are_written(tmp_path):
+    subprocess.run([sys.executable, str(EXAMPLES / "reports.py"), str(tmp_path)], check=True)
+    words = {
+        "compas": "143 of 1,584 people",
+        "loans": "Declined, among people alike in income",
+        "prompt": "78 of 400 people",
+    }
+
+    assert {path.stem for path in tmp_path.iterdir()} == words.keys()
+    for name, sentence in words.items():
+        page = (tmp_path / f"{name}.html").read_text("utf-8")
+        assert "Over the limit" in page
+        assert sentence in page

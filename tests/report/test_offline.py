@@ -59,6 +59,15 @@ def test_without_the_extra_scripts_alone_draw(monkeypatch):
     assert script == with_picture.split("<script>")[1]
 
 
+def test_the_chart_of_decisions_needs_no_network_either():
+    names = {}
+    exec(CELL, names)  # noqa: S102 - our own cell
+    page = names["result"].decisions.plot()._repr_mimebundle_()["text/html"]
+
+    assert page.startswith("<div id=")
+    assert "cdn.jsdelivr" not in page
+
+
 @pytest.mark.slow
 def test_names_in_the_data_end_no_script():
     page = picture(hostile(), "flows")._repr_mimebundle_()["text/html"]

@@ -106,8 +106,9 @@ class AuditDecisions(Decisions):
     def plot(self) -> ChartType:
         """Return a bar for each direction, with the number of people in front."""
         from fairtransport.report.charts.intervals import decisions_chart
+        from fairtransport.report.charts.style import offline
 
-        return decisions_chart(self)
+        return offline(decisions_chart(self))
 
     def __str__(self) -> str:
         from fairtransport.report.sections.decisions import decision_lines
