@@ -23,6 +23,7 @@ from fairtransport._core.validation import (
     check_integer,
     check_number,
     check_threshold,
+    is_among,
     is_integer,
     short_repr,
 )
@@ -242,6 +243,18 @@ def _check_date(name: str, value: object) -> str | None:
         raise InputError(msg) from None
 
 
+def _check_favourable(name: str, value: object) -> object:
+    """Return a label, or labels in an order that has each once."""
+    order = value if isinstance(value, list | tuple) else [value]
+    if not order or any(is_among(label, order[:at]) for at, label in enumerate(order)):
+        msg = (
+            f"{param(name)} must be a label, or labels from worst to best, each once, got "
+            f"{short_repr(value)}"
+        )
+        raise InputError(msg)
+    return value
+
+
 def _check_clusters(name: str, value: object) -> object:
     from fairtransport.data.design import Clusters
 
@@ -262,7 +275,7 @@ def _check_design(kind: type[Clusters | Weights], name: str, value: object) -> o
         allowed = [one.name for one in fields(kind)]
         for key in value:
             check_choice(name, key, allowed)
-        return kind(**value)
+        return kind(**{"column": None, **value})
     if isinstance(value, str):
         return kind(value)
     msg = f"{param(name)} must be a column's name or an ft.{kind.__name__}, got {short_repr(value)}"
@@ -458,6 +471,7 @@ class AuditSettings:
     )
     favourable: object = _setting(
         "The label that is good for a person, or all labels from worst to best.",
+        check=_check_favourable,
         section=BASICS,
         kind="literal",
     )

@@ -37,6 +37,7 @@ DESIGNS = {
         (("a", "clerk", 1, 1), ("a", "clerk", 0, 1), ("b", "clerk", 1, 0), ("b", "clerk", 0, 0)),
         MODEL,
     ),
+    "controls": Design(JOBS, {**MODEL, "controls": ["job"], "delta": 0.05}),
     "two features": Design(JOBS, {**MODEL, "sensitive_features": ["group", "job"]}),
     "predictions": Design(
         (("a", "clerk", 1, 1), ("a", "clerk", 1, 0), ("b", "clerk", 1, 0), ("b", "clerk", 1, 1)),

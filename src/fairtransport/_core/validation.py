@@ -159,7 +159,7 @@ def is_among(value: object, allowed: Collection[object]) -> bool:
     """Return whether a value is one of some; False if it cannot be compared."""
     try:
         return bool(value in list(allowed))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, ArithmeticError):  # the last one of a signalling NaN
         return False
 
 

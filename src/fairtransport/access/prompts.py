@@ -669,12 +669,32 @@ def prompt(
     base = address.path.removesuffix(PATH) or "/v1"
     client = Client(address.at(base + PATH), limits, as_token(token_variable, address))
     name = _only_model(client, base) if model is None else str(model)
-    sampling = Sampling(name, float(temperature), seed, max_tokens, dict(options or {}))
+    sampling = Sampling(name, float(temperature), seed, max_tokens, _check_options(options))
     return Prompt(
         client, features=checked_template.columns, classes=offered.classes,
         template=checked_template, system=system, offered=offered, sampling=sampling,
         edits=as_edits(controls, checked_template),
     )  # fmt: skip
+
+
+OWN_FIELDS = ("messages", "model", "temperature", "seed", "max_tokens")
+"""Fields of a request that have a parameter of their own."""
+
+
+def _check_options(options: object) -> dict[str, object]:
+    """Return more fields of a request, none of which replaces the question or how it is asked."""
+    fields = {} if options is None else options
+    if not isinstance(fields, Mapping) or not all(isinstance(name, str) for name in fields):
+        msg = f"{param('options')} must map fields of a request to values, got {short_repr(fields)}"
+        raise InputError(msg)
+    for name in OWN_FIELDS:
+        if name in fields:
+            msg = (
+                f"{param('options')} must not hold fields with a parameter of their own, got "
+                f"{name!r}"
+            )
+            raise InputError(msg)
+    return dict(fields)
 
 
 def _only_model(client: Client, base: str) -> str:

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from fairtransport._core.validation import FloatArray, IntArray
     from fairtransport.data.database import RowCounts
 
+MAX_CLUSTER_ROWS = 10**15
+"""Largest number of rows that a cluster may be declared to have."""
+MAX_WEIGHT = 1e50
+"""Weights beyond it, or below its inverse, would overflow once they are squared and multiplied."""
+
 
 def _check_column(name: str, value: object) -> None:
     """Check that a column has a name."""
@@ -58,7 +63,8 @@ class Clusters:
         _check_column("clusters", self.column)
         check_choice("clusters.target", self.target, TARGETS)
         if self.largest is not None:
-            object.__setattr__(self, "largest", check_integer("clusters.largest", self.largest))
+            largest = check_integer("clusters.largest", self.largest, at_most=MAX_CLUSTER_ROWS)
+            object.__setattr__(self, "largest", largest)
 
 
 @dataclass(frozen=True)
@@ -88,7 +94,7 @@ class Weights:
     def __post_init__(self) -> None:
         _check_column("sample_weight", self.column)
         if self.largest is not None:
-            largest = check_number("sample_weight.largest", self.largest, above=0)
+            largest = check_number("sample_weight.largest", self.largest, above=0, below=MAX_WEIGHT)
             object.__setattr__(self, "largest", largest)
 
 
@@ -161,16 +167,18 @@ def _check_weights(rows: RowCounts, weights: Weights) -> FloatArray:
     column = rows.columns[weights.column]
     levels = column.levels
     if levels.dtype.kind not in "iuf":
+        others = [one for one in levels.tolist() if type(one) not in (int, float)]
         msg = (
             f"{param('sample_weight')} must name a column of numbers above 0, but "
-            f"{weights.column!r} holds {short_repr(levels[0])}"
+            f"{weights.column!r} holds {short_repr((others or levels.tolist())[0])}"
         )
         raise DataError(msg)
     values = np.append(levels.astype(np.float64), np.nan)[column.codes]
-    bad = ~(np.isfinite(values) & (values > 0))
+    bad = ~((values > 1 / MAX_WEIGHT) & (values < MAX_WEIGHT))
     if bad.any():
         msg = (
-            f"{param('sample_weight')} must be finite numbers above 0; "
+            f"{param('sample_weight')} must be finite numbers above 0, from {1 / MAX_WEIGHT:g} to "
+            f"{MAX_WEIGHT:g}; "
             f"{int(rows.counts[bad].sum())} rows of {weights.column!r} break this, as "
             f"{values[bad][0]:g}"
         )
