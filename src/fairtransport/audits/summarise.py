@@ -214,6 +214,8 @@ def _questions(result: AuditResult) -> QuestionsAsked | None:
         differed=record.repeats.differed,
         differed_at_most=record.differ_at_most(result.alpha),
         draws=record.draws,
+        about=record.about,
+        unit=record.unit,
         people=record.people,
         stopped=record.stopped,
     )

@@ -83,6 +83,11 @@ JUDGED = ("statistic", "attributable")
 SCOPES = ("twins", "reference", "observed", "counterparts")
 """Whom people can be compared with."""
 GUARANTEES = ("finite-sample", "asymptotic", "approximate")
+ABOUT_WORDS = {
+    "population": "the population of cases that these were drawn from",
+    "these": "these cases only",
+}
+"""What a bound from several draws is about."""
 """What bounds can promise."""
 
 
@@ -365,6 +370,18 @@ class QuestionsAsked:
     ]
     draws: Annotated[
         int | None, Doc("Answers to each question, where they are random; null: one, for good.")
+    ]
+    about: Annotated[
+        str | None,
+        Doc(
+            "What the bound is about, where answers are random: the population that the cases "
+            "were drawn from, or these cases only; else null.",
+            one_of=tuple(ABOUT_WORDS),
+        ),
+    ]
+    unit: Annotated[
+        float | None,
+        Doc("Largest difference of two losses that counts; null: the range of the loss."),
     ]
     people: Annotated[
         int | None, Doc("People in the data, where the asking stopped when it was sure; else null.")
@@ -704,12 +721,24 @@ class AuditSummary(Document):
             *self._figures,
             ("sensitive", ", ".join(self.provenance.sensitive)),
             ("loss", self.provenance.loss),
-            ("method", f"{self.method}, level {self.alpha:g}, {self.guarantee}"),
+            ("method", f"{self.method}, level {self.alpha:g}, {self.guarantee_words}"),
             ("warnings", f"{len(self.warnings)}"),
         ]
         lines = [f"  {name:<10} {value}" for name, value in rows]
         names = ", ".join(one.name for one in fields(self))
         return "\n".join(["AuditSummary", *lines, f"  all fields: {names}"])
+
+    @property
+    def is_about_these(self) -> bool:
+        """Whether the bound is about these cases only, not about a population."""
+        return self.questions is not None and self.questions.about == "these"
+
+    @property
+    def guarantee_words(self) -> str:
+        """What the bounds promise and, of random answers, what they are about."""
+        if self.questions is None or self.questions.about is None:
+            return self.guarantee
+        return f"{self.guarantee}, about {ABOUT_WORDS[self.questions.about]}"
 
     @property
     def _figures(self) -> list[tuple[str, str]]:

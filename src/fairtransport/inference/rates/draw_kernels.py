@@ -210,7 +210,7 @@ def _bet_on_rounds(
         stake = 0.0
         if j > 0:
             sigma = _guess_means(past, table)
-            variance = 0.0
+            variance, least = 0.0, n
             for b in range(blocks):
                 targets[b] = _choose_movers(past, b, table.exists[b], weights[b])
                 movers = 0.0
@@ -219,11 +219,14 @@ def _bet_on_rounds(
                     movers += mass
                     variance += mass * mass * sigma
                 variance += movers * movers * sigma
+                if movers > 0.0:
+                    least = min(least, movers)
             variance = max(variance, MIN_GAIN_VARIANCE * n * n)
             # what is to come: this round's draws and as many rounds like it as are left
             to_come = (m - edges[j]) / size
             stake = _scale_stake(log_wealth, aim.alpha, rounds - j)
-            stake /= math.sqrt(variance / size * to_come)
+            # beyond the second term no cluster's bet would be larger
+            stake = min(stake / math.sqrt(variance / size * to_come), MAX_LOSS_SHARE / least)
         for c in range(clusters):
             draws = _pick_draws(orders, order, c, edges[j], edges[j + 1])
             x, movers = 0.0, 0.0

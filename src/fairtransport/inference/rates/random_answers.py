@@ -36,6 +36,8 @@ MIN_ORDERS_SHARE = 1 / 4
 """Share of the orders whose mean wealth may decide without the others."""
 PILOT, BATCHES = 0.1, 2
 """Share of the people in the first batch, on which nothing is staked, and the batches after it."""
+RUNG_RECORDS = 4
+"""People for each of whom a ladder has one: draws add noise, and fewer thresholds will do."""
 MAX_ROUNDS = 20
 """Rounds that the draws are cut into for a statement about these cases."""
 
@@ -85,7 +87,7 @@ class RandomAnswersLaw(SamplingLaw):
 
     def lower_bound(self, alpha: float = 0.05) -> float:
         """Return the last rung of the ladder of thresholds up to which all are rejected."""
-        level, ladder = self._level(alpha), Ladder(self.n, 1.0)
+        level, ladder = self._level(alpha), Ladder(math.ceil(self.n / RUNG_RECORDS), 1.0)
         if level not in self._bounds:
             guess = ladder.rung_below(max(self.estimate / self.unit, 0.0) / 2)
             rung = ladder.climb(
