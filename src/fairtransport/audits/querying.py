@@ -45,7 +45,7 @@ class QueryRecord:
 
     repeats: Repeats = field(default_factory=Repeats)
     draws: int | None = None
-    about: str | None = None
+    about: str = "population"
     unit: float | None = None
     people: int | None = None
     stopped: str | None = None

@@ -87,7 +87,7 @@ ABOUT_WORDS = {
     "population": "the population of cases that these were drawn from",
     "these": "these cases only",
 }
-"""What a bound from several draws is about."""
+"""What a bound is about, in words."""
 """What bounds can promise."""
 
 
@@ -371,14 +371,6 @@ class QuestionsAsked:
     draws: Annotated[
         int | None, Doc("Answers to each question, where they are random; null: one, for good.")
     ]
-    about: Annotated[
-        str | None,
-        Doc(
-            "What the bound is about, where answers are random: the population that the cases "
-            "were drawn from, or these cases only; else null.",
-            one_of=tuple(ABOUT_WORDS),
-        ),
-    ]
     unit: Annotated[
         float | None,
         Doc("Largest difference of two losses that counts; null: the range of the loss."),
@@ -541,6 +533,14 @@ class AuditSummary(Document):
     alpha: Annotated[float, Doc("The level of bounds and tests.")]
     method: Annotated[str, Doc("How the bounds are made.")]
     guarantee: Annotated[str, Doc("What the bounds promise.", one_of=GUARANTEES)]
+    about: Annotated[
+        str,
+        Doc(
+            "What the bounds are about: the population that the cases were drawn from, or these "
+            "cases only.",
+            one_of=tuple(ABOUT_WORDS),
+        ),
+    ]
     interval: Annotated[Limits, Doc("The two-sided confidence interval at level 1 − alpha.")]
     lower_bound: Annotated[
         float | None,
@@ -731,14 +731,15 @@ class AuditSummary(Document):
     @property
     def is_about_these(self) -> bool:
         """Whether the bound is about these cases only, not about a population."""
-        return self.questions is not None and self.questions.about == "these"
+        return self.about == "these"
 
     @property
     def guarantee_words(self) -> str:
         """What the bounds promise and, of random answers, what they are about."""
-        if self.questions is None or self.questions.about is None:
-            return self.guarantee
-        return f"{self.guarantee}, about {ABOUT_WORDS[self.questions.about]}"
+        has_draws = self.questions is not None and self.questions.draws is not None
+        if has_draws or self.is_about_these:
+            return f"{self.guarantee}, about {ABOUT_WORDS[self.about]}"
+        return self.guarantee
 
     @property
     def _figures(self) -> list[tuple[str, str]]:

@@ -1,13 +1,10 @@
 """Bets on draws are a fair game: the mean wealth over all outcomes is at most 1."""
 
 import itertools
-from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
-import fairtransport as ft
 from fairtransport.inference.rates.draw_kernels import DrawOrders
 from fairtransport.inference.rates.random_answers import (
     LossDraws,
@@ -69,18 +66,20 @@ def test_the_mean_wealth_about_these_cases_is_at_most_one(kind, seed):
     values, unit, draws = TINY[kind]
     rng = np.random.default_rng([100, seed])
     chances = rng.dirichlet(np.ones(len(values)), 4)
-    counts = rng.integers(0, 4, 4) + [1, 0, 0, 0]
+    counts = rng.integers(0, 4, 4) + np.array([1, 0, 0, 0])
     rises = mean_shifts(values, chances, unit)
     truth = float(counts @ rises) / counts.sum()
     orders = DrawOrders(
         rng.permutation(draws)[None, :], np.array([[0, 1]]), NO_BATCHES,
         np.full((1, 2, 2), -1, np.int8),
     )  # fmt: skip
-    total = 0.0
+    total, most = 0.0, 0.0
     for losses, chance in list_outcomes(values, repeat_draws(chances, draws)):
-        law = one_order_law(build_sample(losses, counts), orders, unit)
-        total += chance * law.evalue(truth * unit)
-    assert 0.1 < total <= 1 + TOLERANCE
+        wealth = one_order_law(build_sample(losses, counts), orders, unit).evalue(truth * unit)
+        total, most = total + chance * wealth, max(most, wealth)
+    # something is staked, and yet the mean is at most 1
+    assert most > 1
+    assert total <= 1 + TOLERANCE
 
 
 def batch_orders(draws, cells, sample):
@@ -130,3 +129,40 @@ def test_the_mean_wealth_about_the_population_is_at_most_one(design):
 @pytest.mark.parametrize("design", DESIGNS)
 def test_the_mean_wealth_of_larger_batches_is_at_most_one(design):
     assert 0.1 < mean_wealth(design, 4, 1) <= 1 + TOLERANCE
+
+
+def test_bounds_and_pvalues_agree():
+    rng = np.random.default_rng(0)
+    errs = np.array([0.1, 0.8, 0.1, 0.8])
+    losses = (rng.random((4, 30)) < errs[:, None]).astype(float)
+    sample = build_sample(losses, (60, 60, 60, 60))
+    for about in ("population", "these"):
+        law = random_answers_law(sample, alpha=0.05, seed=1, width=2.0, about=about)
+        bound = law.lower_bound(0.05)
+        assert 0.2 < bound < law.estimate < 2.0
+        assert law.pvalue(0.9 * bound) <= 0.05 < law.pvalue(1.2 * bound)
+        assert law.lower_bound(0.01) <= bound
+        assert law.upper_bound(0.05) == np.inf
+        assert law.pvalue(0.1, "less") == 1.0
+        assert law.evalue(0.1) > 20
+        assert law.evalue(1.5) < 1
+        assert not law.certifies(1.9, 0.05)
+
+
+def test_a_level_is_known_once_somebody_has_it():
+    sample = build_sample(np.zeros((4, 2)), (1, 1, 1, 0), open_codes=[[0], [1], [0], [1]])
+    people = np.array([[1, 0, 0, 0], [0, 0, 1, 0], [0, 1, 0, 0]]).reshape(1, 3, 2, 2)
+    assert find_available(sample, people).tolist() == [[[0, 2], [0, 2]]]
+
+
+def test_a_bound_of_graded_scores_needs_a_unit():
+    """Two of a hundred answers are extreme, as a mean of scores must allow for."""
+    rng = np.random.default_rng(0)
+    scores = np.where(rng.random((4, 60)) < 0.02, 9.0, 0.5 * (rng.random((4, 60)) < 0.5))
+    scores[[1, 3]] += 0.4
+    sample = build_sample(np.minimum(scores, 9) / 9, (40, 40, 40, 40))
+    wide, narrow = (
+        random_answers_law(sample, alpha=0.05, seed=0, width=9.0, unit=unit, about="these")
+        for unit in (None, 1.0)
+    )
+    assert wide.lower_bound(0.05) < 0.05 < narrow.lower_bound(0.05) < 0.2

@@ -35,6 +35,8 @@ PRIOR_DRAWS = 4.0
 """Draws that a prior guess counts for."""
 SIGN_SHARPNESS = 2.0
 """Standard errors by which a twin must look worse, inverted, for movers to count fully."""
+MIN_SHARED = 0.5
+"""Others of a batch with whom a person shares draws, from which on draws are kept for later."""
 MIN_DRAW_VARIANCE, MAX_SHIFT_VARIANCE = 1e-4, 0.5
 MIN_GAIN_VARIANCE = 1e-6
 
@@ -91,13 +93,18 @@ def _observe_nothing(blocks: int, groups: int) -> Observed:
 
 
 @njit(cache=True)
-def _observe(past: Observed, table: DrawTable, b: int, s: int, draws: IntArray) -> None:
-    """Add the draws of a cell to what is known."""
-    for t in draws:
-        loss = table.losses[b, s, t]
-        past.number[b, s] += 1.0
-        past.total[b, s] += loss
-        past.squares[b, s] += loss * loss
+def _observe_cluster(
+    past: Observed, table: DrawTable, cluster: int, known: BoolArray, draws: IntArray
+) -> None:
+    """Add draws of a cluster to what is known."""
+    for b in range(table.start[cluster], table.start[cluster + 1]):
+        for s in range(known.shape[1]):
+            if known[b, s]:
+                for t in draws:
+                    loss = table.losses[b, s, t]
+                    past.number[b, s] += 1.0
+                    past.total[b, s] += loss
+                    past.squares[b, s] += loss * loss
 
 
 @njit(cache=True)
@@ -186,6 +193,49 @@ def _pick_draws(orders: DrawOrders, order: int, cluster: int, low: int, high: in
 
 
 @njit(cache=True)
+def _plan_round(
+    past: Observed, table: DrawTable, targets: IntArray, weights: FloatArray
+) -> tuple[float, float]:
+    """Fill targets and movers' weights of a round; return the variance of X in a draw.
+
+    The second number is the least of the blocks' movers.
+    """
+    sigma, n = _guess_means(past, table), float(table.people.sum())
+    variance, least = 0.0, n
+    for b in range(len(targets)):
+        targets[b] = _choose_movers(past, b, table.exists[b], weights[b])
+        movers = 0.0
+        for s in range(weights.shape[1]):
+            mass = weights[b, s] * table.people[b, s]
+            movers += mass
+            variance += mass * mass * sigma
+        variance += movers * movers * sigma
+        if movers > 0.0:
+            least = min(least, movers)
+    return max(variance, MIN_GAIN_VARIANCE * n * n), least
+
+
+@njit(cache=True)
+def _bet_on_cluster(
+    table: DrawTable, cluster: int, targets: IntArray, weights: FloatArray, draws: IntArray,
+    stake: float,
+) -> tuple[float, float]:  # fmt: skip
+    """Return the log-factor of a cluster in a round, and the gain measured."""
+    x, movers, gain = 0.0, 0.0, 0.0
+    for b in range(table.start[cluster], table.start[cluster + 1]):
+        for s in range(weights.shape[1]):
+            if weights[b, s] > 0.0 and table.people[b, s] > 0:
+                shift = table.people[b, s] * _mean_shift(table, b, targets[b], s, draws)
+                movers += weights[b, s] * table.people[b, s]
+                x += weights[b, s] * shift
+                gain += shift
+    if stake * movers == 0.0:
+        return 0.0, gain
+    # |x| <= movers: the factor stays above .1
+    return math.log1p(min(stake, MAX_LOSS_SHARE / movers) * x), gain
+
+
+@njit(cache=True)
 def _bet_on_rounds(
     table: DrawTable, orders: DrawOrders, order: int, edges: IntArray, aim: DrawAim
 ) -> tuple[float, float]:
@@ -198,51 +248,27 @@ def _bet_on_rounds(
     independent: E Π(1 + λX) <= Π(1 + λρ) <= (1 + λnδ/B)^B by the inequality of the means.
     """
     blocks, groups, m = table.losses.shape
-    clusters, rounds = len(table.start) - 1, len(edges) - 1
+    clusters, rounds, n = len(table.start) - 1, len(edges) - 1, float(table.people.sum())
     past = _observe_nothing(blocks, groups)
     targets, weights = np.zeros(blocks, np.int64), np.zeros((blocks, groups))
-    n, busy = float(table.people.sum()), 0.0
-    for c in range(clusters):
-        busy += table.people[table.start[c] : table.start[c + 1]].sum() > 0
     log_wealth, gain = 0.0, 0.0
     for j in range(rounds):
-        size = edges[j + 1] - edges[j]
-        stake = 0.0
+        size, stake = edges[j + 1] - edges[j], 0.0
         if j > 0:
-            sigma = _guess_means(past, table)
-            variance, least = 0.0, n
-            for b in range(blocks):
-                targets[b] = _choose_movers(past, b, table.exists[b], weights[b])
-                movers = 0.0
-                for s in range(groups):
-                    mass = weights[b, s] * table.people[b, s]
-                    movers += mass
-                    variance += mass * mass * sigma
-                variance += movers * movers * sigma
-                if movers > 0.0:
-                    least = min(least, movers)
-            variance = max(variance, MIN_GAIN_VARIANCE * n * n)
-            # what is to come: this round's draws and as many rounds like it as are left
-            to_come = (m - edges[j]) / size
-            stake = _scale_stake(log_wealth, aim.alpha, rounds - j)
-            # beyond the second term no cluster's bet would be larger
-            stake = min(stake / math.sqrt(variance / size * to_come), MAX_LOSS_SHARE / least)
+            variance, least = _plan_round(past, table, targets, weights)
+            # this round's draws and as many rounds like it as are left
+            variance *= (m - edges[j]) / size / size
+            stake = _scale_stake(log_wealth, aim.alpha, rounds - j) / math.sqrt(variance)
+            # beyond this no cluster's bet would be larger
+            stake = min(stake, MAX_LOSS_SHARE / least)
         for c in range(clusters):
             draws = _pick_draws(orders, order, c, edges[j], edges[j + 1])
-            x, movers = 0.0, 0.0
-            for b in range(table.start[c], table.start[c + 1]):
-                for s in range(groups):
-                    if j > 0 and weights[b, s] > 0.0 and table.people[b, s] > 0:
-                        shift = _mean_shift(table, b, targets[b], s, draws)
-                        movers += weights[b, s] * table.people[b, s]
-                        x += weights[b, s] * table.people[b, s] * shift
-                        gain += table.people[b, s] * shift * size
-                    if table.exists[b, s]:
-                        _observe(past, table, b, s, draws)
-            if stake * movers > 0.0:
-                # |x| <= movers: the factor stays above .1
-                log_wealth += math.log1p(min(stake, MAX_LOSS_SHARE / movers) * x)
-        log_wealth -= busy * math.log1p(stake * n * aim.delta / busy)
+            log_factor, measured = _bet_on_cluster(table, c, targets, weights, draws, stake)
+            log_wealth += log_factor
+            gain += measured * size
+            _observe_cluster(past, table, c, table.exists, draws)
+        # every cluster has people: points are those of people and of their twins
+        log_wealth -= clusters * math.log1p(stake * n * aim.delta / clusters)
     return log_wealth, gain / (n * max(m - edges[1], 1))
 
 
@@ -258,7 +284,7 @@ class Arrivals(NamedTuple):
 
 
 @njit(cache=True)
-def _stake_of_batch(
+def _choose_batch_stake(
     past: Observed, table: DrawTable, arrivals: Arrivals, known: BoolArray, here: float,
     log_wealth: float, alpha: float, batches_left: int,
 ) -> float:  # fmt: skip
@@ -287,7 +313,7 @@ def _stake_of_batch(
             rise = min((worst - past.means[b, s]) / table.unit, 1.0)
             differences += arrivals.cells[b, s] / gone * rise * rise
     movers = 1.0 - 1.0 / max(twins, 1.0)
-    draws = max(m * (here / n if shared > 0.5 else 1.0), 1.0)
+    draws = max(m * (here / n if shared > MIN_SHARED else 1.0), 1.0)
     variance = 2.0 * sigma / draws * movers * (1.0 + shared * movers) + differences
     scale = _scale_stake(log_wealth, alpha, batches_left)
     return min(scale / math.sqrt(max(variance, MIN_GAIN_VARIANCE) * (n - gone)), MAX_STAKE)
@@ -304,7 +330,7 @@ def _share_draws(
     """
     n, gone, m = float(table.people.sum()), arrivals.cells.sum(), table.losses.shape[2]
     once = float((arrivals.clusters == 1.0).sum())
-    twice = float((arrivals.clusters == 2.0).sum())
+    twice = float((arrivals.clusters == 2.0).sum())  # noqa: PLR2004
     for c in range(len(shares)):
         shares[c], tuples[c] = 0, 0
         now, most, movers = 0, 0, 0
@@ -320,8 +346,8 @@ def _share_draws(
         if came == 1.0:
             came = min(1.0, 2.0 * twice / max(once, 1.0))
         later = (n - gone) * came / gone
-        shares[c] = min(rest, max(1, int(round(rest * now / (now + later)))))
-        parts = max(most, int(math.ceil(stake * movers / TUPLE_FILL)))
+        shares[c] = min(rest, max(1, round(rest * now / (now + later))))
+        parts = max(most, math.ceil(stake * movers / TUPLE_FILL))
         tuples[c] = min(MAX_TUPLES, shares[c], parts)
 
 
@@ -352,6 +378,47 @@ def _bet_on_tuple(
 
 
 @njit(cache=True)
+def _bet_on_batch(
+    past: Observed, table: DrawTable, orders: DrawOrders, order: int, batch: IntArray,
+    known: BoolArray, used: IntArray, shares: IntArray, tuples: IntArray, stake: float,
+) -> tuple[float, float]:  # fmt: skip
+    """Return the log-factor of a batch, tuple after tuple of all clusters, and its gain."""
+    log_wealth, gain, weights = 0.0, 0.0, np.zeros(batch.shape[1])
+    for j in range(MAX_TUPLES - tuples.max(), MAX_TUPLES):
+        has_past = past.number.sum() > 0.0
+        if has_past:
+            _guess_means(past, table)
+        for c in range(len(tuples)):
+            # the last tuples of all clusters come together
+            k = j - (MAX_TUPLES - tuples[c])
+            if k < 0:
+                continue
+            low, high = shares[c] * k // tuples[c], shares[c] * (k + 1) // tuples[c]
+            draws = _pick_draws(orders, order, c, used[c] + low, used[c] + high)
+            if has_past:
+                log_factor, measured = _bet_on_tuple(
+                    past, table, c, batch, known, tuples[c], k, draws, stake, weights
+                )
+                log_wealth += log_factor
+                gain += measured
+            _observe_cluster(past, table, c, known, draws)
+    return log_wealth, gain
+
+
+@njit(cache=True)
+def _find_known(
+    table: DrawTable, orders: DrawOrders, order: int, batch: int, cells: FloatArray
+) -> BoolArray:
+    """Return the cells that people of batches up to one make known, ``cells`` their numbers."""
+    known = table.exists & (orders.available[order] <= batch)
+    for b in range(len(known)):
+        # of a block in which nobody has been so far not even the draws are looked at
+        if cells[b].sum() == 0.0:
+            known[b] = False
+    return known
+
+
+@njit(cache=True)
 def _bet_on_batches(
     table: DrawTable, orders: DrawOrders, order: int, aim: DrawAim
 ) -> tuple[float, float]:
@@ -366,7 +433,7 @@ def _bet_on_batches(
     """
     blocks, groups, _ = table.losses.shape
     clusters, n_batches = len(table.start) - 1, orders.batches.shape[1]
-    past, weights = _observe_nothing(blocks, groups), np.zeros(groups)
+    past = _observe_nothing(blocks, groups)
     arrivals = Arrivals(
         np.zeros((blocks, groups)), np.zeros(clusters), np.zeros(clusters, np.int64)
     )
@@ -377,39 +444,22 @@ def _bet_on_batches(
         here = float(batch.sum())
         if here == 0.0:
             continue
-        # what was known before this batch; who is in it is looked at only below
-        before = table.exists & (orders.available[order] < e)
-        stake = _stake_of_batch(
-            past, table, arrivals, before, here, log_wealth, aim.alpha, n_batches - e
+        known = _find_known(table, orders, order, e - 1, arrivals.cells)
+        stake = _choose_batch_stake(
+            past, table, arrivals, known, here, log_wealth, aim.alpha, n_batches - e
         )
-        known = table.exists & (orders.available[order] <= e)
+        # who is in the batch is looked at only now
         arrivals.cells[:] += batch
         for c in range(clusters):
             arrivals.clusters[c] += batch[table.start[c] : table.start[c + 1]].sum()
+        known = _find_known(table, orders, order, e, arrivals.cells)
         _share_draws(table, arrivals, batch, stake, shares, tuples)
-        for j in range(MAX_TUPLES - tuples.max(), MAX_TUPLES):
-            has_past = past.number.sum() > 0.0
-            if has_past:
-                _guess_means(past, table)
-            for c in range(clusters):
-                k = j - (MAX_TUPLES - tuples[c])
-                if k < 0:
-                    continue
-                low = arrivals.used[c] + shares[c] * k // tuples[c]
-                high = arrivals.used[c] + shares[c] * (k + 1) // tuples[c]
-                draws = _pick_draws(orders, order, c, low, high)
-                if has_past:
-                    log_factor, measured = _bet_on_tuple(
-                        past, table, c, batch, known, tuples[c], k, draws, stake, weights
-                    )
-                    log_wealth += log_factor
-                    gain += measured
-                for b in range(table.start[c], table.start[c + 1]):
-                    for s in range(groups):
-                        if known[b, s] and arrivals.cells[b].sum() > 0.0:
-                            _observe(past, table, b, s, draws)
+        log_factor, measured = _bet_on_batch(
+            past, table, orders, order, batch, known, arrivals.used, shares, tuples, stake
+        )
         arrivals.used[:] += shares
-        log_wealth -= here * math.log1p(stake * aim.delta)
+        log_wealth += log_factor - here * math.log1p(stake * aim.delta)
+        gain += measured
     return log_wealth, gain / table.people.sum()
 
 
