@@ -235,14 +235,21 @@ def draw_differences(path: Path) -> None:
 
 
 def questions_draws(results: Row) -> str:
-    """Return rejections by system and number of draws."""
+    """Return rejections by system, number of draws and what the bound is about."""
     return format_table(
-        ("system", "draws", "ψ", "rejected at ψ = δ", "rejected at 3 δ = ψ"),
+        (
+            "system", "draws", "bound about", "ψ", "rejected at ψ = δ", "rejected at 3 δ = ψ",
+            "reference", "knows the worst twin: bets, normal",
+        ),
         (
             (
-                row["box"], f"{row['draws']}", f"{row['psi']:.3g}",
+                row["box"], f"{row['draws']}", row["about"], f"{row['psi']:.3g}",
                 f"{row['false alarms']} of {row['runs']}",
-                "–" if row["found"] is None else f"{row['found']} of {row['runs'] // 2}",
+                "–" if row["found"] is None else f"{row['found']} of {row['runs']}",
+                *(
+                    "–" if shares is None else ", ".join(f"{100 * one:.0f} %" for one in shares)
+                    for shares in (row["reference"], row["oracle"])
+                ),
             )
             for row in results["draws"]
         ),

@@ -94,6 +94,7 @@ METHODS = RegistryNames(
 )
 MISSING_VALUES = ("error", "level")
 JUDGED = ("statistic", "attributable")
+ABOUT = ("population", "these")
 MAX_LISTED_MOVES = 100_000
 """A document with more moves would be a table."""
 MAX_DRAWS = 10_000
@@ -321,6 +322,13 @@ class Queries:
         Answers per question, for a model that answers at random. With several the statistic is
         about mean losses; choosing the worst twin and measuring it use different draws. One
         answer is taken for good, unless the model says that it answers at random.
+    about
+        What the bound of several draws is about: the "population" that the cases were drawn
+        from, or "these" cases only, where templates or prompts are all there is.
+    unit
+        Largest difference of two losses that counts, with several draws of graded answers: larger
+        ones count as this. Default: the range of the loss. A bound of means has to allow for rare
+        and extreme answers, and a small unit limits what they can do.
     until_sure
         Ask about people in random order until there is a verdict. The bounds hold at the moment
         the asking stops.
@@ -361,6 +369,23 @@ class Queries:
         section=QUERYING,
         kind="integer",
     )
+    about: str = _setting(
+        'What the bound of several draws is about: the "population" that the cases were drawn '
+        'from, or "these" cases only.',
+        "population",
+        check=partial(check_choice, allowed=ABOUT),
+        choices=ABOUT,
+        section=QUERYING,
+        flag_help="What the bound of --draws is about: the population that the cases were drawn "
+        "from, or these cases only.",
+    )
+    unit: float | None = _setting(
+        "Largest difference of two losses that counts, with several draws of graded answers.",
+        check=partial(_optional, partial(check_number, above=0)),
+        section=QUERYING,
+        kind="number",
+        flag_help="Largest difference of two losses that counts, with --draws of graded answers.",
+    )
     until_sure: bool = _setting(
         "Ask about people in random order until there is a verdict.",
         default=False,
@@ -388,6 +413,14 @@ class Queries:
         if self.limit is not None and not self.until_sure:
             msg = f"{limit} must be given with {until_sure}, got it alone"
             raise InputError(msg)
+        for name in ("about", "unit"):
+            value = getattr(self, name)
+            if self.draws == 1 and value != QUERIES[f"queries.{name}"].default:
+                msg = (
+                    f"{param(f'queries.{name}')} must be given with {draws} of 2 or more, got "
+                    f"{short_repr(value)} with 1"
+                )
+                raise InputError(msg)
 
     def check_only(self, supported: Collection[str], reason: str) -> None:
         """Refuse what ``audit`` alone can be asked."""

@@ -1,5 +1,7 @@
 """Ways of asking: until there is a verdict, for several draws; what is told, what is refused."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -27,7 +29,7 @@ class Box:
 
 def audited(box, *, says=None, **more):
     model = ft.access.Function(box, [0, 1], answers_at_random=says)
-    names = ("log", "repeats", "draws", "until_sure", "limit")
+    names = ("log", "repeats", "draws", "about", "unit", "until_sure", "limit")
     queries = ft.Queries(**{name: more.pop(name) for name in names if name in more})
     return ft.audit(PEOPLE, "y", model=model, queries=queries, **SETTINGS | {"delta": 0.1} | more)
 
@@ -109,6 +111,8 @@ def test_each_question_is_asked_so_many_times(draws):
     result = audited(box, draws=draws, says=True)
     times = pd.Series(box.asked).value_counts()
 
+    document = result.document()
+    assert (document.about, document.questions.unit) == ("population", None)
     assert set(times) == {draws}
     assert len(times) == result.queried == 60
     assert result.query_record.draws == result.document().questions.draws == draws
@@ -162,6 +166,77 @@ def test_draws_are_kept_apart_in_a_log(tmp_path):
     assert not same.asked
 
 
+def test_every_surface_says_what_a_bound_from_draws_is_about():
+    both = {about: audited(Box(24, 0.6), draws=5, about=about) for about in ("population", "these")}
+    for about, words in (
+        ("population", "about the population of cases that these were drawn from"),
+        ("these", "about these cases only"),
+    ):
+        result, other = both[about], "these cases only" if about == "population" else "population"
+        document = result.document()
+        assert document.about == about
+        assert document.guarantee_words == f"finite-sample, {words}"
+        assert words in repr(document)
+        assert any(f"The bound is {words}." in one for one in document.warnings)
+        page = result.to_markdown()
+        assert f"Guarantee: finite-sample, {words}" in page
+        assert f"The bound is {words}" in page
+        assert "population's statistic" in str(result) or about == "these"
+        assert other not in document.guarantee_words
+    assert "statistic of these cases" in both["these"].to_markdown()
+    assert "independent random sample" not in both["these"].to_markdown()
+    # the label stays where the way of asking is left out
+    shared = both["these"].document(share=5)
+    assert (shared.questions, shared.about) == (None, "these")
+    # a statement about these cases alone has no sampling error
+    assert both["these"].lower_bound >= both["population"].lower_bound
+
+
+def test_differences_of_graded_scores_count_up_to_a_unit():
+    noise = np.random.default_rng(4)
+
+    def score(points):
+        worse = (points["g"] == 1) & (points["x"] < 24)
+        rare = noise.random(len(points)) < 0.03
+        return np.where(rare, 9.0, 0.4 * worse + 0.5 * (noise.random(len(points)) < 0.5))
+
+    more = {"loss": "outcome", "loss_range": (0, 9), "delta": 0.01, **SETTINGS}
+    found = {
+        unit: ft.audit(
+            PEOPLE[["x", "g"]], model=ft.access.Function(score, answers_at_random=True), **more,
+            queries=ft.Queries(draws=20, about="these", unit=unit),
+        )
+        for unit in (None, 1.0)
+    }  # fmt: skip
+    assert found[1.0].document().questions.unit == 1.0
+    assert any("count up to 1." in one for one in found[1.0].document().warnings)
+    assert "differences of losses count up to 1" in found[1.0].to_markdown()
+    assert found[None].lower_bound < found[1.0].lower_bound
+    assert found[1.0].verdict == "rejected"
+
+
+@pytest.mark.slow
+def test_the_mean_evalue_of_audits_about_these_cases_is_at_most_one():
+    """Over all outcomes of two draws of four questions, through `audit`."""
+    chances, total = np.array([[0.3, 0.6], [0.5, 0.2]]), 0.0
+    cases = pd.DataFrame({"x": [0, 0, 0, 1], "g": [0, 0, 1, 1], "y": 1})
+    rises = chances.max(axis=1)[cases["x"]] - chances[cases["x"], cases["g"]]
+    for bits in itertools.product((0, 1), repeat=8):
+        wrong, asked = np.reshape(bits, (2, 2, 2)), []
+
+        def answer(points, wrong=wrong, asked=asked):
+            asked.append(1)
+            return 1 - wrong[len(asked) - 1, points["x"], points["g"]]
+
+        result = ft.audit(
+            cases, "y", model=ft.access.Function(answer, [0, 1], answers_at_random=True),
+            delta=float(rises.mean()), queries=ft.Queries(draws=2, about="these"), **SETTINGS,
+        )  # fmt: skip
+        chance = np.where(wrong == 1, chances, 1 - chances).prod()
+        total += chance * result.evalue
+    assert 0.1 < total <= 1 + 1e-12
+
+
 def test_many_draws_of_a_biased_box_reject_where_noise_alone_does_not():
     assert audited(Box(24, 0.9), draws=10, delta=0.05).verdict == "rejected"
 
@@ -189,6 +264,17 @@ def test_many_draws_of_a_biased_box_reject_where_noise_alone_does_not():
         ({"draws": 0}, "`queries.draws` must be a whole number >= 1, got 0"),
         ({"draws": 2.5}, "`queries.draws` must be a whole number >= 1, got 2.5"),
         ({"repeats": -1}, "`queries.repeats` must be a whole number >= 0, got -1"),
+        ({"draws": 2, "about": "those"}, "`queries.about` must be one of"),
+        ({"about": "these"}, "`queries.about` must be given with `queries.draws` of 2 or more"),
+        ({"unit": 0.5}, "`queries.unit` must be given with `queries.draws` of 2 or more, got 0.5"),
+        ({"says": True, "about": "these"}, "`queries.draws` of 2 or more, got 'these' with 1"),
+        ({"draws": 2, "unit": 0}, "`queries.unit` must be a number > 0, got 0"),
+        ({"draws": 2, "unit": -1.0}, "`queries.unit` must be a number > 0, got -1.0"),
+        ({"draws": 2, "unit": np.inf}, "`queries.unit` must be a"),
+        ({"draws": 2, "unit": "one"}, "`queries.unit` must be a"),
+        ({"draws": 2, "unit": 0.5}, "`queries.unit` is for graded losses, got 0.5 with the loss"),
+        ({"draws": 2, "unit": 3.0, "loss": "absolute", "loss_range": (0, 2)},
+         "`queries.unit` must be at most the range of the loss, 2, got 3"),
         ({"draws": 2, "budget": 0.1}, "`queries.draws` needs a `budget` of 0, got 0.1"),
         ({"says": True, "budget": 0.1}, "a model that answers at random needs a `budget` of 0"),
         ({"says": True, "until_sure": True}, "a model that does not answer at random"),

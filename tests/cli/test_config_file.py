@@ -197,7 +197,8 @@ def test_only_what_describes_cases_can_come_from_a_file_without_a_name():
     assert everything - WITHOUT_A_NAME == {
         "allow-pickle", "alpha", "at-a-time", "batch-size", "budget", "classes", "config", "debug",
         "deterministic", "clusters", "controls", "sample-weight",
-        "until-sure", "query-limit", "draws", "price-per-1000", "query-log", "repeats",
+        "until-sure", "query-limit", "draws", "about", "unit", "price-per-1000", "query-log",
+        "repeats",
         "auditor", "data-name", "date", "title", "moves", "max-moves",
         "delta", "fail-on", "goal", "json", "prompt", "protocol", "retries", "served-model",
         "timeout", "token-variable",

@@ -228,7 +228,7 @@ def test_a_table_may_hold_what_the_command_asks_and_no_outputs():
         "data", "counts", "clusters", "controls", "sample-weight", "alpha", "judge", "fail-on",
         "report", "json", "moves", "share", "share-at-least", "quiet", "config", "debug", "title",
         "date", "data-name", "auditor",
-        "until-sure", "query-limit", "draws", "price-per-1000", "junit",
+        "until-sure", "query-limit", "draws", "about", "unit", "price-per-1000", "junit",
         "proxies", "privileged", "max-moves", "verbose",
     }  # fmt: skip
 

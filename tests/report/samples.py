@@ -250,6 +250,7 @@ def sample(**changes):
         alpha=0.05,
         method="finite-sample",
         guarantee="finite-sample",
+        about="population",
         interval=Limits(0.0491, 0.0735),
         lower_bound=0.0508,
         upper_bound=0.0711,

@@ -12,6 +12,7 @@ from fairtransport._core.progress import with_draw
 from fairtransport._core.validation import check_threshold, short_repr
 from fairtransport.access.oracle import Oracle, Repeats, count_repeats
 from fairtransport.data.columns import object_array
+from fairtransport.documents.audit import ABOUT_WORDS
 from fairtransport.errors import InputError, option, param
 from fairtransport.inference.clopper_pearson import share_upper_bound
 from fairtransport.similarity.base import label_columns
@@ -44,6 +45,8 @@ class QueryRecord:
 
     repeats: Repeats = field(default_factory=Repeats)
     draws: int | None = None
+    about: str = "population"
+    unit: float | None = None
     people: int | None = None
     stopped: str | None = None
     law: SamplingLaw | None = None
@@ -87,9 +90,26 @@ def check_loss_range(
     loss = oracle.known_loss()
     if settings.delta is not None:
         check_threshold(settings.delta, loss.range)
+    _check_unit(settings.queries.unit, loss)
     if loss.range is None and settings.method == "finite-sample":
         is_plain = not is_random(settings, access) and not settings.queries.until_sure
         raise missing_range_error(loss, has_other_methods=has_other_methods and is_plain)
+
+
+def _check_unit(unit: float | None, loss: Loss) -> None:
+    """Refuse a unit that changes nothing: of losses with two values, or beyond their range."""
+    if unit is None:
+        return
+    name = param("queries.unit")
+    if loss.binary:
+        msg = (
+            f"{name} is for graded losses, got {unit:g} with the loss {loss.name!r}, which takes "
+            "two values"
+        )
+        raise InputError(msg)
+    if loss.range is not None and unit > (width := loss.range[1] - loss.range[0]):
+        msg = f"{name} must be at most the range of the loss, {width:g}, got {unit:g}"
+        raise InputError(msg)
 
 
 def missing_range_error(loss: Loss, *, has_other_methods: bool) -> InputError:
@@ -254,11 +274,12 @@ class UntilSure:
 
 
 DRAWS_NOTE = (
-    "Answers are random: the statistic and its bounds are about mean losses, the worst twin chosen "
-    "on some draws and measured on others, so that noise is not counted. The tables of swaps use "
-    "the means of all draws, whose noise they contain, and the most frequent answer to a question "
-    "as its prediction. Nothing can be certified from draws."
+    "Answers are random: the statistic and its bound are about mean losses, the worst twin chosen "
+    "on some draws and measured on others, so that noise is not counted. The bound is about "
+    "{about}. The tables of swaps use the means of all draws, whose noise they contain, and the "
+    "most frequent answer to a question as its prediction. Nothing can be certified from draws."
 )
+UNIT_NOTE = " Differences of two losses count up to {unit:g}."
 
 
 def answer_in_draws(
@@ -284,17 +305,22 @@ def law_of_draws(
     """Return what the people and the draws say about ψ of mean losses."""
     from fairtransport.inference.rates.random_answers import LossDraws, random_answers_law
 
-    width = limits[1] - limits[0]
+    width, queries = limits[1] - limits[0], settings.queries
     blocks = np.unique(geometry.blocks, return_inverse=True)[1].reshape(-1)
     draws = LossDraws(
         (losses - limits[0]) / width, space.counts, blocks, _place_in_blocks(blocks),
         _find_clusters(blocks, oracle.questions(space).group), space.groups(label_columns(space)),
+        space.open_codes,
     )  # fmt: skip
     if (groups := space.sensitive_groups).size and _has_one_each(blocks, groups):
         draws = draws._replace(groups=groups)
+    note = DRAWS_NOTE.format(about=ABOUT_WORDS[queries.about])
+    if queries.unit is not None:
+        note += UNIT_NOTE.format(unit=queries.unit)
     return random_answers_law(
-        draws, alpha=settings.alpha, seed=settings.seed, width=width, notes=(DRAWS_NOTE,)
-    )
+        draws, alpha=settings.alpha, seed=settings.seed, width=width, unit=queries.unit,
+        about=queries.about, notes=(note,),
+    )  # fmt: skip
 
 
 def _has_one_each(blocks: IntArray, groups: IntArray) -> bool:

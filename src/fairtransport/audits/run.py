@@ -383,7 +383,9 @@ def _solve_in_draws(
     assert limits is not None  # noqa: S101 - it was checked before anything was asked
     law = law_of_draws(settings, space, oracle, space_geometry, losses, limits)
     result = solve(settings, space, oracle, lambda _: space_geometry, answers)
-    return replace(result, query_record=QueryRecord(draws=settings.queries.draws, law=law))
+    queries = settings.queries
+    record = QueryRecord(draws=queries.draws, about=queries.about, unit=queries.unit, law=law)
+    return replace(result, query_record=record)
 
 
 def count_people(

@@ -145,6 +145,7 @@ def summarise_headline(result: AuditResult) -> AuditSummary:
         alpha=result.alpha,
         method=result.law.method,
         guarantee=result.guarantee,
+        about=result.query_record.about,
         interval=_limits(*result.interval),
         lower_bound=finite(result.lower_bound),
         upper_bound=finite(result.upper_bound),
@@ -214,6 +215,7 @@ def _questions(result: AuditResult) -> QuestionsAsked | None:
         differed=record.repeats.differed,
         differed_at_most=record.differ_at_most(result.alpha),
         draws=record.draws,
+        unit=record.unit,
         people=record.people,
         stopped=record.stopped,
     )

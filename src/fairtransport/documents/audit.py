@@ -83,6 +83,11 @@ JUDGED = ("statistic", "attributable")
 SCOPES = ("twins", "reference", "observed", "counterparts")
 """Whom people can be compared with."""
 GUARANTEES = ("finite-sample", "asymptotic", "approximate")
+ABOUT_WORDS = {
+    "population": "the population of cases that these were drawn from",
+    "these": "these cases only",
+}
+"""What a bound is about, in words."""
 """What bounds can promise."""
 
 
@@ -366,6 +371,10 @@ class QuestionsAsked:
     draws: Annotated[
         int | None, Doc("Answers to each question, where they are random; null: one, for good.")
     ]
+    unit: Annotated[
+        float | None,
+        Doc("Largest difference of two losses that counts; null: the range of the loss."),
+    ]
     people: Annotated[
         int | None, Doc("People in the data, where the asking stopped when it was sure; else null.")
     ]
@@ -524,6 +533,14 @@ class AuditSummary(Document):
     alpha: Annotated[float, Doc("The level of bounds and tests.")]
     method: Annotated[str, Doc("How the bounds are made.")]
     guarantee: Annotated[str, Doc("What the bounds promise.", one_of=GUARANTEES)]
+    about: Annotated[
+        str,
+        Doc(
+            "What the bounds are about: the population that the cases were drawn from, or these "
+            "cases only.",
+            one_of=tuple(ABOUT_WORDS),
+        ),
+    ]
     interval: Annotated[Limits, Doc("The two-sided confidence interval at level 1 − alpha.")]
     lower_bound: Annotated[
         float | None,
@@ -711,12 +728,25 @@ class AuditSummary(Document):
             *self._figures,
             ("sensitive", ", ".join(self.provenance.sensitive)),
             ("loss", self.provenance.loss),
-            ("method", f"{self.method}, level {self.alpha:g}, {self.guarantee}"),
+            ("method", f"{self.method}, level {self.alpha:g}, {self.guarantee_words}"),
             ("warnings", f"{len(self.warnings)}"),
         ]
         lines = [f"  {name:<10} {value}" for name, value in rows]
         names = ", ".join(one.name for one in fields(self))
         return "\n".join(["AuditSummary", *lines, f"  all fields: {names}"])
+
+    @property
+    def is_about_these(self) -> bool:
+        """Whether the bound is about these cases only, not about a population."""
+        return self.about == "these"
+
+    @property
+    def guarantee_words(self) -> str:
+        """What the bounds promise and, of random answers, what they are about."""
+        has_draws = self.questions is not None and self.questions.draws is not None
+        if has_draws or self.is_about_these:
+            return f"{self.guarantee}, about {ABOUT_WORDS[self.about]}"
+        return self.guarantee
 
     @property
     def _figures(self) -> list[tuple[str, str]]:

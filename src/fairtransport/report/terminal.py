@@ -325,7 +325,7 @@ def _numbers(summary: AuditSummary) -> Table:
         "Loss": provenance.loss,
         "Budget": f"{summary.budget:g}, price {summary.price:g}",
         **interval,
-        "Method": f"{summary.method}, seed {provenance.seed}; guarantee: {summary.guarantee}",
+        "Method": f"{summary.method}, seed {provenance.seed}; guarantee: {summary.guarantee_words}",
     }
     return two_columns(rows)
 

@@ -1,10 +1,8 @@
 """Random answers: a lower bound for ψ of mean losses, over the sample and the draws.
 
-People are moved to the twin that looks worst on draws that are observed; what that adds is
-measured on draws that are not. A tuple has A movers, all with the same draws, and D, the mean
-of target's less own loss over them and the tuple's draws. Wealth is multiplied by 1 + f·D. Who
-is in a tuple depends on the people alone, the target and f on what was observed before, and
-f <= λA with a λ fixed beforehand: see "Random answers" in ``docs/theory.md``.
+The worst twin is chosen on some draws and measured on others. About the population, people come
+in random batches, and the stake of a batch depends on earlier batches alone. About these cases,
+draws come in rounds. The theorems are in "Random answers" of ``docs/theory.md``.
 """
 
 from __future__ import annotations
@@ -16,32 +14,39 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from fairtransport._core.parallel import threads_for
 from fairtransport._core.validation import check_number
-from fairtransport.inference.finite.least_wealth import log_mean
-from fairtransport.inference.laws import MAX_LOG_EVIDENCE, SamplingLaw
-from fairtransport.inference.rates.betting import MAX_STAKE
-from fairtransport.inference.rates.kernels import (
-    MAX_BET,
-    MAX_KELLY_MULTIPLE,
-    MAX_TUPLE_STAKE,
-    ObservedLosses,
-    fit_cell_means,
+from fairtransport.inference.finite.evidence import Ladder
+from fairtransport.inference.finite.law import find_pvalue
+from fairtransport.inference.finite.least_wealth import log_best_mean, log_mean
+from fairtransport.inference.laws import SamplingLaw
+from fairtransport.inference.rates.draw_kernels import (
+    DrawAim,
+    DrawOrders,
+    DrawTable,
+    fill_draw_wealths,
 )
-from fairtransport.inference.rates.law import find_lower_bound
 
 if TYPE_CHECKING:
     from fairtransport._core.validation import FloatArray, IntArray
 
-ORDERS = 2
-"""Random orders of the clusters; evidence is averaged over them."""
-VARIANCES = (0.25, 0.05, 0.01)
-"""Guesses of a gain's variance, a λ for each; evidence is averaged over them."""
-REFITS = 8
-"""How often means are guessed anew on the way through the clusters."""
+ORDERS, FEW_ORDERS, MANY_DRAWS = 64, 16, 1_000_000
+"""Random orders of people and draws: fewer where there are many draws in all."""
+MIN_ORDERS_SHARE = 1 / 4
+"""Share of the orders whose mean wealth may decide without the others."""
+PILOT, BATCHES = 0.1, 2
+"""Share of the people in the first batch, on which nothing is staked, and the batches after it."""
+RUNG_RECORDS = 4
+"""People for each of whom a ladder has one: draws add noise, and fewer thresholds will do."""
+MAX_ROUNDS = 20
+"""Rounds that the draws are cut into for a statement about these cases."""
 
 
 class LossDraws(NamedTuple):
-    """People, and several draws of the loss at each of their points and those of their twins."""
+    """People, and several draws of the loss at each of their points and those of their twins.
+
+    ``open_codes`` has a column for each set of levels that twins take because they occur.
+    """
 
     losses: FloatArray
     counts: IntArray
@@ -49,6 +54,7 @@ class LossDraws(NamedTuple):
     groups: IntArray
     clusters: IntArray
     strata: IntArray
+    open_codes: IntArray
 
     @property
     def n(self) -> int:
@@ -63,11 +69,16 @@ class LossDraws(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RandomAnswersLaw(SamplingLaw):
-    """Lower bounds and tests of ψ of mean losses; there is no upper bound."""
+    """Lower bounds and tests of ψ of mean losses; there is no upper bound.
 
-    wealths: FloatArray
-    stakes: FloatArray
-    width: float
+    ``unit`` is the largest difference that counts, in the unit of the loss: thresholds are
+    bet against in units of it.
+    """
+
+    table: DrawTable
+    orders: DrawOrders
+    alpha: float
+    unit: float
 
     @property
     def guarantee(self) -> str:
@@ -75,8 +86,15 @@ class RandomAnswersLaw(SamplingLaw):
         return "finite-sample"
 
     def lower_bound(self, alpha: float = 0.05) -> float:
-        """Return where the evidence falls to 1/α: it falls in δ."""
-        return find_lower_bound(self._log_evidence, self._level(alpha)) * self.width
+        """Return the last rung of the ladder of thresholds up to which all are rejected."""
+        level, ladder = self._level(alpha), Ladder(math.ceil(self.n / RUNG_RECORDS), 1.0)
+        if level not in self._bounds:
+            guess = ladder.rung_below(max(self.estimate / self.unit, 0.0) / 2)
+            rung = ladder.climb(
+                level, lambda rung, at: self._rejects(ladder.threshold(rung), at), guess
+            )
+            self._bounds[level] = ladder.threshold(rung) * self.unit
+        return self._bounds[level]
 
     def upper_bound(self, alpha: float = 0.05) -> float:  # noqa: ARG002
         """Return infinity: no upper bound was proved."""
@@ -84,138 +102,123 @@ class RandomAnswersLaw(SamplingLaw):
 
     def evalue(self, delta: float) -> float:
         """Return evidence against ψ <= δ whose mean is at most 1 under it."""
-        scaled = check_number("delta", delta, at_least=0) / self.width
-        return math.exp(min(self._log_evidence(scaled), MAX_LOG_EVIDENCE))
+        scaled = check_number("delta", delta, at_least=0) / self.unit
+        return math.exp(log_mean(self.log_wealths(scaled, self.alpha)))
+
+    def log_wealths(self, delta: float, level: float) -> FloatArray:
+        """Return the log-wealth of each order against ψ <= δ, in units, aimed at a level."""
+        return _run_orders(self.table, self.orders, DrawAim(float(delta), float(level)))[:, 0]
+
+    def _rejects(self, delta: float, level: float) -> bool:
+        """Whether ψ <= δ, in units, and with it every smaller threshold, is rejected.
+
+        The stakes are aimed at δ, and win more against less.
+        """
+        if delta >= 1:
+            return False
+        logs = self.log_wealths(delta, level)
+        return log_best_mean(logs, math.ceil(MIN_ORDERS_SHARE * len(logs))) >= -math.log(level)
 
     def _p_greater(self, delta: float) -> float:
-        """Return the p-value of ψ <= δ: one over the evidence, by Markov's inequality."""
-        return min(1.0, 1 / self.evalue(max(delta, 0.0)))
+        """Return the p-value of ψ <= δ."""
+        scaled = max(delta, 0.0) / self.unit
+        return find_pvalue(
+            lambda level: self._rejects(scaled, level), self.alpha,
+            rejected=self.rejects(delta, self.alpha),
+        )  # fmt: skip
 
     def _p_less(self, delta: float) -> float:  # noqa: ARG002
         """Return 1: nothing speaks against ψ >= δ without an upper bound."""
         return 1.0
 
-    def _log_evidence(self, delta: float) -> float:
-        """Return log of the mean over stakes and orders of W/(1 + λδ)^n."""
-        # E W <= (1 + λψ)^n, so that W/(1 + λδ)^n has a mean of at most 1 under ψ <= δ
-        logs = self.wealths - self.n * np.log1p(self.stakes * delta)[:, None]
-        return log_mean(logs)
+    @cached_property
+    def _bounds(self) -> dict[float, float]:
+        """The lower bounds that were computed, by level."""
+        return {}
 
 
 def random_answers_law(
-    sample: LossDraws, *, alpha: float, seed: int, width: float, notes: tuple[str, ...] = ()
-) -> RandomAnswersLaw:
-    """Return the law of ψ of mean losses from draws of losses."""
-    bets = _TupleBets(sample)
-    stakes = np.array([_choose_stake(sample.n, alpha, variance) for variance in VARIANCES])
-    rng = np.random.default_rng([seed, 15])
-    orders = [rng.permutation(bets.n_clusters) for _ in range(ORDERS)]
-    results = [[bets.run_order(order, float(stake)) for order in orders] for stake in stakes]
-    wealths = np.array([[result[0] for result in row] for row in results])
-    gains = np.array([[result[1] for result in row] for row in results])
-    estimate = float(gains.mean()) / sample.n * width
+    sample: LossDraws, *, alpha: float, seed: int, width: float, unit: float | None = None,
+    about: str = "population", notes: tuple[str, ...] = (),
+) -> RandomAnswersLaw:  # fmt: skip
+    """Return the law of ψ of mean losses from draws of losses, which are in [0, 1].
+
+    ``width`` is what 1 stands for. Differences count up to ``unit``, if it is given.
+    """
+    unit = width if unit is None else unit
+    sample = _sort_blocks(sample)
+    table = build_draw_table(sample, unit / width)
+    orders = draw_orders(table, sample, about, np.random.default_rng([seed, 15]))
+    # what the bets measure hardly depends on the threshold that they are against
+    estimate = float(_run_orders(table, orders, DrawAim(0.0, alpha))[:, 1].mean())
     return RandomAnswersLaw(
-        "draws", estimate, sample.n, notes, wealths, stakes, width, fixed_targets=False
+        "draws", estimate * unit, sample.n, notes, table, orders, alpha, unit, fixed_targets=False
     )
 
 
-def _choose_stake(n: int, alpha: float, variance: float) -> float:
-    """Return λ, from nothing but what is known before the data."""
-    return min(MAX_STAKE, math.sqrt(2 * math.log(1 / alpha) / (n * variance)))
+def _run_orders(table: DrawTable, orders: DrawOrders, aim: DrawAim) -> FloatArray:
+    """Return (orders, 2) log-wealths and estimates of bets aimed at a threshold and a level."""
+    result = np.empty((len(orders.draws), 2))
+    rounds = min(orders.draws.shape[1], MAX_ROUNDS)
+    edges = np.arange(rounds + 1) * orders.draws.shape[1] // rounds
+    with threads_for(len(orders.draws) * table.losses.size):
+        fill_draw_wealths(table, orders, edges, aim, result)
+    return result
 
 
-class _TupleBets:
-    """The tuples, cluster by cluster, and the bets on them."""
-
-    def __init__(self, sample: LossDraws) -> None:
-        self.sample = sample
-        self.n_clusters = int(sample.clusters.max()) + 1
-        order = np.argsort(sample.clusters, kind="stable")
-        ends = np.cumsum(np.bincount(sample.clusters, minlength=self.n_clusters))
-        self.points = np.split(order, ends[:-1])
-        self.shape = (int(sample.blocks.max()) + 1, int(sample.groups.max()) + 1)
-        # the first half of the draws chooses targets; of a single one nothing is left for that
-        self.pilot = sample.draws // 2
-
-    @cached_property
-    def strata(self) -> IntArray:
-        """(blocks,) the stratum of each block."""
-        strata_of_blocks = np.zeros(self.shape[0], np.int64)
-        strata_of_blocks[self.sample.blocks] = self.sample.strata
-        return strata_of_blocks
-
-    def run_order(self, order: IntArray, stake: float) -> tuple[float, float]:
-        """Bet on all clusters in an order; return the log-wealth and the sum of gains measured."""
-        past, sample = self._observe_pilot(), self.sample
-        means, variances = np.zeros(self.shape), np.zeros(self.shape[0])
-        strata, interval = int(self.strata.max()) + 1, max(len(order) // REFITS, 1)
-        log_wealth, gains = 0.0, 0.0
-        for at, cluster in enumerate(order.tolist()):
-            if at % interval == 0:
-                fit_cell_means(past, strata, means, variances)
-            points = self.points[cluster]
-            wealth, gain = self._bet_on_cluster(points, means, variances, stake)
-            log_wealth += wealth
-            gains += gain
-            # observed after the cluster was bet on; later guesses may use them
-            losses = sample.losses[points, self.pilot :]
-            past.people[sample.blocks[points], sample.groups[points]] += losses.shape[1]
-            past.losses[sample.blocks[points], sample.groups[points]] += losses.sum(axis=1)
-        return log_wealth, gains
-
-    def _observe_pilot(self) -> ObservedLosses:
-        """Return what the pilot draws say: they are observed before the first bet."""
-        sample, people, losses = self.sample, np.zeros(self.shape), np.zeros(self.shape)
-        people[sample.blocks, sample.groups] = self.pilot
-        losses[sample.blocks, sample.groups] = sample.losses[:, : self.pilot].sum(axis=1)
-        return ObservedLosses(people, losses, self.strata)
-
-    def _cut_tuples(self, points: IntArray, stake: float) -> list[tuple[IntArray, IntArray]]:
-        """Return the people and the draws of a cluster's tuples, so many that λA is not too large.
-
-        A person is in one tuple, and so is a draw.
-        """
-        counts, fresh = self.sample.counts[points], self.sample.draws - self.pilot
-        parts = max(1, min(fresh, math.ceil(stake * counts.sum() / MAX_TUPLE_STAKE)))
-        # a draw is in one tuple only: those of the next tuple are fresh given this one's
-        draws = np.array_split(np.arange(self.pilot, self.sample.draws), parts)
-        return [
-            (counts * (part + 1) // parts - counts * part // parts, draws[part])
-            for part in range(parts)
-        ]
-
-    def _bet_on_cluster(
-        self, points: IntArray, means: FloatArray, variances: FloatArray, stake: float
-    ) -> tuple[float, float]:
-        """Return the logarithm of the factor of a cluster's tuples, and the gain measured."""
-        blocks = self.sample.blocks[points]
-        guess = means[blocks, self.sample.groups[points]]
-        target = _find_worst(blocks, guess)
-        rise = guess[target] - guess
-        # nobody has a twin that looks worse: no movers, and a factor of 1
-        if not rise.any():
-            return 0.0, 0.0
-        log_wealth, gains = 0.0, 0.0
-        for people, draws in self._cut_tuples(points, stake):
-            movers = np.where(rise > 0, people, 0)
-            n_movers = int(movers.sum())
-            if n_movers == 0:
-                continue
-            mean = float(movers @ rise) / n_movers
-            spread = 2 * float(movers @ variances[blocks]) / n_movers / len(draws) + mean * mean
-            # λA for the lemma, .9 for a positive factor, Kelly's for power
-            bet = min(stake * n_movers, MAX_BET, MAX_KELLY_MULTIPLE * mean / spread)
-            # these draws are looked at only now that target and bet are fixed
-            losses = self.sample.losses[points][:, draws].mean(axis=1)
-            gain = float(movers @ (losses[target] - losses))
-            log_wealth += math.log1p(bet * gain / n_movers)
-            gains += gain
-        return log_wealth, gains
+def _sort_blocks(sample: LossDraws) -> LossDraws:
+    """Return the sample with blocks numbered cluster by cluster."""
+    keys = np.column_stack([sample.clusters, sample.blocks])
+    blocks = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
+    return sample._replace(blocks=blocks)
 
 
-def _find_worst(blocks: IntArray, guess: FloatArray) -> IntArray:
-    """Return for each point the place of the one in its block that is guessed to fare worst."""
-    order = np.lexsort((guess, blocks))
-    last = np.r_[np.flatnonzero(np.diff(blocks[order])), len(order) - 1]
-    worst = dict(zip(blocks[order[last]].tolist(), order[last].tolist(), strict=True))
-    return np.array([worst[block] for block in blocks.tolist()], np.int64)
+def build_draw_table(sample: LossDraws, unit: float) -> DrawTable:
+    """Return the draws by block and group; ``unit`` is the largest difference that counts."""
+    shape = (int(sample.blocks.max()) + 1, int(sample.groups.max()) + 1)
+    losses, people = np.zeros((*shape, sample.draws)), np.zeros(shape, np.int64)
+    exists = np.zeros(shape, bool)
+    strata, clusters = np.zeros((2, shape[0]), np.int64)
+    cells = (sample.blocks, sample.groups)
+    losses[cells], people[cells], exists[cells] = sample.losses, sample.counts, True
+    strata[sample.blocks], clusters[sample.blocks] = sample.strata, sample.clusters
+    start = np.r_[0, np.cumsum(np.bincount(clusters))]
+    return DrawTable(losses, people, exists, strata, int(strata.max()) + 1, start, float(unit))
+
+
+def draw_orders(
+    table: DrawTable, sample: LossDraws, about: str, rng: np.random.Generator
+) -> DrawOrders:
+    """Draw random orders: of the draws of each cluster and, about the population, of people."""
+    orders = ORDERS if table.losses.size <= MANY_DRAWS else FEW_ORDERS
+    m, clusters = sample.draws, len(table.start) - 1
+    # one permutation of the draws, turned by an angle of each cluster's own: other draws of two
+    # clusters come together in every order
+    draws = rng.permuted(np.tile(np.arange(m), (orders, 1)), axis=1)
+    shifts = rng.integers(m, size=(orders, clusters))
+    batches = np.zeros((orders, 0, *table.people.shape), np.int64)
+    if about == "population":
+        chances = [PILOT, *[(1 - PILOT) / BATCHES] * BATCHES]
+        parts = rng.multinomial(table.people, chances, size=(orders, *table.people.shape))
+        batches = np.ascontiguousarray(np.moveaxis(parts, -1, 1))
+    return DrawOrders(draws, shifts, batches, find_available(sample, batches))
+
+
+def find_available(sample: LossDraws, batches: IntArray) -> IntArray:
+    """Return by order and cell the batch with which its levels have occurred; −1: beforehand.
+
+    Notes
+    -----
+    Levels that twins take because they occur are known once somebody has them. Earlier bets that
+    knew of them would know of people to come.
+    """
+    available = np.full((len(batches), *batches.shape[2:]), -1, np.int8)
+    for column in sample.open_codes.T:
+        codes = np.zeros(batches.shape[2:], np.int64)
+        codes[sample.blocks, sample.groups] = column
+        for order, people in enumerate(batches):
+            first = np.full(int(codes.max()) + 1, len(people), np.int8)
+            for e in reversed(range(len(people))):
+                first[codes[people[e] > 0]] = e
+            available[order] = np.maximum(available[order], first[codes])
+    return available

@@ -31,6 +31,8 @@ def facts(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
     questions = summary.questions
     if questions is not None and questions.draws is not None:
         query_text += f", {questions.draws:,} times each"
+    if questions is not None and questions.unit is not None:
+        query_text += f"; differences of losses count up to {questions.unit:g}"
     if questions is not None and questions.stopped is not None and summary.queried is not None:
         about = f"{summary.n:,} of {questions.people:,} people"
         query_text += f", about {about}, until {WHY_STOPPED[questions.stopped]}"
@@ -51,7 +53,7 @@ def facts(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
         ("Budget", f"{summary.budget:g}"),
         ("Method",
          f"{visible(summary.method)}, {provenance.resamples:,} resamples where it draws any"),
-        ("Guarantee", visible(summary.guarantee)),
+        ("Guarantee", visible(summary.guarantee_words)),
         ("Seed", LEFT_OUT if provenance.seed is None else f"{provenance.seed}"),
         ("Data, SHA-256", provenance.data_sha256 or LEFT_OUT),
         ("Versions", _join_names(f"{name} {version}" for name, version in versions.items())),

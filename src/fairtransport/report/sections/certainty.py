@@ -64,11 +64,25 @@ GUARANTEES = {
 }
 
 
+OF_THESE_CASES = (
+    "The bound is about these cases only. It holds at every number of draws, whatever the cases "
+    "are and however they were chosen, for answers that are independent of each other: nothing is "
+    "approximated, and nothing is said of other cases."
+)
+
+
 def guarantee_meaning(summary: AuditSummary) -> str:
     """Return what the bounds promise."""
+    if summary.is_about_these:
+        return f"{OF_THESE_CASES} It is wrong in at most {level(summary.alpha)} of audits."
     sampled = "people" if summary.units is None else f"{summary.units.name}{summary.units.given},"
     promise = GUARANTEES.get(summary.guarantee, visible(summary.guarantee)).format(sampled=sampled)
     wrong = level(summary.alpha)
+    if summary.questions is not None and summary.questions.draws is not None:
+        promise += (
+            " The bound is about the population of cases that these were drawn from, and needs "
+            "answers that are independent of each other."
+        )
     if summary.units is None:
         promise += " Where rows belong together, name the column that says so (`clusters`)."
     if summary.guarantee == "finite-sample":

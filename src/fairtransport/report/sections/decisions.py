@@ -53,6 +53,7 @@ PERCENT_DIGITS = 1
 EFFECTS = ("worse off", "better off", "")
 MAX_NAMED_GROUPS = 3
 HOLDS_IF = "these {units} are an independent random sample and were not used to train the model"
+HOLDS_OF_THESE_IF = "answers are independent of each other; it is about these cases only"
 HOLDS_OF_RECORDS_IF = "these people are an independent random sample of those it is about"
 
 
@@ -551,6 +552,8 @@ def holds_if(summary: AuditSummary) -> str:
     # decisions on record have no model to train
     if summary.rates is not None:
         return HOLDS_OF_RECORDS_IF
+    if summary.is_about_these:
+        return HOLDS_OF_THESE_IF
     units = summary.units
     if units is None:
         return HOLDS_IF.format(units="people")

@@ -102,8 +102,9 @@ def evidence_words(summary: AuditSummary) -> dict[str, str]:
     at_most, below = (
         ("", decimal(delta)) if upper is None else distinct_decimals(upper, delta, rounding=UP)
     )
+    whose = "statistic of these cases" if summary.is_about_these else "population's statistic"
     return {
-        "sure": f"with {confidence(summary)} confidence the population's statistic is",
+        "sure": f"with {confidence(summary)} confidence the {whose} is",
         "bounds": _bounds(lower, upper),
         "at_least": f"at least {at_least}, " if lower not in (None, delta) else "",
         "delta_above": above,
@@ -175,6 +176,8 @@ def verdict_line(summary: AuditSummary) -> str:
         "pvalue": pvalue(summary.pvalue or 0.0).replace(" ", ""),
     }
     evidence = ", ".join([f"δ = {summary.delta:g}", *(figures[name] for name in row.figures)])
+    if summary.is_about_these:
+        evidence += ", about these cases only"
     return f"{row.formal} at level {level(summary.alpha)}: {evidence}."
 
 

@@ -1,0 +1,477 @@
+"""Compiled bets on draws of a model that answers at random.
+
+People are moved to the twin that looks worst on draws observed before; what that adds is measured
+on fresh draws. Wealth is multiplied by 1 + λX, X the sum over movers of the mean of h(target's
+loss − own loss), h(x) = x/unit up to ±1. Clusters are sets of blocks that share questions: the
+draws of two clusters are independent. No promise depends on how targets, weights and stakes are
+chosen, as long as they know the past alone: see "Random answers" in ``docs/theory.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numba import njit, prange
+
+from fairtransport.inference.finite.kernels import digital_hedge
+from fairtransport.inference.rates.kernels import ObservedLosses, fit_cell_means
+
+if TYPE_CHECKING:
+    from fairtransport._core.validation import BoolArray, FloatArray, IntArray
+
+CUSHION = 0.9
+"""How closely wealth is aimed at 1/α."""
+MAX_LOSS_SHARE = 0.9
+"""Largest share of wealth that a cluster's bet can lose."""
+MAX_STAKE = 1.5
+"""The largest λ of a batch."""
+TUPLE_FILL = 0.75
+"""A batch's people are cut into tuples until λ times their movers is no more than this."""
+MAX_TUPLES = 10
+"""Tuples of a cluster in a batch, at the most."""
+PRIOR_DRAWS = 4.0
+"""Draws that a prior guess counts for."""
+SIGN_SHARPNESS = 2.0
+"""Standard errors by which a twin must look worse, inverted, for movers to count fully."""
+MIN_SHARED = 0.5
+"""Others of a batch with whom a person shares draws, from which on draws are kept for later."""
+MIN_DRAW_VARIANCE, MAX_SHIFT_VARIANCE = 1e-4, 0.5
+MIN_GAIN_VARIANCE = 1e-6
+
+
+class DrawTable(NamedTuple):
+    """Losses by block, group and draw, people by block and group; blocks of a cluster adjoin."""
+
+    losses: FloatArray
+    people: IntArray
+    exists: BoolArray
+    strata: IntArray
+    n_strata: int
+    start: IntArray
+    unit: float
+
+
+class DrawOrders(NamedTuple):
+    """Random orders of draws, (orders, draws) and a shift of each cluster, and of people.
+
+    ``batches`` has (orders, batches, blocks, groups) people, ``available`` the batch from which
+    on a cell can be known.
+    """
+
+    draws: IntArray
+    shifts: IntArray
+    batches: IntArray
+    available: IntArray
+
+
+class DrawAim(NamedTuple):
+    """The threshold that is bet against, in units, and the level that stakes are aimed at."""
+
+    delta: float
+    alpha: float
+
+
+class Observed(NamedTuple):
+    """Number, sum and sum of squares of the losses observed by cell, and guesses from them."""
+
+    number: FloatArray
+    total: FloatArray
+    squares: FloatArray
+    means: FloatArray
+    variances: FloatArray
+
+
+@njit(cache=True)
+def _observe_nothing(blocks: int, groups: int) -> Observed:
+    """Return what is known before the first draw."""
+    shape = (blocks, groups)
+    return Observed(
+        np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(blocks)
+    )
+
+
+@njit(cache=True)
+def _observe_cluster(
+    past: Observed, table: DrawTable, cluster: int, known: BoolArray, draws: IntArray
+) -> None:
+    """Add draws of a cluster to what is known."""
+    for b in range(table.start[cluster], table.start[cluster + 1]):
+        for s in range(known.shape[1]):
+            if known[b, s]:
+                for t in draws:
+                    loss = table.losses[b, s, t]
+                    past.number[b, s] += 1.0
+                    past.total[b, s] += loss
+                    past.squares[b, s] += loss * loss
+
+
+@njit(cache=True)
+def _guess_means(past: Observed, table: DrawTable) -> float:
+    """Fill the guessed means of cells; return the pooled variance of a draw, in units.
+
+    Notes
+    -----
+    The model of cells takes losses for two-valued. Draws of graded losses vary less, and count
+    for more.
+    """
+    number, total = past.number.sum(), past.total.sum()
+    mean = total / max(number, 1.0)
+    binary = max(mean * (1.0 - mean), 0.01)
+    inside = PRIOR_DRAWS * min(binary, MAX_SHIFT_VARIANCE * table.unit**2)
+    free = PRIOR_DRAWS
+    for b in range(past.number.shape[0]):
+        for s in range(past.number.shape[1]):
+            if past.number[b, s] > 1.0:
+                inside += past.squares[b, s] - past.total[b, s] ** 2 / past.number[b, s]
+                free += past.number[b, s] - 1.0
+    pooled = max(inside / free, MIN_DRAW_VARIANCE)
+    scale = max(1.0, binary / pooled)
+    seen = ObservedLosses(past.number * scale, past.total * scale, table.strata)
+    fit_cell_means(seen, table.n_strata, past.means, past.variances)
+    past.variances[:] = pooled
+    return float(min(pooled / table.unit**2, MAX_SHIFT_VARIANCE))
+
+
+@njit(cache=True)
+def _choose_movers(past: Observed, b: int, may_be: BoolArray, weights: FloatArray) -> int:
+    """Return the group of a block that looks worst; fill the weights in [0, 1] of the others.
+
+    A group counts the more the surer it is that it fares better than the target.
+    """
+    target = -1
+    for s in range(len(weights)):
+        if may_be[s] and (target < 0 or past.means[b, s] > past.means[b, target]):
+            target = s
+    for s in range(len(weights)):
+        weights[s] = 0.0
+        if s == target or not may_be[s]:
+            continue
+        rise = past.means[b, target] - past.means[b, s]
+        if rise > 0.0:
+            counts = 1.0 / (past.number[b, s] + PRIOR_DRAWS)
+            counts += 1.0 / (past.number[b, target] + PRIOR_DRAWS)
+            error = math.sqrt(past.variances[b] * counts + 1e-9)
+            weights[s] = min(1.0, SIGN_SHARPNESS * rise / error)
+    return target
+
+
+@njit(cache=True)
+def _mean_shift(table: DrawTable, b: int, target: int, s: int, draws: IntArray) -> float:
+    """Return the mean of h(target's loss − own loss) over some draws of a block."""
+    shift = 0.0
+    for t in draws:
+        difference = (table.losses[b, target, t] - table.losses[b, s, t]) / table.unit
+        shift += min(max(difference, -1.0), 1.0)
+    return float(shift / len(draws))
+
+
+@njit(cache=True)
+def _scale_stake(log_wealth: float, alpha: float, bets_left: int) -> float:
+    """Return λ in units of one over a standard deviation: digital, the last all or nothing."""
+    missing = -math.log(alpha) - log_wealth
+    if missing <= 0.0:
+        return 0.0
+    if bets_left == 1:
+        return math.sqrt(2.0 * missing)
+    return digital_hedge(log_wealth, alpha, CUSHION)
+
+
+@njit(cache=True)
+def _pick_draws(orders: DrawOrders, order: int, cluster: int, low: int, high: int) -> IntArray:
+    """Return the draws of a cluster from place ``low`` to before ``high`` of an order."""
+    m = orders.draws.shape[1]
+    shift = orders.shifts[order, cluster]
+    picked = np.empty(high - low, np.int64)
+    for t in range(low, high):
+        picked[t - low] = orders.draws[order, (t + shift) % m]
+    return picked
+
+
+# ------------------------------------------------------------------ these cases
+
+
+@njit(cache=True)
+def _plan_round(
+    past: Observed, table: DrawTable, targets: IntArray, weights: FloatArray
+) -> tuple[float, float]:
+    """Fill targets and movers' weights of a round; return the variance of X in a draw.
+
+    The second number is the least of the blocks' movers.
+    """
+    sigma, n = _guess_means(past, table), float(table.people.sum())
+    variance, least = 0.0, n
+    for b in range(len(targets)):
+        targets[b] = _choose_movers(past, b, table.exists[b], weights[b])
+        movers = 0.0
+        for s in range(weights.shape[1]):
+            mass = weights[b, s] * table.people[b, s]
+            movers += mass
+            variance += mass * mass * sigma
+        variance += movers * movers * sigma
+        if movers > 0.0:
+            least = min(least, movers)
+    return max(variance, MIN_GAIN_VARIANCE * n * n), least
+
+
+@njit(cache=True)
+def _bet_on_cluster(
+    table: DrawTable, cluster: int, targets: IntArray, weights: FloatArray, draws: IntArray,
+    stake: float,
+) -> tuple[float, float]:  # fmt: skip
+    """Return the log-factor of a cluster in a round, and the gain measured."""
+    x, movers, gain = 0.0, 0.0, 0.0
+    for b in range(table.start[cluster], table.start[cluster + 1]):
+        for s in range(weights.shape[1]):
+            if weights[b, s] > 0.0 and table.people[b, s] > 0:
+                shift = table.people[b, s] * _mean_shift(table, b, targets[b], s, draws)
+                movers += weights[b, s] * table.people[b, s]
+                x += weights[b, s] * shift
+                gain += shift
+    if stake * movers == 0.0:
+        return 0.0, gain
+    # |x| <= movers: the factor stays above .1
+    return math.log1p(min(stake, MAX_LOSS_SHARE / movers) * x), gain
+
+
+@njit(cache=True)
+def _bet_on_rounds(
+    table: DrawTable, orders: DrawOrders, order: int, edges: IntArray, aim: DrawAim
+) -> tuple[float, float]:
+    """Return the log-wealth against R_n <= δ of one order, and the estimate of R_n.
+
+    Notes
+    -----
+    In a round λ is one for all clusters and depends on earlier rounds, as do targets and weights.
+    Given these E X of a cluster is at most ρ, the sum of r over its people, and clusters are
+    independent: E Π(1 + λX) <= Π(1 + λρ) <= (1 + λnδ/B)^B by the inequality of the means.
+    """
+    blocks, groups, m = table.losses.shape
+    clusters, rounds, n = len(table.start) - 1, len(edges) - 1, float(table.people.sum())
+    past = _observe_nothing(blocks, groups)
+    targets, weights = np.zeros(blocks, np.int64), np.zeros((blocks, groups))
+    log_wealth, gain = 0.0, 0.0
+    for j in range(rounds):
+        size, stake = edges[j + 1] - edges[j], 0.0
+        if j > 0:
+            variance, least = _plan_round(past, table, targets, weights)
+            # this round's draws and as many rounds like it as are left
+            variance *= (m - edges[j]) / size / size
+            stake = _scale_stake(log_wealth, aim.alpha, rounds - j) / math.sqrt(variance)
+            # beyond this no cluster's bet would be larger
+            stake = min(stake, MAX_LOSS_SHARE / least)
+        for c in range(clusters):
+            draws = _pick_draws(orders, order, c, edges[j], edges[j + 1])
+            log_factor, measured = _bet_on_cluster(table, c, targets, weights, draws, stake)
+            log_wealth += log_factor
+            gain += measured * size
+            _observe_cluster(past, table, c, table.exists, draws)
+        # every cluster has people: points are those of people and of their twins
+        log_wealth -= clusters * math.log1p(stake * n * aim.delta / clusters)
+    return log_wealth, gain / (n * max(m - edges[1], 1))
+
+
+# ------------------------------------------------------------------ the population
+
+
+class Arrivals(NamedTuple):
+    """Who came in earlier batches: people by cell and by cluster, and draws used by cluster."""
+
+    cells: FloatArray
+    clusters: FloatArray
+    used: IntArray
+
+
+@njit(cache=True)
+def _choose_batch_stake(
+    past: Observed, table: DrawTable, arrivals: Arrivals, known: BoolArray, here: float,
+    log_wealth: float, alpha: float, batches_left: int,
+) -> float:  # fmt: skip
+    """Return λ of a batch, from the people and draws of earlier ones alone."""
+    gone = arrivals.cells.sum()
+    if gone == 0.0 or past.number.sum() == 0.0:
+        return 0.0
+    n, m = float(table.people.sum()), table.losses.shape[2]
+    sigma = _guess_means(past, table)
+    collisions = 0.0
+    for came in arrivals.clusters:
+        collisions += came * (came - 1.0) / 2.0
+    # how many others of the batch a person shares draws with
+    shared = here * (collisions + 0.25) / (gone * (gone - 1.0) / 2.0 + 5.0)
+    differences, twins = 0.0, 0.0
+    for b in range(len(past.means)):
+        came = arrivals.cells[b].sum()
+        if came == 0.0:
+            continue
+        twins += came * known[b].sum() / gone
+        worst = -np.inf
+        for s in range(known.shape[1]):
+            if known[b, s]:
+                worst = max(worst, past.means[b, s])
+        for s in range(known.shape[1]):
+            rise = min((worst - past.means[b, s]) / table.unit, 1.0)
+            differences += arrivals.cells[b, s] / gone * rise * rise
+    movers = 1.0 - 1.0 / max(twins, 1.0)
+    draws = max(m * (here / n if shared > MIN_SHARED else 1.0), 1.0)
+    variance = 2.0 * sigma / draws * movers * (1.0 + shared * movers) + differences
+    scale = _scale_stake(log_wealth, alpha, batches_left)
+    return min(scale / math.sqrt(max(variance, MIN_GAIN_VARIANCE) * (n - gone)), MAX_STAKE)
+
+
+@njit(cache=True)
+def _share_draws(
+    table: DrawTable, arrivals: Arrivals, batch: IntArray, stake: float, shares: IntArray,
+    tuples: IntArray,
+) -> None:  # fmt: skip
+    """Fill how many of a cluster's sealed draws are for a batch, and how many tuples it has.
+
+    ``arrivals`` knows the batch's people already.
+    """
+    n, gone, m = float(table.people.sum()), arrivals.cells.sum(), table.losses.shape[2]
+    once = float((arrivals.clusters == 1.0).sum())
+    twice = float((arrivals.clusters == 2.0).sum())  # noqa: PLR2004
+    for c in range(len(shares)):
+        shares[c], tuples[c] = 0, 0
+        now, most, movers = 0, 0, 0
+        for b in range(table.start[c], table.start[c + 1]):
+            now += batch[b].sum()
+            most = max(most, batch[b].max())
+            movers += batch[b].sum() - batch[b].min()
+        rest = m - arrivals.used[c]
+        if now == 0 or rest == 0:
+            continue
+        came = arrivals.clusters[c]
+        # of clusters with one person, as many get a second as the others let expect
+        if came == 1.0:
+            came = min(1.0, 2.0 * twice / max(once, 1.0))
+        later = (n - gone) * came / gone
+        shares[c] = min(rest, max(1, round(rest * now / (now + later))))
+        parts = max(most, math.ceil(stake * movers / TUPLE_FILL))
+        tuples[c] = min(MAX_TUPLES, shares[c], parts)
+
+
+@njit(cache=True)
+def _bet_on_tuple(
+    past: Observed, table: DrawTable, cluster: int, batch: IntArray, known: BoolArray,
+    tuples: int, k: int, draws: IntArray, stake: float, weights: FloatArray,
+) -> tuple[float, float]:  # fmt: skip
+    """Return the log-factor of a cluster's k-th tuple, and the gain measured.
+
+    The people of a cluster stand in a row, and every ``tuples``-th is in the same tuple.
+    """
+    x, movers, gain, place = 0.0, 0.0, 0.0, 0
+    for b in range(table.start[cluster], table.start[cluster + 1]):
+        target = _choose_movers(past, b, known[b], weights)
+        for s in range(len(weights)):
+            end = place + batch[b, s]
+            people = (end + tuples - 1 - k) // tuples - (place + tuples - 1 - k) // tuples
+            place = end
+            if people > 0 and weights[s] > 0.0:
+                shift = people * _mean_shift(table, b, target, s, draws)
+                movers += weights[s] * people
+                x += weights[s] * shift
+                gain += shift
+    if stake * movers == 0.0:
+        return 0.0, gain
+    return math.log1p(min(stake, MAX_LOSS_SHARE / movers) * x), gain
+
+
+@njit(cache=True)
+def _bet_on_batch(
+    past: Observed, table: DrawTable, orders: DrawOrders, order: int, batch: IntArray,
+    known: BoolArray, used: IntArray, shares: IntArray, tuples: IntArray, stake: float,
+) -> tuple[float, float]:  # fmt: skip
+    """Return the log-factor of a batch, tuple after tuple of all clusters, and its gain."""
+    log_wealth, gain, weights = 0.0, 0.0, np.zeros(batch.shape[1])
+    for j in range(MAX_TUPLES - tuples.max(), MAX_TUPLES):
+        has_past = past.number.sum() > 0.0
+        if has_past:
+            _guess_means(past, table)
+        for c in range(len(tuples)):
+            # the last tuples of all clusters come together
+            k = j - (MAX_TUPLES - tuples[c])
+            if k < 0:
+                continue
+            low, high = shares[c] * k // tuples[c], shares[c] * (k + 1) // tuples[c]
+            draws = _pick_draws(orders, order, c, used[c] + low, used[c] + high)
+            if has_past:
+                log_factor, measured = _bet_on_tuple(
+                    past, table, c, batch, known, tuples[c], k, draws, stake, weights
+                )
+                log_wealth += log_factor
+                gain += measured
+            _observe_cluster(past, table, c, known, draws)
+    return log_wealth, gain
+
+
+@njit(cache=True)
+def _find_known(
+    table: DrawTable, orders: DrawOrders, order: int, batch: int, cells: FloatArray
+) -> BoolArray:
+    """Return the cells that people of batches up to one make known, ``cells`` their numbers."""
+    known = table.exists & (orders.available[order] <= batch)
+    for b in range(len(known)):
+        # of a block in which nobody has been so far not even the draws are looked at
+        if cells[b].sum() == 0.0:
+            known[b] = False
+    return known
+
+
+@njit(cache=True)
+def _bet_on_batches(
+    table: DrawTable, orders: DrawOrders, order: int, aim: DrawAim
+) -> tuple[float, float]:
+    """Return the log-wealth against ψ <= δ of one order, and the estimate of ψ.
+
+    Notes
+    -----
+    λ is fixed before the batch's people are seen. Each of them is in one tuple, as is each draw:
+    given the people E Π(1 + λX) <= Π(1 + λr), whose mean is (1 + λψ)^people. Draws of clusters
+    without people so far stay sealed, as do cells that only later people make known: they would
+    tell who is to come.
+    """
+    blocks, groups, _ = table.losses.shape
+    clusters, n_batches = len(table.start) - 1, orders.batches.shape[1]
+    past = _observe_nothing(blocks, groups)
+    arrivals = Arrivals(
+        np.zeros((blocks, groups)), np.zeros(clusters), np.zeros(clusters, np.int64)
+    )
+    shares, tuples = np.zeros(clusters, np.int64), np.zeros(clusters, np.int64)
+    log_wealth, gain = 0.0, 0.0
+    for e in range(n_batches):
+        batch = orders.batches[order, e]
+        here = float(batch.sum())
+        if here == 0.0:
+            continue
+        known = _find_known(table, orders, order, e - 1, arrivals.cells)
+        stake = _choose_batch_stake(
+            past, table, arrivals, known, here, log_wealth, aim.alpha, n_batches - e
+        )
+        # who is in the batch is looked at only now
+        arrivals.cells[:] += batch
+        for c in range(clusters):
+            arrivals.clusters[c] += batch[table.start[c] : table.start[c + 1]].sum()
+        known = _find_known(table, orders, order, e, arrivals.cells)
+        _share_draws(table, arrivals, batch, stake, shares, tuples)
+        log_factor, measured = _bet_on_batch(
+            past, table, orders, order, batch, known, arrivals.used, shares, tuples, stake
+        )
+        arrivals.used[:] += shares
+        log_wealth += log_factor - here * math.log1p(stake * aim.delta)
+        gain += measured
+    return log_wealth, gain / table.people.sum()
+
+
+@njit(cache=True, parallel=True)
+def fill_draw_wealths(
+    table: DrawTable, orders: DrawOrders, edges: IntArray, aim: DrawAim, result: FloatArray
+) -> None:
+    """Fill (orders, 2) with log-wealths and estimates, of rounds where there are no batches."""
+    for order in prange(len(orders.draws)):
+        if orders.batches.shape[1] == 0:
+            log_wealth, gain = _bet_on_rounds(table, orders, order, edges, aim)
+        else:
+            log_wealth, gain = _bet_on_batches(table, orders, order, aim)
+        result[order, 0] = log_wealth
+        result[order, 1] = gain
