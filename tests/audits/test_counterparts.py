@@ -200,3 +200,17 @@ def test_the_command_line_takes_them(tmp_path, capsys):
     assert main(line) == 3
     assert main([*line, "--similarity-settings.legitimate", "grade"]) == 3
     assert "typically recorded with another sex" in " ".join(capsys.readouterr().out.split())
+
+
+def test_equal_true_labels_do_not_stop_refitted_maps():
+    # with this seed one of the refitted maps raises questions to which all answers are 0
+    rng = np.random.default_rng(3)
+    is_man = rng.choice([False, True], 400)
+    height = (167 + 12 * is_man + rng.normal(0, 6, 400)).round()
+    people = pd.DataFrame({"sex": np.where(is_man, "m", "f"), "height": height, "good": 1})
+    result = audit(lambda asked: (asked["height"] > 186).astype(int), people,
+                   features=["height"], delta=0.01, rng=3)  # fmt: skip
+    assert result.verdict == "rejected"
+    assert result.statistic > 0.05
+    with pytest.raises(FairtransportError, match="have nothing in common"):
+        audit(lambda asked: np.zeros(len(asked), int), people, features=["height"])
