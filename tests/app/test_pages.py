@@ -250,3 +250,23 @@ def test_an_advised_audit_is_filled_in_and_starts_by_a_button(app, audited, loan
     assert request.similarity_settings == advised["similarity_settings"]
     assert (request.similarity, dict(request.values)["budget"]) == ("mixed-tabular", 0.05)
     assert app.post(f"{audited}/follow").status == 404  # it advises nothing
+
+
+def test_columns_that_may_rightly_count_are_kept_in_the_form(app, loans):
+    table = Table(loans, loans.name)
+    at = [column.name for column in table.columns].index("income")
+    rules = {"legitimate": ["income"]}
+    advised = {"similarity": "counterparts", "similarity_settings": rules}
+
+    typed = LOANS | typed_similarity(table, advised)
+
+    assert typed[f"legitimate.{at}"] == "on"
+    assert fill(table, typed, {}).request.similarity_settings == rules
+    # nobody ticks a group or the decision: they are no columns of a case
+    everything = {f"legitimate.{place}": "on" for place in range(len(table.columns))}
+    assert fill(table, typed | everything, {}).request.similarity_settings == rules
+    assert fill(table, typed | {f"legitimate.{at}": ""}, {}).request.similarity_settings == {}
+    address = app.table(loans)
+    started = app.post(f"{address}/audits", typed | {"limit": "-1"})
+    tick = started.text.split(f'name="legitimate.{at}"')[1].split(">")[0]
+    assert "checked" in tick

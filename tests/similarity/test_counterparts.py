@@ -1,6 +1,7 @@
 """Gate and maps of counterparts, against independent computations."""
 
 import datetime as dt
+from itertools import permutations
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,12 @@ import fairtransport as ft
 from fairtransport.errors import FairtransportError
 from fairtransport.similarity.column_kinds import ColumnKind, score_column
 from fairtransport.similarity.counterpart_maps import Uniforms, couple_codes
-from fairtransport.similarity.gate import find_detectable_shift, prepare_scores, run_gate
+from fairtransport.similarity.gate import (
+    _shuffle_groups,
+    find_detectable_shift,
+    prepare_scores,
+    run_gate,
+)
 
 
 def draw(n=1500, seed=0):
@@ -162,6 +168,73 @@ def test_groups_are_shuffled_within_cells():
     for cell in range(5):
         expected = np.sort(groups[cells == cell])
         assert (np.sort(shuffled[:, cells == cell], axis=1) == expected).all()
+
+
+def draw_units(rng, units=40, *, mixed=False):
+    """Draw units of one to four rows that share a score; groups are shared, or differ inside."""
+    unit = np.repeat(np.arange(units), rng.integers(1, 5, units))
+    score = rng.normal(size=units)[unit]
+    share = rng.beta(0.3, 0.3, units) if mixed else rng.integers(2, size=units)
+    groups = (rng.random(len(unit)) < share[unit]).astype(np.int64)
+    score += 0.5 * mixed * rng.normal(size=len(unit))
+    # in the worst order: inside units by group
+    order = np.lexsort((groups, unit))
+    return unit[order], score[order, None], groups[order]
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_the_gate_keeps_its_level_with_units(mixed):
+    rng, samples, level = np.random.default_rng(1), 200, 0.05
+    opened = np.zeros(2)
+    for _ in range(samples):
+        units, score, groups = draw_units(rng, mixed=mixed)
+        cells = np.zeros(len(units), np.int64)
+        scores = prepare_scores([score], cells, None)
+        for at, own in enumerate((units, None)):
+            opened[at] += run_gate(scores, groups, cells, 99, rng, own)[0].pvalue <= level
+    error = np.sqrt(level * (1 - level) / samples)
+    assert opened[0] / samples < level + 3 * error
+    assert opened[1] / samples > level + 3 * error  # rows are no units
+
+
+def test_the_gate_with_units_is_the_test_over_all_deals():
+    rng = np.random.default_rng(0)
+    sizes = [2, 2, 2, 2, 3, 3, 3, 1]
+    units = np.repeat(np.arange(len(sizes)), sizes)
+    score, groups = rng.normal(size=(len(units), 1)), rng.integers(2, size=len(units))
+    # one group a unit, so that the order inside units does not matter
+    groups = groups[np.searchsorted(units, units)]
+    cells = np.zeros(len(units), np.int64)
+    scores = prepare_scores([score], cells, None)
+    values, sizes = scores[0][:, 0], np.array(sizes)
+
+    def statistic(dealt):
+        """Return the sum over groups of squared sums, divided by group sizes."""
+        codes = np.repeat(dealt, sizes)
+        return sum(values[codes == one].sum() ** 2 / (codes == one).sum() for one in (0, 1))
+
+    own = groups[np.searchsorted(units, np.arange(len(sizes)))]
+    deals = [
+        [*own[list(twos)], *own[list(threes)], own[7]]
+        for twos in permutations(range(4)) for threes in permutations(range(4, 7))
+    ]  # fmt: skip
+    exact = np.mean([statistic(deal) >= statistic(own) - 1e-9 for deal in deals])
+    (test,) = run_gate(scores, groups, cells, 4000, rng, units)
+    assert test.pvalue == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 4000) + 1e-3)
+    assert test.null_mean == pytest.approx(np.mean([statistic(deal) for deal in deals]), rel=0.1)
+
+
+def test_groups_of_a_unit_are_dealt_among_units_alike_in_cells():
+    units = np.repeat(np.arange(5), [2, 2, 2, 2, 1])
+    cells = np.array([0, 1, 1, 0, 0, 0, 0, 0, 1])
+    groups = np.array([0, 1, 2, 3, 4, 5, 6, 7, 8], np.int8)
+    (dealt,) = _shuffle_groups(groups, cells, 400, np.random.default_rng(0), units)
+    at_cell = [{*dealt[:, rows].ravel().tolist()} for rows in ([0, 3], [1, 2], [4, 5, 6, 7], [8])]
+    assert at_cell == [{0, 3}, {1, 2}, {4, 5, 6, 7}, {8}]
+    for first, second, pairs in ((0, 1, {(0, 1), (3, 2)}), (3, 2, {(0, 1), (3, 2)})):
+        assert {*map(tuple, dealt[:, [first, second]].tolist())} == pairs
+    pairs = {*map(frozenset, dealt[:, [4, 5]].tolist()), *map(frozenset, dealt[:, [6, 7]].tolist())}
+    assert pairs == {frozenset({4, 5}), frozenset({6, 7})}
 
 
 def test_the_detectable_shift_is_seen_about_as_often_as_it_says():

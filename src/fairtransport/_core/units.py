@@ -118,6 +118,28 @@ class Units:
         """Return how many people are at each point."""
         return np.bincount(self.point, self.people * self.counts[self.unit], size).astype(np.int64)
 
+    def list_members(self) -> tuple[IntArray, IntArray]:
+        """Return the point and the number of the unit of every person, unit by unit."""
+        first = np.cumsum(self.counts) - self.counts
+        copies = self.counts[self.unit]
+        entry = np.repeat(np.arange(len(self.unit)), copies)
+        copy = np.arange(len(entry)) - np.repeat(np.cumsum(copies) - copies, copies)
+        row = np.repeat(np.arange(len(entry)), self.people[entry])
+        unit = (first[self.unit[entry]] + copy)[row]
+        order = np.argsort(unit, kind="stable")
+        return self.point[entry[row]][order], unit[order]
+
+    def place_members(self, points: IntArray) -> Units:
+        """Return the same units with their members, as `list_members` lists them, elsewhere."""
+        _, unit = self.list_members()
+        pairs, people = np.unique(np.column_stack([unit, points]), axis=0, return_counts=True)
+        kind = np.repeat(np.arange(len(self.counts)), self.counts)
+        return replace(
+            self, counts=np.ones(self.n, np.int64), weights=self.weights[kind],
+            unit=pairs[:, 0], point=pairs[:, 1], people=people.astype(np.int64),
+            share=people / np.bincount(unit)[pairs[:, 0]],
+        )  # fmt: skip
+
     def means(self, values: FloatArray) -> FloatArray:
         """Return the mean of a value of points over the members of each kind of unit."""
         means = np.bincount(self.unit, self.share * values[self.point], len(self.counts))

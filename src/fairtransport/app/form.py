@@ -66,7 +66,8 @@ FIELDS = {
     "y_pred": "decision", "y_score": "decision", "model": "answers", "models": "answers",
     "path": "model_path", "allow_pickle": "model_path", "X": "columns", "delta": "limit",
     "scales": "similarity", "mismatch": "similarity", "exact": "similarity",
-    "fit": "similarity", "hold_out": "similarity", "reference": "favourable",
+    "legitimate": "similarity", "fit": "similarity", "hold_out": "similarity",
+    "reference": "favourable",
 }  # fmt: skip
 """The field beside which a sentence about a parameter stands, if not the one of its name."""
 FIELD_NAMES = {
@@ -440,10 +441,17 @@ def similarity_settings(table: Table, form: AuditForm, name: str) -> dict[str, A
         return {}
     if name == "sensitive-subspace":
         return {"hold_out": HOLD_OUT}
+    roles = roles_of(table, form.typed)
+    if name == "counterparts":
+        rightly = [
+            column.name for at, column in enumerate(table.columns)
+            if roles[column.name] == CASE and form.typed.get(f"legitimate.{at}") == "on"
+        ]  # fmt: skip
+        return {"legitimate": rightly} if rightly else {}
     if name != "mixed-tabular":
         return {}
     settings: dict[str, dict[str, float]] = {"scales": {}, "mismatch": {}}
-    exact, roles = [], roles_of(table, form.typed)
+    exact = []
     for at, column in enumerate(table.columns):
         if roles[column.name] == CASE:
             value = _number(form, f"scale.{at}")
@@ -465,6 +473,7 @@ def typed_similarity(table: Table, settings: Mapping[str, Any]) -> dict[str, str
     typed = {"similarity": settings["similarity"], "budget": f"{settings.get('budget', 0.0):g}"}
     for at, column in enumerate(table.columns):
         typed[f"scale.{at}"] = f"{costs[column.name]!r}" if column.name in costs else ""
+        typed[f"legitimate.{at}"] = "on" if column.name in rules.get("legitimate", ()) else ""
     return typed
 
 

@@ -320,7 +320,7 @@ async def follow(request: Request) -> Response:
         job.request, similarity=settings["similarity"], similarity_settings=rules,
         values={**job.request.values, "budget": settings.get("budget", 0.0)},
     )  # fmt: skip
-    typed = {**job.typed, **typed_similarity(table, settings)}
+    typed = {**job.typed, **typed_similarity(table, settings | {"similarity_settings": rules})}
     started = desktop_of(request).jobs.start(advised, job.counted, typed, job.table)
     return RedirectResponse(f"/audits/{started.key}", 303)
 

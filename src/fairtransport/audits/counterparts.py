@@ -111,7 +111,6 @@ def check_counterparts(settings: AuditSettings, access: Access) -> None:
         (settings.together is not None, param("together"), None),
         (settings.targets is not None, param("targets"), None),
         (settings.budget > 0, param("budget"), None),
-        (settings.clusters is not None, param("clusters"), None),
         (settings.sample_weight is not None, param("sample_weight"), None),
         (settings.queries.until_sure, param("queries.until_sure"), None),
         (settings.queries.draws > 1, param("queries.draws"), None),
@@ -177,7 +176,13 @@ def _draw_people(space: SampleSpace, rng: np.random.Generator) -> SampleSpace:
     people = replace(space.take(space.observed), family=None, has_twins=False)
     if people.n <= MAX_RESAMPLED_PEOPLE:
         return people
-    counts = rng.multivariate_hypergeometric(people.counts, MAX_RESAMPLED_PEOPLE)
+    if people.units is None:
+        counts = rng.multivariate_hypergeometric(people.counts, MAX_RESAMPLED_PEOPLE)
+    else:
+        drawn = max(1, people.units.n * MAX_RESAMPLED_PEOPLE // people.n)
+        chosen = rng.multivariate_hypergeometric(people.units.counts, drawn)
+        units = people.units.take(chosen)
+        people, counts = replace(people, units=units), units.count_people(people.size)
     return people.take(counts > 0, counts)
 
 
@@ -223,11 +228,12 @@ def _list_pairs(result: AuditResult) -> Iterator[CounterpartPair]:
 def _tell_apart(result: AuditResult) -> Iterator[ToldCounterparts]:
     """Yield how well a classifier tells counterparts from people of the group they are moved to.
 
-    Not with legitimate columns: these stay, and so tell the two apart by design.
+    Not with legitimate columns: these stay, and so tell the two apart by design. Nor with units,
+    as the bounds are for independent people.
     """
     space, similarity = result.space, result.similarity
     assert isinstance(similarity, Counterparts)  # noqa: S101
-    if similarity.model_.legitimate:
+    if similarity.model_.legitimate or space.units is not None:
         return
     names = [name for name in space.features if name not in space.sensitive]
     people = np.bincount(space.families, space.counts)[space.families].astype(np.int64)

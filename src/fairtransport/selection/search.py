@@ -666,7 +666,8 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
 
     def _drop_clusters(self, X: People) -> People:  # noqa: N803
         """Return people as the chosen model receives them."""
-        return drop_column(X, getattr(self.clusters, "column", self.clusters))
+        clusters = self.clusters
+        return drop_column(X, clusters if isinstance(clusters, str | None) else clusters.column)
 
     def __sklearn_tags__(self) -> Tags:
         """Return the tags of the estimator that is searched over."""

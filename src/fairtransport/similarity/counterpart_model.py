@@ -83,8 +83,9 @@ class CounterpartModel:
         level: float, seed: int,
     ) -> None:  # fmt: skip
         self.level, self.seed, self.library = level, seed, space.library
-        rows = np.repeat(np.arange(space.size), space.counts)
+        rows, self.units = list_people(space)
         self.size = len(rows)
+        per_person = 1.0 if space.units is None else space.units.n / self.size
         self._read_hold_out(space, rows, legitimate, given)
         self.gate = tuple(
             row
@@ -93,7 +94,7 @@ class CounterpartModel:
         )
         self.detectable_shift = {
             feature: find_detectable_shift(
-                codes[codes >= 0], len(self.movable), level / len(self.groups)
+                codes[codes >= 0], len(self.movable), level / len(self.groups), per_person
             )
             for feature, codes in self.codes.items()
         }
@@ -162,6 +163,9 @@ class CounterpartModel:
         if not self.movable:
             return []
         there = self.codes[feature] >= 0
+        if self.units is not None:  # whom a unit lacks may tell of its groups
+            there = ~np.isin(self.units, self.units[~there])
+        units = None if self.units is None else self.units[there]
         groups = self.codes[feature][there]
         people = {name: values[there] for name, values in self.people.items()}
         sets = dict.fromkeys(self.given.get(name, ()) for name in self.movable)
@@ -180,7 +184,8 @@ class CounterpartModel:
             digest = zlib.crc32(b"".join(np.sort(people[name]).tobytes() for name in names))
             rng = np.random.default_rng([self.seed, place, number, digest])
             draws = max(MIN_DRAWS, int(DRAWS_PER_LEVEL / level))
-            for name, test in zip(names, run_gate(scores, groups, cells, draws, rng), strict=True):
+            column_tests = run_gate(scores, groups, cells, draws, rng, units)
+            for name, test in zip(names, column_tests, strict=True):
                 excess = max(0.0, test.statistic - test.null_mean)
                 moves = test.pvalue <= level
                 tests[name] = GateRow(
@@ -252,8 +257,14 @@ class CounterpartModel:
         other = copy.copy(self)
         other.maps = {}
         for feature, codes in self.codes.items():
-            members = [np.flatnonzero(codes == group) for group in range(codes.max() + 1)]
-            pick = np.concatenate([rng.choice(one, len(one)) for one in members])
+            if self.units is None:
+                members = [np.flatnonzero(codes == group) for group in range(codes.max() + 1)]
+                pick = np.concatenate([rng.choice(one, len(one)) for one in members])
+            else:
+                members = np.split(np.arange(len(codes)), np.flatnonzero(np.diff(self.units)) + 1)
+                drawn = rng.integers(len(members), size=len(members))
+                pick = np.concatenate([members[unit] for unit in drawn.tolist()])
+                pick = pick[codes[pick] >= 0]
             other.maps[feature] = self._fit_maps(feature, pick)
         return other
 
@@ -267,7 +278,7 @@ class CounterpartModel:
         People who are alike and have the same counterparts are one point.
         """
         self._check_columns(space)
-        rows = np.repeat(np.arange(space.size), space.counts)
+        rows, _ = list_people(space)
         own = {name: column.take(rows) for name, column in space.columns.items()}
         parts, families = [own], [np.arange(len(rows))]
         for feature in space.sensitive:
@@ -290,10 +301,16 @@ class CounterpartModel:
         chosen = np.flatnonzero(first[family])
         chosen = chosen[np.lexsort((kinds[family[chosen]], points[chosen]))]
         people = np.bincount(kinds)
+        units, is_own = space.units, chosen < len(rows)
+        if units is not None:
+            point_of = np.zeros(len(people), np.int64)
+            point_of[kinds[family[chosen[is_own]]]] = np.flatnonzero(is_own)
+            units = units.place_members(point_of[kinds])
         return replace(
             space,
+            units=units,
             columns={name: column.take(chosen) for name, column in columns.items()},
-            counts=np.where(chosen < len(rows), people[kinds[family[chosen]]], 0),
+            counts=np.where(is_own, people[kinds[family[chosen]]], 0),
             has_twins=True,
             family=kinds[family[chosen]],
             column_sets=tuple(ColumnSet((name,), is_declared=True) for name in space.sensitive),
@@ -385,6 +402,13 @@ class CounterpartModel:
             own = binary.read(before[name])
             written[name] = binary.write(np.where(changed, flag.codes, own), before[name])
         return written
+
+
+def list_people(space: SampleSpace) -> tuple[IntArray, IntArray | None]:
+    """Return the point of every person, and their unit where people belong to units."""
+    if space.units is None:
+        return np.repeat(np.arange(space.size), space.counts), None
+    return space.units.list_members()
 
 
 def explain_family(space: SampleSpace, family: int) -> Iterator[str]:

@@ -83,9 +83,17 @@ def _sort_cells(cells: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def run_gate(
-    scores: Scores, groups: IntArray, cells: IntArray, draws: int, rng: np.random.Generator
-) -> list[ColumnTest]:
-    """Return the step-down test of each column; groups are shuffled within cells."""
+    scores: Scores, groups: IntArray, cells: IntArray, draws: int, rng: np.random.Generator,
+    units: IntArray | None = None,
+) -> list[ColumnTest]:  # fmt: skip
+    """Return the step-down test of each column; groups are shuffled within cells.
+
+    Notes
+    -----
+    The groups of all members of a unit stay together: they are dealt out among units that have as
+    many members in each cell. Members are in random order within cells, so that units that agree
+    are independent draws whose groups, under independence, do not depend on the scores.
+    """
     from scipy.stats import chi2
 
     count = int(groups.max()) + 1
@@ -95,7 +103,7 @@ def run_gate(
     shuffled = np.vstack(
         [
             _statistics(scores, part, count)
-            for part in _shuffle_groups(groups.astype(np.int8), cells, draws, rng)
+            for part in _shuffle_groups(groups.astype(np.int8), cells, draws, rng, units)
         ]
     )
     nominal, nominal_shuffled = chi2.logsf(observed, freedom), chi2.logsf(shuffled, freedom)
@@ -144,9 +152,13 @@ def _statistics(scores: Scores, groups: GroupCodes, count: int) -> FloatArray:
 
 
 def _shuffle_groups(
-    groups: GroupCodes, cells: IntArray, draws: int, rng: np.random.Generator
-) -> Iterator[GroupCodes]:
+    groups: GroupCodes, cells: IntArray, draws: int, rng: np.random.Generator,
+    units: IntArray | None = None,
+) -> Iterator[GroupCodes]:  # fmt: skip
     """Yield (draws, people) groups shuffled within cells, some draws at a time."""
+    if units is not None:
+        yield from _shuffle_units(groups, cells, draws, rng, units)
+        return
     starts, order = _sort_cells(cells)
     bounds = [*starts.tolist(), len(groups)]
     ordered = groups[order]
@@ -164,16 +176,44 @@ def _shuffle_groups(
         yield codes
 
 
-def find_detectable_shift(groups: IntArray, columns: int, level: float) -> float:
+def _shuffle_units(
+    groups: GroupCodes, cells: IntArray, draws: int, rng: np.random.Generator, units: IntArray
+) -> Iterator[GroupCodes]:
+    """Yield (draws, people) groups, those of a unit dealt together, some draws at a time."""
+    blocks = list(_find_blocks(cells, units, rng))
+    step = max(1, MAX_SHUFFLED_CODES // len(groups))
+    for done in range(0, draws, step):
+        size = min(step, draws - done)
+        codes = np.broadcast_to(groups, (size, len(groups))).copy()
+        for rows in blocks:
+            places = np.broadcast_to(np.arange(len(rows)), (size, len(rows)))
+            codes[:, rows] = groups[rows][rng.permuted(places, axis=1)]
+        yield codes
+
+
+def _find_blocks(cells: IntArray, units: IntArray, rng: np.random.Generator) -> Iterator[IntArray]:
+    """Yield (units, members) rows of units that have as many members in each cell."""
+    order = np.lexsort((rng.random(len(units)), cells, units))
+    members = np.split(order, np.flatnonzero(np.diff(units[order])) + 1)
+    alike: dict[tuple[int, ...], list[IntArray]] = {}
+    for rows in members:
+        alike.setdefault(tuple(cells[rows].tolist()), []).append(rows)
+    yield from (np.stack(blocks) for blocks in alike.values() if len(blocks) > 1)
+
+
+def find_detectable_shift(
+    groups: IntArray, columns: int, level: float, per_person: float = 1.0
+) -> float:
     """Return the shift, in standard deviations, that the gate sees in one of many columns.
 
     It is between the smallest group and the others, seen with probability `POWER`; the least
-    p-value of the step-down is at about level / columns, and a number has two scores.
+    p-value of the step-down is at about level / columns, and a number has two scores. Of clusters,
+    the independent units ``per_person`` count instead of people.
     """
     from scipy.optimize import brentq
     from scipy.stats import chi2, ncx2
 
-    counts = np.bincount(groups)
+    counts = np.bincount(groups) * per_person
     freedom = 2 * (len(counts) - 1)
     limit = chi2.isf(level / max(1, columns), freedom)
     size = brentq(lambda value: ncx2.sf(limit, freedom, value) - POWER, 1e-6, 1e4)

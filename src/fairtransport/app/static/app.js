@@ -58,6 +58,7 @@
       show(".only-model", byModel);
       show(".only-column", !byModel);
       show(".only-stated", chosen("similarity") === "mixed-tabular");
+      show(".only-counterparts", chosen("similarity") === "counterparts");
       show(".only-distance", chosen("similarity") !== "ignore-sensitive");
       form.elements.decision.options[0].text = byModel ? "none: the model decides" : "choose";
       const good = goodColumn();
@@ -75,6 +76,8 @@
         taken.textContent = isDecision ? "the decision, chosen above" : "groups, chosen above";
         const scale = form.querySelector(`[data-scale="${at}"]`);
         if (scale) scale.hidden = role !== "case";
+        const rightly = form.querySelector(`[data-legitimate="${at}"]`);
+        if (rightly) rightly.hidden = role !== "case";
         const reference = form.querySelector(`[data-reference="${at}"]`);
         if (reference) reference.hidden = role !== "sensitive";
       });
