@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -105,6 +105,16 @@ class RateTable:
         """The share of the people who are in such a block."""
         return float(self.people[self.shared].sum() / self.n)
 
+    def select(self, blocks: BoolArray) -> RateTable:
+        """Return the table of some blocks."""
+        places = np.cumsum(blocks) - 1
+        block, group = np.divmod(self.cell, self.groups)
+        keep = blocks[block]
+        return replace(
+            self, cell=places[block[keep]] * self.groups + group[keep], value=self.value[keep],
+            count=self.count[keep], strata=self.strata[blocks],
+        )  # fmt: skip
+
     def sum_by_cell(self, entries: NDArray[np.number]) -> FloatArray:
         """Return (blocks, groups) the sums of one number per entry, such as ``table.count``."""
         sums = np.bincount(self.cell, entries.astype(float), minlength=self.cells).astype(float)
@@ -156,6 +166,14 @@ def rate_table(
     >>> table.people.tolist()
     [[1, 1], [1, 0]]
     """
+    return count_entries(blocks, groups, losses, counts, strata, loss_range)[0]
+
+
+def count_entries(
+    blocks: Columns, groups: Columns, losses: ArrayLike, counts: ArrayLike | None,
+    strata: ArrayLike | None, loss_range: tuple[float, float],
+) -> tuple[RateTable, IntArray]:  # fmt: skip
+    """Return the table, and the entry of each row; -1 for rows that stand for nobody."""
     values = check_float_array("losses", losses, (None,))
     length = len(values)
     if length == 0:
@@ -180,6 +198,7 @@ def rate_table(
     )
     occupied = number > 0
     number, values = number[occupied], values[occupied]
+    entry = np.full(length, -1)
     if not len(number):
         msg = f"{param('counts')} must have a number above 0, got none"
         raise InputError(msg)
@@ -199,6 +218,7 @@ def rate_table(
     key, row = np.unique((block * n_groups + group) * len(levels) + place, return_inverse=True)
     count = np.zeros(len(key), np.int64)
     np.add.at(count, row, number)
+    entry[occupied] = row
     table = RateTable(
         key // len(levels), levels[key % len(levels)], count, of_block, n_groups, low, high - low
     )
@@ -207,7 +227,7 @@ def rate_table(
             f"{param('counts')} must add up to less than 10**9 in a cell, got {table.people.max()}"
         )
         raise InputError(msg)
-    return table
+    return table, entry
 
 
 def _check_range(loss_range: object) -> tuple[float, float]:
