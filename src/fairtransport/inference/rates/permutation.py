@@ -188,15 +188,19 @@ class CountedDeck(Deck):
         table = self.table
         rest = np.broadcast_to(self._counts, (many, *self._counts.shape)).copy()
         result = np.zeros((many, table.blocks, table.groups))
-        for s in range(table.groups):
+        for s in range(table.groups - 1):
             missing = np.broadcast_to(table.people[:, s], (many, table.blocks)).copy()
             others = rest.sum(axis=2)
-            for v, value in enumerate(self._values):
+            for v, value in enumerate(self._values[:-1]):
                 others -= rest[:, :, v]
                 draws = rng.hypergeometric(rest[:, :, v], others, missing)
                 rest[:, :, v] -= draws
                 missing -= draws
                 result[:, :, s] += draws * value
+            # nothing is left to chance for the last value, nor for the last group
+            rest[:, :, -1] -= missing
+            result[:, :, s] += missing * self._values[-1]
+        result[:, :, -1] = rest @ self._values
         return result
 
 
