@@ -162,10 +162,59 @@ def test_what_is_for_independent_people_is_refused(people):
         result.document(share=5)
     with pytest.raises(ft.InputError, match="'clusters' is no setting of `Monitor`"):
         ft.Monitor(sensitive_features="sex", delta=0.1, clusters="household")
+
+
+def audit_predictions(people, **settings):
     given = people.assign(said=answer(people))
-    with pytest.raises(ft.InputError, match="`clusters` needs a `model` to ask"):
-        ft.audit(given, "good", y_pred="said", features=["grade"], sensitive_features="sex",
-                 clusters="household", rng=0)  # fmt: skip
+    return ft.audit(given, "good", y_pred="said", features=["sex", "grade"], delta=0.0,
+                    sensitive_features="sex", rng=0, **settings)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"clusters": "household"}, "`clusters.largest` must be declared .* `clusters.target`"),
+        (
+            {"sample_weight": "weight"},
+            "`sample_weight.largest` must be declared .*proportion to it$",
+        ),
+        (
+            {"clusters": ft.Clusters("household", 5), "sample_weight": "weight"},
+            "`sample_weight.largest` must be declared",
+        ),
+    ],
+)
+def test_rates_of_people_need_a_declared_limit(people, settings, message):
+    with pytest.raises(ft.InputError, match=message):
+        audit_predictions(people, **settings)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"clusters": ft.Clusters("household", largest=5)},
+        {"clusters": ft.Clusters("household", target="clusters")},
+        {"sample_weight": ft.Weights("weight", largest=8)},
+    ],
+)
+def test_rates_bet_on_one_member_of_each_unit(people, settings):
+    rows, units = audit_predictions(people), audit_predictions(people, **settings)
+    law, count = units.law.together, units.summary.units.count
+    assert law.units.n == count
+    # pilots take 20 % or more of those who are drawn, and each unit is drawn once at most
+    assert law.wealths.people.max() < count
+    assert units.rates.lower_bound < rows.rates.lower_bound
+    assert units.n == rows.n
+    assert 0 < units.rates.pvalue <= 1
+    assert units.summary.units.given == ""
+
+
+def test_rates_of_people_who_are_declared_single_are_those_of_people(people):
+    single = people.assign(one=np.arange(len(people)))
+    units = audit_predictions(single, clusters=ft.Clusters("one", largest=1))
+    rows = audit_predictions(people)
+    assert units.law.together.plug_in == pytest.approx(rows.law.together.plug_in)
+    assert units.lower_bound == pytest.approx(rows.lower_bound, abs=0.03)
 
 
 def test_groups_have_intervals_of_units(people):

@@ -26,6 +26,7 @@ from fairtransport.settings import DESIGN
 from fairtransport.similarity.base import label_columns
 
 if TYPE_CHECKING:
+    from fairtransport._core.units import Units
     from fairtransport._core.validation import FloatArray, IntArray
     from fairtransport.audits.result import AuditResult
 
@@ -45,6 +46,7 @@ class _People(TypedDict):
     strata: IntArray | None
     loss_range: tuple[float, float]
     rng: int
+    units: Units | None
 
 
 @dataclass(frozen=True)
@@ -139,14 +141,18 @@ def is_bounded_by_rates(result: AuditResult) -> bool:
 
 
 def check_units(result: AuditResult) -> None:
-    """Refuse clusters and weights where the bounds are about rates, which are for people."""
-    if result.space.units is not None and is_bounded_by_rates(result):
-        names = [name for name, one in zip(DESIGN, result.settings.design, strict=True) if one]
-        msg = (
-            f"{param(names[0])} needs a {param('model')} to ask, or {param('deterministic')} "
-            "predictions: rates of given predictions are for independent people"
-        )
-        raise InputError(msg)
+    """Refuse units without a declared limit where the bounds are about rates."""
+    units = result.space.units
+    if units is None or units.limit is not None or not is_bounded_by_rates(result):
+        return
+    designs = zip(DESIGN, result.settings.design, strict=True)
+    name = next(name for name, one in designs if one is not None and one.largest is None)
+    once = f", or every cluster counts once with {param('clusters.target')}" * units.has_clusters
+    msg = (
+        f"{param(f'{name}.largest')} must be declared where rates of given predictions are about "
+        f"people, got None: units are drawn in proportion to it{once}"
+    )
+    raise InputError(msg)
 
 
 def is_about_rates(result: AuditResult) -> bool:
@@ -276,4 +282,5 @@ def _people(result: AuditResult) -> _People:
         "strata": None if space.label is None else space.columns[space.label].codes[rows],
         "loss_range": result.loss.range,
         "rng": result.seed,
+        "units": None if space.units is None else space.units.move(np.cumsum(rows) - 1),
     }

@@ -165,7 +165,14 @@ class FeatureRate:
     level: Annotated[
         float, Doc("The part of alpha with which all of these bounds and that of R hold together.")
     ]
-    pvalue: Annotated[float, Doc("The p-value of the permutation test of no difference.")]
+    pvalue: Annotated[
+        float,
+        Doc(
+            "The p-value of the permutation test of no difference: 20/l if the 20th deal that is "
+            "at least as extreme as the sample is deal l, else (g + 1)/2000 for g such deals of "
+            "1999 (Besag and Clifford)."
+        ),
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,8 +195,10 @@ class RatesFound:
     pvalue: Annotated[
         float | None,
         Doc(
-            "The p-value of permutation tests of no difference; null if deterministic; coarse if "
-            "shared."
+            "The p-value of permutation tests of no difference: 20/l if the 20th deal that is at "
+            "least as extreme as the sample is deal l, else (g + 1)/2000 for g such deals of 1999 "
+            "(Besag and Clifford); the least over its share of alpha; null if deterministic; "
+            "coarse if shared."
         ),
     ]
     pvalue_at_delta: Annotated[

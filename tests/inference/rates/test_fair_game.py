@@ -134,3 +134,66 @@ def test_a_plan_uses_nobody_twice_and_has_targets_and_movers_in_each_tuple():
         assert ((take > 0).sum(axis=1) >= 2).all()
         shared = (sealed > 0).sum(axis=1) > 1
         assert (used[shared] == sealed[shared]).all()
+
+
+def played_game(rng):
+    """Return what is observed after a pilot, its sums, and tuples with their losses."""
+    shape = int(rng.integers(1, 30)), int(rng.integers(2, 5))
+    past = ObservedLosses(*random_pilot(rng, shape, int(rng.integers(1, 200))))
+    design = rng.integers(0, 12, shape) * rng.integers(0, 2, shape)
+    block, take = bets.plan_tuples(design, rng.random(shape), np.full(shape[0], 0.2), 0.05)
+    return past, bets.sum_blocks(past, 2), block, take, rng.binomial(take, 0.4).astype(float)
+
+
+def test_sums_that_follow_the_tuples_are_those_of_all_blocks():
+    rng = np.random.default_rng(6)
+    for _ in range(50):
+        past, sums, block, take, losses = played_game(rng)
+        bets.bet_on_tuples(past, sums, block, take, losses, 0.05)
+        for ours, anew in zip(sums, bets.sum_blocks(past, 2), strict=True):
+            assert ours == pytest.approx(anew, abs=1e-9)
+
+
+def test_a_tuple_costs_its_own_block_and_no_fit_of_all(monkeypatch):
+    """The work is counted, not timed: a tuple takes its block out and adds it once more."""
+    changed, fits = [], []
+    add, fit = bets._add_block, bets.fit_effects
+    past, sums, block, take, losses = played_game(np.random.default_rng(7))
+    monkeypatch.setattr(bets, "_add_block", lambda *given: (changed.append(given[2]), add(*given)))
+    monkeypatch.setattr(bets, "fit_effects", lambda given: (fits.append(1), fit(given))[1])
+    bets.bet_on_tuples.py_func(past, sums, block, take, losses, 0.05)
+    assert changed == np.repeat(block, 2).tolist()
+    rounds = 1 + int((np.diff(block) <= 0).sum())
+    assert len(block) > 20
+    assert len(fits) <= 2 + bets.REFITS * 2 + rounds
+
+
+def test_guesses_are_those_of_their_definition():
+    """Mantel and Haenszel's differences, and moments of cells, block by block."""
+    rng = np.random.default_rng(8)
+    for _ in range(30):
+        past, _, _, _, _ = played_game(rng)
+        means, variances = np.zeros(past.people.shape), np.zeros(len(past.people))
+        spread, error, _ = bets.fit_cell_means(past, 2, means, variances)
+        overall = (past.losses.sum() + 1) / (past.people.sum() + 2)
+        sigma = max(overall * (1 - overall), 0.01)
+        difference, weight = np.zeros((2, means.shape[1])), np.zeros((2, means.shape[1]))
+        cells = []
+        for n, loss, y in zip(*past, strict=True):
+            level = (loss.sum() + bets.BLOCK_WEIGHT * overall) / (n.sum() + bets.BLOCK_WEIGHT)
+            for s in np.flatnonzero((n > 0) & (n < n.sum())):
+                w = n[s] * (n.sum() - n[s]) / n.sum()
+                rest = (loss.sum() - loss[s]) / (n.sum() - n[s])
+                difference[y, s] += w * (loss[s] / n[s] - rest)
+                weight[y, s] += w
+                cells.append((n, loss, y, s, level * (1 - level) + bets.MIN_LOSS_VARIANCE))
+        people = np.array([past.people[past.strata == y].sum(axis=0) for y in range(2)])
+        others = 1 - people / np.maximum(people.sum(axis=1, keepdims=True), 1)
+        effect = others * difference / (weight + sigma / bets.GROUP_SPREAD**2)
+        excess = noise = 0.0
+        for n, loss, y, s, variance in cells:
+            z = loss[s] / n[s] - effect[y, s] - (loss - n * effect[y]).sum() / n.sum()
+            excess += n[s] * z**2 - (1 - n[s] / n.sum()) * variance
+            noise += 2 * ((1 - n[s] / n.sum()) * variance) ** 2
+        assert spread == pytest.approx(excess / max(weight.sum(), 1), abs=1e-12)
+        assert error == pytest.approx(np.sqrt(noise) / max(weight.sum(), bets.TINY), rel=1e-9)

@@ -4,13 +4,18 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, nbinom
 
 from fairtransport.inference import rate_table
 from fairtransport.inference.rates import permutation
 from fairtransport.inference.rates.permutation import (
-    combine_pvalues,
-    compute_table_statistics,
+    MAX_EXCEEDANCES,
+    ROUNDING,
+    CountedDeck,
+    ShuffledDeck,
+    build_deck,
+    find_sequential_pvalue,
+    fit_standards,
     permutation_pvalue,
 )
 
@@ -31,6 +36,15 @@ def all_tables(losses):
     return np.array(tables)  # distinct arrangements of a multiset are equally likely
 
 
+def law_of_pvalues(exceedance, resamples):
+    """Return Besag and Clifford's p-values and their chances, if deals exceed with one chance."""
+    lengths = np.arange(MAX_EXCEEDANCES, resamples + 1)
+    counts = np.arange(MAX_EXCEEDANCES)
+    stopped = nbinom.pmf(lengths - MAX_EXCEEDANCES, MAX_EXCEEDANCES, exceedance)
+    pvalues = np.r_[MAX_EXCEEDANCES / lengths, (counts + 1) / (resamples + 1)]
+    return pvalues, np.r_[stopped, binom.pmf(counts, resamples, exceedance)]
+
+
 @pytest.mark.parametrize("kind", ["people", "counts"])
 @pytest.mark.parametrize("seed", range(3))
 def test_it_agrees_with_all_permutations(seed, kind, monkeypatch):
@@ -40,42 +54,73 @@ def test_it_agrees_with_all_permutations(seed, kind, monkeypatch):
     losses = rng.choice([0.0, 1.0] if seed else [0.0, 0.5, 1.0], len(BLOCKS))
     losses[:2], losses[2:4] = 0, 1
     table = rate_table(BLOCKS, GROUPS, losses, strata=STRATA)
-    dealt = all_tables(losses)
-    observed = compute_table_statistics(table, table.losses[None])
-    pool = compute_table_statistics(table, dealt)
-    # the exact p-value: where the observed stands among all arrangements
-    at = np.flatnonzero((np.round(pool, 9) == np.round(observed, 9)).all(axis=1))[0]
-    exact = combine_pvalues(np.r_[pool[at : at + 1], np.delete(pool, at, axis=0)])
-    resamples = 20_000
-    drawn = permutation_pvalue(table, resamples, np.random.default_rng(9))
+    deck = build_deck(table)
+    # the first deals of a seed are those that the test standardises by
+    standards = fit_standards(deck, np.random.default_rng(9))
+    observed = standards.combine(deck.compute_statistics(table.losses[None]))[0]
+    pool = standards.combine(deck.compute_statistics(all_tables(losses)))
+    exact = np.mean(pool >= observed - ROUNDING)
+    monkeypatch.setattr(permutation, "MAX_EXCEEDANCES", 20_001)
+    drawn = permutation_pvalue(table, 20_000, np.random.default_rng(9))
 
-    # ranks are estimated as well, so that arrangements at the margin may fall on either side
-    assert drawn == pytest.approx(exact, abs=0.02)
+    assert drawn == pytest.approx(exact, abs=4 * np.sqrt(exact / 20_000))
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_among_all_permutations_a_share_of_at_most_alpha_has_a_p_value_of_at_most_alpha(seed):
+def test_over_all_permutations_the_sequential_pvalue_has_its_level(seed):
+    """The mean, over equally likely tables, of the chance that p is at most α; computed."""
     rng = np.random.default_rng(seed)
     losses = rng.choice([0.0, 1.0], len(BLOCKS))
-    table = rate_table(BLOCKS, GROUPS, losses, strata=STRATA)
-    pool = compute_table_statistics(table, all_tables(losses))
-    pvalues = np.array([
-        combine_pvalues(np.r_[pool[at : at + 1], np.delete(pool, at, axis=0)])
-        for at in range(len(pool))
-    ])  # fmt: skip
-    for alpha in np.unique(pvalues):
-        assert (pvalues <= alpha).mean() <= alpha + 1e-12
+    deck = build_deck(rate_table(BLOCKS, GROUPS, losses, strata=STRATA))
+    pool = fit_standards(deck, rng).combine(deck.compute_statistics(all_tables(losses)))
+    exceedance = np.array([np.mean(pool >= own - ROUNDING) for own in pool])
+    laws = [law_of_pvalues(chance, 199) for chance in exceedance]
+    for alpha in (0.005, 0.02, 0.05, 0.1, 0.1005, 0.3, 0.7):
+        level = np.mean([chances[pvalues <= alpha].sum() for pvalues, chances in laws])
+        assert level <= alpha + 1e-12
 
 
-def test_draws_of_the_two_kinds_have_the_moments_of_dealing():
+def test_the_sequential_rule_stops_at_the_last_exceedance_that_counts():
+    script = np.random.default_rng(0).random(199) < 0.3
+    read = iter(script)
+    stopped = find_sequential_pvalue(lambda many: np.array([next(read) for _ in range(many)]), 199)
+    last = np.flatnonzero(script)[MAX_EXCEEDANCES - 1] + 1
+    assert stopped == MAX_EXCEEDANCES / last
+    few = np.arange(199) < MAX_EXCEEDANCES - 1
+    read = iter(few)
+    assert find_sequential_pvalue(
+        lambda many: np.array([next(read) for _ in range(many)]), 199
+    ) == pytest.approx(MAX_EXCEEDANCES / 200)
+
+
+def test_deals_end_early_where_nothing_is_to_be_found(monkeypatch):
+    """The work is counted, not timed: few deals, and none of blocks that a deal leaves alike."""
+    rng = np.random.default_rng(3)
+    block, group = rng.integers(0, 3000, 4000), rng.integers(0, 2, 4000)
+    table = rate_table(block, group, rng.random(4000) < 0.3)
+    dealt, deal = [], permutation.deal_losses
+
+    def count_people(losses, *rest):
+        dealt.append(len(losses))
+        return deal(losses, *rest)
+
+    monkeypatch.setattr(permutation, "deal_losses", count_people)
+    pvalue = permutation_pvalue(table, 1999, np.random.default_rng(1))
+    assert pvalue > 0.05
+    most = MAX_EXCEEDANCES / pvalue + MAX_EXCEEDANCES + permutation.CALIBRATION_DEALS
+    assert len(dealt) <= most < 500
+    assert max(dealt) < 0.6 * table.n
+
+
+@pytest.mark.parametrize("kind", [ShuffledDeck, CountedDeck])
+def test_deals_have_the_moments_of_dealing(kind):
     rng = np.random.default_rng(1)
     losses = rng.choice([0.0, 1.0], len(BLOCKS))
     table = rate_table(BLOCKS, GROUPS, losses, strata=STRATA)
     tables = all_tables(losses)
-    for deal in (permutation._deal_by_shuffling, permutation._deal_by_counts):
-        drawn = deal(table, 20_000, np.random.default_rng(2))
-        assert drawn.mean(axis=0) == pytest.approx(tables.mean(axis=0), abs=0.03)
-        assert drawn.var(axis=0) == pytest.approx(tables.var(axis=0), abs=0.03)
+    drawn = kind(table).deal(20_000, np.random.default_rng(2))
+    assert drawn.mean(axis=0) == pytest.approx(tables.mean(axis=0), abs=0.03)
+    assert drawn.var(axis=0) == pytest.approx(tables.var(axis=0), abs=0.03)
 
 
 def test_it_finds_differences_of_one_sign_and_of_many():
@@ -85,8 +130,7 @@ def test_it_finds_differences_of_one_sign_and_of_many():
     for sign in (np.ones(30), signs):
         losses = rng.random(3000) < 0.5 + 0.1 * sign[block] * (group - 0.5) * 2
         table = rate_table(block, group, losses)
-        # each of the two statistics has one draw that no other exceeds
-        assert permutation_pvalue(table, 999, np.random.default_rng(1)) <= 2 / 1000
+        assert permutation_pvalue(table, 999, np.random.default_rng(1)) == 1 / 1000
 
 
 def test_without_anybody_to_compare_with_it_finds_nothing():

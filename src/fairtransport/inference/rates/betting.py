@@ -10,6 +10,7 @@ hypergeometrically, at no cost in the number of people. The law is the same.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
@@ -17,8 +18,9 @@ import numpy as np
 from fairtransport.inference.rates import kernels
 
 if TYPE_CHECKING:
+    from fairtransport._core.units import Units
     from fairtransport._core.validation import BoolArray, FloatArray, IntArray
-    from fairtransport.inference.rates.kernels import ObservedLosses
+    from fairtransport.inference.rates.kernels import BlockSums, ObservedLosses
     from fairtransport.inference.rates.table import RateTable
 
 PILOT, LONG_PILOT = 0.2, 0.45
@@ -41,10 +43,49 @@ class Wealths(NamedTuple):
     gain: FloatArray
 
 
-def run_orders(table: RateTable, orders: int, alpha: float, rng: np.random.Generator) -> Wealths:
-    """Bet on several random orders of the people."""
-    rows = [run_order(table, alpha, stream) for stream in rng.spawn(orders)]
+def run_orders(
+    table: RateTable, orders: int, alpha: float, rng: np.random.Generator,
+    units: Units | None = None,
+) -> Wealths:  # fmt: skip
+    """Bet on several random orders of the people, or of one member of each unit.
+
+    Notes
+    -----
+    The members drawn are independent draws from the weighted law of the units: each order is a
+    game of its own on them, and orders are exchangeable given the units.
+    """
+    members = None if units is None else UnitMembers(units, len(table.count))
+    rows = [
+        run_order(table if members is None else replace(table, count=members.draw(stream)),
+                  alpha, stream)
+        for stream in rng.spawn(orders)
+    ]  # fmt: skip
     return Wealths(*np.array(rows).T.copy())
+
+
+class UnitMembers:
+    """Draws of one member of each unit; the units' points are the entries of a table."""
+
+    def __init__(self, units: Units, entries: int) -> None:
+        order = np.argsort(units.unit, kind="stable")
+        self._entry, self._entries = units.point[order], entries
+        self._counts, self._chance = units.counts, units.weights / units.largest
+        self._last = np.cumsum(np.bincount(units.unit, minlength=len(units.counts))) - 1
+        # the shares of a unit's members add up to 1: those of unit u end at u + 1
+        self._ends = np.cumsum(units.share[order])
+
+    def draw(self, rng: np.random.Generator) -> IntArray:
+        """Return how many people of each entry are drawn.
+
+        A unit is kept with chance weight over the largest there can be, then each of its members
+        is drawn with the chance of its share: each in proportion to the weight it has.
+        """
+        unit = np.repeat(np.arange(len(self._counts)), rng.binomial(self._counts, self._chance))
+        place = np.searchsorted(self._ends, unit + rng.random(len(unit)), side="right")
+        first = np.r_[0, self._last + 1][unit]
+        # sums of shares are off by rounding errors, which must not reach into another unit
+        member = self._entry[np.clip(place, first, self._last[unit])]
+        return np.bincount(member, minlength=self._entries)
 
 
 def run_order(
@@ -76,18 +117,18 @@ def bet_after_pilot(
     The pilot's losses, ``past``, fix λ and, with the (blocks, groups) ``design`` of the others,
     who is in which tuple. Their losses are in the urns; what is observed is added to ``past``.
     """
-    strata = _count_strata(past)
+    sums = kernels.sum_blocks(past, _count_strata(past))
     # λ from the pilot and N alone: were it to see the design, people with a large r could come
     # under a large λ, and the lemma would fail
-    stake = _choose_stake(past, strata, int(design.sum()), alpha)
+    stake = _choose_stake(sums, int(design.sum()), alpha)
     means, variances = np.zeros(design.shape), np.zeros(len(design))
-    kernels.fit_cell_means(past, strata, means, variances)
+    kernels.fill_means(past, kernels.fit_effects(sums), means, variances)
     block, take = kernels.plan_tuples(design, means, variances, stake)
     groups = design.shape[1]
     cells = (block[:, None] * groups + np.arange(groups)).ravel()
     # drawn all at once, as who is in which tuple is fixed; `bet_on_tuples` looks at them in turn
-    sums = urns.draw_sums(cells, take.ravel()).reshape(take.shape)
-    log_wealth, gain = kernels.bet_on_tuples(past, strata, block, take, sums, stake)
+    losses = urns.draw_sums(cells, take.ravel()).reshape(take.shape)
+    log_wealth, gain = kernels.bet_on_tuples(past, sums, block, take, losses, stake)
     return log_wealth, stake, float(design.sum()), gain
 
 
@@ -99,9 +140,9 @@ def has_mixed_signs(past: ObservedLosses) -> bool:
     Then the group that fares worst has to be found block by block, which takes more people
     than finding one for a stratum: a longer pilot pays.
     """
-    means, variances = np.zeros(past.people.shape), np.zeros(len(past.people))
-    spread, error, effect = kernels.fit_cell_means(past, _count_strata(past), means, variances)
-    return bool(spread > MIN_SIGN_ERRORS * error and 2 * spread > effect**2)
+    fit = kernels.fit_effects(kernels.sum_blocks(past, _count_strata(past)))
+    effect = kernels.find_widest_effect(fit)
+    return bool(fit.spread > MIN_SIGN_ERRORS * fit.error and 2 * fit.spread > effect**2)
 
 
 def _observe_losses(table: RateTable, pilot: IntArray) -> ObservedLosses:
@@ -116,16 +157,21 @@ def _count_strata(past: ObservedLosses) -> int:
     return int(past.strata.max()) + 1
 
 
-def _choose_stake(past: ObservedLosses, strata: int, people: int, alpha: float) -> float:
+def _choose_stake(sums: BlockSums, people: int, alpha: float) -> float:
     """Return λ: the best against a normal sum with the variance that the pilot lets expect."""
-    size = kernels.estimate_block_size(past.people, float(people))
-    variance = max(people, 1) * kernels.estimate_gain_variance(past, strata, size)
+    size = kernels.estimate_block_size(sums, float(people))
+    variance = max(people, 1) * kernels.estimate_gain_variance(sums, size)
     return min(math.sqrt(2 * math.log(1 / alpha) / variance), MAX_STAKE)
 
 
 def draw_share(count: IntArray, share: float, rng: np.random.Generator) -> IntArray:
     """Return how many people of each entry are drawn, each with the same chance."""
-    return rng.binomial(count, share)
+    ends, people = np.cumsum(count), int(count.sum())
+    if people > MAX_ALIKE * len(count):
+        return rng.binomial(count, share)
+    # one uniform number a person costs a tenth of a binomial draw
+    drawn = np.r_[0, np.cumsum(rng.random(people) < share)]
+    return np.asarray(drawn[ends] - drawn[ends - count])
 
 
 class Urns(Protocol):

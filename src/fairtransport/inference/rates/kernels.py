@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numba import njit
 
+from fairtransport.transport.kernels import njit_without_refcount
+
 if TYPE_CHECKING:
     from fairtransport._core.validation import FloatArray, IntArray
 
@@ -31,7 +33,9 @@ TUPLE_ROUNDS = 8
 MAX_TUPLE_STAKE = 0.8
 """Tuples are cut further until λA is no more than this."""
 REFITS = 32
-"""How often cell means are fitted anew, beside at the beginning of each round."""
+"""How often effects are fitted anew, beside at the beginning of each round."""
+MIN_COMPARED_GROUPS = 2
+"""Groups that a block must have people of for it to tell anything of groups."""
 MAX_BET = 0.9
 """The largest f."""
 MAX_KELLY_MULTIPLE = 4.0
@@ -74,41 +78,54 @@ def plan_tuples(
     -----
     Who is in a tuple depends on the design and the pilot, never on a loss that is not observed yet.
     """
-    blocks, groups = people.shape
-    rounds = np.zeros(blocks, np.int64)
-    for b in range(blocks):
-        total = people[b].sum()
-        others = total - people[b].max()
-        if others == 0:
-            continue
-        # A is at most a tuple's people: so many tuples, if there are people for them, keep λA
-        # below its limit
-        parts = max(TUPLE_ROUNDS, math.ceil(stake * total / MAX_TUPLE_STAKE))
-        g, _ = choose_target(means[b], variances[b], people[b], min(parts, others), stake)
-        partner = 0
-        for s in range(groups):
-            if s != g:
-                partner = max(partner, people[b, s])
-        rounds[b] = min(parts, people[b, g], partner)
+    groups = people.shape[1]
+    rounds = _count_rounds(people, means, variances, stake)
     block = np.empty(rounds.sum(), np.int64)
     take = np.empty((len(block), groups), np.int64)
-    at = 0
     # round after round, not block after block: each block's later tuples profit from all earlier
     # ones
-    for j in range(rounds.max()):
-        for b in range(blocks):
-            if j < rounds[b]:
-                block[at] = b
-                for s in range(groups):
-                    many = people[b, s]
-                    # differences of a rounded line: sizes differ by one at most and add up to the
-                    # group
-                    take[at, s] = many * (j + 1) // rounds[b] - many * j // rounds[b]
-                at += 1
+    active = np.flatnonzero(rounds)
+    at, j = 0, 0
+    while len(active):
+        for b in active:
+            block[at] = b
+            for s in range(groups):
+                many = people[b, s]
+                # differences of a rounded line: sizes differ by one at most and add up to the
+                # group
+                take[at, s] = many * (j + 1) // rounds[b] - many * j // rounds[b]
+            at += 1
+        j += 1
+        active = active[rounds[active] > j]
     return block, take
 
 
 @njit(cache=True)
+def _count_rounds(
+    people: IntArray, means: FloatArray, variances: FloatArray, stake: float
+) -> IntArray:
+    """Return into how many tuples each block is cut."""
+    rounds = np.zeros(len(people), np.int64)
+    for b in range(len(people)):
+        total, largest = 0, 0
+        for s in range(people.shape[1]):
+            total += people[b, s]
+            largest = max(largest, people[b, s])
+        if largest == total:
+            continue
+        # A is at most a tuple's people: so many tuples, if there are people for them, keep λA
+        # below its limit
+        parts = max(TUPLE_ROUNDS, math.ceil(stake * total / MAX_TUPLE_STAKE))
+        g, _ = choose_target(means[b], variances[b], people[b], min(parts, total - largest), stake)
+        partner = 0
+        for s in range(people.shape[1]):
+            if s != g:
+                partner = max(partner, people[b, s])
+        rounds[b] = min(parts, people[b, g], partner)
+    return rounds
+
+
+@njit_without_refcount()
 def choose_target(
     means: FloatArray, variance: float, people: IntArray, parts: int, stake: float
 ) -> tuple[int, float]:
@@ -144,44 +161,151 @@ def choose_target(
 
 @njit(cache=True)
 def bet_on_tuples(
-    past: ObservedLosses,
-    strata: int,
-    block: IntArray,
-    take: IntArray,
-    sums: FloatArray,
+    past: ObservedLosses, sums: BlockSums, block: IntArray, take: IntArray, losses: FloatArray,
     stake: float,
-) -> tuple[float, float]:
+) -> tuple[float, float]:  # fmt: skip
     """Bet on the tuples one after the other; return log W and the sum of A·D.
 
-    ``sums`` has the losses of the people in ``take``; those of a tuple are looked at after its
-    target and f are chosen. What is observed is added to ``past``.
+    ``losses`` has the sums of the people in ``take``; those of a tuple are looked at after its
+    target and f are chosen. What is observed is added to ``past`` and ``sums``.
+
+    Notes
+    -----
+    A block has one tuple a round, so that its guesses are made from its own losses when its turn
+    comes, and nothing is fitted to all blocks again.
     """
-    blocks, groups = past.people.shape
-    means, variances = np.zeros((blocks, groups)), np.zeros(blocks)
+    means = np.zeros(take.shape[1])
     # beyond any block, so that the first tuple is preceded by a fit
-    before, interval = blocks, max(len(block) // REFITS, 1)
+    before, interval = len(past.strata), max(len(block) // REFITS, 1)
     log_wealth, gain = 0.0, 0.0
+    fit = fit_effects(sums)
     for k in range(len(block)):
         b = block[k]
         if b <= before or k % interval == 0:  # a new round, or much was learnt since
-            fit_cell_means(past, strata, means, variances)
+            fit = fit_effects(sums)
         before = b
+        variance = _fill_block_means(past, b, fit, means)
         # from losses observed before this tuple: E[1 + fD | past] <= 1 + λ Σ r over its movers
-        g, f = choose_target(means[b], variances[b], take[k], 1, stake)
+        g, f = choose_target(means, variance, take[k], 1, stake)
         if g >= 0:
             movers, theirs = 0.0, 0.0
-            for s in range(groups):
-                if s != g and means[b, s] <= means[b, g]:
+            for s in range(len(means)):
+                if s != g and means[s] <= means[g]:
                     movers += take[k, s]
-                    theirs += sums[k, s]
-            difference = sums[k, g] / take[k, g] - theirs / movers
+                    theirs += losses[k, s]
+            difference = losses[k, g] / take[k, g] - theirs / movers
             log_wealth += math.log(1.0 + f * difference)
             gain += movers * difference
-        for s in range(groups):
-            # only now may later guesses know of this tuple
+        # only now may later guesses know of this tuple
+        _add_block(sums, past, b, -1.0)
+        for s in range(len(means)):
             past.people[b, s] += take[k, s]
-            past.losses[b, s] += sums[k, s]
+            past.losses[b, s] += losses[k, s]
+        _add_block(sums, past, b, 1.0)
     return log_wealth, gain
+
+
+class BlockSums(NamedTuple):
+    """Sums over blocks that guesses depend on; a block that changes is taken out and added anew.
+
+    With n_s people and losses l_s by group, n and l in all, by stratum: people n_s and losses l;
+    excess l_s − n_s·l/n; products n_s·[s = t] − n_s·n_t/n. Over all blocks: `squares` Σ l_s²/n_s −
+    l²/n, `collisions` n(n − 1), and polynomials in the overall mean o, as a block's variance is
+    one of degree two: `chance` of (groups − 1)·variance, `noise` of Σ (1 − n_s/n)²·variance².
+    """
+
+    people: FloatArray
+    losses: FloatArray
+    excess: FloatArray
+    products: FloatArray
+    squares: FloatArray
+    collisions: FloatArray
+    chance: FloatArray
+    noise: FloatArray
+
+
+class EffectFit(NamedTuple):
+    """What guesses have in common: the mean loss, effects of groups, how far cells are believed.
+
+    ``spread`` is the variance of cells around the effects as moments have it, ``error`` its
+    standard error; a cell's own mean counts as the prior does at ``weight`` people.
+    """
+
+    overall: float
+    effect: FloatArray
+    weight: float
+    spread: float
+    error: float
+
+
+@njit(cache=True)
+def sum_blocks(past: ObservedLosses, strata: int) -> BlockSums:
+    """Return the sums over all blocks."""
+    groups = past.people.shape[1]
+    sums = BlockSums(
+        np.zeros((strata, groups)), np.zeros(strata), np.zeros((strata, groups)),
+        np.zeros((strata, groups, groups)), np.zeros(1), np.zeros(1), np.zeros(3), np.zeros(5),
+    )  # fmt: skip
+    for b in range(len(past.strata)):
+        _add_block(sums, past, b, 1.0)
+    return sums
+
+
+@njit_without_refcount()
+def _add_block(sums: BlockSums, past: ObservedLosses, b: int, sign: float) -> None:
+    """Add a block to the sums, or with sign −1 take it out."""
+    y, groups = past.strata[b], past.people.shape[1]
+    many, total, own_groups = 0.0, 0.0, 0
+    for s in range(groups):
+        many += past.people[b, s]
+    if many == 0.0:
+        return
+    for s in range(groups):
+        if past.people[b, s] > 0.0:
+            total += past.losses[b, s]
+            own_groups += 1
+            sums.people[y, s] += sign * past.people[b, s]
+    sums.losses[y] += sign * total
+    sums.collisions[0] += sign * many * (many - 1.0)
+    if own_groups < MIN_COMPARED_GROUPS:
+        return
+    squares, parts = -total * total / many, 0.0
+    for s in range(groups):
+        own, loss = past.people[b, s], past.losses[b, s]
+        if own > 0.0:
+            sums.excess[y, s] += sign * (loss - own * total / many)
+            sums.products[y, s, s] += sign * own
+            share = sign * own / many
+            for t in range(groups):
+                sums.products[y, s, t] -= share * past.people[b, t]
+            squares += loss * loss / own
+            # the cell is part of the block's mean, so that chance alone moves it by this much less
+            parts += (1.0 - own / many) ** 2
+    sums.squares[0] += sign * squares
+    _add_variance(sums, _variance_polynomial(many, total), sign * (own_groups - 1), sign * parts)
+
+
+@njit_without_refcount()
+def _add_variance(
+    sums: BlockSums, variance: tuple[float, float, float], chance: float, noise: float
+) -> None:
+    """Add multiples of a block's variance and of its square."""
+    v0, v1, v2 = variance
+    for i, v in enumerate((v0, v1, v2)):
+        sums.chance[i] += chance * v
+    for i, v in enumerate((v0 * v0, 2 * v0 * v1, v1 * v1 + 2 * v0 * v2, 2 * v1 * v2, v2 * v2)):
+        sums.noise[i] += noise * v
+
+
+@njit_without_refcount()
+def _variance_polynomial(many: float, total: float) -> tuple[float, float, float]:
+    """Return a block's variance of losses, by powers of the overall mean.
+
+    A block whose few losses agree is not taken for one without variance: the overall mean counts
+    in its own for ``BLOCK_WEIGHT`` people.
+    """
+    own, common = total / (many + BLOCK_WEIGHT), BLOCK_WEIGHT / (many + BLOCK_WEIGHT)
+    return own - own * own + MIN_LOSS_VARIANCE, common - 2.0 * own * common, -common * common
 
 
 @njit(cache=True)
@@ -193,25 +317,52 @@ def fit_cell_means(
     Return by how much cells deviate from their groups' effects: the variance as moments have it
     and its standard error; and the largest difference of two groups' effects in a stratum.
     """
-    overall = estimate_mean_loss(past)
-    sigma = _bernoulli_variance(overall)
-    effect = _shrink_effects(past, strata, sigma)
-    variance, error = _estimate_cell_spread(past, effect, overall, variances)
-    # beside a prior guess, each by its precision
-    precision, prior = 1.0 / (error * error + TINY), 1.0 / CELL_SPREAD**4
-    spread = (max(variance, 0.0) * precision + CELL_SPREAD**2 * prior) / (precision + prior)
-    # where no deviations were found their prior weight must stay finite
-    _fill_means(past, effect, sigma / max(spread, MIN_CELL_SPREAD**2), means)
-    widest = 0.0
-    for y in range(strata):
-        widest = max(widest, effect[y].max() - effect[y].min())
-    return variance, error, widest
+    fit = fit_effects(sum_blocks(past, strata))
+    fill_means(past, fit, means, variances)
+    return fit.spread, fit.error, find_widest_effect(fit)
 
 
 @njit(cache=True)
-def estimate_mean_loss(past: ObservedLosses) -> float:
-    """Return the mean of all observed losses, drawn a little towards one half."""
-    return float((past.losses.sum() + 1.0) / (past.people.sum() + 2.0))
+def find_widest_effect(fit: EffectFit) -> float:
+    """Return the largest difference of two groups' effects in a stratum."""
+    widest = 0.0
+    for y in range(len(fit.effect)):
+        widest = max(widest, fit.effect[y].max() - fit.effect[y].min())
+    return widest
+
+
+@njit(cache=True)
+def fill_means(
+    past: ObservedLosses, fit: EffectFit, means: FloatArray, variances: FloatArray
+) -> None:
+    """Fill the guessed means and variances of all blocks."""
+    for b in range(len(means)):
+        variances[b] = _fill_block_means(past, b, fit, means[b])
+
+
+@njit(cache=True)
+def fit_effects(sums: BlockSums) -> EffectFit:
+    """Fit what guesses have in common."""
+    # drawn a little towards one half
+    o = (sums.losses.sum() + 1.0) / (sums.people.sum() + 2.0)
+    sigma = _bernoulli_variance(o)
+    effect, pairs = np.zeros(sums.excess.shape), 0.0
+    deviation = sums.squares[0] - (sums.chance[0] + o * (sums.chance[1] + o * sums.chance[2]))
+    for y in range(len(effect)):
+        for s in range(len(effect[y])):
+            effect[y, s] = _shrink_effect(sums, y, s, sigma)
+            pairs += sums.products[y, s, s]
+        # what is left of the squares once the effects are taken out of the means
+        deviation += effect[y] @ (sums.products[y] @ effect[y]) - 2.0 * (sums.excess[y] @ effect[y])
+    noise = 0.0
+    for i in range(len(sums.noise)):
+        noise += sums.noise[i] * o**i
+    spread, error = deviation / max(pairs, 1.0), math.sqrt(max(2.0 * noise, 0.0)) / max(pairs, TINY)
+    # beside a prior guess, each by its precision
+    precision, prior = 1.0 / (error * error + TINY), 1.0 / CELL_SPREAD**4
+    believed = (max(spread, 0.0) * precision + CELL_SPREAD**2 * prior) / (precision + prior)
+    # where no deviations were found their prior weight must stay finite
+    return EffectFit(o, effect, sigma / max(believed, MIN_CELL_SPREAD**2), spread, error)
 
 
 @njit(cache=True)
@@ -220,110 +371,50 @@ def _bernoulli_variance(mean: float) -> float:
     return float(max(mean * (1.0 - mean), 0.01))
 
 
-@njit(cache=True)
-def _shrink_effects(past: ObservedLosses, strata: int, sigma: float) -> FloatArray:
-    """Return the guessed effect of each stratum and group, on average 0 over people.
+@njit_without_refcount()
+def _shrink_effect(sums: BlockSums, y: int, s: int, sigma: float) -> float:
+    """Return the guessed effect of a group in a stratum, on average 0 over people.
 
     Notes
     -----
-    A difference d from the others with weight w is shrunken as a normal prior of variance
-    ``GROUP_SPREAD``² asks: d/(w + σ²/τ²) if d is the weighted sum. The difference from the *others*
-    times their share is that from the whole.
+    Mantel and Haenszel's: w = n_s(n − n_s)/n is one over the variance of a block's difference
+    from the others, in units of a loss's, and the excess is that difference times w. A sum d of
+    weight w is shrunken as a normal prior of variance ``GROUP_SPREAD``² asks: d/(w + σ²/τ²). The
+    difference from the *others* times their share is that from the whole.
     """
-    effect, weight, people = estimate_group_effects(past, strata)
-    for y in range(strata):
-        many = people[y].sum()
-        for s in range(effect.shape[1]):
-            if weight[y, s] > 0.0:
-                share = people[y, s] / many
-                effect[y, s] *= (1.0 - share) / (weight[y, s] + sigma / GROUP_SPREAD**2)
-    return effect
+    if sums.products[y, s, s] <= 0.0:
+        return 0.0
+    others = 1.0 - sums.people[y, s] / sums.people[y].sum()
+    shrunken = sums.excess[y, s] / (sums.products[y, s, s] + sigma / GROUP_SPREAD**2)
+    return float(others * shrunken)
 
 
-@njit(cache=True)
-def estimate_group_effects(
-    past: ObservedLosses, strata: int
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return, by stratum and group: the weighted difference from the rest, its weight, people."""
-    blocks, groups = past.people.shape
-    difference = np.zeros((strata, groups))
-    weight = np.zeros((strata, groups))
-    people = np.zeros((strata, groups))
-    for b in range(blocks):
-        y = past.strata[b]
-        many, total = 0.0, 0.0
-        for s in range(groups):
-            many += past.people[b, s]
+@njit_without_refcount()
+def _fill_block_means(past: ObservedLosses, b: int, fit: EffectFit, means: FloatArray) -> float:
+    """Fill the guessed means of a block's groups, and return its variance of losses."""
+    effect, weight = fit.effect[past.strata[b]], fit.weight
+    base, believed, many, total = 0.0, 0.0, 0.0, 0.0
+    for s in range(len(means)):
+        own = past.people[b, s]
+        means[s] = effect[s]
+        if own > 0.0:
+            many += own
             total += past.losses[b, s]
-        for s in range(groups):
-            own = past.people[b, s]
-            people[y, s] += own
-            if 0.0 < own < many:
-                # Mantel and Haenszel: one over the variance of the difference, in units of a loss's
-                w = own * (many - own) / many
-                rest = (total - past.losses[b, s]) / (many - own)
-                difference[y, s] += w * (past.losses[b, s] / own - rest)
-                weight[y, s] += w
-    return difference, weight, people
+            base += (past.losses[b, s] - own * effect[s]) / (own + weight)
+            believed += own / (own + weight)
+    for s in range(len(means)):
+        own = past.people[b, s]
+        if own > 0.0:
+            # the block's level is the mean of what its cells leave, each by how far it is
+            # believed
+            z = past.losses[b, s] / own - effect[s] - base / believed
+            means[s] += own / (own + weight) * z
+    v0, v1, v2 = _variance_polynomial(many, total)
+    return float(v0 + fit.overall * (v1 + fit.overall * v2))
 
 
 @njit(cache=True)
-def _estimate_cell_spread(
-    past: ObservedLosses, effect: FloatArray, overall: float, variances: FloatArray
-) -> tuple[float, float]:
-    """Return the variance of cells around their groups' effects, by moments, and its error.
-
-    Fill the blocks' variances of losses.
-    """
-    blocks, groups = past.people.shape
-    excess, pairs, noise = 0.0, 0.0, 0.0
-    for b in range(blocks):
-        y = past.strata[b]
-        many, total, rest = 0.0, 0.0, 0.0
-        for s in range(groups):
-            many += past.people[b, s]
-            total += past.losses[b, s]
-            rest += past.losses[b, s] - past.people[b, s] * effect[y, s]
-        # a block whose few losses agree is not taken for one without variance
-        mean = (total + BLOCK_WEIGHT * overall) / (many + BLOCK_WEIGHT)
-        variances[b] = mean * (1.0 - mean) + MIN_LOSS_VARIANCE
-        for s in range(groups):
-            own = past.people[b, s]
-            if 0.0 < own < many:
-                z = past.losses[b, s] / own - rest / many - effect[y, s]
-                # the cell is part of the block's mean, so that chance alone moves z by this much
-                # less
-                part = 1.0 - own / many
-                excess += own * z * z - part * variances[b]
-                noise += 2.0 * (part * variances[b]) ** 2
-                pairs += own * part
-    return excess / max(pairs, 1.0), math.sqrt(noise) / max(pairs, TINY)
-
-
-@njit(cache=True)
-def _fill_means(past: ObservedLosses, effect: FloatArray, weight: float, means: FloatArray) -> None:
-    """Fill the guessed means; a cell's own mean counts as the prior does at ``weight`` people."""
-    blocks, groups = past.people.shape
-    for b in range(blocks):
-        y = past.strata[b]
-        base, total = 0.0, 0.0
-        for s in range(groups):
-            own = past.people[b, s]
-            means[b, s] = effect[y, s]
-            if own > 0.0:
-                base += (past.losses[b, s] - own * effect[y, s]) / (own + weight)
-                total += own / (own + weight)
-        for s in range(groups):
-            own = past.people[b, s]
-            if own > 0.0:
-                # the block's level is the mean of what its cells leave, each by how far it is
-                # believed
-                z = past.losses[b, s] / own - effect[y, s] - base / total
-                means[b, s] += own / (own + weight) * z
-
-
-@njit(cache=True)
-def estimate_block_size(people: FloatArray, to_come: float) -> float:
+def estimate_block_size(sums: BlockSums, to_come: float) -> float:
     """Return how many people to come share a person's block, from collisions in the pilot.
 
     Notes
@@ -331,16 +422,13 @@ def estimate_block_size(people: FloatArray, to_come: float) -> float:
     Two people of the pilot are in one block with the chance that any two are: ordered pairs that
     collide, over all of them, estimate it. Half a collision is added, so that it is never 0.
     """
-    pilot, collisions = 0.0, 0.5
-    for b in range(len(people)):
-        many = people[b].sum()
-        pilot += many
-        collisions += many * (many - 1.0)
+    pilot = sums.people.sum()
+    collisions = 0.5 + sums.collisions[0]
     return float(1.0 + to_come * collisions / max(pilot * (pilot - 1.0), 1.0))
 
 
 @njit(cache=True)
-def estimate_gain_variance(past: ObservedLosses, strata: int, size: float) -> float:
+def estimate_gain_variance(sums: BlockSums, size: float) -> float:
     """Estimate the variance of what people gain when moved, a person, from the pilot.
 
     With a share p of targets in blocks of ``size`` people, a block has one with probability
@@ -352,23 +440,18 @@ def estimate_gain_variance(past: ObservedLosses, strata: int, size: float) -> fl
     Which group will be the target is not known: logarithms of the variance are averaged over
     groups, weighted by how much their standardised differences speak for them.
     """
-    difference, weight, people = estimate_group_effects(past, strata)
-    groups = people.shape[1]
-    sums = np.zeros(strata)
-    for b in range(len(past.strata)):
-        sums[past.strata[b]] += past.losses[b].sum()
     total, all_people = 0.0, 0.0
-    for y in range(strata):
-        many = people[y].sum()
+    for y in range(len(sums.people)):
+        many = sums.people[y].sum()
         if many == 0.0:
             continue
-        sigma = _bernoulli_variance((sums[y] + 1.0) / (many + 2.0))
+        sigma = _bernoulli_variance((sums.losses[y] + 1.0) / (many + 2.0))
         chances, logs = 0.0, 0.0
-        for s in range(groups):
-            p = people[y, s] / many
+        for s in range(sums.people.shape[1]):
+            p = sums.people[y, s] / many
             if p == 0.0:
                 continue
-            score = difference[y, s] / math.sqrt(sigma * max(weight[y, s], 1.0))
+            score = sums.excess[y, s] / math.sqrt(sigma * max(sums.products[y, s, s], 1.0))
             # clamped, so that a chance stays a number and no group is ever ruled out
             chance = math.exp(SHARPNESS * min(max(score, -MAX_SCORE), MAX_SCORE))
             q = 1.0 - math.exp(-size * p)
@@ -464,3 +547,19 @@ def deal_losses(
                 at += 1
             result[b, s] = total
         first = end
+
+
+@njit(cache=True)
+def deal_units(
+    losses: FloatArray, cell: IntArray, run_end: IntArray, start: IntArray, end: IntArray,
+    uniform: FloatArray, unit_uniform: FloatArray, result: FloatArray,
+) -> None:  # fmt: skip
+    """Deal one table: losses of whole units among units up to ``end``, then inside runs."""
+    for u in range(len(end)):
+        shift = start[u + int(unit_uniform[u] * (end[u] - u))] - start[u]
+        for i in range(start[u], start[u + 1]):
+            losses[i], losses[i + shift] = losses[i + shift], losses[i]
+        for i in range(start[u], start[u + 1]):
+            j = i + int(uniform[i] * (run_end[i] - i))
+            losses[i], losses[j] = losses[j], losses[i]
+            result[cell[i]] += losses[i]

@@ -21,13 +21,14 @@ from fairtransport._core.validation import (
 from fairtransport.errors import InputError, param
 from fairtransport.inference.finite.least_wealth import log_best_mean
 from fairtransport.inference.laws import MAX_LOG_EVIDENCE, SamplingLaw
-from fairtransport.inference.rates.table import Columns, as_list, rate_table
+from fairtransport.inference.rates.table import Columns, as_list, count_entries
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike
 
+    from fairtransport._core.units import Units
     from fairtransport._core.validation import BoolArray, FloatArray, IntArray
     from fairtransport.inference.rates.betting import Wealths
     from fairtransport.inference.rates.table import RateTable
@@ -49,6 +50,7 @@ def rate_law(
     alpha: float = 0.05,
     orders: int | None = None,
     rng: int | np.random.Generator | None = None,
+    units: Units | None = None,
 ) -> RateLaw:
     """Return what a sample says about R, the rise of the mean loss by groups among people alike.
 
@@ -75,6 +77,10 @@ def rate_law(
         64 if left out, 16 for more than 100 000 people.
     rng
         A seed or a generator.
+    units
+        Clusters or weights of an audit, whose points are the rows; rows are independent people
+        if left out. In each order one member of each unit is bet on, and the permutation test
+        deals out whole units.
 
     Returns
     -------
@@ -101,7 +107,7 @@ def rate_law(
     if orders is not None:
         check_integer("orders", orders, at_least=1, at_most=10_000)
     random = check_generator("rng", rng)
-    table = rate_table(blocks, groups, losses, counts=counts, strata=strata, loss_range=loss_range)
+    table, entry = count_entries(blocks, groups, losses, counts, strata, loss_range)
     if table.groups == 1:
         msg = f"{param('groups')} must have two values or more, got one"
         raise InputError(msg)
@@ -110,7 +116,19 @@ def rate_law(
         if orders is None
         else int(orders)
     )
-    return RateLaw(table, level, many, int(random.integers(2**63)))
+    members = None if units is None else _check_limit(units).move(entry)
+    return RateLaw(table, level, many, int(random.integers(2**63)), members)
+
+
+def _check_limit(units: Units) -> Units:
+    """Return units whose weights have a limit that was known before the data."""
+    if units.limit is None:
+        msg = (
+            f"{param('units')} must have a largest weight that is declared before the data, got "
+            f"units of {short_repr(units.name)} without one"
+        )
+        raise InputError(msg)
+    return units
 
 
 def rate_laws(
@@ -124,6 +142,7 @@ def rate_laws(
     alpha: float = 0.05,
     orders: int | None = None,
     rng: int | np.random.Generator | None = None,
+    units: Units | None = None,
 ) -> dict[str, RateLaw]:
     """Return what a sample says about R of each sensitive feature, the others held fixed.
 
@@ -132,7 +151,7 @@ def rate_laws(
 
     Parameters
     ----------
-    blocks, losses, counts, strata, loss_range, alpha, orders, rng
+    blocks, losses, counts, strata, loss_range, alpha, orders, rng, units
         As for `rate_law`.
     sensitive
         The sensitive features, by name.
@@ -170,7 +189,7 @@ def rate_laws(
         name: rate_law(
             [*alike, *(other for key, other in sensitive.items() if key != name)], column, losses,
             counts=counts, strata=strata, loss_range=loss_range, alpha=alpha, orders=orders,
-            rng=stream,
+            rng=stream, units=units,
         )
         for (name, column), stream in zip(sensitive.items(), streams, strict=True)
     }  # fmt: skip
@@ -261,6 +280,8 @@ class RateLaw:
         The number of random orders in which people are bet on.
     seed
         Of all that is drawn.
+    units
+        Units whose points are the table's entries; None if people are independent.
 
     Notes
     -----
@@ -283,6 +304,7 @@ class RateLaw:
     alpha: float
     orders: int
     seed: int
+    units: Units | None = None
 
     def _stream(self, purpose: int) -> np.random.Generator:
         """Return the generator of one purpose: 0 the orders, 1 the permutations, 2 the certificate.
@@ -306,7 +328,7 @@ class RateLaw:
         """Results of the bets on the random orders."""
         from fairtransport.inference.rates.betting import run_orders
 
-        return run_orders(self.table, self.orders, self.alpha, self._stream(0))
+        return run_orders(self.table, self.orders, self.alpha, self._stream(0), self.units)
 
     @property
     def estimate(self) -> float:
@@ -320,10 +342,14 @@ class RateLaw:
     @property
     def plug_in(self) -> float:
         """R of the observed cell means, a maximum of noisy means: biased upwards."""
-        people = self.table.people
-        means = np.where(people > 0, self.table.losses / np.maximum(people, 1), -np.inf)
+        table, units = self.table, self.units
+        mass = (
+            table.count if units is None else np.bincount(units.point, units.mass, len(table.count))
+        )
+        people, losses = table.sum_by_cell(mass), table.sum_by_cell(mass * table.value)
+        means = np.where(people > 0, losses / np.where(people > 0, people, 1), -np.inf)
         rise = people * (means.max(axis=1, keepdims=True) - np.where(people > 0, means, 0))
-        return float(rise.sum() / self.n) * self.table.width
+        return float(rise.sum() / mass.sum()) * table.width
 
     def evalue(self, delta: float = 0.0) -> float:
         """Return evidence against R <= δ whose mean is at most 1 under it: 20 rejects at 5 %."""
@@ -340,6 +366,7 @@ class RateLaw:
 
     def lower_bound_here(self, alpha: float = 0.05) -> float:
         """Return the same for the mean of r over the people of this sample, given their design."""
+        self._check_independent("lower_bound_here")
         return self._bound(alpha, here=True)
 
     def certificate(self, alpha: float = 0.05) -> RateCertificate | None:
@@ -348,6 +375,7 @@ class RateLaw:
         There is none with more than two groups, nor without blocks that have two or more people
         of both.
         """
+        self._check_independent("certificate")
         level = check_number("alpha", alpha, above=0, below=1)
         return certify_rate(self.table, level, self.orders, self._stream(2))
 
@@ -356,11 +384,13 @@ class RateLaw:
         """The p-value of the exact stratified permutation test.
 
         Its hypothesis: losses do not depend on the group given the block. For losses of two
-        values that is R = 0; otherwise R = 0 is a weaker statement.
+        values that is R = 0; otherwise R = 0 is a weaker statement. Deals end with the 20th that
+        is at least as extreme as the sample: p = 20/l if that is deal l, else (g + 1)/2000 for g
+        of 1999 deals. With units it is about all losses of a unit together, as sampled.
         """
         from fairtransport.inference.rates.permutation import permutation_pvalue
 
-        return permutation_pvalue(self.table, RESAMPLES, self._stream(1))
+        return permutation_pvalue(self.table, RESAMPLES, self._stream(1), self.units)
 
     def sentence(self, feature: str, alpha: float = 0.05) -> str:
         """Return what was found, in words; wrong with probability at most α.
@@ -398,6 +428,12 @@ class RateLaw:
         bound = self.lower_bound(alpha)
         least = round_down(bound) if bound > 0 else None
         return format_rate_sentence(feature, pvalue=f"p = {p:.2g}", bound=least, alpha=alpha)
+
+    def _check_independent(self, name: str) -> None:
+        """Refuse what is proved for independent people alone, where there are units."""
+        if self.units is not None:
+            msg = f"{param(name)} is for independent people, got units of {self.units.name!r}"
+            raise InputError(msg)
 
     def _scaled(self, delta: float) -> float:
         """Return δ in units of the loss's range, in which tables hold losses."""

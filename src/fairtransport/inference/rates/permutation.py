@@ -3,105 +3,259 @@
 If loss and group are independent given the block, every way of dealing out a block's losses is
 as likely as what was observed. For losses of two values that is R = 0. Two statistics are used: one
 finds groups that fare worse across the blocks of a stratum, one finds differences of any sign,
-block by block. The smaller of their two ranks among all draws is ranked once more among those of
-the draws, so that the level is exact for both together.
+block by block. Both are standardised by deals of their own, and the larger is tested. Deals end
+early by Besag and Clifford's sequential rule (Biometrika 78, 1991).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from fairtransport.inference.rates.betting import MAX_ALIKE, MAX_SHUFFLED
-from fairtransport.inference.rates.kernels import compute_statistics, deal_losses
+from fairtransport.inference.rates.kernels import compute_statistics, deal_losses, deal_units
 
 if TYPE_CHECKING:
-    from fairtransport._core.validation import FloatArray
+    from collections.abc import Callable
+
+    from fairtransport._core.units import Units
+    from fairtransport._core.validation import BoolArray, FloatArray, IntArray
     from fairtransport.inference.rates.table import RateTable
 
 TINY = 1e-12
 """A variance that is a rounding error."""
 MAX_PERMUTED_SUMS = 2_000_000
 """Numbers that are drawn at a time."""
+MAX_EXCEEDANCES = 20
+"""Deals at least as extreme as the sample after which no more are made."""
+CALIBRATION_DEALS = 50
+"""Deals that the two statistics are standardised by."""
+ROUNDING = 1e-9
+"""Standardised statistics that differ by less are equal: sums in another order differ so much."""
 
 
-def permutation_pvalue(table: RateTable, resamples: int, rng: np.random.Generator) -> float:
+class Standards(NamedTuple):
+    """Mean and variance of the two statistics over deals; a variance of 0 means no information."""
+
+    mean: FloatArray
+    variance: FloatArray
+
+    def combine(self, statistics: FloatArray) -> FloatArray:
+        """Return the larger of the two statistics of each table, as standard normal quantiles.
+
+        Notes
+        -----
+        Wilson and Hilferty: the cube root of a gamma variable over its mean is nearly normal.
+        """
+        varies = self.variance > TINY * self.mean**2
+        if not varies.any():
+            return np.zeros(len(statistics))
+        mean = self.mean[varies]
+        error = self.variance[varies] / (9 * mean**2)
+        roots = np.cbrt(statistics[:, varies] / mean)
+        return np.asarray(((roots - 1 + error) / np.sqrt(error)).max(axis=1))
+
+
+def permutation_pvalue(
+    table: RateTable, resamples: int, rng: np.random.Generator, units: Units | None = None
+) -> float:
     """Return the p-value of "losses do not depend on the group, given the block".
 
-    The observed table counts as one of the draws, so that it is at least 1/(resamples + 1) and
-    at most α with probability at most α, at every n.
+    It is at most α with probability at most α, at every n. With ``units``, whose points are the
+    entries of the table, whole units are dealt out: the hypothesis is then that the losses of a
+    unit's members, together, do not depend on their groups.
+
+    Notes
+    -----
+    Blocks with people of one group, or with one loss, are the same in every deal. How statistics
+    are standardised depends on deals made for that alone, so that sample and deals are
+    exchangeable under the hypothesis.
     """
-    shared = table.shared
-    if not shared.any():
+    informative = table.shared & (find_block_variances(table) > 0)
+    if not informative.any():
         return 1.0
-    # the observed table is one of the draws: that makes the level exact at any number of them
-    draws = [compute_table_statistics(table, table.losses[None])]
-    at_a_time = max(1, MAX_PERMUTED_SUMS // table.cells)
-    for first in range(0, resamples, at_a_time):
-        many = min(at_a_time, resamples - first)
-        few = table.n <= max(MAX_SHUFFLED, MAX_ALIKE * len(table.count))
-        deal_tables = _deal_by_shuffling if few else _deal_by_counts
-        draws.append(compute_table_statistics(table, deal_tables(table, many, rng)))
-    return combine_pvalues(np.concatenate(draws))
+    deck = build_deck(table.select(informative)) if units is None else UnitDeck(table, units)
+    standards = fit_standards(deck, rng)
+    observed = standards.combine(deck.compute_statistics(deck.table.losses[None]))[0]
+
+    def exceed(many: int) -> BoolArray:
+        """Return which of some further deals are at least as extreme as the sample."""
+        statistics = deck.compute_statistics(deck.deal(many, rng))
+        return np.asarray(standards.combine(statistics) >= observed - ROUNDING)
+
+    return find_sequential_pvalue(exceed, resamples, deck.max_deals)
 
 
-def combine_pvalues(draws: FloatArray) -> float:
-    """Return the p-value of the first row: the rank of the smaller of its two ranks."""
-    # sums in another order differ in the last digits: nearly equal is equal
-    rounded = np.round(draws, 9)
-    ranks = [
-        len(column) - np.searchsorted(np.sort(column), column, side="left") for column in rounded.T
-    ]
-    # the smaller of two ranks is not uniform; ranked among the draws' own it is again
-    least = np.min(ranks, axis=0)
-    return float(np.mean(least <= least[0]))
+def find_sequential_pvalue(
+    exceed: Callable[[int], BoolArray], resamples: int, max_batch: int = MAX_EXCEEDANCES
+) -> float:
+    """Return Besag and Clifford's p-value: h/l if the h-th exceedance is deal l, else (g+1)/(n+1).
 
-
-def compute_table_statistics(table: RateTable, losses: FloatArray) -> FloatArray:
-    """Return (tables, 2) statistics of (tables, blocks, groups) sums of losses.
-
-    The first adds up, over strata, the largest squared standardised excess of a group; the
-    second, over blocks, the chi-squared distance of the groups' means from the block's.
+    Notes
+    -----
+    h/l or less means fewer than h exceedances among the first l − 1 deals: of l exchangeable
+    numbers the sample's is one of the h largest, which has a chance of at most h/l.
     """
-    people = table.people
-    many = people.sum(axis=1)
+    exceedances, dealt = 0, 0
+    while dealt < resamples:
+        many = min(MAX_EXCEEDANCES, max_batch, resamples - dealt)
+        totals = exceedances + np.cumsum(exceed(many))
+        if totals[-1] >= MAX_EXCEEDANCES:
+            last = dealt + 1 + int(np.argmax(totals >= MAX_EXCEEDANCES))
+            return MAX_EXCEEDANCES / last
+        exceedances, dealt = int(totals[-1]), dealt + many
+    return (exceedances + 1) / (resamples + 1)
+
+
+def fit_standards(deck: Deck, rng: np.random.Generator) -> Standards:
+    """Return mean and variance of the statistics over deals made for this purpose."""
+    statistics = np.concatenate([
+        deck.compute_statistics(deck.deal(min(deck.max_deals, CALIBRATION_DEALS - first), rng))
+        for first in range(0, CALIBRATION_DEALS, deck.max_deals)
+    ])  # fmt: skip
+    return Standards(statistics.mean(axis=0), statistics.var(axis=0))
+
+
+def find_block_variances(table: RateTable) -> FloatArray:
+    """Return the variance of the losses of each block; 0 where it is a rounding error."""
+    many, total = table.people.sum(axis=1), table.losses.sum(axis=1)
     squares = table.sum_by_cell(table.count * table.value**2).sum(axis=1)
-    total = table.losses.sum(axis=1)
     variance = np.maximum(squares - total**2 / many, 0) / np.maximum(many - 1, 1)
     # losses that are all alike leave a rounding error, which must not be divided by
-    variance[variance < TINY] = 0
-    return compute_statistics(
-        losses, people.astype(float), total / many, variance, table.strata,
-        int(table.strata.max()) + 1,
-    )  # fmt: skip
+    return np.where(variance < TINY, 0.0, variance)
 
 
-def _deal_by_shuffling(table: RateTable, many: int, rng: np.random.Generator) -> FloatArray:
-    """Deal out the losses of each block by shuffling them."""
-    losses = np.repeat(table.value, table.count)
-    result = np.empty((many, table.blocks, table.groups))
-    people = table.people
-    for i in range(many):
-        deal_losses(losses, people, rng.random(len(losses)), result[i])
-    return result
+def build_deck(table: RateTable) -> Deck:
+    """Return the losses of independent people as they are dealt out fastest."""
+    few = table.n <= max(MAX_SHUFFLED, MAX_ALIKE * len(table.count))
+    return ShuffledDeck(table) if few else CountedDeck(table)
 
 
-def _deal_by_counts(table: RateTable, many: int, rng: np.random.Generator) -> FloatArray:
-    """Deal out the losses of each block by hypergeometric draws, group after group."""
-    values, place = np.unique(table.value, return_inverse=True)
-    block = table.cell // table.groups
-    people = np.zeros((table.blocks, len(values)), np.int64)
-    np.add.at(people, (block, place), table.count)
-    rest = np.broadcast_to(people, (many, *people.shape)).copy()
-    result = np.zeros((many, table.blocks, table.groups))
-    for s in range(table.groups):
-        missing = np.broadcast_to(table.people[:, s], (many, table.blocks)).copy()
-        others = rest.sum(axis=2)
-        for v, value in enumerate(values):
-            others -= rest[:, :, v]
-            draws = rng.hypergeometric(rest[:, :, v], others, missing)
-            rest[:, :, v] -= draws
-            missing -= draws
-            result[:, :, s] += draws * value
-    return result
+class Deck:
+    """Losses to be dealt out anew."""
+
+    def __init__(self, table: RateTable) -> None:
+        self.table = table
+        self._people = table.people.astype(float)
+        self._mean = table.losses.sum(axis=1) / table.people.sum(axis=1)
+        self._variance = find_block_variances(table)
+        self.max_deals = max(1, MAX_PERMUTED_SUMS // table.cells)
+
+    def deal(self, many: int, rng: np.random.Generator) -> FloatArray:
+        """Return (many, blocks, groups) sums of losses."""
+        raise NotImplementedError
+
+    def compute_statistics(self, losses: FloatArray) -> FloatArray:
+        """Return (tables, 2) statistics of (tables, blocks, groups) sums of losses.
+
+        The first adds up, over strata, the largest squared standardised excess of a group; the
+        second, over blocks, the chi-squared distance of the groups' means from the block's.
+        """
+        strata = self.table.strata
+        return compute_statistics(
+            losses, self._people, self._mean, self._variance, strata, int(strata.max()) + 1
+        )
+
+
+class ShuffledDeck(Deck):
+    """Losses that are shuffled in each block."""
+
+    def __init__(self, table: RateTable) -> None:
+        super().__init__(table)
+        self._losses = np.repeat(table.value, table.count)
+
+    def deal(self, many: int, rng: np.random.Generator) -> FloatArray:
+        """Deal out the losses of each block by shuffling them."""
+        result = np.empty((many, *self.table.people.shape))
+        for sums in result:
+            deal_losses(self._losses, self.table.people, rng.random(len(self._losses)), sums)
+        return result
+
+
+class CountedDeck(Deck):
+    """Losses that are counted in each block by value."""
+
+    def __init__(self, table: RateTable) -> None:
+        super().__init__(table)
+        self._values, place = np.unique(table.value, return_inverse=True)
+        self._counts = np.zeros((table.blocks, len(self._values)), np.int64)
+        np.add.at(self._counts, (table.cell // table.groups, place), table.count)
+
+    def deal(self, many: int, rng: np.random.Generator) -> FloatArray:
+        """Deal out the losses of each block by hypergeometric draws, group after group."""
+        table = self.table
+        rest = np.broadcast_to(self._counts, (many, *self._counts.shape)).copy()
+        result = np.zeros((many, table.blocks, table.groups))
+        for s in range(table.groups - 1):
+            missing = np.broadcast_to(table.people[:, s], (many, table.blocks)).copy()
+            others = rest.sum(axis=2)
+            for v, value in enumerate(self._values[:-1]):
+                others -= rest[:, :, v]
+                draws = rng.hypergeometric(rest[:, :, v], others, missing)
+                rest[:, :, v] -= draws
+                missing -= draws
+                result[:, :, s] += draws * value
+            # nothing is left to chance for the last value, nor for the last group
+            rest[:, :, -1] -= missing
+            result[:, :, s] += missing * self._values[-1]
+        result[:, :, -1] = rest @ self._values
+        return result
+
+
+class UnitDeck(Deck):
+    """Losses of whole units, dealt out among units whose members are in the same blocks.
+
+    Notes
+    -----
+    Under the hypothesis the law of a unit's losses depends on its members' blocks alone. So the
+    losses of units with the same blocks are exchangeable as wholes, and those of one unit in one
+    block among each other.
+    """
+
+    def __init__(self, table: RateTable, units: Units) -> None:
+        super().__init__(table)
+        unit, entry = _list_members(units)
+        block = table.cell[entry] // table.groups
+        order = np.lexsort((block, unit))
+        kind = _number_units(unit[order], block[order])
+        # units of the same blocks one after the other, members of the same block in each of them
+        order = order[np.argsort(kind[unit[order]], kind="stable")]
+        self._cell, self._losses = table.cell[entry[order]], table.value[entry[order]]
+        unit, block = unit[order], block[order]
+        self._start = np.r_[0, np.flatnonzero(np.diff(unit)) + 1, len(unit)]
+        kinds = kind[unit[self._start[:-1]]]
+        self._end = np.searchsorted(kinds, kinds, side="right")
+        run = np.cumsum(np.r_[True, (np.diff(unit) != 0) | (np.diff(block) != 0)])
+        self._run_end = np.searchsorted(run, run, side="right")
+
+    def deal(self, many: int, rng: np.random.Generator) -> FloatArray:
+        """Deal out units among those with the same blocks, and losses inside units and blocks."""
+        result = np.zeros((many, *self.table.people.shape))
+        for sums in result:
+            uniform = rng.random(len(self._losses)), rng.random(len(self._end))
+            deal_units(
+                self._losses, self._cell, self._run_end, self._start, self._end, *uniform,
+                sums.reshape(-1),
+            )  # fmt: skip
+        return result
+
+
+def _list_members(units: Units) -> tuple[IntArray, IntArray]:
+    """Return unit and entry of each member; copies of a kind of unit are units of their own."""
+    copies = units.counts[units.unit]
+    many = units.people * copies
+    first = (np.cumsum(units.counts) - units.counts)[units.unit]
+    place = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
+    return np.repeat(first, many) + place % np.repeat(copies, many), np.repeat(units.point, many)
+
+
+def _number_units(unit: IntArray, block: IntArray) -> IntArray:
+    """Return a number for each unit, the same where members are in the same blocks."""
+    ends = np.cumsum(np.bincount(unit))
+    kinds: dict[bytes, int] = {}
+    return np.array([
+        kinds.setdefault(block[low:high].tobytes(), len(kinds))
+        for low, high in pairwise([0, *ends.tolist()])
+    ])  # fmt: skip

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 Columns: TypeAlias = "ArrayLike | Sequence[ArrayLike]"
 """One column, or several that count together."""
 
+MAX_DENSE_RANGE = 8
+"""Integers are ranked without sorting if their range is below so many times their number."""
 MAX_CELL_PEOPLE = 10**9 - 1
 """People that a cell can hold: numpy draws hypergeometrically from no more."""
 
@@ -105,6 +107,16 @@ class RateTable:
         """The share of the people who are in such a block."""
         return float(self.people[self.shared].sum() / self.n)
 
+    def select(self, blocks: BoolArray) -> RateTable:
+        """Return the table of some blocks."""
+        places = np.cumsum(blocks) - 1
+        block, group = np.divmod(self.cell, self.groups)
+        keep = blocks[block]
+        return replace(
+            self, cell=places[block[keep]] * self.groups + group[keep], value=self.value[keep],
+            count=self.count[keep], strata=self.strata[blocks],
+        )  # fmt: skip
+
     def sum_by_cell(self, entries: NDArray[np.number]) -> FloatArray:
         """Return (blocks, groups) the sums of one number per entry, such as ``table.count``."""
         sums = np.bincount(self.cell, entries.astype(float), minlength=self.cells).astype(float)
@@ -156,6 +168,14 @@ def rate_table(
     >>> table.people.tolist()
     [[1, 1], [1, 0]]
     """
+    return count_entries(blocks, groups, losses, counts, strata, loss_range)[0]
+
+
+def count_entries(
+    blocks: Columns, groups: Columns, losses: ArrayLike, counts: ArrayLike | None,
+    strata: ArrayLike | None, loss_range: tuple[float, float],
+) -> tuple[RateTable, IntArray]:  # fmt: skip
+    """Return the table, and the entry of each row; -1 for rows that stand for nobody."""
     values = check_float_array("losses", losses, (None,))
     length = len(values)
     if length == 0:
@@ -180,12 +200,11 @@ def rate_table(
     )
     occupied = number > 0
     number, values = number[occupied], values[occupied]
+    entry = np.full(length, -1)
     if not len(number):
         msg = f"{param('counts')} must have a number above 0, got none"
         raise InputError(msg)
-    block, group, stratum = (
-        np.unique(codes[occupied], return_inverse=True)[1] for codes in (block, group, stratum)
-    )
+    block, group, stratum = (rank_distinct(codes[occupied])[1] for codes in (block, group, stratum))
     of_block = np.zeros(block.max() + 1, np.int64)
     of_block[block] = stratum
     if (of_block[block] != stratum).any():
@@ -196,9 +215,10 @@ def rate_table(
         raise InputError(msg)
     n_groups = int(group.max()) + 1
     levels, place = np.unique((values - low) / (high - low), return_inverse=True)
-    key, row = np.unique((block * n_groups + group) * len(levels) + place, return_inverse=True)
+    key, row = rank_distinct((block * n_groups + group) * len(levels) + place)
     count = np.zeros(len(key), np.int64)
     np.add.at(count, row, number)
+    entry[occupied] = row
     table = RateTable(
         key // len(levels), levels[key % len(levels)], count, of_block, n_groups, low, high - low
     )
@@ -207,7 +227,7 @@ def rate_table(
             f"{param('counts')} must add up to less than 10**9 in a cell, got {table.people.max()}"
         )
         raise InputError(msg)
-    return table
+    return table, entry
 
 
 def _check_range(loss_range: object) -> tuple[float, float]:
@@ -254,9 +274,24 @@ def _encode_columns(name: str, columns: Columns, length: int) -> IntArray:
         if column.dtype.kind == "f" and np.isnan(column).any():
             msg = f"{param(name)} must not have missing values, got NaN"
             raise InputError(msg)
-        levels, own = np.unique(column, return_inverse=True)
-        code = np.unique(code * len(levels) + own, return_inverse=True)[1]
+        levels, own = rank_distinct(column)
+        code = rank_distinct(code * len(levels) + own)[1]
     return code
+
+
+def rank_distinct(values: NDArray[Any]) -> tuple[NDArray[Any], IntArray]:
+    """Return the distinct values in order, and the rank of each; dense integers are not sorted."""
+    is_dense = (
+        values.dtype.kind in "iu"
+        and len(values) > 0
+        and values.min() >= 0
+        and values.max() < MAX_DENSE_RANGE * len(values)
+    )
+    if not is_dense:
+        return np.unique(values, return_inverse=True)
+    present = np.zeros(int(values.max()) + 1, bool)
+    present[values] = True
+    return np.flatnonzero(present), (np.cumsum(present) - 1)[values]
 
 
 def as_list(name: str, columns: Columns, length: int) -> list[ArrayLike]:
