@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fairtransport.geometry import Geometry
 
 MAX_FRONTIER_CORNERS = 2_000_000
-"""Estimated corners of all frontiers up to which these are built in full."""
+"""Estimated corners of the targets' frontiers up to which all are built in full."""
 MAX_CORNERS_PER_POINT = 50
 """Estimated corners per frontier up to which frontiers are built in full, however many points."""
 MAX_BRACKET = 1e-6
@@ -45,13 +45,19 @@ MAX_ROUNDS = 200
 
 
 def needs_columns(losses: FloatArray, geometry: Geometry, place: FloatArray) -> bool:
-    """Whether full frontiers would be too long, by a sample of points."""
-    size = len(losses)
+    """Whether full frontiers would be too long, by a sample of the targets.
+
+    Notes
+    -----
+    Nothing but the targets decides: where these were fixed before a sample, so was which bets
+    are laid on it.
+    """
+    targets = geometry.targets_in(np.arange(geometry.size))
     # a frontier has at most one corner per target
-    if size * size <= MAX_FRONTIER_CORNERS:
+    if len(targets) ** 2 <= MAX_FRONTIER_CORNERS:
         return False
-    corners = estimate_corners(losses, geometry, place)
-    return corners > MAX_CORNERS_PER_POINT and corners * size > MAX_FRONTIER_CORNERS
+    corners = estimate_corners(losses[targets], geometry.at(targets), place[targets])
+    return corners > MAX_CORNERS_PER_POINT and corners * len(targets) > MAX_FRONTIER_CORNERS
 
 
 class Columns:
@@ -69,6 +75,11 @@ class Columns:
         self.rows = np.arange(len(search.losses)) if rows is None else rows
         self.searched_rows = 0
         self._targets: dict[float, NDArray[np.int32]] = {}
+
+    def select(self, rows: IntArray) -> Columns:
+        """Return columns for some points alone, or these if that would hardly save a search."""
+        # a sparse vector has no use for the targets of points without mass
+        return Columns(self.search, rows) if 0 < len(rows) <= len(self.rows) // 2 else self
 
     @property
     def prices(self) -> list[float]:

@@ -132,10 +132,7 @@ class AuditProblem:
         """Return frontiers that are long enough to solve the problem for some frequencies."""
         if self.columns is None:
             return self.frontiers
-        moving = np.flatnonzero(frequencies)
-        # a sparse vector has no use for the targets of points without mass
-        is_sparse = 0 < len(moving) <= self.size // 2
-        columns = Columns(self.columns.search, moving) if is_sparse else self.columns
+        columns = self.columns.select(np.flatnonzero(frequencies))
         return columns.solve(frequencies, self.budget)
 
     def net_gains(self, price: float) -> FloatArray:
