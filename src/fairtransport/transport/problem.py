@@ -24,6 +24,7 @@ from fairtransport.transport.frontiers import CHUNK_ENTRIES, Frontiers, PriceSea
 from fairtransport.transport.solution import (
     TOLERANCE,
     BudgetCurve,
+    SearchedCurve,
     Solution,
     Spending,
     compute_gain,
@@ -288,6 +289,8 @@ class AuditProblem:
         (0.25, 1.0, 1.0)
         """
         f = self._frequencies(frequencies)
+        if self.columns is not None:
+            return SearchedCurve.from_points(self, f, self.columns.trace_curve(f))
         spending = spend(self.frontiers, f, np.inf)
         slope = self.frontiers.slope[spending.segments]
         gained = np.cumsum(spending.mass * self.frontiers.gain[spending.segments])
