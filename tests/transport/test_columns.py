@@ -145,3 +145,22 @@ def test_columns_are_generated_only_where_frontiers_are_long(monkeypatch):
     long, short = (AuditProblem(each.losses, each.geometry, budget=0.1) for each in (smooth, rough))
     assert long.columns is not None
     assert short.columns is None
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_budget_curves_pass_through_exact_points(seed):
+    problem, frequencies = build_problem(seed, size=60, kind="smooth", budget=0.1)
+    expected = problem.budget_curve(frequencies)
+    curve = generate_columns(problem).budget_curve(frequencies)
+    budgets = np.linspace(0, 1.1 * expected.budgets[-1], 200)
+    lines = np.interp(budgets, curve.budgets, curve.values)
+    above = np.array([expected(budget) for budget in budgets]) - lines
+
+    listed = [expected(budget) for budget in curve.budgets]
+    assert curve.values == pytest.approx(listed, rel=1e-9, abs=1e-12)
+    assert curve.budgets[-1] == pytest.approx(expected.budgets[-1])
+    assert -1e-12 <= above.min() <= above.max() <= curve.below + 1e-12
+    assert curve.thin(400, 1.0) == (curve, curve.below)
+    for budget in (0.0, 0.02, 0.3, 100.0):
+        assert curve(budget) == pytest.approx(expected(budget), rel=1e-11)
+        assert curve.price(budget) == pytest.approx(expected.price(budget), rel=1e-9)

@@ -391,12 +391,14 @@ def _curve(result: AuditResult) -> tuple[tuple[CurvePoint, ...], list[str]]:
     corners = zip(curve.budgets.tolist(), curve.values.tolist(), strict=True)
     points = tuple(CurvePoint(*corner) for corner in corners)
     corner_count = len(result.budget_curve.budgets)
-    if corner_count <= MAX_CURVE_CORNERS:
+    if corner_count <= MAX_CURVE_CORNERS and not below:
         return points, []
-    note = (
-        f"{len(points)} of the budget curve's {corner_count} corners are listed "
-        f"here; lines between them are below the curve by at most {below:.1g}."
+    listed = (
+        f"The budget curve is listed at {corner_count} budgets"
+        if corner_count <= MAX_CURVE_CORNERS
+        else f"{len(points)} of the budget curve's {corner_count} corners are listed here"
     )
+    note = f"{listed}; lines between them are below the curve by at most {below:.1g}."
     return points, [note]
 
 

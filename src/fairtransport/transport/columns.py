@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
     from fairtransport.geometry import Geometry
 
 MAX_FRONTIER_CORNERS = 2_000_000
-"""Estimated corners of all frontiers up to which these are built in full."""
+"""Estimated corners of the targets' frontiers up to which all are built in full."""
 MAX_CORNERS_PER_POINT = 50
 """Estimated corners per frontier up to which frontiers are built in full, however many points."""
+PROBE_TARGETS = 4_000
+"""Targets among which frontiers are searched first to estimate their length."""
 MAX_BRACKET = 1e-6
 """Width in logarithms of prices around that of a budget up to which these are narrowed down."""
 MIN_MOVES = 100
@@ -38,6 +41,10 @@ MAX_STEP = 1e100
 """Ratio at which the search for prices on both sides stops."""
 GUESS_POINTS = 1_000
 """Points in that sample."""
+CURVE_POINTS = 32
+"""Points of a budget curve that is not listed in full."""
+CURVE_STEP = 4.0
+"""Ratio of prices where there is no price yet on one side."""
 MAX_KEPT_PRICES = 64
 """Prices whose targets are kept."""
 MAX_ROUNDS = 200
@@ -45,13 +52,24 @@ MAX_ROUNDS = 200
 
 
 def needs_columns(losses: FloatArray, geometry: Geometry, place: FloatArray) -> bool:
-    """Whether full frontiers would be too long, by a sample of points."""
-    size = len(losses)
+    """Whether full frontiers would be too long, by a sample of the targets.
+
+    Notes
+    -----
+    Nothing but the targets decides: where these were fixed before a sample, so was which bets
+    are laid on it.
+    """
+    targets = geometry.targets_in(np.arange(geometry.size))
     # a frontier has at most one corner per target
-    if size * size <= MAX_FRONTIER_CORNERS:
+    if len(targets) ** 2 <= MAX_FRONTIER_CORNERS:
         return False
-    corners = estimate_corners(losses, geometry, place)
-    return corners > MAX_CORNERS_PER_POINT and corners * size > MAX_FRONTIER_CORNERS
+    # frontiers get longer with the number of targets: those among a few are searched faster
+    for step in sorted({len(targets) // PROBE_TARGETS or 1, 1}, reverse=True):
+        part = targets[::step]
+        corners = estimate_corners(losses[part], geometry.at(part), place[part])
+        if corners > MAX_CORNERS_PER_POINT and corners * len(targets) > MAX_FRONTIER_CORNERS:
+            return True
+    return False
 
 
 class Columns:
@@ -69,6 +87,11 @@ class Columns:
         self.rows = np.arange(len(search.losses)) if rows is None else rows
         self.searched_rows = 0
         self._targets: dict[float, NDArray[np.int32]] = {}
+
+    def select(self, rows: IntArray) -> Columns:
+        """Return columns for some points alone, or these if that would hardly save a search."""
+        # a sparse vector has no use for the targets of points without mass
+        return Columns(self.search, rows) if 0 < len(rows) <= len(self.rows) // 2 else self
 
     @property
     def prices(self) -> list[float]:
@@ -156,6 +179,33 @@ class Columns:
         row = np.broadcast_to(self.rows, target.shape)
         by_row = is_corner.T
         return build_segments(self.losses, row.T[by_row], target.T[by_row], cost.T[by_row])
+
+    def trace_curve(self, mass: FloatArray) -> CurvePoints:
+        """Return points of the budget curve: the plans at prices that are best in turn.
+
+        Notes
+        -----
+        A plan of best targets at a price is optimal for the budget that it costs, and the price
+        is a slope of the curve there. Between two points the curve lies above their chord and
+        below both tangents, and where these leave the most room is the next price.
+        """
+        points = {price: self._find_curve_point(mass, price) for price in (np.inf, 0.0)}
+        price = points[0.0][1] / max(points[0.0][0], sys.float_info.min)
+        while len(points) < CURVE_POINTS and 0 < price < np.inf and price not in points:
+            points[price] = self._find_curve_point(mass, price)
+            pairs = pairwise(sorted(points, reverse=True))
+            room, price = max((_find_room(points, *pair), _split_prices(*pair)) for pair in pairs)
+            if room <= TOLERANCE * points[0.0][1]:
+                break
+        budgets, values = np.array([points[each] for each in sorted(points, reverse=True)]).T
+        rooms = [_find_room(points, *pair) for pair in pairwise(sorted(points, reverse=True))]
+        is_new = np.r_[True, budgets[1:] > budgets[:-1]]
+        return CurvePoints(budgets[is_new], values[is_new], max(rooms))
+
+    def _find_curve_point(self, mass: FloatArray, price: float) -> tuple[float, float]:
+        """Return the cost and the gain of the plan at a price."""
+        target = self.find_targets(price)
+        return self._cost(mass, price), float(mass @ (self.losses[target] - self.losses[self.rows]))
 
     def _find_gap(
         self, prices: Collection[float], mass: FloatArray, budget: float, value: float
@@ -256,3 +306,31 @@ def _keep_nearest(prices: Collection[float], low: float, high: float) -> list[fl
     first = int(np.searchsorted(ordered, low, side="right"))
     last = int(np.searchsorted(ordered, high, side="left"))
     return sorted({0.0, np.inf, *ordered[max(0, first - 2) : last + 2]})
+
+
+class CurvePoints(NamedTuple):
+    """Points of a budget curve, and how far it rises above the lines between them at the most."""
+
+    budgets: FloatArray
+    values: FloatArray
+    below: float
+
+
+def _find_room(points: dict[float, tuple[float, float]], high: float, low: float) -> float:
+    """Return the largest distance between the chord and the tangents of two points of a curve."""
+    (b0, v0), (b1, v1) = points[high], points[low]
+    if b1 <= b0:
+        return 0.0
+    chord = (v1 - v0) / (b1 - b0)
+    if np.isinf(high):
+        return v1 - low * (b1 - b0) - v0
+    # tangents meet where v0 + high (b − b0) = v1 − low (b1 − b)
+    across = (v1 - v0 - low * (b1 - b0)) / (high - low)
+    return max((high - chord) * across, 0.0)
+
+
+def _split_prices(high: float, low: float) -> float:
+    """Return a price between two."""
+    if low == 0 or np.isinf(high):
+        return low * CURVE_STEP if low > 0 else high / CURVE_STEP
+    return math.sqrt(low * high)

@@ -24,6 +24,7 @@ from fairtransport.transport.frontiers import CHUNK_ENTRIES, Frontiers, PriceSea
 from fairtransport.transport.solution import (
     TOLERANCE,
     BudgetCurve,
+    SearchedCurve,
     Solution,
     Spending,
     compute_gain,
@@ -132,10 +133,7 @@ class AuditProblem:
         """Return frontiers that are long enough to solve the problem for some frequencies."""
         if self.columns is None:
             return self.frontiers
-        moving = np.flatnonzero(frequencies)
-        # a sparse vector has no use for the targets of points without mass
-        is_sparse = 0 < len(moving) <= self.size // 2
-        columns = Columns(self.columns.search, moving) if is_sparse else self.columns
+        columns = self.columns.select(np.flatnonzero(frequencies))
         return columns.solve(frequencies, self.budget)
 
     def net_gains(self, price: float) -> FloatArray:
@@ -291,6 +289,8 @@ class AuditProblem:
         (0.25, 1.0, 1.0)
         """
         f = self._frequencies(frequencies)
+        if self.columns is not None:
+            return SearchedCurve.from_points(self, f, self.columns.trace_curve(f))
         spending = spend(self.frontiers, f, np.inf)
         slope = self.frontiers.slope[spending.segments]
         gained = np.cumsum(spending.mass * self.frontiers.gain[spending.segments])

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from fairtransport._core.validation import BoolArray, IntArray
+    from fairtransport.transport.columns import CurvePoints
     from fairtransport.transport.frontiers import Frontiers
     from fairtransport.transport.problem import AuditProblem
 
@@ -119,6 +120,41 @@ class BudgetCurve:
             heappush(heap, farthest(low, at))
             heappush(heap, farthest(at, high))
         return np.array(corners, np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class SearchedCurve(BudgetCurve):
+    """A budget curve with too many corners to be listed: some points on it, others when needed.
+
+    The curve is above the lines between the listed points by at most ``below``.
+    """
+
+    problem: AuditProblem
+    frequencies: FloatArray
+    below: float
+
+    @classmethod
+    def from_points(
+        cls, problem: AuditProblem, frequencies: FloatArray, points: CurvePoints
+    ) -> SearchedCurve:
+        """Return the curve of a problem through some of its points."""
+        slopes = np.diff(points.values) / np.diff(points.budgets)
+        return cls(
+            points.budgets, points.values, np.r_[slopes, 0.0], problem, frequencies, points.below
+        )
+
+    def __call__(self, budget: float) -> float:
+        """Return ψ at another budget."""
+        return self.problem.with_budget(budget).value(self.frequencies)
+
+    def price(self, budget: float) -> float:
+        """Return the slope of the curve just to the right of a budget."""
+        return self.problem.with_budget(budget).solve(self.frequencies).price
+
+    def thin(self, most: int, end: float) -> tuple[BudgetCurve, float]:
+        """Return a curve with at most ``most`` corners, and its largest distance from this one."""
+        curve, below = super().thin(most, end)
+        return curve, below + self.below
 
 
 @dataclass(frozen=True, eq=False)

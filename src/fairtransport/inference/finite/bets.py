@@ -160,10 +160,11 @@ class Rejection:
 
         # no price: Y is the free gain, and one evaluation decides
         if evidence.budget == 0:
-            return LeastWealth(evidence.average(wealth(evidence.frontiers.base[None, :])[0]), 0.0)
-        ends = (plan.cuts[part], min(plan.cuts[part + 1], top))
+            return LeastWealth(evidence.average(wealth(evidence.gain_curves.base[None, :])[0]), 0.0)
+        curves = evidence.gain_curves
+        ends = curves.widen(plan.cuts[part], min(plan.cuts[part + 1], top))
         least = least_log_wealth(
-            evidence.frontiers,
+            curves,
             evidence.budget,
             ends,
             wealth,
@@ -178,7 +179,7 @@ class Rejection:
 
     def _outcomes(self, price: float) -> FloatArray:
         """Return Y_ν of the occupied cells at a price."""
-        return self.evidence.frontiers.evaluate(price).gains + self.evidence.budget * price
+        return self.evidence.gain_curves.evaluate(price).gains + self.evidence.budget * price
 
     def _log_wealth_at_price(
         self, plan: Plan, delta: float, price: float, outcomes: FloatArray
@@ -271,8 +272,9 @@ class Certificate:
         from fairtransport.inference.finite import kernels
 
         evidence = self.evidence
-        frontiers, limits, budget = evidence.frontiers, evidence.limits, evidence.budget
+        frontiers, limits, budget = evidence.gain_curves, evidence.limits, evidence.budget
         prices = FIXED_PRICES * aim / budget if budget > 0 else np.array([math.inf])
+        prices = np.array([frontiers.widen(0.0, price)[1] for price in prices])
         counts, rows = evidence.units.counts.astype(float), []
         for price in prices.tolist():
             offset = budget * price if budget > 0 else 0.0

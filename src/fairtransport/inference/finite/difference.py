@@ -241,9 +241,9 @@ class PairedEvidence(Evidence):
 def _outcomes_at_solution(problem: AuditProblem, budget: float, f: FloatArray) -> FloatArray:
     """Return Y_ν of every point at the sample's price."""
     if budget == 0:
-        return problem.frontiers.base_gain
+        return problem.net_gains(math.inf)
     price = problem.solve(f).price
-    return problem.frontiers.net_gains(price) + budget * price
+    return problem.net_gains(price) + budget * price
 
 
 def pair_evidence(first: Evidence, second: Evidence, *, nested: bool = False) -> PairedEvidence:

@@ -14,11 +14,13 @@ import numpy as np
 from fairtransport._core.parallel import threads_for
 from fairtransport.inference.finite.least_wealth import log_best_mean, log_mean
 from fairtransport.inference.finite.sample import (
+    GainCurves,
     ObservedFrontiers,
     Orders,
     build_single_block,
     draw_orders,
     observed_frontiers,
+    search_frontiers,
 )
 
 if TYPE_CHECKING:
@@ -56,6 +58,10 @@ N_LIMIT_PRICES = 64
 """Prices at which the largest gain of a declared sample space is computed."""
 
 
+SEARCHED_LIMIT_PRICES = 2.0 ** np.arange(-5, 6)
+"""The same where frontiers are too long to be listed, by the price of equal frequencies."""
+
+
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """A sample of units and what was known before it, as bets need them.
@@ -91,6 +97,13 @@ class Evidence:
     def frontiers(self) -> ObservedFrontiers:
         """The frontiers of the units; without segments where only free moves matter."""
         return observed_frontiers(self.problem, self.units, with_costs=not self.limits.linear)
+
+    @cached_property
+    def gain_curves(self) -> GainCurves:
+        """The gains of the units at any price; of long frontiers by searches, for fixed stakes."""
+        if self.adaptive:
+            return self.frontiers
+        return search_frontiers(self.problem, self.units) or self.frontiers
 
     @cached_property
     def orders(self) -> Orders:
@@ -185,7 +198,7 @@ class Evidence:
         from fairtransport.inference.finite import kernels
 
         orders, thresholds = self.orders, self._thresholds(delta)
-        weight = self.frontiers.weight
+        weight = self.gain_curves.weight
         if not np.all(weight == 1.0):
             outcomes, thresholds = outcomes * weight, thresholds * weight[orders.cell]
         result = np.empty((len(outcomes), len(stakes)))
@@ -220,14 +233,25 @@ class Evidence:
         rungs that could have been one (`Ladder.climb`), so that a bad guess costs time and nothing
         else. Members of a unit are taken to be alike.
         """
-        sweep = self.problem.sweep(self.units.frequencies(self.problem.size))
-        budget = self.problem.budget
-        offset = np.zeros_like(sweep.prices) if budget == 0 else budget * sweep.prices
-        usable = np.isfinite(offset)
-        means, spreads = (offset + sweep.mean)[usable], sweep.spread()[usable]
+        means, spreads = self._find_means()
         slack = START_ERRORS * spreads / math.sqrt(self.units.effective_n)
         low, high = float(np.min(means - slack)), float(np.min(means + slack))
         return self.ladder.rung_below(low), self.ladder.rung_below(high) + 1
+
+    def _find_means(self) -> tuple[FloatArray, FloatArray]:
+        """Return mean and spread of the sample's Y_ν at its prices; of long frontiers at one."""
+        frequencies = self.units.frequencies(self.problem.size)
+        budget = self.problem.budget
+        if self.problem.columns is not None:
+            price = self.problem.solve(frequencies).price if budget > 0 else math.inf
+            gains = self.problem.net_gains(price)
+            mean = float(frequencies @ gains)
+            spread = math.sqrt(float(frequencies @ np.square(gains - mean)))
+            return np.array([mean + (budget * price if budget > 0 else 0.0)]), np.array([spread])
+        sweep = self.problem.sweep(frequencies)
+        offset = np.zeros_like(sweep.prices) if budget == 0 else budget * sweep.prices
+        usable = np.isfinite(offset)
+        return (offset + sweep.mean)[usable], sweep.spread()[usable]
 
 
 def build_fixed_stakes(aim: float, n: int) -> FloatArray:
@@ -263,17 +287,20 @@ class GainLimits:
 
 def find_space_limits(problem: AuditProblem) -> GainLimits:
     """Return the limits where a problem's points are the whole sample space."""
-    frontiers = problem.frontiers
-    if problem.budget == 0 or not len(frontiers.row):
-        gains = frontiers.base_gain
+    if problem.budget == 0 or not (problem.columns or len(problem.frontiers.row)):
+        gains = problem.net_gains(math.inf)
         max_gain = float(gains.max())
         # then ψ is a share of people times the largest gain: Clopper and Pearson's bounds are exact
         two_valued = max_gain > 0 and bool(np.all((gains == 0) | (gains >= max_gain)))
         return GainLimits(np.zeros(1), np.array([max_gain]), linear=True, two_valued=two_valued)
     # prices of the declared space, not of the sample: what is known beforehand may fix a cap
-    inner = np.unique(np.quantile(frontiers.slope, np.linspace(0, 1, N_LIMIT_PRICES)))
+    if problem.columns is None:
+        inner = np.unique(np.quantile(problem.frontiers.slope, np.linspace(0, 1, N_LIMIT_PRICES)))
+    else:
+        everybody = np.full(problem.size, 1 / problem.size)
+        inner = np.asarray(problem.solve(everybody).price * SEARCHED_LIMIT_PRICES)
     prices = np.r_[0.0, inner[inner > 0]]
-    limits = np.array([float(frontiers.net_gains(price).max()) for price in prices])
+    limits = np.array([float(problem.net_gains(price).max()) for price in prices])
     return GainLimits(prices, limits, linear=False, two_valued=False)
 
 

@@ -181,7 +181,8 @@ class FiniteSampleLaw(SamplingLaw):
     @cached_property
     def _evidence(self) -> Evidence:
         """The sample as bets see it; its random orders are drawn once and shared by all tests."""
-        adaptive = self.fixed_targets and self.units.is_adaptive
+        # stakes that follow the past need all prices at which frontiers bend
+        adaptive = self.fixed_targets and self.units.is_adaptive and self.problem.columns is None
         return Evidence(self.problem, self.units, self.limits, adaptive, self.rng)
 
     @cached_property
@@ -201,19 +202,19 @@ class FiniteSampleLaw(SamplingLaw):
         gain is, a small share of people could take it. ψ <= 0 is then refuted without any error.
         """
         price = math.inf if self.limits.linear else 0.0
-        gains = self.problem.frontiers.net_gains(price)
+        gains = self.problem.net_gains(price)
         return bool(np.any(gains[self.units.point] > 0))
 
     @property
     def _full_gains(self) -> int:
         """How many people have the largest gain; what is less counts as nothing."""
-        gains = self.problem.frontiers.base_gain
+        gains = self.problem.net_gains(math.inf)
         return int(self.units.counts[gains[self.units.point] >= self.most_gain].sum())
 
     @property
     def _any_gains(self) -> int:
         """How many people have a gain: for upper bounds, whatever it is counts as the largest."""
-        gains = self.problem.frontiers.base_gain
+        gains = self.problem.net_gains(math.inf)
         return int(self.units.counts[gains[self.units.point] > 0].sum())
 
     @property
@@ -244,7 +245,7 @@ def _log_evalue(evidence: Evidence, delta: float) -> float:
     if mixed.budget > 0:
         # no wealth reaches the target of such a level: the least wealth itself is looked for
         return Rejection(mixed).log_wealth(delta, MIN_FLOAT_LEVEL)
-    frontiers = mixed.frontiers
+    frontiers = mixed.gain_curves
     # most losses have few values, and records of one value one logarithm
     gains, place = np.unique(frontiers.weight * (frontiers.base - delta), return_inverse=True)
     counts = np.bincount(place.reshape(-1), mixed.units.counts)

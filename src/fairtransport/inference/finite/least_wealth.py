@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fairtransport._core.validation import FloatArray
-    from fairtransport.inference.finite.sample import FrontierValues, ObservedFrontiers
+    from fairtransport.inference.finite.sample import FrontierValues, GainCurves
 
 Average: TypeAlias = "Callable[[FloatArray], float]"
 
@@ -32,7 +32,7 @@ class LeastWealth(NamedTuple):
 
 
 def least_log_wealth(
-    frontiers: ObservedFrontiers, budget: float, ends: tuple[float, float],
+    frontiers: GainCurves, budget: float, ends: tuple[float, float],
     wealth: Callable[[FloatArray], FloatArray], average: Average, target: float,
     hints: list[float],
 ) -> LeastWealth:  # fmt: skip
@@ -68,7 +68,7 @@ def least_log_wealth(
         if not open_intervals:
             break
         # cut at a bend, where tangents are worst: on either side they are nearer to φ
-        middles = [_choose_middle(frontiers, a, b) for a, b in open_intervals]
+        middles = [frontiers.find_middle(a, b) for a, b in open_intervals]
         states.update({price: frontiers.evaluate(price) for price in middles})
         logs.update(zip(middles, wealth(_compute_outcomes(states, middles, budget)), strict=True))
         evaluations += len(middles)
@@ -144,12 +144,3 @@ def _bound_intervals(
         )
         for at, (a, b) in enumerate(intervals)
     ]
-
-
-def _choose_middle(frontiers: ObservedFrontiers, a: float, b: float) -> float:
-    """Return the median price inside (a, b) at which a frontier bends, else the midpoint."""
-    slopes = frontiers.slope
-    first = int(np.searchsorted(-slopes, -b, side="right"))
-    last = int(np.searchsorted(-slopes, -a, side="left"))
-    inside = float(slopes[(first + last) // 2]) if last > first else (a + b) / 2
-    return inside if a < inside < b else (a + b) / 2

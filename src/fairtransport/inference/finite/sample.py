@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import math
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fairtransport._core.units import Units
     from fairtransport._core.validation import FloatArray, IntArray
     from fairtransport.transport import AuditProblem
+    from fairtransport.transport.columns import Columns
 
 
 MAX_ORDERS, MIN_ORDERS = 32, 2
@@ -137,6 +141,85 @@ class ObservedFrontiers(NamedTuple):
         paid = price * cost if above else 0.0
         return FrontierValues(self.base + gain - paid, cost, cost_left)
 
+    def find_middle(self, low: float, high: float) -> float:
+        """Return the median price between two at which a frontier bends, else the midpoint."""
+        first = int(np.searchsorted(-self.slope, -high, side="right"))
+        last = int(np.searchsorted(-self.slope, -low, side="left"))
+        inside = float(self.slope[(first + last) // 2]) if last > first else (low + high) / 2
+        return inside if low < inside < high else (low + high) / 2
+
+    def widen(self, low: float, high: float) -> tuple[float, float]:
+        """Return two prices as they are: every price costs the same time."""
+        return low, high
+
+
+PRICE_RATIO = 1.02
+"""Ratio of the prices at which searches over all targets are repeated."""
+
+
+class SearchedFrontiers(NamedTuple):
+    """Frontiers of the kinds of units that are too long to be listed, searched at single prices.
+
+    Notes
+    -----
+    The gains are those of all targets. Adaptive stakes need the prices at which frontiers bend,
+    so that only fixed stakes are laid on these.
+    """
+
+    weight: FloatArray
+    columns: Columns
+    units: Units
+
+    @property
+    def base(self) -> FloatArray:
+        """Gains of free moves."""
+        return self.evaluate(np.inf).gains
+
+    def evaluate(self, price: float) -> FrontierValues:
+        """Return φ_ν at a price and the cost of a best target there.
+
+        Notes
+        -----
+        The worth of one target is linear in the price and nowhere above φ: it is a tangent to
+        both sides, whichever of several best targets it is.
+        """
+        gains, costs = np.zeros((2, self.columns.search.losses.size))
+        rows, target = self.columns.rows, self.columns.find_targets(price)
+        gains[rows] = self.columns.net_gains(price)
+        costs[rows] = self.columns.costs(target)
+        cost = self._means(costs)
+        return FrontierValues(self._means(gains), cost, cost)
+
+    def _means(self, values: FloatArray) -> FloatArray:
+        """Return the mean over the members of each kind of unit."""
+        if self.units.has_one_member_each:
+            return values[self.units.point]
+        return self.units.means(values)
+
+    def find_middle(self, low: float, high: float) -> float:
+        """Return a price near the middle of two that was searched already, else a round one."""
+        middle, reach = (low + high) / 2, (high - low) / 4
+        known = [price for price in self.columns.prices if abs(price - middle) < reach]
+        if known:
+            return min(known, key=lambda price: abs(price - middle))
+        rounded = round_price(middle, round)
+        return rounded if low < rounded < high else middle
+
+    def widen(self, low: float, high: float) -> tuple[float, float]:
+        """Return a round price at or below the one and at or above the other."""
+        return round_price(low, math.floor), round_price(high, math.ceil)
+
+
+def round_price(price: float, rounding: Callable[[float], int]) -> float:
+    """Return a power of `PRICE_RATIO` near a price; 0 and ∞ as they are."""
+    if not 0 < price < math.inf:
+        return price
+    return float(PRICE_RATIO ** rounding(math.log(price) / math.log(PRICE_RATIO)))
+
+
+GainCurves: TypeAlias = ObservedFrontiers | SearchedFrontiers
+"""What the gains of units are at any price."""
+
 
 class FrontierValues(NamedTuple):
     """φ_ν with the cost that a slightly higher and a slightly lower price lead to."""
@@ -186,6 +269,14 @@ def observed_frontiers(
         own_gain=far_gain[own],
         own_slope=slope[own],
     )
+
+
+def search_frontiers(problem: AuditProblem, units: Units) -> SearchedFrontiers | None:
+    """Return frontiers that are searched price by price if the problem has too long ones."""
+    if problem.columns is None:
+        return None
+    columns = problem.columns.select(np.unique(units.point))
+    return SearchedFrontiers(units.weights / units.largest, columns, units)
 
 
 def _list_segments(
