@@ -577,6 +577,12 @@ def layers(box: BlackBox | None) -> Iterator[BlackBox]:
         inner = inner.box if isinstance(inner, Wrapper) else None
 
 
+def has_notes(box: BlackBox) -> bool:
+    """Return whether a black box may have something to say of its answers."""
+    silent = (BlackBox.notes_on, Wrapper.notes_on)
+    return any(type(layer).notes_on not in silent for layer in layers(box))
+
+
 NAME_IT = "give it one: fairtransport.access.named(model, 'a name with a version')"
 
 
@@ -745,6 +751,8 @@ def _access_model(model: object, loss: Loss) -> Access:
 
 def align_answers(name: str, points: object, answers: object) -> object:
     """Return answers in the order of the points, by the index that pandas answers have."""
+    if isinstance(answers, np.ndarray | list | tuple):
+        return answers
     import narwhals as nw
 
     frame = nw.from_native(points, eager_only=True, pass_through=True)
