@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from fairtransport._core.packages import find_package, get_version
 from fairtransport._core.validation import describe_error, is_among, short_repr
 from fairtransport.errors import FairtransportError, InputError, ModelError, option, param
 
@@ -818,7 +819,6 @@ def _hash_estimator(box: Estimator) -> str:
 def _list_packages(box: Estimator, content: bytes) -> list[str]:
     """Return the packages and versions that a pickled model takes its code from."""
     import sys
-    from importlib.metadata import packages_distributions, version
     from pickletools import genops
 
     modules = {
@@ -826,15 +826,16 @@ def _list_packages(box: Estimator, content: bytes) -> list[str]:
         for code, argument, _ in genops(content)
         if code.name == "GLOBAL"
     }
-    packages, installed = [], packages_distributions()
+    packages = []
     for module in sorted(modules - set(sys.stdlib_module_names) - {"__builtin__"}):
-        if module == "__main__" or module not in installed:
+        package = None if module == "__main__" else find_package(module)
+        if package is None:
             msg = (
                 f"{param('queries.log')} needs a model with an identity, and {box.name} has code "
                 f"from {module!r}, which is no installed package; {NAME_IT}"
             )
             raise InputError(msg)
-        packages.append(f"{module} {version(installed[module][0])}")
+        packages.append(f"{module} {get_version(package)}")
     return packages
 
 
