@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairtransport.data import sample_space as module
-from fairtransport.data.sample_space import number_rows
+from fairtransport.data.sample_space import find_firsts, number_rows, sort_rows
 
 CODES = st.integers(-1, 3) | st.sampled_from([-(2**61), 2**61, 2**62])
 
@@ -28,3 +28,18 @@ def test_keys_that_would_overflow_are_numbered_anew(monkeypatch):
 
 def test_no_rows_have_no_numbers():
     assert number_rows([np.empty(0, np.int64)] * 2).tolist() == []
+
+
+@given(st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 2**61)), min_size=1))
+def test_rows_are_sorted_by_their_first_column_and_equal_ones_stay(rows):
+    first, second = np.array(rows, np.int64).T
+
+    assert sort_rows([first, second]).tolist() == np.lexsort((second, first)).tolist()
+
+
+@given(st.lists(st.integers(0, 5), min_size=1))
+def test_the_first_of_a_group_is_the_first_row_of_it(values):
+    groups = number_rows([np.array(values)])
+    expected = [groups.tolist().index(group) for group in range(groups.max() + 1)]
+
+    assert find_firsts(groups, groups.max() + 1).tolist() == expected

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from fairtransport.data import build_space
+from fairtransport.data.sample_space import data_sha256
 
 FRAME = pd.DataFrame({"g": ["a", "b", "b"], "x": [1.5, 1.5, None], "good": [1, 0, 1]})
 
@@ -48,3 +49,41 @@ def test_points_can_be_had_in_another_library(space):
     assert isinstance(frame, pl.DataFrame)
     assert frame.columns == ["g", "x", "good"]
     assert frame.height == space.size
+
+
+def test_the_fingerprint_tells_values_of_different_kinds_apart():
+    columns = {
+        "whole": [1, 2, 3], "numbers": [1.0, 2.0, 3.0], "text": ["1", "2", "3"],
+        "truth": [True, False, True], "missing": [1.0, 2.0, None], "other": [1, 2, 4],
+        "large": np.array([1, 2, 2**64 - 1], np.uint64), "negative": [1, 2, -1],
+        "mixed": pd.Series([1, 2, "3"], dtype=object),
+    }  # fmt: skip
+    hashes = {name: _fingerprint(FRAME.assign(x=values)) for name, values in columns.items()}
+
+    assert len(set(hashes.values())) == len(columns)
+    for kind in (np.int8, np.uint16, np.uint64):
+        assert _fingerprint(FRAME.assign(x=np.array([1, 2, 3], kind))) == hashes["whole"]
+    assert _fingerprint(FRAME.assign(x=np.float32([1, 2, 3]))) == hashes["numbers"]
+
+
+def test_the_fingerprint_is_of_people_and_of_columns_by_name():
+    first = _fingerprint(FRAME)
+
+    assert _fingerprint(FRAME.iloc[[2, 0, 1]]) == first
+    assert _fingerprint(pd.concat([FRAME, FRAME.iloc[:1]])) != first
+    assert _fingerprint(FRAME.rename(columns={"x": "y"})) != first
+    # levels that nobody has are not part of it
+    assert _fingerprint(FRAME, levels={"g": ["a", "b", "c"]}) == first
+
+
+def test_text_is_not_taken_for_the_beginning_of_the_next_value():
+    one, other = (FRAME.assign(x=words) for words in (["a", "b\nc", "d"], ["a\nb", "c", "d"]))
+
+    assert _fingerprint(one) != _fingerprint(other)
+
+
+def _fingerprint(frame, **options):
+    space = build_space(
+        frame, "good", sensitive_features="g", missing="level", twins=True, **options
+    )
+    return data_sha256(space)

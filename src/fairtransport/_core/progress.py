@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import TypeAlias
 
     Listener: TypeAlias = Callable[[str, int, int], None]
@@ -81,8 +81,8 @@ def track(items: Iterable[T], total: int, what: str) -> Iterator[T]:
 
 
 def track_questions(
-    answers: Iterable[tuple[list[int], T]], total: int, known_count: int
-) -> Iterator[tuple[list[int], T]]:
+    answers: Iterable[tuple[Sequence[int], T]], total: int, known_count: int
+) -> Iterator[tuple[Sequence[int], T]]:
     """Yield questions and answers with their progress; ``known_count`` were answered before."""
 
     def words(count: int, seconds: float) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from fairtransport._core.packages import find_package, get_version
 from fairtransport._core.validation import describe_error, is_among, short_repr
 from fairtransport.errors import FairtransportError, InputError, ModelError, option, param
 
@@ -592,6 +593,12 @@ def layers(box: BlackBox | None) -> Iterator[BlackBox]:
         inner = inner.box if isinstance(inner, Wrapper) else None
 
 
+def has_notes(box: BlackBox) -> bool:
+    """Return whether a black box may have something to say of its answers."""
+    silent = (BlackBox.notes_on, Wrapper.notes_on)
+    return any(type(layer).notes_on not in silent for layer in layers(box))
+
+
 NAME_IT = "give it one: fairtransport.access.named(model, 'a name with a version')"
 
 
@@ -781,6 +788,8 @@ def _access_model(model: object, loss: Loss) -> Access:
 
 def align_answers(name: str, points: object, answers: object) -> object:
     """Return answers in the order of the points, by the index that pandas answers have."""
+    if isinstance(answers, np.ndarray | list | tuple):
+        return answers
     import narwhals as nw
 
     frame = nw.from_native(points, eager_only=True, pass_through=True)
@@ -846,7 +855,6 @@ def _hash_estimator(box: Estimator) -> str:
 def _list_packages(box: Estimator, content: bytes) -> list[str]:
     """Return the packages and versions that a pickled model takes its code from."""
     import sys
-    from importlib.metadata import packages_distributions, version
     from pickletools import genops
 
     modules = {
@@ -854,15 +862,16 @@ def _list_packages(box: Estimator, content: bytes) -> list[str]:
         for code, argument, _ in genops(content)
         if code.name == "GLOBAL"
     }
-    packages, installed = [], packages_distributions()
+    packages = []
     for module in sorted(modules - set(sys.stdlib_module_names) - {"__builtin__"}):
-        if module == "__main__" or module not in installed:
+        package = None if module == "__main__" else find_package(module)
+        if package is None:
             msg = (
                 f"{param('queries.log')} needs a model with an identity, and {box.name} has code "
                 f"from {module!r}, which is no installed package; {NAME_IT}"
             )
             raise InputError(msg)
-        packages.append(f"{module} {version(installed[module][0])}")
+        packages.append(f"{module} {get_version(package)}")
     return packages
 
 

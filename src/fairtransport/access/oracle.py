@@ -38,7 +38,7 @@ from fairtransport.access.answers import (
     tells_labels,
     truth_at,
 )
-from fairtransport.access.black_box import Estimator, check_box, find_identity, layers
+from fairtransport.access.black_box import Estimator, check_box, find_identity, has_notes, layers
 from fairtransport.access.cache import CachedModel
 from fairtransport.access.query_log import (
     Recorded,
@@ -135,6 +135,8 @@ class Oracle:
 
     def notes(self) -> tuple[str, ...]:
         """Return what readers of all answers so far should know."""
+        if self.access.box is None or not has_notes(self.access.box):
+            return ()
         return self.access.notes_on(as_array(list(self.answers.values())), self._order)
 
     def known_loss(self) -> Loss:
@@ -271,7 +273,7 @@ class Oracle:
             return ask_all(box, len(new), ask_part)
         with log.open(read_only=is_recorded(box)) as store:
             answers, count = _from_log(
-                box, log, store, questions.list(new), ask_part, check, system(), draw
+                box, log, store, questions.write_out(new), ask_part, check, system(), draw
             )
         self.answers_from_log += count
         return as_array(answers)
@@ -388,15 +390,11 @@ class Questions:
     def __len__(self) -> int:
         return len(self.first)
 
-    def list(self, places: IntArray) -> list[Question]:
-        """Return some of the questions as plain values."""
-        rows = self.first[places]
+    def write_out(self, places: IntArray | None = None) -> list[Question]:
+        """Return some of the questions, or all, as plain values."""
+        rows = self.first if places is None else self.first[places]
         columns = [self.space.columns[name].take(rows).to_list() for name in self.names]
         return list(zip(*columns, strict=True))
-
-    def list_all(self) -> list[Question]:
-        """Return all questions as plain values."""
-        return self.list(np.arange(len(self)))
 
 
 class AnswerBook:
@@ -417,7 +415,7 @@ class AnswerBook:
         """Return the answers by question, written out."""
         if self._first is not None:
             questions, answers = self._first
-            self._answers.update(zip(questions.list_all(), as_list(answers), strict=True))
+            self._answers.update(zip(questions.write_out(), as_list(answers), strict=True))
             self._first = None
         return self._answers
 
@@ -428,23 +426,21 @@ class AnswerBook:
         if self._is_first(questions):
             return np.empty(0, np.int64)
         answers = self.as_dict()
-        new = [place for place, question in enumerate(questions.list_all())
-               if question not in answers]  # fmt: skip
-        return np.array(new, np.int64)
+        return np.flatnonzero([question not in answers for question in questions.write_out()])
 
     def add(self, questions: Questions, places: IntArray, answers: Values) -> None:
         """Keep the answers to some of the questions."""
         if not len(self) and len(places) == len(questions):
             self._first = questions, answers
         else:
-            self.as_dict().update(zip(questions.list(places), as_list(answers), strict=True))
+            self.as_dict().update(zip(questions.write_out(places), as_list(answers), strict=True))
 
     def look_up(self, questions: Questions) -> Values:
         """Return the answers to all of the questions."""
         if self._first is not None and self._is_first(questions):
             return self._first[1]
         answers = self.as_dict()
-        return as_array([answers[question] for question in questions.list_all()])
+        return as_array([answers[question] for question in questions.write_out()])
 
     def _is_first(self, questions: Questions) -> bool:
         """Whether these are the questions that are not written out."""

@@ -11,6 +11,7 @@ import json
 import sqlite3
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b, sha256
 from pathlib import Path
 from time import monotonic, sleep
@@ -84,7 +85,7 @@ class System:
     positive: Value = None
     about: tuple[tuple[str, Any], ...] = ()
 
-    @property
+    @cached_property
     def key(self) -> str:
         """The hash of everything that tells answers apart; ``about`` is no part of it."""
         parts = [self.identity, self.columns, self.kind, self.classes, self.positive]
@@ -290,7 +291,8 @@ class Store:
         Where another process was faster, its answer stays.
         """
         key, connection = system.key, self.connection
-        texts = {question: _to_exact_json(answer) for question, answer in answers}
+        answer_of = dict(answers)
+        texts = {question: _to_exact_json(answer) for question, answer in answer_of.items()}
         connection.execute("BEGIN IMMEDIATE")
         try:
             connection.execute(
@@ -316,7 +318,10 @@ class Store:
             connection.execute("ROLLBACK")
             raise
         connection.execute("COMMIT")
-        return {question: json.loads(text) for question, text in zip(texts, stored, strict=True)}
+        return {
+            question: answer_of[question] if text == texts[question] else json.loads(text)
+            for question, text in zip(texts, stored, strict=True)
+        }
 
     def count(self, number: int) -> tuple[int, int]:
         """Return the numbers of questions and answers of a system, by its number."""
@@ -346,13 +351,13 @@ def write_question(question: Collection[object]) -> str:
 
 def to_sorted_json(value: object) -> str:
     """Return JSON that is the same for the same value."""
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=_describe_value)
+    return _SORTED.encode(value)
 
 
 def _to_exact_json(answer: object) -> str:
     """Return an answer as JSON from which the same answer can be read."""
     try:
-        return json.dumps(answer, allow_nan=False)
+        return _EXACT.encode(answer)
     except (TypeError, ValueError):
         msg = (
             f"{param('queries.log')} keeps text, numbers and truth values, got the answer "
@@ -364,6 +369,10 @@ def _to_exact_json(answer: object) -> str:
 def _describe_value(value: object) -> str:
     """Return text for a value that JSON lacks, such as a date."""
     return f"{type(value).__module__}.{type(value).__qualname__}: {value}"
+
+
+_SORTED = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=_describe_value)
+_EXACT = json.JSONEncoder(allow_nan=False)
 
 
 def _read_system(identity: str, text: str) -> System | None:

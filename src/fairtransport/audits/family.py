@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from fairtransport._core.packages import get_version
 from fairtransport._core.validation import short_repr
 from fairtransport.access.black_box import choose_access
 from fairtransport.access.cache import CachedModel, cached
@@ -260,8 +261,6 @@ class Audits(Mapping[str, "AuditResult"], Reportable):
     @cached_property
     def headline(self) -> FamilySummary:
         """What a screen says of the family, without the audits' own documents."""
-        from importlib.metadata import version
-
         return FamilySummary(
             schema=FAMILY_SCHEMA,
             alpha=self.alpha,
@@ -269,7 +268,7 @@ class Audits(Mapping[str, "AuditResult"], Reportable):
             members=self.members,
             queried=self.queried,
             warnings=_together(self.results),
-            version=version("fairtransport"),
+            version=get_version("fairtransport"),
         )
 
     @cached_property

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtransport._core.notes import Count, Note
+from fairtransport._core.packages import get_version
 from fairtransport.audits.counterparts import summarise_counterparts
 from fairtransport.audits.decisions import find_audit_decisions, find_missing_reason
 from fairtransport.audits.groups import (
@@ -433,12 +434,10 @@ def _similarity_record(result: AuditResult) -> dict[str, Any] | None:
 
 def provenance(result: AuditResult) -> Provenance:
     """Return how an audit was done, without the data's fingerprint."""
-    from importlib.metadata import version
-
     loss = result.loss
     return Provenance(
-        version=version("fairtransport"),
-        libraries={name: version(name) for name in LIBRARIES},
+        version=get_version("fairtransport"),
+        libraries={name: get_version(name) for name in LIBRARIES},
         seed=result.seed,
         similarity=result.similarity.describe(),
         loss=loss.name,

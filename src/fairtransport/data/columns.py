@@ -366,6 +366,8 @@ def check_not_missing(name: str, people: int, missing: str, *, is_profile: bool)
 
 def plain_values(who: str, values: list[Value]) -> list[Value]:
     """Return plain values, None if missing; ``who`` names the column in messages."""
+    if len(values) == 1 and is_hashable(values[0]):
+        return [plain_value(who, values[0])]
     try:
         # values of different types may be equal, as 1 and True are
         distinct = set(zip(map(type, values), values, strict=True))

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from fairtransport.data.columns import INTEGER_RANGE
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -421,9 +423,7 @@ def _shift_to_zero(column: IntArray) -> tuple[IntArray, int]:
 
 
 def _rank_distinct(key: IntArray, size: int) -> tuple[IntArray, int]:
-    """Return the rank of each of some integers below ``size`` among the distinct ones, and their
-    count.
-    """
+    """Return the rank of integers below ``size`` among the distinct ones, and their number."""
     if size <= MAX_DENSE_KEY * len(key):
         present = np.zeros(size, bool)
         present[key] = True
@@ -449,15 +449,15 @@ def data_sha256(space: SampleSpace) -> str:
         kind, levels = _level_bytes(used.levels)
         digest.update(_ENCODER.encode([name, kind, len(levels), len(points)]).encode())
         digest.update(levels)
-        digest.update(used.codes.astype("<i8"))
-    digest.update(space.counts[points].astype("<i8"))
+        digest.update(used.codes.astype("<i8").tobytes())
+    digest.update(space.counts[points].astype("<i8").tobytes())
     return digest.hexdigest()
 
 
 def _level_bytes(levels: Values) -> tuple[str, bytes]:
     """Return levels as bytes that depend on their values and on what kind of values they are."""
     kind = levels.dtype.kind
-    if kind == "u" and not np.any(levels > np.iinfo(np.int64).max):
+    if kind == "u" and max(levels.tolist(), default=0) < INTEGER_RANGE.stop // 2:
         kind = "i"  # a number is the same in whichever of the integer types it came
     if kind in "biuf":
         return kind, levels.astype("<i1" if kind == "b" else f"<{kind}8").tobytes()

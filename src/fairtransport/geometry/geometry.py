@@ -251,16 +251,15 @@ def _check_mask(name: str, value: object, shape: tuple[int, ...]) -> BoolArray:
 
 def _check_integers(name: str, value: object, shape: tuple[int | None, ...]) -> IntArray:
     """Return an array of integers of a given shape; integral floats are accepted."""
-    if isinstance(value, np.ndarray) and value.dtype == np.int64 and value.ndim == len(shape):
-        if all(length in {None, own} for length, own in zip(shape, value.shape, strict=True)):
-            return value.copy()
     array = check_float_array(name, value, shape)
-    odd = array[(array != np.rint(array)) | (np.abs(array) >= 2**63)]
-    if len(odd):
-        msg = f"{param(name)} must be whole numbers, got {odd[0]:g}"
-        raise InputError(msg)
-    # from the original value: floats cannot represent every integer
-    return np.asarray(value).astype(np.int64)
+    # the original value: floats cannot represent every integer
+    original = np.asarray(value)
+    if original.dtype != np.int64:
+        odd = array[(array != np.rint(array)) | (np.abs(array) >= 2**63)]
+        if len(odd):
+            msg = f"{param(name)} must be whole numbers, got {odd[0]:g}"
+            raise InputError(msg)
+    return original.astype(np.int64)
 
 
 def _dense_rows(mask: Mask, rows: IntArray) -> BoolArray:

@@ -425,9 +425,7 @@ def _check_range(loss_range: object, problem: AuditProblem) -> tuple[float, floa
 def _resample(request: Request, method: str, draw: Draw, size: int) -> DrawnLaw:
     """Return the law of √m(ψ(resample) − ψ(f_n))."""
     estimate = request.estimate
-    values = compute_resampled_values(
-        request.problem, draw, request.n_resamples, request.rng, size
-    )
+    values = compute_resampled_values(request.problem, draw, request.n_resamples, request.rng, size)
     draws = math.sqrt(size) * (values - estimate)
     return DrawnLaw(method, estimate, request.n, (), draws, size)
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from base64 import b64decode, b64encode
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from fairtransport.inference.laws import MAX_LOG_EVIDENCE, SamplingLaw
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairtransport._core.validation import FloatArray, IntArray
+    from fairtransport._core.validation import BoolArray, FloatArray, IntArray
     from fairtransport.transport import AuditProblem
 
 MIXTURE_PRIOR = 0.5
@@ -333,6 +334,32 @@ def _pvalue(path: FloatArray) -> float:
     return math.exp(-min(max(float(path.max()), 0.0), MAX_LOG_EVIDENCE))
 
 
+class OpenBets(NamedTuple):
+    """The columns of `Bets` that are bet on, side by side as the compiled loop takes them.
+
+    Notes
+    -----
+    Factors change with the largest outcome ``highest``, weights at folds: record by record neither
+    is computed anew.
+    """
+
+    columns: IntArray
+    highest: float
+    intercept: FloatArray
+    slope: FloatArray
+    log_wealth: FloatArray
+    product: FloatArray
+    threshold: FloatArray
+    weight: FloatArray
+    level: FloatArray
+
+    def spread(self, part: FloatArray, others: FloatArray) -> FloatArray:
+        """Return an array over all columns, with ``others`` where nothing is bet."""
+        whole: FloatArray = np.tile(others, (len(part), 1))
+        whole[:, self.columns] = part
+        return whole
+
+
 class Bets:
     """Many mixtures of fixed stakes on the same records, one a column.
 
@@ -351,25 +378,42 @@ class Bets:
         self.is_reported = is_reported.astype(bool)
         self.threshold: FloatArray = -np.log(levels)
         self.n = 0
-        self.log_wealth: FloatArray = np.zeros((len(FRACTIONS), len(deltas)))
-        self.product: FloatArray = np.ones_like(self.log_wealth)
         self.crossed: IntArray = np.zeros(len(deltas), np.int64)
+        shape = (len(FRACTIONS), len(deltas))
+        self._open: OpenBets = self._open_bets(np.zeros(shape), np.ones(shape))
+        # when first needed: a monitor that bets on nothing needs no compiled code
+        self._is_weighed = False
+
+    @property
+    def log_wealth(self) -> FloatArray:
+        """(stakes, columns) the log-wealths at the last fold; 0 in decided columns."""
+        return self._open.spread(self._open.log_wealth, np.zeros(len(self.deltas)))
+
+    @property
+    def product(self) -> FloatArray:
+        """(stakes, columns) what wealths were multiplied by since; 1 in decided columns."""
+        return self._open.spread(self._open.product, np.ones(len(self.deltas)))
 
     def take(self, values: FloatArray, top: float | None = None) -> None:
         """Bet on records with outcomes ``values`` <= ``top`` (default: the largest gain)."""
-        from fairtransport.inference.sequential_kernels import advance
+        from fairtransport.inference.sequential_kernels import advance, weigh
 
-        columns = self._open
-        part = (self.log_wealth[:, columns], self.product[:, columns], self.crossed[columns])
-        advance(
-            np.ascontiguousarray(values, np.float64), self.n, *self._factors(columns, top),
-            part[0], part[1], self.threshold[columns], part[2],
-        )  # fmt: skip
-        self.log_wealth[:, columns], self.product[:, columns], self.crossed[columns] = part
-        # a decided column is not bet on again: what the rest of its batch added depends on batches
-        decided = (self.crossed > 0) & ~self.is_reported
-        self.log_wealth[:, decided], self.product[:, decided] = 0.0, 1.0
+        highest = self.most_gain if top is None else top
+        if highest != self._open.highest:
+            intercept, slope = self._factors(self._open.columns, highest)
+            self._open = self._open._replace(highest=highest, intercept=intercept, slope=slope)
+        bets = self._open
+        if not self._is_weighed:
+            weigh(bets.log_wealth, bets.threshold, bets.weight, bets.level)
+            self._is_weighed = True
+        crossed = self.crossed[bets.columns]
+        advance(np.ascontiguousarray(values, np.float64), self.n, *bets[2:], crossed)
+        self.crossed[bets.columns] = crossed
         self.n += len(values)
+        # a decided column is not bet on again: what the rest of its batch added depends on batches
+        if np.any((crossed > 0) & ~self.is_reported[bets.columns]):
+            self._open = self._open_bets(self.log_wealth, self.product)
+            self._is_weighed = False
 
     def skip(self, records: int) -> None:
         """Let records pass without a bet on them."""
@@ -386,26 +430,31 @@ class Bets:
         """
         from fairtransport.inference.sequential_kernels import revise
 
-        columns = self._open
-        part = self.log_wealth[:, columns]
-        revise(old, new, counts.astype(np.float64), *self._factors(columns, None), part)
-        self.log_wealth[:, columns] = part
+        factors = self._factors(self._open.columns, self.most_gain)
+        revise(old, new, counts.astype(np.float64), *factors, self._open.log_wealth)
+        self._is_weighed = False
 
     def log_mixture(self, column: int) -> float:
-        """Return the logarithm of a column's wealth."""
-        logs = self.log_wealth[:, column] + np.log(self.product[:, column])
-        top = float(np.max(logs))
-        return top + math.log(float(np.mean(np.exp(logs - top))))
+        """Return the logarithm of the wealth of a column that is reported."""
+        place = int(np.searchsorted(self._open.columns, column))
+        logs = self._open.log_wealth[:, place] + np.log(self._open.product[:, place])
+        top = float(logs.max())
+        return top + math.log(float(np.exp(logs - top).sum()) / len(logs))
 
-    @property
-    def _open(self) -> IntArray:
-        """The columns that are still bet on: not decided, or kept because they are reported."""
-        return np.flatnonzero((self.crossed == 0) | self.is_reported)
+    def _open_bets(self, log_wealth: FloatArray, product: FloatArray) -> OpenBets:
+        """Return the bets from these wealths on, in columns that are not decided or reported."""
+        columns = np.flatnonzero((self.crossed == 0) | self.is_reported)
+        return OpenBets(
+            columns, self.most_gain, *self._factors(columns, self.most_gain),
+            log_wealth=np.ascontiguousarray(log_wealth[:, columns]),
+            product=np.ascontiguousarray(product[:, columns]),
+            threshold=self.threshold[columns],
+            weight=np.empty((len(log_wealth), len(columns))), level=np.empty(len(columns)),
+        )  # fmt: skip
 
-    def _factors(self, columns: IntArray, top: float | None) -> tuple[FloatArray, FloatArray]:
+    def _factors(self, columns: IntArray, highest: float) -> tuple[FloatArray, FloatArray]:
         """Return intercepts and slopes of the factors as functions of the outcome."""
         deltas, signs = self.deltas[columns], self.signs[columns]
-        highest = self.most_gain if top is None else top
         # the most a record can lose a unit of stake: Y >= 0 against ψ <= δ, Y <= top against ψ >= δ
         room = np.where(signs > 0, deltas, highest - deltas)
         slope = signs * compute_stakes(room, self.most_gain)
@@ -430,9 +479,10 @@ class Bets:
     def restore(self, state: dict[str, Any]) -> None:
         """Take over what `as_json` returned."""
         self.n = int(state["n"])
-        self.log_wealth = _decode_array(state["log_wealth"], self.log_wealth.shape)
-        self.product = _decode_array(state["product"], self.product.shape)
         self.crossed = np.array(state["crossed"], np.int64)
+        shape = (len(FRACTIONS), len(self.deltas))
+        wealths = (_decode_array(state[name], shape) for name in ("log_wealth", "product"))
+        self._open, self._is_weighed = self._open_bets(*wealths), False
 
 
 def build_grid_bets(
@@ -466,9 +516,12 @@ def compute_stakes(room: FloatArray, most_gain: float) -> FloatArray:
     return np.asarray(np.minimum(shares, MAX_RECORD_FACTOR / most_gain))
 
 
+@lru_cache(maxsize=16)
 def threshold_grid(most_gain: float) -> FloatArray:
     """Return the δ that the confidence sequence decides about, equally spaced in √δ."""
-    return most_gain * (np.arange(1, GRID_STEPS) / GRID_STEPS) ** 2
+    grid = most_gain * (np.arange(1, GRID_STEPS) / GRID_STEPS) ** 2
+    grid.flags.writeable = False  # one array for all who ask
+    return np.asarray(grid)
 
 
 def find_lower_limit(crossed: IntArray, most_gain: float) -> float:
@@ -479,14 +532,19 @@ def find_lower_limit(crossed: IntArray, most_gain: float) -> float:
     If ψ lies between two neighbours of the grid, "ψ <= the upper neighbour" is true and is
     ever rejected with probability at most α/2; unless it is, the limit stays below ψ.
     """
-    grid = np.r_[0.0, threshold_grid(most_gain)]
-    return float(grid[np.argmin(np.r_[crossed > 0, False])])
+    count = _count_beginning(crossed > 0)
+    return float(threshold_grid(most_gain)[count - 1]) if count else 0.0
 
 
 def find_upper_limit(crossed: IntArray, most_gain: float) -> float:
     """Return the smallest δ of the grid from which on all are rejected."""
-    grid = np.r_[threshold_grid(most_gain), most_gain]
-    return float(grid[::-1][np.argmin(np.r_[crossed[::-1] > 0, False])])
+    count = _count_beginning(crossed[::-1] > 0)
+    return float(threshold_grid(most_gain)[-count]) if count else most_gain
+
+
+def _count_beginning(flags: BoolArray) -> int:
+    """Return how many flags are set before the first that is not."""
+    return len(flags) if flags.all() else int(np.argmin(flags))
 
 
 def choose_price(problem: AuditProblem, frequencies: FloatArray, n: int) -> float:

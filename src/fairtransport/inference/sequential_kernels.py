@@ -18,13 +18,15 @@ FOLD = 32
 @njit(cache=True)
 def advance(
     values: FloatArray, n: int, intercept: FloatArray, slope: FloatArray, log_wealth: FloatArray,
-    product: FloatArray, threshold: FloatArray, crossed: IntArray,
+    product: FloatArray, threshold: FloatArray, weight: FloatArray, level: FloatArray,
+    crossed: IntArray,
 ) -> None:  # fmt: skip
-    """Bet on records one by one and note when a mixture first reaches its threshold."""
+    """Bet on records one by one and note when a mixture first reaches its threshold.
+
+    ``weight`` and ``level`` are what `weigh` fills; they change at folds alone.
+    """
     stakes, columns = slope.shape
-    weight = np.empty((stakes, columns))
-    level, total = np.empty(columns), np.empty(columns)
-    _weigh(log_wealth, threshold, weight, level)
+    total = np.empty(columns)
     for t in range(len(values)):
         value = values[t]
         n += 1
@@ -48,11 +50,11 @@ def advance(
                 for c in range(columns):
                     log_wealth[j, c] += math.log(product[j, c])
                     product[j, c] = 1.0
-            _weigh(log_wealth, threshold, weight, level)
+            weigh(log_wealth, threshold, weight, level)
 
 
 @njit(cache=True)
-def _weigh(
+def weigh(
     log_wealth: FloatArray, threshold: FloatArray, weight: FloatArray, level: FloatArray
 ) -> None:
     """Fill the mixture's weights and its threshold, both relative to the largest wealth.

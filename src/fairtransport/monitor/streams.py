@@ -91,6 +91,7 @@ class FreeStream(Stream):
         self.gains: FloatArray = np.zeros(0)
         self._members: dict[Key, list[int]] = {}
         self._worst: dict[Key, float] = {}
+        self._next_look = 0
 
     @property
     def statistic(self) -> float:
@@ -109,8 +110,10 @@ class FreeStream(Stream):
         gains that they had, and then the block is revised.
         """
         fresh = self.find_new(keys)
-        losses = self.points.losses(fresh)
-        worst = self._worst_of(fresh, losses)
+        if not fresh:
+            self._flush(self.cells(keys))
+            return
+        losses, worst = self._find_losses(fresh)
         self.admit(fresh)
         self.losses = np.r_[self.losses, losses]
         self.gains = np.r_[self.gains, np.zeros(len(fresh))]
@@ -159,20 +162,21 @@ class FreeStream(Stream):
             self._worst[block] = float(worst[cell])
         self.evidence.bets.restore(saved["evidence"])
 
-    def _worst_of(self, keys: list[Key], losses: FloatArray) -> FloatArray:
-        """Return the largest loss that each point is known to move to."""
-        if self.settings.box is None or not keys:
-            return losses
+    def _find_losses(self, keys: list[Key]) -> tuple[FloatArray, FloatArray]:
+        """Return the loss at each point, and the largest that it is known to move to."""
+        if self.settings.box is None:
+            losses = self.points.losses(keys)
+            return losses, losses
         blocks = [self.points.block(key) for key in keys]
         first = {block: key for block, key in zip(blocks, keys, strict=True)
                  if block not in self._worst}  # fmt: skip
         size = check_twins(map(len, self.settings.levels.values()),
                            len(self._worst) + len(first))  # fmt: skip
-        flat = self.points.losses(
-            [twin for key in first.values() for twin in self.points.twins(key)]
-        )
+        twins = [twin for key in first.values() for twin in self.points.twins(key)]
+        # at once: a call of the model may cost more than a question
+        losses, flat = np.split(self.points.losses([*keys, *twins]), [len(keys)])
         worst = dict(zip(first, flat.reshape(-1, size).max(axis=1).tolist(), strict=True))
-        return np.array([self._worst.get(block, worst.get(block)) for block in blocks])
+        return losses, np.array([self._worst.get(block, worst.get(block)) for block in blocks])
 
     def _raise(self, members: IntArray, worst: float) -> None:
         """Revise the gains of a block's earlier records: a worse point of the block has come."""
@@ -184,12 +188,13 @@ class FreeStream(Stream):
         """Bet on records in order; the watcher sees those that a history keeps."""
         start = 0
         while start < len(cells):
-            upcoming = next_look(self.evidence.n)
-            part = cells[start : start + upcoming - self.evidence.n]
+            if self.evidence.n >= self._next_look:
+                self._next_look = next_look(self.evidence.n)
+            part = cells[start : start + self._next_look - self.evidence.n]
             self.count(part)
             self.evidence.bets.take(self.gains[part])
             start += len(part)
-            if self.evidence.n == upcoming:
+            if self.evidence.n == self._next_look:
                 self.watcher()
 
 

@@ -139,13 +139,15 @@ def test_compiled_kernels_do_what_their_python_does(values):
     rng = np.random.default_rng(1)
     slope = rng.uniform(-0.5, 0.5, size)
     results = []
-    for function, change in (
-        (eprocess.advance, eprocess.revise),
-        (eprocess.advance.py_func, eprocess.revise.py_func),
+    for function, change, weigh in (
+        (eprocess.advance, eprocess.revise, eprocess.weigh),
+        (eprocess.advance.py_func, eprocess.revise.py_func, eprocess.weigh.py_func),
     ):
         log_wealth, product, crossed = np.zeros(size), np.ones(size), np.zeros(5, np.int64)
+        threshold, weight, level = np.full(5, 0.2), np.empty(size), np.empty(5)
+        weigh(log_wealth, threshold, weight, level)
         function(np.array(values), 7, 1 - 0.1 * slope, slope, log_wealth, product,
-                 np.full(5, 0.2), crossed)  # fmt: skip
+                 threshold, weight, level, crossed)  # fmt: skip
         change(np.array([0.1]), np.array([0.4]), np.array([3.0]), 1 - 0.1 * slope, slope,
                log_wealth)  # fmt: skip
         results.append((log_wealth, product, crossed))

@@ -1,0 +1,33 @@
+"""Installed packages: their versions and modules, each looked up once."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@cache
+def get_version(package: str) -> str:
+    """Return the version of an installed package."""
+    from importlib.metadata import version
+
+    return version(package)
+
+
+@cache
+def _list_modules() -> Mapping[str, list[str]]:
+    """Return the packages of every module that can be imported."""
+    from importlib.metadata import packages_distributions
+
+    return packages_distributions()
+
+
+def find_package(module: str) -> str | None:
+    """Return the package that a module is from; None if it is from none."""
+    if module not in _list_modules():
+        _list_modules.cache_clear()  # it may have been installed since
+    packages = _list_modules().get(module)
+    return None if packages is None else packages[0]
