@@ -14,15 +14,16 @@ HEAVY = [
     "urllib3", "uvicorn",
 ]  # fmt: skip
 
+AUDITING = ("duckdb", "jinja2", "numpy", "scipy", "sqlite3", "zipfile")
 COMMANDS = {
     "--version": ((), 20),
     "--help": ((), 20),
-    **dict.fromkeys(("audit --help", "compare --help", "monitor --help"), ((), 30)),
-    "{audit}": (("duckdb", "jinja2", "numba", "numpy", "scipy", "sqlite3"), 240),
-    "{audit} --targets cases.csv": (("duckdb", "jinja2", "numpy", "scipy", "sqlite3"), 240),
+    **dict.fromkeys(("audit --help", "compare --help", "monitor --help"), ((), 20)),
+    "{audit}": ((*AUDITING, "numba", "tomllib"), 170),
+    "{audit} --targets cases.csv": (AUDITING, 170),
     "demo --quiet": (
         ("jinja2", "joblib", "narwhals", "numpy", "pandas", "pyarrow", "scipy", "scipy.optimize",
-         "scipy.stats", "sklearn", "sqlite3", "ssl"), 240,
+         "scipy.stats", "sklearn", "sqlite3", "ssl", "zipfile"), 170,
     ),
 }  # fmt: skip
 """By command: which of what takes time to load it may load, and at most how many modules of ours.
@@ -33,7 +34,7 @@ computed by compiled loops; scikit-learn, which loads much, is the demo's model.
 SLOW = {
     "altair", "duckdb", "jinja2", "joblib", "narwhals", "numba", "numpy", "onnxruntime", "pandas",
     "polars", "pyarrow", "rich.markdown", "scipy", "scipy.optimize", "scipy.stats", "sklearn",
-    "sqlite3", "ssl", "urllib3", "vl_convert",
+    "sqlite3", "ssl", "tomllib", "urllib3", "vl_convert", "zipfile",
 }  # fmt: skip
 CASES = "group,age,good,guess\n" + "a,1,1,1\na,2,0,1\nb,1,1,0\nb,2,0,0\n" * 5
 AUDIT = (

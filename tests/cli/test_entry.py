@@ -7,9 +7,11 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from cyclopts.help import format_usage
 
 import fairtransport as ft
 from fairtransport.cli import main
+from fairtransport.cli.entry_point import COMMANDS, app
 
 SCRIPT = Path(sys.executable).with_name("fairtransport")
 TOLD = ["--label", "good", "--prediction", "guess", "--sensitive", "race"]
@@ -301,7 +303,24 @@ def test_the_demo_and_the_figures_are_written_by_the_script(shell, tmp_path):
 
 
 def test_the_list_of_commands_says_what_each_says_of_itself():
-    from fairtransport.cli.entry_point import COMMANDS, app
-
     for name, command in COMMANDS.items():
         assert " ".join(app[name].help.split("\n\n")[0].split()) == command.sentence
+
+
+@pytest.mark.parametrize("name", [name for name, command in COMMANDS.items() if command.usage])
+def test_a_usage_that_is_written_down_is_that_of_the_flags(name):
+    command = app[name]
+    usage = " ".join(format_usage(app, [name], execution_path=[app, command]).plain.split())
+
+    assert command.usage == f"Usage: {usage}"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_asked_for_at_once_is_that_found_in_a_line(name, capsys):
+    pages = []
+    for line in ([name, "--help"], [name, "-h"], ["--help", name]):
+        assert main(line) == 0
+        pages.append(capsys.readouterr().out)
+
+    assert pages[0].startswith(f"Usage: fairtransport {name}")
+    assert pages[0] == pages[1] == pages[2]

@@ -8,18 +8,15 @@ import sys
 from contextlib import contextmanager, suppress
 from copy import copy
 from errno import EINVAL, ENAMETOOLONG
-from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
-from secrets import token_hex
 from typing import TYPE_CHECKING
-from zipfile import BadZipFile, ZipFile, is_zipfile
 
 from fairtransport.errors import FairtransportError, param
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from zipfile import ZipInfo
+    from zipfile import ZipFile, ZipInfo
 
 
 ENDING = ".partial"
@@ -154,7 +151,7 @@ def _fill(handle: int, data: bytes, there: os.stat_result | None) -> None:
 
 def _replace_by_name(name: str, folder: int, data: bytes, there: os.stat_result | None) -> None:
     """Replace a file by a named draft, after removing those of killed processes."""
-    draft = f"{_draft(name)}-{token_hex(4)}{ENDING}"
+    draft = f"{_draft(name)}-{os.urandom(4).hex()}{ENDING}"
     how, mode = os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if there is None else 0o600
     with _locked(folder):
         _remove_left_over(name, folder)
@@ -206,6 +203,8 @@ def _lock(handle: int, *, wait: bool = True) -> bool:
 
 def _draft(name: str) -> str:
     """Return how the names of a file's drafts begin."""
+    from hashlib import sha256
+
     # by its hash: a long name has no room for an addition
     return f".fairtransport-{sha256(os.fsencode(name)).hexdigest()[:12]}"
 
@@ -256,6 +255,8 @@ def unpacked_sizes(archive: Path | BytesIO, limit: int, *, inner: bool = True) -
     Both the declared and the real sizes must be within the limit; a file of which the two differ
     is damaged.
     """
+    from zipfile import ZipFile
+
     sizes: dict[str, int] = {}
     remaining = limit
     with ZipFile(archive) as opened_archive:
@@ -280,6 +281,8 @@ def _size(archive: ZipFile, info: ZipInfo, limit: int) -> int:
             if size > limit:
                 raise TooLargeError
     if size != info.file_size:
+        from zipfile import BadZipFile
+
         msg = f"{info.filename!r} in it must have {info.file_size} bytes, got {size}"
         raise BadZipFile(msg)
     return size
@@ -290,6 +293,8 @@ def _inner_size(archive: ZipFile, info: ZipInfo, limit: int) -> int:
     with archive.open(info) as file:
         if file.read(len(ARCHIVE)) != ARCHIVE:
             return 0
+    from zipfile import is_zipfile
+
     content = BytesIO(archive.read(info))
     return sum(unpacked_sizes(content, limit, inner=False).values()) if is_zipfile(content) else 0
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cyclopts import UNSET
-from cyclopts.config import Dict
 
 from fairtransport._core.files import is_file
 from fairtransport._core.validation import short_repr
@@ -116,6 +114,8 @@ def _merge(
     app: App, commands: tuple[str, ...], arguments: ArgumentCollection, table: Table, path: Path
 ) -> tuple[str, ...]:
     """Give a table to the arguments that the line left open; return the flags that it sets."""
+    from cyclopts.config import Dict
+
     own = dict(table)
     _leave_out_displaced(own, arguments)
     _check_switches(own, arguments, path.name)
@@ -193,6 +193,8 @@ def _join_sets(table: Table) -> None:
 
 def _tables(path: Path) -> tuple[dict[str, Table], tuple[Table, ...]]:
     """Return the commands' tables by name, and those of a family."""
+    import tomllib
+
     if not is_file(path):
         msg = f"`--config` must be an existing file, got {short_repr(str(path), 200)}"
         raise InputError(msg)

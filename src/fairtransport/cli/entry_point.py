@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 DEBUG = "--debug"
+HELP = (["--help"], ["-h"])
 NUMBA_SETTINGS = ".numba_config.yaml"
 
 
@@ -79,6 +80,10 @@ def _check_own_settings() -> None:
 
 def _run(tokens: list[str]) -> int:
     """Run a line; without a command only the list of all is needed, and none is loaded."""
+    if tokens[1:] in HELP and tokens[0] in COMMANDS:
+        # asked for at once: to find it in a line, cyclopts reads all flags of the command
+        app.help_print(tokens[:1], console=terminal())
+        return RAN
     command_line = app if COMMANDS.keys() & set(tokens) else app_of(as_list=True)
     return int(
         command_line(
@@ -187,12 +192,13 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
 class Command(NamedTuple):
     """Where a command is found, its sentence in the list of all, whether a file can set flags.
 
-    ``last`` ends its help.
+    ``last`` ends its help; ``usage`` is what cyclopts would find by reading all flags once more.
     """
 
     place: str
     sentence: str
     configured: bool = False
+    usage: str | None = None
     last: str | None = None
 
 
@@ -204,6 +210,7 @@ COMMANDS = {
         "audit_command:audit",
         "Audit a model, or the predictions in a file.",
         configured=True,
+        usage="[OPTIONS] DATA",
         last=f"Exit codes: {'; '.join(f'{code} {EXIT_CODES[code]}' for code in EXIT_CODES)}.",
     ),
     "app": Command(
@@ -215,17 +222,20 @@ COMMANDS = {
         "Compare models on one file of cases: which has less individual bias, and how sure that "
         "is.",
         configured=True,
+        usage="[OPTIONS] DATA",
     ),
     "log": Command("commands:log", "Show what is in a query log, or hand it over."),
     "monitor": Command(
         "commands:monitor",
         "Process rows added to a file and report the evidence so far.",
         configured=True,
+        usage="--state PATH --delta FLOAT [OPTIONS] DATA",
     ),
     "sample-size": Command(
         "commands:sample_size",
         "Tell how many cases an audit needs to reject δ-fairness, or to certify it.",
         configured=True,
+        usage="--delta FLOAT [OPTIONS] [ARGS]",
     ),
     "reproduce": Command("commands:reproduce", "Remake the paper's figures and table."),
     "completion": Command("commands:completion", "Print the completion script of a shell."),
@@ -256,6 +266,8 @@ def app_of(*, as_list: bool) -> App:
         words = command.sentence if as_list else None
         # a command that is an App of its own takes no options at all
         options: dict[str, Any] = {"config": _read_config} if command.configured else {}
+        if command.usage is not None:
+            options["usage"] = f"Usage: fairtransport {name} {command.usage}"
         if command.last is not None:
             options["help_epilogue"] = command.last
         root.command(place, name=name, help=words, **options)

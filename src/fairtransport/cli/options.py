@@ -277,7 +277,8 @@ def build_flags(title: str, table: Mapping[str, Setting]) -> type[Flags]:
     ]
     flags: Any = make_dataclass(title, columns, bases=(Flags,), frozen=True, kw_only=True)
     flags.__doc__ = "Flags made from the table of settings."
-    flags.__module__ = __name__  # else cyclopts takes it for a type of Python's own
+    # else cyclopts takes it for a type of Python's own; a short module, as its source is searched
+    flags.__module__ = __package__
     flags.table = by_attribute
     return cast("type[Flags]", Parameter(name="*")(flags))
 
