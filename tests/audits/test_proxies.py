@@ -86,7 +86,7 @@ def test_what_goes_through_a_column_is_what_the_model_uses(result, found):
 def test_words_and_seed(result, found):
     said = str(found[0])
 
-    assert said.startswith("sex is told by what the model receives with a balanced accuracy of 0.8")
+    assert said.startswith("The model's columns predict sex with a balanced accuracy of 0.8")
     assert "guessing: 0.50" in said
     assert "another predictor may do better" in said
     assert result.proxies(model).proxy_list == result.proxies(model).proxy_list
@@ -128,13 +128,13 @@ def test_documents_have_it_once_it_was_asked(result, tmp_path):
     assert told[0]["needing"] == pytest.approx(one.needing)
     page = fresh.to_html(tmp_path / "audit.html").read_text("utf-8")
     for text in (page, fresh.to_markdown()):
-        assert "What tells the sensitive features" in text
-        assert "sex is told by the other columns that the model receives" in text
+        assert "Columns that predict the sensitive features" in text
+        assert "The other columns that the model receives predict sex" in text
         assert "The column that depends most on sex is height." in text
         assert f"to change add {one.needing:.4f} of it" in text
     # the result that was asked stays as it was, and a plan at another budget is another plan
     assert result.proxy_list == result.headline.proxies == fresh.at_budget(0).proxy_list == ()
-    assert "What tells the sensitive features" not in result.to_markdown()
+    assert "Columns that predict the sensitive features" not in result.to_markdown()
     # who shares a document tells nothing of halves of the people
     assert fresh.document(share=5).proxies == ()
 
@@ -179,7 +179,7 @@ def test_names_are_text_and_of_many_columns_those_used_most_are_looked_at(tmp_pa
 
 
 def test_another_model_is_refused(result):
-    with pytest.raises(InputError, match="`model` must be the audited one"):
+    with pytest.raises(InputError, match="`model` is not the audited model"):
         result.proxies(lambda points: (points["grade"] > 0).astype(int))
 
 

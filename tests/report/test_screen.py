@@ -245,6 +245,6 @@ def test_the_screen_says_what_the_threshold_is_in_people(capsys, wide):
 
     wide(300)
     print_result(sample(delta=0.02), "people", verbose=True)
-    assert "δ = 0.02 is 20 of 1,000 people who would be misclassified" in capsys.readouterr().out
+    assert "δ = 0.02 is 20 in 1,000 people who are classified correctly" in capsys.readouterr().out
     print_result(sample(delta=0.0), "people", verbose=True)
-    assert "δ = 0 is nobody who would be misclassified" in capsys.readouterr().out
+    assert "δ = 0 is nobody who is classified correctly" in capsys.readouterr().out

@@ -191,8 +191,7 @@ def _random(result: AuditResult) -> Obstacle | None:
         Note(
             "{differed} of {count} questions that were asked a second time got another answer: "
             "the model answers at random, by the order or number of the rows it receives, or has "
-            "changed, and the worst of several twins is then the one with the worst luck, whoever "
-            "they are.",
+            "changed. The worst of several twins is then a matter of luck.",
             differed=Count(repeats.differed),
             count=Count(repeats.count),
         ),

@@ -123,7 +123,7 @@ def reopen_oracle(result: AuditResult, model: object) -> Oracle:
     targets = result.moved.targets[:MAX_PROXY_MOVES]
     now = _losses(result, oracle, targets, targets, result.space.features[0])
     if not np.allclose(now, result.problem.losses[targets]):
-        msg = f"{param('model')} must be the audited one, and it answers otherwise than that did"
+        msg = f"{param('model')} is not the audited model: its answers differ"
         raise InputError(msg)
     return oracle
 

@@ -230,9 +230,8 @@ def audit(
     budget
         How far people may be moved on average (ε), as a squared distance.
     delta
-        Largest tolerated increase in the mean loss (δ). Required for a verdict. With 0-1 loss and
-        1000 people, .02 are 20 who would be misclassified as a similar person and are not as
-        themselves.
+        Largest tolerated increase in the mean loss (δ). Required for a verdict. With 0-1 loss, .02
+        is 20 in 1,000 people who are classified correctly, but would not be as a similar person.
     alpha
         Significance level of the bounds and tests. Below one half.
     deterministic

@@ -149,7 +149,7 @@ def sample_size(
     plot: Path | None = None,
     run_flags: RunFlags = RUN_FLAGS,
 ) -> int:
-    """Tell how many cases an audit needs to reject δ-fairness, or to certify it.
+    """Compute how many cases an audit needs to reject δ-fairness, or to certify it.
 
     Parameters
     ----------

@@ -120,8 +120,8 @@ def compare(
     """Compare models on one file of cases: which has less individual bias, and how sure that is.
 
     Exit codes: 0 nothing to fail on, 1 it could not be done, 2 wrong usage, 3 the last model is
-    shown to have more bias than the first, by more than the tolerance, 4 that it has not is not
-    certified (with --fail-on not-certified), 5 an audit of the two could find nothing.
+    shown to have more bias than the first, by more than the tolerance, 4 it is not
+    certified that it has no more (with --fail-on not-certified), 5 this audit cannot tell.
 
     Parameters
     ----------

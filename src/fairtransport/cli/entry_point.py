@@ -233,7 +233,7 @@ COMMANDS = {
     ),
     "sample-size": Command(
         "commands:sample_size",
-        "Tell how many cases an audit needs to reject δ-fairness, or to certify it.",
+        "Compute how many cases an audit needs to reject δ-fairness, or to certify it.",
         configured=True,
         usage="--delta FLOAT [OPTIONS] [ARGS]",
     ),

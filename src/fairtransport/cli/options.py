@@ -341,7 +341,7 @@ class EndpointFlags:
     timeout
         Seconds to wait for an answer; default: 60.
     retries
-        How often a request that got lost or was put off is sent again; default: 5.
+        How often a failed request is sent again; default: 5.
     """
 
     prompt: Path | None = None

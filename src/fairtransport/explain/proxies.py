@@ -105,7 +105,7 @@ class Proxies:
 
     def __str__(self) -> str:
         head = (
-            f"{self.feature} is told by what the model receives with a balanced accuracy of "
+            f"The model's columns predict {self.feature} with a balanced accuracy of "
             f"{self.accuracy:.2f} ({self.lower:.2f} to {self.upper:.2f} at level "
             f"{100 * (1 - self.alpha):g} %; guessing: {self.guessing:.2f}); another predictor may "
             "do better."

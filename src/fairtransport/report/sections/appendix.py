@@ -52,7 +52,7 @@ def facts(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
         ("Similarity", visible(provenance.similarity)),
         ("Budget", f"{summary.budget:g}"),
         ("Method",
-         f"{visible(summary.method)}, {provenance.resamples:,} resamples where it draws any"),
+         f"{visible(summary.method)}, {provenance.resamples:,} resamples if it draws any"),
         ("Guarantee", visible(summary.guarantee_words)),
         ("Seed", LEFT_OUT if provenance.seed is None else f"{provenance.seed}"),
         ("Data, SHA-256", provenance.data_sha256 or LEFT_OUT),
@@ -104,8 +104,8 @@ GLOSSARY = {
     ),
     "Sensitive feature": "A column that should make no difference to how well somebody is treated.",
     "δ-fairness, δ": (
-        "The property that the statistic of the whole population is at most δ, the "
-        "deterioration that the auditor tolerates."
+        "A model is δ-fair if the statistic of the whole population is at most δ, the limit that "
+        "the auditor sets."
     ),
     **{row.phrase.capitalize(): row.definition for row in VERDICTS.values() if row.definition},
     "Level, α": "The largest probability of a wrong rejection, and of a wrong certificate.",

@@ -94,10 +94,10 @@ def law_sentence(summary: AuditSummary) -> str | None:
     """Return what the histogram is for; None if there is none."""
     if summary.law is None:
         return None
-    unused = f"; the bounds of {summary.method} do not use it"
+    unused = f" It is an illustration: the bounds of {summary.method} do not use it."
     return (
-        f"The histogram is drawn by {shorten(visible(summary.law.method), 60)} for the eye"
-        f"{'' if summary.law.method == summary.method else unused}."
+        f"The histogram comes from {shorten(visible(summary.law.method), 60)}."
+        f"{'' if summary.law.method == summary.method else unused}"
     )
 
 

@@ -154,11 +154,8 @@ def delta_in_words(delta: float, loss: str, mean_loss: str) -> str:
         return f"δ = {delta:g} is a rise of {mean_loss} by {delta:g} a person on average."
     whole = (of for of in PEOPLE_UNITS if abs(of * delta - round(of * delta)) < ROUNDING)
     of = next((of for of in whole if round(of * delta)), PEOPLE_UNITS[-1])
-    few = f"is {of * delta:,.6g} of {of:,} people" if delta else "is nobody"
-    return (
-        f"δ = {delta:g} {few} who would be misclassified as a similar person and are not as "
-        "themselves."
-    )
+    few = f"{of * delta:,.6g} in {of:,} people who are" if delta else "nobody who is"
+    return f"δ = {delta:g} is {few} classified correctly, but would not be as a similar person."
 
 
 def verdict_line(summary: AuditSummary) -> str:

@@ -14,30 +14,30 @@ if TYPE_CHECKING:
     from fairtransport.report.sections import Output
 
 
-NAME, ALONE, WITHOUT = "Column", "Told by it alone", "Told without it"
+NAME, ALONE, WITHOUT = "Column", "Accuracy with it alone", "Accuracy without it"
 DEPENDS = "Shown to depend"
 THROUGH, REST = "Added if it alone changes", "Added if it alone stays"
 HOW = (
     "A predictor (a random forest) was fitted on half of the people and tried on the others. Its "
-    "balanced accuracy is the mean share of each level that it tells rightly; another predictor "
-    "may tell more. Where two columns tell the same, each has a high accuracy alone, and leaving "
-    "one of them out costs little. Whether a column was shown to depend on the feature is an exact "
-    "test by shuffling groups, adjusted for all columns together."
+    "balanced accuracy is the mean share of each level that it predicts correctly; another "
+    "predictor may do better. If two columns hold the same information, each has a high accuracy "
+    "alone, and leaving one of them out costs little. Whether a column was shown to depend on the "
+    "feature is an exact test by shuffling groups, adjusted for all columns together."
 )
 SWAPS = (
     "The model was asked about everybody in these swaps with one column changed alone, and with "
-    "all but that one. Where the figures do not add up, columns act together; somebody with one "
-    "column put back need not be anybody who could be."
+    "all but that one. Where the figures do not add up, columns act together. Some of these "
+    "combinations of columns may not exist."
 )
 
 
 def proxy_sentence(summary: AuditSummary, one: Proxies) -> str:
-    """Return how well a sensitive feature is told by what the model receives."""
+    """Return how well the columns that the model receives predict a sensitive feature."""
     ends = f"{bound(one.lower, DOWN, 2)} to {bound(one.upper, UP, 2)}"
     feature, first = visible(one.feature), one.columns[0]
     sees = f" The model receives {feature} itself." if _is_seen(summary, one) else ""
     return (
-        f"{feature} is told by the other columns that the model receives with a balanced accuracy "
+        f"The other columns that the model receives predict {feature} with a balanced accuracy "
         f"of {decimal(one.accuracy, 2)} ({ends} at level {level(1 - one.alpha)}; guessing: "
         f"{decimal(one.guessing, 2)}). {_strongest(feature, first)}{sees}"
     )
@@ -46,7 +46,7 @@ def proxy_sentence(summary: AuditSummary, one: Proxies) -> str:
 def _strongest(feature: str, column: Column) -> str:
     """Return which column depends most on a feature, or that none was shown to."""
     if column.depends is None:
-        return f"Of single columns {visible(column.name)} tells most."
+        return f"{visible(column.name)} alone predicts it best."
     if not column.depends:
         return f"No column was shown to depend on {feature}."
     return f"The column that depends most on {feature} is {visible(column.name)}."
@@ -65,7 +65,7 @@ def through_sentence(summary: AuditSummary) -> str | None:
 
 
 def proxies_sentences(summary: AuditSummary) -> tuple[str, ...]:
-    """Return what a screen says of it: how well each feature is told, and what goes through."""
+    """Return what a screen says: how well each feature is predicted, and what goes through."""
     sentences = [proxy_sentence(summary, one) for one in summary.proxies]
     through = through_sentence(summary)
     if through is None:
@@ -79,7 +79,7 @@ def proxies_sentences(summary: AuditSummary) -> tuple[str, ...]:
 
 
 def columns_table(one: Proxies) -> Table:
-    """Return the columns, those that tell most first."""
+    """Return the columns, those that predict best first."""
     titles = [NAME, ALONE, WITHOUT, DEPENDS]
     titles += [] if one.statistic is None else [THROUGH, REST]
     rows = []
@@ -92,7 +92,7 @@ def columns_table(one: Proxies) -> Table:
             figures += [decimal(column.moved_alone), decimal(column.moved_without)]
         rows.append(tuple(map(Cell, (visible(column.name), *figures))))
     more = f" ({one.left_out} further columns not looked at)" if one.left_out else ""
-    caption = f"What tells {visible(one.feature)}{more}"
+    caption = f"Columns that predict {visible(one.feature)}{more}"
     return Table("telling", caption, columns_of(titles, titles[1:]), tuple(rows))
 
 
@@ -111,5 +111,9 @@ def _proxies_contents(summary: AuditSummary, _: Output) -> dict[str, object]:
 
 
 PROXIES = Section(
-    "proxies", "What tells the sensitive features", "parts.j2", _proxies_contents, folded=True
+    "proxies",
+    "Columns that predict the sensitive features",
+    "parts.j2",
+    _proxies_contents,
+    folded=True,
 )

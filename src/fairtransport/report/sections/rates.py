@@ -44,14 +44,14 @@ if TYPE_CHECKING:
 
 MEANING = (
     "People who are alike in all columns but the sensitive ones (and in the true label, if the "
-    "loss uses it) are put side by side, and the mean losses of their groups compared. R is by how "
-    "much the mean loss would rise if everybody were treated as the worst-treated group among "
-    "those alike."
+    "loss uses it) are put side by side, and the mean losses of their groups are compared. R is "
+    "how much the mean loss would rise if everybody were treated like the worst-treated group "
+    "among people alike."
 )
 BY_GROUP = (
-    "Each group is compared with the largest one, among people alike: both rates are over people "
-    "who have somebody of the other group alike, and that of the largest group is what it would be "
-    "if it had the group's columns. They describe these people and have no interval."
+    "Each group is compared with the largest one, among people alike. Only people count who have "
+    "somebody alike in the other group. The rate of the largest group is weighted as if it had the "
+    "group's columns. These rates describe the people of the file and have no interval."
 )
 DECLARED = (
     "Answers were declared to be a function of the audited columns. R is then the FaiTH statistic, "
@@ -326,9 +326,9 @@ RATES = Section("rates", "How people who are alike are treated", "rates.j2", _ra
 
 
 NOT_SAID = (
-    "R above 0 is no proof that a system uses a sensitive feature: a column that the audit lacks "
-    "and that differs by group does the same. A bound of 0 is no proof of the contrary. Groups are "
-    "compared only where people of several are alike, and no upper bound of R can be had: nothing "
+    "R above 0 does not prove that a system uses a sensitive feature: a column that is not in the "
+    "file and differs by group has the same effect. A bound of 0 does not prove that it uses none. "
+    "Groups are compared only where people of several are alike. R has no upper bound, so nothing "
     "is certified."
 )
 DESCRIPTION = (
@@ -361,9 +361,10 @@ def rates_verdict(summary: AuditSummary, rates: RatesFound, title: str) -> str:
         lower_text = "" if rates.lower_bound == summary.delta else f"at least {at_least}, "
         tail = f"; {pvalue_text(summary, rates.pvalue_at_delta or 0.0)}"
         return (
-            f"{title} {at}: with {level(1 - summary.alpha)} confidence R, by how much "
-            f"{_mean(summary, rates)} would rise if all fared as {_whom(summary, rates)} among "
-            f"those alike, is {lower_text}more than δ = {threshold}{tail}."
+            f"{title} {at}: with {level(1 - summary.alpha)} confidence R, how much "
+            f"{_mean(summary, rates)} would rise if all were treated like "
+            f"{_whom(summary, rates)} among people alike, is {lower_text}more than "
+            f"δ = {threshold}{tail}."
         )
     return (
         f"{title} {at}: the lower bound of R, {at_least}, does not exceed δ = {threshold}. "

@@ -151,9 +151,9 @@ def ties_sentence(summary: AuditSummary) -> str | None:
     if summary.plan_is_unique is not False:
         return None
     return (
-        "Other swaps would give the same statistic. Where there was a choice, the fewest columns "
-        "were changed, then the least distance, and of what was left the first in order was taken; "
-        "such moves are marked as tied, and between which groups they go hangs on that choice."
+        "Other swaps would give the same statistic. Such moves are marked as tied: the swap with "
+        "the fewest changed columns is shown, then the nearest, then the first in order. Another "
+        "choice could show other groups."
     )
 
 
