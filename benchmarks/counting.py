@@ -26,6 +26,8 @@ QUICK_ROWS = 200_000
 FEW, MANY = 10, 2_431
 """Ages: with the other columns 2,880 and 700,128 distinct rows."""
 TURNS = 3
+VERDICT_ROWS, QUICK_VERDICT_ROWS = (10_000, 100_000, 1_000_000), (2_000,)
+DELTA = 0.01
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Counting:
     bare
         Of the group-by of all columns, fetched.
     audit
-        Of an audit with given predictions and its verdict.
+        Of an audit with given predictions and no limit δ, so that there is no verdict to find.
     ratio
         The median ratio of the two, turn by turn.
     least, most
@@ -113,6 +115,34 @@ def _turns(file: str, rows: int, bare_mib: float) -> Counting:
     )  # fmt: skip
 
 
+def measure_verdicts(
+    rows: tuple[int, ...], progress: Callable[[str], None]
+) -> list[dict[str, Any]]:
+    """Return what a verdict adds for few and many profiles: CPU seconds, the least of the turns."""
+    found = []
+    for ages in (FEW, MANY):
+        for many in rows:
+            progress(f"{many:,} rows, {ages:,} ages, with a verdict")
+            with tempfile.TemporaryDirectory() as folder:
+                file = Path(folder) / "cases.parquet"
+                _write(file, many, ages)
+                found.append(in_fresh_process(_verdict_turns, str(file), many))
+    return found
+
+
+def _verdict_turns(file: str, rows: int) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        small = Path(folder) / "small.parquet"
+        _write(small, 1_000, FEW)
+        _audit(str(small), DELTA)
+    turns, points = [], 0
+    for _ in range(TURNS):
+        seconds, points = _audit(file)
+        turns.append((_bare(file), seconds, _audit(file, DELTA)[0]))
+    bare, audit, verdict = (min(times) for times in zip(*turns, strict=True))
+    return {"rows": rows, "points": points, "bare": bare, "audit": audit, "verdict": verdict}
+
+
 def _bare(file: str) -> float:
     import duckdb
 
@@ -124,12 +154,15 @@ def _bare(file: str) -> float:
     return process_time() - start
 
 
-def _audit(file: str) -> tuple[float, int]:
+def _audit(file: str, delta: float | None = None) -> tuple[float, int]:
+    """Audit a file; with δ, find the verdict and everything that its summary shows."""
     import fairtransport as ft
 
     start = process_time()
-    result = ft.audit(file, "good", y_pred="guess", sensitive_features=["race", "sex"], rng=0)
-    _ = result.verdict
+    result = ft.audit(
+        file, "good", y_pred="guess", sensitive_features=["race", "sex"], delta=delta, rng=0
+    )
+    _ = result.verdict if delta is None else (result.verdict, str(result.summary))
     return process_time() - start, result.space.size
 
 
@@ -147,6 +180,17 @@ def table(found: list[dict[str, Any]]) -> Table:
     return made
 
 
+def verdict_table(found: list[dict[str, Any]]) -> Table:
+    """Return what a verdict adds as a table."""
+    made = Table(title="With and without a verdict, CPU seconds")
+    for name in ("rows", "points", "group-by", "without δ", "with δ"):
+        made.add_column(name, justify="right")
+    for one in found:
+        times = (f"{one[name]:.3f}" for name in ("bare", "audit", "verdict"))
+        made.add_row(f"{one['rows']:,}", f"{one['points']:,}", *times)
+    return made
+
+
 def main() -> None:
     """Measure this part alone, and print JSON."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -154,7 +198,8 @@ def main() -> None:
     parser.add_argument("--csv-rows", type=int, default=CSV_ROWS)
     options = parser.parse_args()
     found = measure(options.parquet_rows, options.csv_rows, lambda _: None)
-    print(json.dumps({"files": found}, indent=1))
+    verdicts = measure_verdicts(VERDICT_ROWS, lambda _: None)
+    print(json.dumps({"files": found, "verdicts": verdicts}, indent=1))
 
 
 if __name__ == "__main__":

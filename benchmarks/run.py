@@ -116,7 +116,11 @@ def run_counting(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
     """Measure what it costs to come from a file to an audit."""
     rows = (counting.QUICK_ROWS,) * 2 if quick else (counting.PARQUET_ROWS, counting.CSV_ROWS)
     found = counting.measure(*rows, progress)
-    return Measured({"files": found}, [counting.table(found)])
+    verdicts = counting.measure_verdicts(
+        counting.QUICK_VERDICT_ROWS if quick else counting.VERDICT_ROWS, progress
+    )
+    tables = [counting.table(found), counting.verdict_table(verdicts)]
+    return Measured({"files": found, "verdicts": verdicts}, tables)
 
 
 def run_million(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001

@@ -16,7 +16,7 @@ PARTS = {
     "frontiers": ("embedding", "sparse"),
     "spreading": ("sizes",),
     "afterwards": ("audits", "exponents"),
-    "counting": ("files",),
+    "counting": ("files", "verdicts"),
     "million": ("audits",),
 }
 

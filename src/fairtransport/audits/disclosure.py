@@ -216,20 +216,13 @@ def _loosen(
     if own.delta is not None:
         is_due_to_others |= own.verdict == "rejected" and upper is not None and upper <= own.delta
         is_due_to_others |= own.verdict == "certified" and (lower or 0.0) > own.delta
-    return (
-        loose
-        if is_due_to_others
-        else replace(
-            loose, verdict=own.verdict, pvalue=own.pvalue, controls=_with_own_test(own, loose)
-        )
-    )
-
-
-def _with_own_test(own: AuditSummary, counted: AuditSummary) -> ControlsFound | None:
-    """Return the comparison with controls of counted people, with what all of them show."""
-    if own.controls is None or counted.controls is None:
-        return None
-    return replace(counted.controls, exceeds=own.controls.exceeds)
+    if is_due_to_others:
+        return loose
+    controls = loose.controls
+    if controls is not None:
+        # nothing but what the verdict says: the test of all people would be another equation
+        controls = replace(controls, exceeds=controls.exceeds or own.verdict == "rejected")
+    return replace(loose, verdict=own.verdict, pvalue=own.pvalue, controls=controls)
 
 
 def _width(result: AuditResult) -> float:
