@@ -410,7 +410,7 @@ def _find_known(
     table: DrawTable, orders: DrawOrders, order: int, batch: int, cells: FloatArray
 ) -> BoolArray:
     """Return the cells that people of batches up to one make known, ``cells`` their numbers."""
-    known = table.exists & (orders.available[order] <= batch)
+    known: BoolArray = table.exists & (orders.available[order] <= batch)
     for b in range(len(known)):
         # of a block in which nobody has been so far not even the draws are looked at
         if cells[b].sum() == 0.0:
