@@ -18,6 +18,7 @@ PARTS = {
     "afterwards": ("audits", "exponents"),
     "counting": ("files",),
     "million": ("audits",),
+    "questions": ("model", "seconds", "ratio"),
 }
 
 
