@@ -129,6 +129,13 @@ def run_million(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
     return Measured(found, [million.table(found)])
 
 
+def run_questions(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
+    """Measure an audit with a million questions beside the model that answers them."""
+    people = million.QUICK_PEOPLE if quick else million.PEOPLE
+    found = million.measure_questions(people, progress)
+    return Measured(found, [million.question_table(found)])
+
+
 PARTS: dict[str, Callable[[bool, Progress], Measured]] = {
     "starting": run_starting,
     "lp": run_lp,
@@ -138,6 +145,7 @@ PARTS: dict[str, Callable[[bool, Progress], Measured]] = {
     "afterwards": run_afterwards,
     "counting": run_counting,
     "million": run_million,
+    "questions": run_questions,
 }
 """All that is measured, in this order; a new part is a line here."""
 

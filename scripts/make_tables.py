@@ -490,6 +490,17 @@ def speed_million(parts: Row) -> str:
     ))  # fmt: skip
 
 
+def speed_questions(parts: Row) -> str:
+    """Return the CPU seconds of an audit beside those of the model that it asks."""
+    row = parts["questions"]
+    titles = ("questions", "model", *row["seconds"], "whole / model", "peak MiB")
+    seconds = (f"{one:.1f}" for one in row["seconds"].values())
+    return format_table(titles, [(
+        f"{row['questions']:,}", f"{row['model']:.1f}", *seconds, f"{row['ratio']:.1f}",
+        f"{row['peak_mib']:.0f}",
+    )])  # fmt: skip
+
+
 def speed_counting(parts: Row) -> str:
     """Return the CPU seconds from a file to a finished audit."""
     titles = (
@@ -567,6 +578,7 @@ TABLES: dict[str, tuple[str | None, Callable[[Any], str]]] = {
     "speed-spreading": ("speed.json", speed_spreading),
     "speed-afterwards": ("speed.json", speed_afterwards),
     "speed-million": ("speed.json", speed_million),
+    "speed-questions": ("speed.json", speed_questions),
     "speed-counting": ("speed.json", speed_counting),
     "counterparts": ("counterparts.json", counterparts),
 }

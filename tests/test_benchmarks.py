@@ -18,6 +18,7 @@ PARTS = {
     "afterwards": ("audits", "exponents"),
     "counting": ("files", "verdicts"),
     "million": ("audits",),
+    "questions": ("model", "seconds", "ratio"),
 }
 
 

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairtransport.data import sample_space as module
-from fairtransport.data.sample_space import find_firsts, number_rows, sort_rows
+from fairtransport._core import ranks as module
+from fairtransport._core.ranks import find_firsts, number_rows, sort_rows
 
 CODES = st.integers(-1, 3) | st.sampled_from([-(2**61), 2**61, 2**62])
 

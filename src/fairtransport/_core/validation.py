@@ -196,6 +196,12 @@ def check_float_array(name: str, value: object, shape: tuple[int | None, ...]) -
         raise InputError(msg)
     if not array.flags.writeable:
         array = array.copy()  # kernels would be compiled once more for read-only arrays
+    check_shape(name, array, shape)
+    return array
+
+
+def check_shape(name: str, array: Values, shape: tuple[int | None, ...]) -> None:
+    """Check that an array has the given shape (None: any length)."""
     fits = array.ndim == len(shape) and all(
         want is None or have == want for want, have in zip(shape, array.shape, strict=True)
     )
@@ -203,7 +209,6 @@ def check_float_array(name: str, value: object, shape: tuple[int | None, ...]) -
         expected = ", ".join("any" if length is None else str(length) for length in shape)
         msg = f"{param(name)} must have shape ({expected}), got {array.shape}"
         raise InputError(msg)
-    return array
 
 
 def shape_of(value: object) -> tuple[int, ...] | str:

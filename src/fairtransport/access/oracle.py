@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 import numpy as np
 
 from fairtransport._core.progress import track_questions
+from fairtransport._core.ranks import find_firsts
 from fairtransport._core.validation import (
     FloatArray,
     IntArray,
@@ -50,7 +51,6 @@ from fairtransport.access.query_log import (
 )
 from fairtransport.data.columns import Value, sort_levels
 from fairtransport.data.controls import add_columns
-from fairtransport.data.sample_space import find_firsts
 from fairtransport.errors import InputError, ModelError, param
 from fairtransport.losses import Answer, Loss, evaluate
 

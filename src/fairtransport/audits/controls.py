@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtransport._core.ranks import number_rows
 from fairtransport.audits.querying import is_random, missing_range_error
 from fairtransport.data.controls import (
     Controls,
@@ -16,7 +17,7 @@ from fairtransport.data.controls import (
     list_control_levels,
     list_sensitive_edits,
 )
-from fairtransport.data.sample_space import SampleSpace, number_rows
+from fairtransport.data.sample_space import SampleSpace
 from fairtransport.errors import InputError, param
 from fairtransport.geometry import Geometry
 from fairtransport.inference import Interval, difference_law

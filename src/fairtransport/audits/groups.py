@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from fairtransport._core.ranks import number_rows
 from fairtransport._core.validation import check_allowed, check_choice, is_among
 from fairtransport.data.columns import sort_levels
-from fairtransport.data.sample_space import number_rows, plain_frame
+from fairtransport.data.sample_space import plain_frame
 from fairtransport.documents.audit import GroupComparison
 from fairtransport.errors import entry
 from fairtransport.explain import GroupRate, group_metrics

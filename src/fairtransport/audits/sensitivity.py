@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtransport.data.sample_space import number_rows
+from fairtransport._core.ranks import number_rows
 from fairtransport.documents.audit import FeatureRole
 from fairtransport.inference import Interval, difference_law
 from fairtransport.inference.laws import Verdict, reach_verdict, reaches

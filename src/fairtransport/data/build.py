@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from fairtransport._core.ranks import sort_rows
 from fairtransport._core.validation import (
     BoolArray,
     IntArray,
@@ -30,7 +31,7 @@ from fairtransport.data.database import RowCounts, merge_rows
 from fairtransport.data.design import build_units
 from fairtransport.data.independence import find_dependence
 from fairtransport.data.one_hot import find_one_hot
-from fairtransport.data.sample_space import ColumnSet, SampleSpace, sort_rows
+from fairtransport.data.sample_space import ColumnSet, SampleSpace
 from fairtransport.data.sources import TableLike, as_source
 from fairtransport.data.twins import add_twins, build_sets, check_level_names, check_together
 from fairtransport.errors import InputError, param

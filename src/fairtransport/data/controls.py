@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtransport._core.ranks import number_rows
 from fairtransport._core.validation import check_number, short_repr
 from fairtransport.data.columns import MISSING, encode, object_array
-from fairtransport.data.sample_space import number_rows
 from fairtransport.data.twins import MAX_TWIN_POINTS
 from fairtransport.errors import DataError, InputError, param
 

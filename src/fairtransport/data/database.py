@@ -15,6 +15,7 @@ from weakref import finalize
 
 import numpy as np
 
+from fairtransport._core.ranks import find_firsts, number_rows
 from fairtransport._core.validation import IntArray, short_repr, shorten
 from fairtransport.data.columns import (
     MISSING,
@@ -26,7 +27,6 @@ from fairtransport.data.columns import (
     encode,
     object_array,
 )
-from fairtransport.data.sample_space import find_firsts, number_rows
 from fairtransport.errors import DataError, InputError, param
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtransport._core.notes import Count, Note
+from fairtransport._core.ranks import number_rows
 from fairtransport.data.database import CountedSource
-from fairtransport.data.sample_space import number_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

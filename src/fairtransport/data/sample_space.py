@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from fairtransport._core.ranks import find_firsts, number_rows
 from fairtransport.data.columns import INTEGER_RANGE
 
 if TYPE_CHECKING:
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from fairtransport.data.columns import Bins, CodedColumn, Rows, Value
     from fairtransport.data.one_hot import OneHot
 
-MAX_ROW_KEY = 2**62
-MAX_DENSE_KEY = 4
-"""Integers are ranked without sorting if their range is at most so many times their number."""
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
 
 
@@ -378,63 +376,6 @@ def _series_data(name: str, column: CodedColumn, library: str) -> Any:
     values = column.values()
     # text and mixed values as lists: some libraries treat object arrays as opaque
     return values.tolist() if values.dtype == object else values
-
-
-def number_rows(columns: Sequence[IntArray]) -> IntArray:
-    """Return the rank of each row among the distinct rows.
-
-    Notes
-    -----
-    Columns are combined into one key, like the digits of a number. Before the key would exceed 62
-    bits it is replaced by its ranks, which keep the order. Whole rows are never sorted.
-    """
-    key, size = _shift_to_zero(columns[0])
-    for column in columns[1:]:
-        part, values = _shift_to_zero(column)
-        if size * values > MAX_ROW_KEY:
-            key, size = _rank_distinct(key, size)
-        if size * values > MAX_ROW_KEY:
-            part, values = _rank_distinct(part, values)
-        key, size = key * values + part, size * values
-    return _rank_distinct(key, size)[0]
-
-
-def sort_rows(columns: Sequence[IntArray]) -> IntArray:
-    """Return the order of rows by their columns, the first column first; equal rows stay."""
-    return np.argsort(number_rows(columns), kind="stable")
-
-
-def find_firsts(groups: IntArray, size: int) -> IntArray:
-    """Return the first point of each of ``size`` groups, which are numbered from 0."""
-    first = np.empty(size, np.int64)
-    first[groups[::-1]] = np.arange(len(groups))[::-1]
-    return first
-
-
-def _shift_to_zero(column: IntArray) -> tuple[IntArray, int]:
-    """Return integers shifted to a minimum of 0, and an exclusive upper bound."""
-    if not len(column):
-        return column.astype(np.int64), 1
-    least = int(column.min())
-    size = int(column.max()) - least + 1
-    if size > MAX_ROW_KEY:
-        return _rank_distinct(column, size)
-    return column.astype(np.int64) - least, size
-
-
-def _rank_distinct(key: IntArray, size: int) -> tuple[IntArray, int]:
-    """Return the rank of integers below ``size`` among the distinct ones, and their number."""
-    if size <= MAX_DENSE_KEY * len(key):
-        present = np.zeros(size, bool)
-        present[key] = True
-        ranks = np.cumsum(present) - 1
-        return ranks[key], max(1, int(ranks[-1]) + 1)
-    # stable, as such a sort is quick where points are sorted already, in whole or in parts
-    order = np.argsort(key, kind="stable")
-    is_new = np.diff(key[order], prepend=key[order[:1]]) != 0
-    ranks = np.empty(len(key), np.int64)
-    ranks[order] = np.cumsum(is_new)
-    return ranks, max(1, int(is_new.sum()) + 1)
 
 
 def data_sha256(space: SampleSpace) -> str:

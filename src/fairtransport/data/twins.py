@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from fairtransport._core.ranks import find_firsts, number_rows
 from fairtransport._core.validation import check_unmasked, shape_of, short_repr
 from fairtransport.data.columns import (
     MISSING,
@@ -20,7 +21,7 @@ from fairtransport.data.columns import (
     sort_levels,
 )
 from fairtransport.data.database import RowCounts
-from fairtransport.data.sample_space import ColumnSet, find_firsts, number_rows
+from fairtransport.data.sample_space import ColumnSet
 from fairtransport.errors import InputError, entry, param
 
 if TYPE_CHECKING:

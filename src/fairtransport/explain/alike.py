@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
+from fairtransport._core.ranks import number_rows
 from fairtransport._core.schema import Doc
-from fairtransport.data.sample_space import number_rows
 from fairtransport.explain.disclosure import Rounding
 from fairtransport.explain.moves import Profile, Profiles, Value
 

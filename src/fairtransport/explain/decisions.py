@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeVar
 
 import numpy as np
 
+from fairtransport._core.ranks import number_rows
 from fairtransport._core.schema import Doc
-from fairtransport.data.sample_space import number_rows
 from fairtransport.explain.moves import (
     Prediction,
     Profile,
@@ -323,7 +323,7 @@ def _extremes(groups: IntArray, values: NDArray[Number]) -> tuple[NDArray[Number
     order = np.argsort(groups, kind="stable")
     starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
     ordered = values[order]
-    place = np.unique(groups, return_inverse=True)[1].reshape(-1)
+    place = number_rows([groups])
     return (
         np.minimum.reduceat(ordered, starts)[place],
         np.maximum.reduceat(ordered, starts)[place],
@@ -505,15 +505,18 @@ def _list_cases(
     ranked = affected[np.lexsort((affected, -changed[affected], ~worse[affected]))][:limit]
     members, alike = _members_of(families, ranked), _members_of(profile, ranked)
     columns = (*space.sensitive, *(one for one in space.profile if one not in space.sensitive))
-    codes = space.codes(columns)
     profiles = Profiles(space)
     for point in ranked.tolist():
         family, same = members[int(families[point])], alike[int(profile[point])]
         effect, suitable = _suitable(rule, effects, point, family)
-        differ = (codes[suitable] != codes[point]).sum(axis=1)
+        codes = np.array([space.columns[name].codes[suitable] for name in columns])
+        own = np.array([space.columns[name].codes[point] for name in columns])
+        differ = (codes != own[:, None]).sum(axis=0)
         # fewest changes, then alternatives that somebody is like, then the order of the points
-        best = int(suitable[np.lexsort((suitable, -people[suitable], differ))[0]])
-        names = [name for at, name in enumerate(columns) if codes[best, at] != codes[point, at]]
+        place = int(np.lexsort((suitable, -people[suitable], differ))[0])
+        best = int(suitable[place])
+        names = [name for name, differs in zip(columns, codes[:, place] != own, strict=True)
+                 if differs]  # fmt: skip
         yield DecisionCase(
             profile=profiles.profile(point),
             people=int(changed[point]),

@@ -9,6 +9,7 @@ import numpy as np
 
 from fairtransport._core.files import escape_formula
 from fairtransport._core.parallel import threads_for
+from fairtransport._core.ranks import number_rows
 from fairtransport._core.schema import Doc
 from fairtransport.data.database import Database
 from fairtransport.errors import InputError, param
@@ -324,7 +325,7 @@ def random_swap_risk(space: SampleSpace, geometry: Geometry, losses: FloatArray)
         return None
     groups = space.sensitive_groups
     weights = np.asarray(np.bincount(groups, space.counts), np.float64)[groups]
-    blocks = np.unique(geometry.blocks, return_inverse=True)[1].reshape(-1)
+    blocks = number_rows([geometry.blocks])
     means = np.bincount(blocks, weights * losses) / np.bincount(blocks, weights)
     return float(space.frequencies @ means[blocks])
 

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
-from fairtransport._core.validation import check_float_array, check_unmasked, shape_of, short_repr
+from fairtransport._core.ranks import number_rows
+from fairtransport._core.validation import (
+    check_float_array,
+    check_shape,
+    check_unmasked,
+    shape_of,
+    short_repr,
+)
 from fairtransport.errors import InputError, param
 from fairtransport.geometry.costs import (
     Cost,
@@ -251,15 +258,16 @@ def _check_mask(name: str, value: object, shape: tuple[int, ...]) -> BoolArray:
 
 def _check_integers(name: str, value: object, shape: tuple[int | None, ...]) -> IntArray:
     """Return an array of integers of a given shape; integral floats are accepted."""
+    if isinstance(value, np.ndarray) and value.dtype == np.int64:
+        check_shape(name, value, shape)
+        return value.copy()
     array = check_float_array(name, value, shape)
-    # the original value: floats cannot represent every integer
-    original = np.asarray(value)
-    if original.dtype != np.int64:
-        odd = array[(array != np.rint(array)) | (np.abs(array) >= 2**63)]
-        if len(odd):
-            msg = f"{param(name)} must be whole numbers, got {odd[0]:g}"
-            raise InputError(msg)
-    return original.astype(np.int64)
+    odd = array[(array != np.rint(array)) | (np.abs(array) >= 2**63)]
+    if len(odd):
+        msg = f"{param(name)} must be whole numbers, got {odd[0]:g}"
+        raise InputError(msg)
+    # from the original value: floats cannot represent every integer
+    return np.asarray(value).astype(np.int64)
 
 
 def _dense_rows(mask: Mask, rows: IntArray) -> BoolArray:
@@ -323,7 +331,7 @@ def _places(geometry: Geometry, *, apart: bool) -> IntArray:
     """Return a number for each block or, with ``apart``, for each distinct point in a block."""
     blocks = geometry.blocks
     if not apart or geometry.cost.points is None:
-        return np.unique(blocks, return_inverse=True)[1].reshape(-1)
+        return number_rows([blocks])
     keys = np.column_stack([blocks[:, None], geometry.cost.points])
     return np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
 

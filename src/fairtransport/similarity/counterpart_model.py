@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
 
 import numpy as np
 
+from fairtransport._core.ranks import number_rows
 from fairtransport._core.schema import Doc
 from fairtransport._core.validation import short_repr
 from fairtransport.data.columns import MISSING, CodedColumn, merge_columns, sort_levels
 from fairtransport.data.one_hot import OneHot, find_one_hot
-from fairtransport.data.sample_space import ColumnSet, number_rows
+from fairtransport.data.sample_space import ColumnSet
 from fairtransport.errors import DataError, InputError, param
 from fairtransport.similarity.column_kinds import (
     ColumnKind,

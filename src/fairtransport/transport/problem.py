@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fairtransport._core.parallel import threads_for
+from fairtransport._core.ranks import number_rows
 from fairtransport._core.validation import (
     BoolArray,
     FloatArray,
@@ -475,7 +476,7 @@ class AuditProblem:
         -----
         Blocks are searched once, not point by point: K steps instead of K² pairs.
         """
-        _, place = np.unique(self.geometry.blocks, return_inverse=True)
+        place = number_rows([self.geometry.blocks])
         targets = self.geometry.targets_in(np.arange(self.size))
         best, scale = np.full(self.size, -np.inf), np.ones(self.size)
         np.maximum.at(best, place[targets], self.losses[targets])
