@@ -37,13 +37,18 @@ DESIGNS = {
         (("a", "clerk", 1, 1), ("a", "clerk", 0, 1), ("b", "clerk", 1, 0), ("b", "clerk", 0, 0)),
         MODEL,
     ),
-    "controls": Design(JOBS, {**MODEL, "controls": ["job"], "delta": 0.05}),
     "two features": Design(JOBS, {**MODEL, "sensitive_features": ["group", "job"]}),
     "predictions": Design(
         (("a", "clerk", 1, 1), ("a", "clerk", 1, 0), ("b", "clerk", 1, 0), ("b", "clerk", 1, 1)),
         {"y_pred": "said"}, predictions=True,
     ),
 }  # fmt: skip
+
+
+ENUMERATED = DESIGNS | {
+    "controls": Design(JOBS, {**MODEL, "controls": ["job"], "delta": 0.05}),
+}  # fmt: skip
+"""What the script below goes through: where cells are small a control may have one value left."""
 
 
 def document(design, table, at_least):
@@ -172,7 +177,7 @@ def test_decisions_and_group_rates_are_shared_where_cells_are_large():
 
 if __name__ == "__main__":
     n, at_least = map(int, sys.argv[1:3])
-    for name in sys.argv[3:] or DESIGNS:
-        documents = {table: document(DESIGNS[name], table, at_least) for table in tables(n)}
+    for name in sys.argv[3:] or ENUMERATED:
+        documents = {table: document(ENUMERATED[name], table, at_least) for table in tables(n)}
         fixed = find_fixed(documents, at_least)
         sys.stdout.write(f"{name}: {len(fixed)} of {len(documents)} tables, {fixed[:3]}\n")
