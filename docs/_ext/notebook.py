@@ -34,10 +34,13 @@ def format_output(output):
     text, page = output.data["text/plain"], output.data.get("text/html", "")
     if picture := PICTURE.match(page):
         label = html.escape(text, quote=True)
-        shown = f'<div class="picture" role="img" aria-label="{label}">{picture[1]}</div>'
+        hidden = picture[1].replace("<svg", '<svg aria-hidden="true"', 1)  # the label says it
+        shown = f'<div class="picture" role="img" aria-label="{label}">{hidden}</div>'
     elif "<table" in page:
         plain = SHEET.sub("", page).replace(' style="text-align: right;"', "")
-        shown = plain.replace('class="dataframe"', 'class="table"')
+        shown = plain.replace('class="dataframe"', 'class="table"').replace(
+            "<th></th>", "<td></td>"
+        )
     else:
         return f"````text\n{text}\n````"
     return f"````{{raw}} html\n{shown}\n````"
