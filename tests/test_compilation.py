@@ -152,8 +152,8 @@ import fairtransport as ft
 from fairtransport.inference import difference_law, rate_law
 
 rng = np.random.default_rng(5)
-age, group = rng.integers(0, 3, 40), rng.integers(0, 2, 40)
-rates = rate_law(age, group, rng.random(40) < 0.1 + 0.7 * group, orders=2, rng=0)
+age, group = rng.integers(0, 3, 90), rng.integers(0, 2, 90)
+rates = rate_law(age, group, rng.random(90) < 0.1 + 0.7 * group, orders=2, rng=0)
 geometry = ft.Geometry(np.zeros(60, np.int64), ft.Embedding(rng.normal(size=(60, 2))))
 old, new = (ft.AuditProblem(rng.random(60) ** power, geometry, budget=0.05) for power in (1, 9))
 counts = rng.multinomial(20, np.full(60, 1 / 60))

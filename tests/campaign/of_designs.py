@@ -68,8 +68,6 @@ CLUSTERS = kinds("audit clusters", {
     "signalling NaN": ({"clusters": "house", "house": objects(Decimal("sNaN"))},
                        "must have types that pandas can group by", DataError),
     "another method": ({"clusters": "house", "method": "efron"}, "^`clusters` must not be given with"),
-    "with counterparts": ({"clusters": "house", "similarity": "counterparts"},
-                          "^`clusters` must be left out with the similarity"),
     "with draws": ({"clusters": "house", "queries": ft.Queries(draws=2)}, "^`clusters` must not be"),
     "that are the weights": ({"clusters": "weight", "sample_weight": "weight"},
                              "^`clusters` and `sample_weight` must be two columns"),

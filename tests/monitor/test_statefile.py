@@ -89,7 +89,7 @@ def test_scores_that_hang_on_the_batch_change_the_wealth_by_no_more_than_they_di
         states.append(monitor._stream.evidence.bets)
     logs = [bets.log_wealth + np.log(bets.product) for bets in states]
     first = states[0]
-    slope = np.abs(first._factors(np.arange(len(first.deltas)), None)[1])
+    slope = np.abs(first._factors(np.arange(len(first.deltas)), first.most_gain)[1])
     # a Brier loss moves by at most twice as much as a score, a gain by twice that
     limit = n * slope * 4 * 6 * error / (1 - MAX_SEQUENTIAL_LOSS)
 
