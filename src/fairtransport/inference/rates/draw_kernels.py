@@ -469,7 +469,7 @@ def fill_draw_wealths(
 ) -> None:
     """Fill (orders, 2) with log-wealths and estimates, of rounds where there are no batches."""
     for place in prange(len(orders.draws)):
-        order = np.int64(place)
+        order = int(np.int64(place))
         if orders.batches.shape[1] == 0:
             log_wealth, gain = _bet_on_rounds(table, orders, order, edges, aim)
         else:
