@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fairtransport.app.form import Counted
+from fairtransport.app.form import Measure
 from tests.app.conftest import LOANS, PATIENCE, start_app
 
 SLOW_MODEL = """
@@ -207,7 +207,7 @@ def test_there_is_room_for_so_many_audits(tmp_path):
         data=tmp_path / "none.csv", shown="x", label=None, sources=(ModelSource(),),
         values={"sensitive_features": ["sex"]},
     )  # fmt: skip
-    jobs, counted = module.Jobs(), Counted("zero-one")
+    jobs, counted = module.Jobs(), Measure("zero-one")
     try:
         for _ in range(2):
             jobs.start(request, counted, {}, "t").state = module.DONE
@@ -223,11 +223,11 @@ def test_there_is_room_for_so_many_audits(tmp_path):
 @pytest.fixture
 def finished_job(loans):
     """An audit of the loans, without a server."""
-    from fairtransport.app.form import Table, fill, find_counted
+    from fairtransport.app.form import Table, fill, find_measure
     from fairtransport.app.jobs import Jobs
 
     jobs, table = Jobs(), Table(loans, str(loans))
-    job = jobs.start(fill(table, LOANS, {}).request, find_counted(table, LOANS), LOANS, "t")
+    job = jobs.start(fill(table, LOANS, {}).request, find_measure(table, LOANS), LOANS, "t")
     wait_until(lambda: job.state != "running", "still running")
     yield job
     jobs.end()
@@ -259,7 +259,7 @@ def test_an_audit_that_ends_by_itself_leaves_no_process_and_no_pipe(tmp_path):
     )  # fmt: skip
     jobs = Jobs()
     handles = len(list(Path("/proc/self/fd").iterdir()))
-    job = jobs.start(request, Counted("zero-one"), {}, "t")
+    job = jobs.start(request, Measure("zero-one"), {}, "t")
     wait_until(lambda: job.state == "failed", "still running")
     wait_until(lambda: not Path(f"/proc/{job.pid}").exists(), "the process is left")
     wait_until(lambda: len(list(Path("/proc/self/fd").iterdir())) == handles, "a pipe is left")

@@ -92,7 +92,7 @@ FIELD_NAMES = {
 class AuditForm:
     """What was typed into a form, what it asks for, and what is wrong with it, by field."""
 
-    typed: Mapping[str, str]
+    entries: Mapping[str, str]
     request: AuditRequest | None = None
     errors: dict[str, str] = field(default_factory=dict)
 
@@ -120,14 +120,14 @@ def field_of(parameter: str | None) -> str:
     return FIELDS.get(name, name) if is_field else "form"
 
 
-def fill(table: Table, typed: Mapping[str, str], models: Mapping[str, Upload]) -> AuditForm:
+def fill(table: Table, entries: Mapping[str, str], models: Mapping[str, Upload]) -> AuditForm:
     """Read a form."""
-    form = AuditForm(typed)
-    roles = roles_of(table, typed)
+    form = AuditForm(entries)
+    roles = roles_of(table, entries)
     sources = _sources(table, form, roles, models)
     settings = _settings(table, form, roles)
     document = _document(table, form)
-    similarity = typed.get("similarity") or str(AuditSettings.similarity)
+    similarity = entries.get("similarity") or str(AuditSettings.similarity)
     like = similarity_settings(table, form, similarity)
     tolerance = _number(form, "tolerance") or 0.0
     if form.errors:
@@ -137,8 +137,8 @@ def fill(table: Table, typed: Mapping[str, str], models: Mapping[str, Upload]) -
         settings = {name: value for name, value in settings.items() if name in names}
     described = [name for name, role in roles.items() if role in {CASE, SENSITIVE}]
     # a model is not to be asked about decisions that the file has
-    left_out = {UNUSED, PREDICTION, SCORE} if asks_model(typed) else {UNUSED}
-    uses_truth = find_counted(table, typed).loss != OUTCOME
+    left_out = {UNUSED, PREDICTION, SCORE} if asks_model(entries) else {UNUSED}
+    uses_truth = find_measure(table, entries).loss != OUTCOME
     if not uses_truth:
         left_out.add(LABEL)
     request = AuditRequest(
@@ -166,33 +166,33 @@ def fill(table: Table, typed: Mapping[str, str], models: Mapping[str, Upload]) -
     return form
 
 
-def asks_model(typed: Mapping[str, str]) -> bool:
+def asks_model(entries: Mapping[str, str]) -> bool:
     """Say whether a model is asked, instead of the decisions of the file."""
-    return typed.get("answers") == "model"
+    return entries.get("answers") == "model"
 
 
-def decision_of(table: Table, typed: Mapping[str, str]) -> int | None:
+def decision_of(table: Table, entries: Mapping[str, str]) -> int | None:
     """Return the place of the column with the decision; None if none was chosen."""
-    text = typed.get("decision", "")
+    text = entries.get("decision", "")
     return int(text) if text.isdecimal() and int(text) < len(table.columns) else None
 
 
-def roles_of(table: Table, typed: Mapping[str, str]) -> dict[str, str]:
+def roles_of(table: Table, entries: Mapping[str, str]) -> dict[str, str]:
     """Return what each column is."""
     roles = {}
     for at, column in enumerate(table.columns):
-        role = typed.get(f"role.{at}", CASE)
+        role = entries.get(f"role.{at}", CASE)
         role = role if role in ROLES else CASE
-        if at == decision_of(table, typed):
+        if at == decision_of(table, entries):
             role = SCORE if role == SCORE else PREDICTION
-        elif typed.get(f"group.{at}") == "on":
+        elif entries.get(f"group.{at}") == "on":
             role = SENSITIVE
         roles[column.name] = role
     return roles
 
 
 @dataclass(frozen=True)
-class Counted:
+class Measure:
     """What an audit counts: wrong decisions, one decision, or something of a unit of its own."""
 
     loss: str
@@ -236,11 +236,11 @@ def _says_itself(text: str) -> bool:
     return not is_number and text.strip().lower() not in AMBIGUOUS
 
 
-def good_column(table: Table, typed: Mapping[str, str]) -> int | None:
+def good_column(table: Table, entries: Mapping[str, str]) -> int | None:
     """Return the column that has the decisions as values: the decision's, or what happened."""
-    at = decision_of(table, typed)
-    if at is None and asks_model(typed):
-        roles = [*roles_of(table, typed).values()]
+    at = decision_of(table, entries)
+    if at is None and asks_model(entries):
+        roles = [*roles_of(table, entries).values()]
         at = roles.index(LABEL) if LABEL in roles else None
     return at if at is not None and is_decision_list(table.columns[at]) else None
 
@@ -250,7 +250,7 @@ def is_decision_list(column: ColumnPreview) -> bool:
     return 1 < column.distinct <= MAX_DECISIONS
 
 
-def find_counted(table: Table, typed: Mapping[str, str]) -> Counted:
+def find_measure(table: Table, entries: Mapping[str, str]) -> Measure:
     """Return what is counted, as far as the form is filled in.
 
     Notes
@@ -259,32 +259,32 @@ def find_counted(table: Table, typed: Mapping[str, str]) -> Counted:
     the bad one of two decisions; asked of a model, the good one, which people who are worse off
     would get as someone else.
     """
-    by_model, at = asks_model(typed), good_column(table, typed)
-    loss = typed.get("loss") or _default_loss(table, typed)
+    by_model, at = asks_model(entries), good_column(table, entries)
+    loss = entries.get("loss") or _default_loss(table, entries)
     if loss != OUTCOME:
         name = "the answer" if at is None else table.columns[at].name
-        return Counted(loss, column=name, by_model=by_model)
-    own_choice = typed.get("pos_label", "").strip() or None
+        return Measure(loss, column=name, by_model=by_model)
+    own_choice = entries.get("pos_label", "").strip() or None
     if at is None and by_model:
-        own_choice = own_choice or typed.get("favourable", "").strip() or None
+        own_choice = own_choice or entries.get("favourable", "").strip() or None
     if at is None or own_choice is not None:
-        return Counted(loss, own_choice, column="the answer", by_model=by_model)
+        return Measure(loss, own_choice, column="the answer", by_model=by_model)
     column = table.columns[at]
-    good = typed.get(f"good.{at}") or column.examples[-1]
+    good = entries.get(f"good.{at}") or column.examples[-1]
     others = [value for value in column.examples if value != good]
     other = others[0] if len(others) == 1 else None
-    if other is not None and typed.get(f"good.{at}") and not by_model:
+    if other is not None and entries.get(f"good.{at}") and not by_model:
         good, other = other, good
-    return Counted(loss, good, other, column.name, by_model)
+    return Measure(loss, good, other, column.name, by_model)
 
 
-def _default_loss(table: Table, typed: Mapping[str, str]) -> str:
+def _default_loss(table: Table, entries: Mapping[str, str]) -> str:
     """Return the loss of the errors where what happened is told as decisions are."""
-    columns = dict(zip(roles_of(table, typed).values(), table.columns, strict=True))
+    columns = dict(zip(roles_of(table, entries).values(), table.columns, strict=True))
     label = columns.get(LABEL)
     if label is None:
         return OUTCOME
-    if asks_model(typed):
+    if asks_model(entries):
         return ERROR
     if SCORE in columns and PREDICTION not in columns:
         return "brier"
@@ -308,15 +308,15 @@ def _settings(table: Table, form: AuditForm, roles: Mapping[str, str]) -> dict[s
     settings: dict[str, Any] = {"sensitive_features": sensitive}
     if not sensitive:
         form.refuse("choose at least one column of groups to compare", "groups")
-    counted = find_counted(table, form.typed)
+    measure = find_measure(table, form.entries)
     values: dict[str, Any] = {
         "counts": _only(form, roles, COUNTS),
         "bins": dict(_bins(table, form)) or None,
         "loss_range": _range(form),
-        "delta": _limit(form, counted),
+        "delta": _limit(form, measure),
         **{name: _number(form, name) for name in NUMBERS},
         **{name: _typed(form, name) for name in WORDS},
-        **_decisions(table, form, counted),
+        **_decisions(table, form, measure),
     }
     if values["rng"] is None:  # recorded, so that the audit can be repeated
         values["rng"] = secrets.randbelow(2**32)
@@ -329,31 +329,31 @@ def _settings(table: Table, form: AuditForm, roles: Mapping[str, str]) -> dict[s
     return settings
 
 
-def _decisions(table: Table, form: AuditForm, counted: Counted) -> dict[str, Any]:
+def _decisions(table: Table, form: AuditForm, measure: Measure) -> dict[str, Any]:
     """Return which decision is good, and which one is counted."""
-    at = good_column(table, form.typed)
-    values: dict[str, Any] = {"loss": counted.loss}
+    at = good_column(table, form.entries)
+    values: dict[str, Any] = {"loss": measure.loss}
     if at is None:
         values |= {name: parse_literal(_typed(form, name)) for name in VALUES}
-        if counted.loss == OUTCOME:
-            values["pos_label"] = parse_literal(counted.decision)
-        if asks_model(form.typed) and counted.loss == OUTCOME and not counted.decision:
+        if measure.loss == OUTCOME:
+            values["pos_label"] = parse_literal(measure.decision)
+        if asks_model(form.entries) and measure.loss == OUTCOME and not measure.decision:
             form.refuse("say which answer of the model is good for the person", "favourable")
         return values
-    column, good = table.columns[at], form.typed.get(f"good.{at}")
+    column, good = table.columns[at], form.entries.get(f"good.{at}")
     if good is None or (good and good not in column.examples):
         listed = ", ".join(map(repr, column.examples))
         form.refuse(f"say which of {listed} is good for the person, or that neither is", "good")
         return values
     values["favourable"] = table.literal(column, good) if good else None
-    if counted.loss == OUTCOME and counted.decision is not None:
-        values["pos_label"] = table.literal(column, counted.decision)
+    if measure.loss == OUTCOME and measure.decision is not None:
+        values["pos_label"] = table.literal(column, measure.decision)
     elif _typed(form, "pos_label") is not None:
         values["pos_label"] = parse_literal(_typed(form, "pos_label"))
     return values
 
 
-def _limit(form: AuditForm, counted: Counted) -> float | None:
+def _limit(form: AuditForm, measure: Measure) -> float | None:
     """Return the limit as the audit takes it: of people in 100, their share."""
     text = _typed(form, "limit")
     if text is None:
@@ -362,13 +362,13 @@ def _limit(form: AuditForm, counted: Counted) -> float | None:
         number = Decimal(text)
     except InvalidOperation:
         number = Decimal("nan")
-    if counted.is_people and not (number.is_finite() and 0 <= number < PER_CENT):
+    if measure.is_people and not (number.is_finite() and 0 <= number < PER_CENT):
         form.refuse(f"Your limit must be a number of people in 100, got {text!r}", "limit")
         return None
     if not number.is_finite():
         form.refuse(f"Your limit must be a number, got {text!r}", "limit")
         return None
-    return float(number / PER_CENT if counted.is_people else number)
+    return float(number / PER_CENT if measure.is_people else number)
 
 
 def _document(table: Table, form: AuditForm) -> dict[str, Any]:
@@ -390,7 +390,7 @@ def _check_values(form: AuditForm, values: Mapping[str, Any]) -> None:
 
 
 def _typed(form: AuditForm, name: str) -> str | None:
-    return form.typed.get(name, "").strip() or None
+    return form.entries.get(name, "").strip() or None
 
 
 def _number(form: AuditForm, name: str) -> float | None:
@@ -429,7 +429,7 @@ def _bins(table: Table, form: AuditForm) -> Iterator[tuple[str, list[float]]]:
 def _privileged(table: Table, form: AuditForm) -> Iterator[tuple[str, object]]:
     for at, column in enumerate(table.columns):
         text = _typed(form, f"privileged.{at}")
-        if text is not None and form.typed.get(f"group.{at}") == "on":
+        if text is not None and form.entries.get(f"group.{at}") == "on":
             yield column.name, parse_literal(text)
 
 
@@ -441,11 +441,11 @@ def similarity_settings(table: Table, form: AuditForm, name: str) -> dict[str, A
         return {}
     if name == "sensitive-subspace":
         return {"hold_out": HOLD_OUT}
-    roles = roles_of(table, form.typed)
+    roles = roles_of(table, form.entries)
     if name == "counterparts":
         rightly = [
             column.name for at, column in enumerate(table.columns)
-            if roles[column.name] == CASE and form.typed.get(f"legitimate.{at}") == "on"
+            if roles[column.name] == CASE and form.entries.get(f"legitimate.{at}") == "on"
         ]  # fmt: skip
         return {"legitimate": rightly} if rightly else {}
     if name != "mixed-tabular":
@@ -458,7 +458,9 @@ def similarity_settings(table: Table, form: AuditForm, name: str) -> dict[str, A
             if value is None:
                 exact.append(column.name)
             else:
-                kind = "scales" if is_scaled(form.typed, at, numeric=column.numeric) else "mismatch"
+                kind = (
+                    "scales" if is_scaled(form.entries, at, numeric=column.numeric) else "mismatch"
+                )
                 settings[kind][column.name] = value
     stated: dict[str, Any] = {kind: rules for kind, rules in settings.items() if rules}
     if exact:  # one alone as a line has it
@@ -470,24 +472,24 @@ def typed_similarity(table: Table, settings: Mapping[str, Any]) -> dict[str, str
     """Return a similarity with its budget as the form has them."""
     rules = settings["similarity_settings"]
     costs = {**rules.get("scales", {}), **rules.get("mismatch", {})}
-    typed = {"similarity": settings["similarity"], "budget": f"{settings.get('budget', 0.0):g}"}
+    entries = {"similarity": settings["similarity"], "budget": f"{settings.get('budget', 0.0):g}"}
     for at, column in enumerate(table.columns):
-        typed[f"scale.{at}"] = f"{costs[column.name]!r}" if column.name in costs else ""
-        typed[f"legitimate.{at}"] = "on" if column.name in rules.get("legitimate", ()) else ""
-    return typed
+        entries[f"scale.{at}"] = f"{costs[column.name]!r}" if column.name in costs else ""
+        entries[f"legitimate.{at}"] = "on" if column.name in rules.get("legitimate", ()) else ""
+    return entries
 
 
-def is_scaled(typed: Mapping[str, str], at: int, *, numeric: bool) -> bool:
+def is_scaled(entries: Mapping[str, str], at: int, *, numeric: bool) -> bool:
     """Say whether differences of a column are differences of numbers."""
-    return numeric and not typed.get(f"bins.{at}", "").strip()
+    return numeric and not entries.get(f"bins.{at}", "").strip()
 
 
 def _sources(
     table: Table, form: AuditForm, roles: Mapping[str, str], models: Mapping[str, Upload]
 ) -> tuple[ModelSource, ...]:
     """Return where answers come from; of two models the first is the one to compare with."""
-    compares = form.typed.get("compares") == "on"
-    if asks_model(form.typed):
+    compares = form.entries.get("compares") == "on"
+    if asks_model(form.entries):
         first = _model(table, form, "model", models)
         second = _model(table, form, "second_model", models) if compares else None
     else:
@@ -499,7 +501,7 @@ def _sources(
         second = _second_column(table, form, first) if compares else None
     if second is None:
         return (first,)
-    names = [form.typed.get(name, "").strip() for name in ("first_name", "second_name")]
+    names = [form.entries.get(name, "").strip() for name in ("first_name", "second_name")]
     names = [name or default for name, default in zip(names, ("first", "second"), strict=True)]
     if names[0] == names[1]:
         form.refuse(f"the two models must have different names, got {names[0]!r} twice", "compares")
@@ -511,7 +513,7 @@ def _sources(
 
 def _model(table: Table, form: AuditForm, name: str, models: Mapping[str, Upload]) -> ModelSource:
     """Return a model file: one just handed over, one kept from before, or one at a path."""
-    upload_kept = table.models.get(form.typed.get(f"kept_{name}", ""))
+    upload_kept = table.models.get(form.entries.get(f"kept_{name}", ""))
     upload = models.get(name) or upload_kept
     path = _typed(form, f"{name}_path")
     if upload is None and path is None:
@@ -520,12 +522,12 @@ def _model(table: Table, form: AuditForm, name: str, models: Mapping[str, Upload
         )
     place = Path(path or "") if upload is None else upload.path
     display_name = str(place) if upload is None else upload.shown
-    allow = form.typed.get("allow_pickle") == "on"
+    allow = form.entries.get("allow_pickle") == "on"
     return ModelSource(model=place, shown=display_name, allow_pickle=allow)
 
 
 def _second_column(table: Table, form: AuditForm, first: ModelSource) -> ModelSource | None:
-    text = form.typed.get("second_column", "")
+    text = form.entries.get("second_column", "")
     names = [column.name for column in table.columns]
     if not text.isdecimal() or int(text) >= len(names):
         form.refuse("choose the column of the second model's predictions", "compares")
@@ -537,25 +539,25 @@ def _second_column(table: Table, form: AuditForm, first: ModelSource) -> ModelSo
 LEARNED = "sensitive-subspace"
 
 
-def limit_means(table: Table, typed: Mapping[str, str], n: int) -> dict[str, str]:
+def limit_means(table: Table, entries: Mapping[str, str], n: int) -> dict[str, str]:
     """Return what a limit is about, and how many people of the file it is."""
-    counted = find_counted(table, typed)
-    number = _number_meaning(typed.get("limit", ""))
-    is_limit = number is not None and counted.is_people and 0 <= number < PER_CENT
+    measure = find_measure(table, entries)
+    number = _number_meaning(entries.get("limit", ""))
+    is_limit = number is not None and measure.is_people and 0 <= number < PER_CENT
     count = f"({people(round((number or 0) * n / PER_CENT))} of these {n:,})" if is_limit else ""
-    return {"unit": counted.words, "limit": count}
+    return {"unit": measure.words, "limit": count}
 
 
-def budget_means(table: Table, typed: Mapping[str, str]) -> str:
+def budget_means(table: Table, entries: Mapping[str, str]) -> str:
     """Return what a budget is under the similarity that is chosen; nothing where it is none."""
-    budget = _number_meaning(typed.get("budget", "") or "0")
-    name = typed.get("similarity") or str(AuditSettings.similarity)
+    budget = _number_meaning(entries.get("budget", "") or "0")
+    name = entries.get("similarity") or str(AuditSettings.similarity)
     if budget is None or budget < 0:
         return ""
     try:
         if name == LEARNED:
             return SensitiveSubspace([]).describe_budget(budget)
-        settings = similarity_settings(table, AuditForm(typed), name)
+        settings = similarity_settings(table, AuditForm(entries), name)
         similarity = similarity_from_settings(name, settings)
         return str(getattr(similarity, "describe_budget")(budget))  # noqa: B009
     except FairtransportError:
@@ -577,7 +579,7 @@ class Table:
     path: Path
     shown: str
     is_ours: bool = False
-    typed: Mapping[str, str] = field(default_factory=dict)
+    entries: Mapping[str, str] = field(default_factory=dict)
     models: dict[str, Upload] = field(default_factory=dict)
     key: str = field(default_factory=lambda: token_hex(8))
 
@@ -602,17 +604,17 @@ class Table:
 
     def guess(self) -> dict[str, str]:
         """Return the fields of a form in which columns have the roles that they seem to have."""
-        typed = {"answers": "column", "data_name": self.name}
+        entries = {"answers": "column", "data_name": self.name}
         roles = guess_roles(self.columns, self.overview.rows)
         for at, column in enumerate(self.columns):
             role = roles[column.name]
             if role == PREDICTION:
-                typed["decision"] = f"{at}"
+                entries["decision"] = f"{at}"
             elif role == SENSITIVE:
-                typed[f"group.{at}"] = "on"
+                entries[f"group.{at}"] = "on"
             else:
-                typed[f"role.{at}"] = role
+                entries[f"role.{at}"] = role
             good = guess_good(column) if is_decision_list(column) else None
             if good is not None:
-                typed[f"good.{at}"] = good
-        return typed
+                entries[f"good.{at}"] = good
+        return entries

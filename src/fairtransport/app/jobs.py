@@ -23,7 +23,7 @@ from fairtransport.errors import FairtransportError, InputError, render_message
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from fairtransport.app.form import Counted
+    from fairtransport.app.form import Measure
     from fairtransport.app.result_views import Finding
     from fairtransport.audits.from_text import AuditRequest
 
@@ -43,8 +43,8 @@ class Job:
 
     key: str
     request: AuditRequest
-    counted: Counted
-    typed: Mapping[str, str]
+    measure: Measure
+    entries: Mapping[str, str]
     table: str
     state: str = RUNNING
     progress: Progress = field(default_factory=lambda: Progress("Starting"))
@@ -66,7 +66,7 @@ class Job:
             pass_fds=[theirs.fileno()],
         )
         theirs.close()
-        self._line.send((self.request, self.counted))
+        self._line.send((self.request, self.measure))
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
 
@@ -160,7 +160,7 @@ class Jobs:
         return self._jobs.get(key)
 
     def start(
-        self, request: AuditRequest, counted: Counted, typed: Mapping[str, str], table: str
+        self, request: AuditRequest, measure: Measure, entries: Mapping[str, str], table: str
     ) -> Job:
         """Start an audit, if there is room for its process."""
         active = [job for job in self._jobs.values() if job.state in {RUNNING, DONE}]
@@ -169,7 +169,7 @@ class Jobs:
                 f"there is room for {MAX_AUDITS} audits, got one more: remove one on the first page"
             )
             raise InputError(msg)
-        job = Job(token_hex(8), request, counted, typed, table)
+        job = Job(token_hex(8), request, measure, entries, table)
         job.start()
         self._jobs[job.key] = job
         return job
@@ -229,9 +229,9 @@ def begin(handle: int) -> None:
     threading.Thread(target=_end_with_server, daemon=True).start()
     os.dup2(STDERR, STDOUT)  # models may print
     line = Connection(handle)
-    request, counted = line.recv()
+    request, measure = line.recv()
     line.send(Progress("Reading"))
-    views = _run(request, counted, line)
+    views = _run(request, measure, line)
     while views is not None:
         try:
             question = line.recv()
@@ -246,7 +246,7 @@ def _end_with_server() -> None:
     os._exit(1)
 
 
-def _run(request: AuditRequest, counted: Counted, line: Connection) -> Any:
+def _run(request: AuditRequest, measure: Measure, line: Connection) -> Any:
     from fairtransport._core.progress import with_listener
     from fairtransport.app.result_views import ResultViews
 
@@ -257,7 +257,7 @@ def _run(request: AuditRequest, counted: Counted, line: Connection) -> Any:
             line.send(Progress("Counting people, asking about them and solving"))
             result = complete.run(models)
             line.send(Progress("Working out bounds and who is affected"))
-            views = ResultViews(result, complete, counted)
+            views = ResultViews(result, complete, measure)
             finding = views.finding()
             line.send(Progress("Writing the report"))
             views.report()

@@ -20,7 +20,7 @@ from fairtransport.app.form import (
     Table,
     budget_means,
     fill,
-    find_counted,
+    find_measure,
     good_column,
     is_decision_list,
     is_scaled,
@@ -86,26 +86,27 @@ async def start(request: Request) -> Response:
 
 
 def _start_page(
-    request: Request, typed: Mapping[str, str], errors: Mapping[str, str], status: int = 200
+    request: Request, entries: Mapping[str, str], errors: Mapping[str, str], status: int = 200
 ) -> Response:
     return page(
-        "start", status, typed=typed, errors=errors, examples=EXAMPLES, largest=MAX_UPLOAD_BYTES,
-        endings=", ".join(FILE_KINDS), jobs=list(desktop_of(request).jobs),
+        "start", status, entries=entries, errors=errors, examples=EXAMPLES,
+        largest=MAX_UPLOAD_BYTES, endings=", ".join(FILE_KINDS),
+        jobs=list(desktop_of(request).jobs),
     )  # fmt: skip
 
 
 async def choose(request: Request) -> Response:
     """Take a file: an example, a path or one that is handed over."""
     desktop = desktop_of(request)
-    typed = await read_form(request, desktop.folder, ["file"])
-    if typed.too_large:
+    entries = await read_form(request, desktop.folder, ["file"])
+    if entries.too_large:
         announced = int(request.headers.get("content-length") or MAX_UPLOAD_BYTES + 1)
         errors = {"file": too_large_sentence(max(announced, MAX_UPLOAD_BYTES + 1))}
-        return _start_page(request, typed.words, errors, TOO_LARGE)
-    way = typed.words.get("way", "")
-    upload = typed.files.get("file") if way == "file" else None
+        return _start_page(request, entries.words, errors, TOO_LARGE)
+    way = entries.words.get("way", "")
+    upload = entries.files.get("file") if way == "file" else None
     if upload is None:
-        typed.discard()
+        entries.discard()
     try:
         if way in EXAMPLES:
             folder = desktop.folder / token_hex(4)
@@ -114,19 +115,21 @@ async def choose(request: Request) -> Response:
         elif upload is not None:
             table = Table(upload.path, upload.shown, is_ours=True)
         else:
-            table = Table(_place(typed.words.get("path", "")), typed.words.get("path", "").strip())
+            table = Table(
+                _place(entries.words.get("path", "")), entries.words.get("path", "").strip()
+            )
         await run_in_threadpool(lambda: table.overview)
     except (FairtransportError, OSError, ValueError) as error:
-        typed.discard()
+        entries.discard()
         sentence = f"The file could not be read: {error}"
         if isinstance(error, FairtransportError):
             sentence = render_message(error.message, FIELD_NAMES)
         if upload is not None:
             sentence = sentence.replace(str(upload.path), upload.shown)
             sentence = sentence.replace(upload.path.name, upload.shown)
-        return _start_page(request, typed.words, {way or "path": sentence}, REFUSED)
-    if not table.typed:
-        table.typed = table.guess()
+        return _start_page(request, entries.words, {way or "path": sentence}, REFUSED)
+    if not table.entries:
+        table.entries = table.guess()
     desktop.tables[table.key] = table
     return RedirectResponse(f"/tables/{table.key}", 303)
 
@@ -136,11 +139,11 @@ def _place(path: str) -> Path:
     if not path.strip():
         msg = f"choose a file of type {', '.join(FILE_KINDS)}, or a folder of them"
         raise InputError(msg)
-    typed = Path(path.strip())
+    entries = Path(path.strip())
     try:
-        return typed.expanduser()
+        return entries.expanduser()
     except RuntimeError:  # nobody is called so
-        return typed
+        return entries
 
 
 async def describe(request: Request) -> Response:
@@ -150,25 +153,25 @@ async def describe(request: Request) -> Response:
     if table is None:
         return absent("file")
     job = desktop.jobs.get(request.query_params.get("from", ""))
-    filled = AuditForm(table.typed if job is None else job.typed)
+    filled = AuditForm(table.entries if job is None else job.entries)
     if job is not None and job.state == "failed":
         filled.refuse(job.message)
     return _form_page(table, filled)
 
 
 def _form_page(table: Table, filled: AuditForm, status: int = 200) -> Response:
-    typed = filled.typed
-    roles = roles_of(table, typed)
+    entries = filled.entries
+    roles = roles_of(table, entries)
     groups = [column for column in table.columns if _may_be_group(column)]
     first = [one for one in groups if is_group_name(one.name) or roles[one.name] == SENSITIVE]
     return page(
-        "table", status, table=table, typed=typed, errors=filled.errors, roles=ROLES,
+        "table", status, table=table, entries=entries, errors=filled.errors, roles=ROLES,
         role_of=roles, similarities=CHOICES, settings=SETTINGS | DOCUMENT,
         people=_count_people(table, roles), largest=MAX_UPLOAD_BYTES, is_scaled=is_scaled,
-        is_decision_list=is_decision_list, good_at=good_column(table, typed), first_groups=first,
+        is_decision_list=is_decision_list, good_at=good_column(table, entries), first_groups=first,
         other_groups=[one for one in groups if one not in first],
         label_name=next((name for name, role in roles.items() if role == LABEL), None),
-        means=_meanings(table, typed), alike=_alike_sentence(roles),
+        means=_meanings(table, entries), alike=_alike_sentence(roles),
     )  # fmt: skip
 
 
@@ -181,13 +184,13 @@ def _count_people(table: Table, roles: Mapping[str, str]) -> int:
     return table.overview.count_people(counts)
 
 
-def _meanings(table: Table, typed: Mapping[str, str]) -> dict[str, str]:
+def _meanings(table: Table, entries: Mapping[str, str]) -> dict[str, str]:
     """Return what the limit and the budget mean, and in what people are alike."""
-    roles = roles_of(table, typed)
-    limit = limit_means(table, typed, _count_people(table, roles))
+    roles = roles_of(table, entries)
+    limit = limit_means(table, entries, _count_people(table, roles))
     return {
         **{name: visible(text) for name, text in limit.items()},
-        "budget": budget_means(table, typed),
+        "budget": budget_means(table, entries),
         "alike": _alike_sentence(roles),
     }
 
@@ -231,22 +234,24 @@ async def begin(request: Request) -> Response:
     if table is None:
         return absent("file")
     form = await read_form(request, desktop.folder, ["model", "second_model"])
-    typed: dict[str, Any] = dict(form.words)
+    entries: dict[str, Any] = dict(form.words)
     if form.too_large:
         announced = int(request.headers.get("content-length") or MAX_UPLOAD_BYTES + 1)
-        filled = AuditForm(typed)
+        filled = AuditForm(entries)
         filled.refuse(too_large_sentence(max(announced, MAX_UPLOAD_BYTES + 1)), "form")
         return await run_in_threadpool(_form_page, table, filled, TOO_LARGE)
     for name, upload in form.files.items():
         # a browser does not fill in a file again: it stays here, and the form says so
-        _remove_unused_model(desktop, table, typed.get(f"kept_{name}", ""))
+        _remove_unused_model(desktop, table, entries.get(f"kept_{name}", ""))
         key = token_hex(8)
         table.models[key] = upload
-        typed[f"kept_{name}"] = key
-    filled = await run_in_threadpool(fill, table, typed, form.files)
+        entries[f"kept_{name}"] = key
+    filled = await run_in_threadpool(fill, table, entries, form.files)
     if filled.request is not None:
         try:
-            job = desktop.jobs.start(filled.request, find_counted(table, typed), typed, table.key)
+            job = desktop.jobs.start(
+                filled.request, find_measure(table, entries), entries, table.key
+            )
         except FairtransportError as error:
             filled.refuse(error.message, "form")
         else:
@@ -256,7 +261,7 @@ async def begin(request: Request) -> Response:
 
 def _remove_unused_model(desktop: Desktop, table: Table, key: str) -> None:
     """Remove a model of a refused form that another one takes the place of."""
-    if key not in table.models or key in table.typed.values():
+    if key not in table.models or key in table.entries.values():
         return
     path = table.models[key].path
     if all(one.model != path for job in desktop.jobs for one in job.request.sources):
@@ -320,8 +325,8 @@ async def follow(request: Request) -> Response:
         job.request, similarity=settings["similarity"], similarity_settings=rules,
         values={**job.request.values, "budget": settings.get("budget", 0.0)},
     )  # fmt: skip
-    typed = {**job.typed, **typed_similarity(table, settings | {"similarity_settings": rules})}
-    started = desktop_of(request).jobs.start(advised, job.counted, typed, job.table)
+    entries = {**job.entries, **typed_similarity(table, settings | {"similarity_settings": rules})}
+    started = desktop_of(request).jobs.start(advised, job.measure, entries, job.table)
     return RedirectResponse(f"/audits/{started.key}", 303)
 
 
@@ -373,10 +378,10 @@ async def explore(request: Request) -> Response:
     job = _finished(request)
     if job is None or job.done is None or job.request.compares:
         return absent("audit")
-    typed = {name: request.query_params.get(name, "").strip() for name in ("budget", "limit")}
-    values: dict[str, Any] = {"typed": typed, "errors": {}}
+    entries = {name: request.query_params.get(name, "").strip() for name in ("budget", "limit")}
+    values: dict[str, Any] = {"entries": entries, "errors": {}}
     numbers: dict[str, float | None] = {}
-    for name, text in typed.items():
+    for name, text in entries.items():
         try:
             numbers[name] = float(text) if text else None
         except ValueError:
@@ -391,7 +396,7 @@ async def explore(request: Request) -> Response:
             name = "budget" if error.parameter == "budget" else "limit"
             sentence = render_message(error.message, FIELD_NAMES)
             if name == "limit" and job.done.finding.unit == PER_CENT:
-                sentence = f"The limit must be a number of people in 100, got {typed[name]}"
+                sentence = f"The limit must be a number of people in 100, got {entries[name]}"
             values["errors"][name] = sentence
     part = "part" in request.query_params
     status = REFUSED if values["errors"] else 200
@@ -404,15 +409,15 @@ async def case(request: Request) -> Response:
     job = _finished(request)
     if job is None or job.request.compares:
         return absent("audit")
-    typed, point = (request.query_params.get(name, "").strip() for name in ("row", "point"))
+    entries, point = (request.query_params.get(name, "").strip() for name in ("row", "point"))
     values: dict[str, Any] = {
         "affected": await run_in_threadpool(job.ask, "affected"),
-        "typed": typed, "error": "", "case": None,
+        "entries": entries, "error": "", "case": None,
     }  # fmt: skip
-    which = "row" if typed else "point"
-    if typed or point:
+    which = "row" if entries else "point"
+    if entries or point:
         try:
-            number = checked_whole(which, typed or point)
+            number = checked_whole(which, entries or point)
             values["case"] = await run_in_threadpool(job.ask, "case", **{which: number})
         except FairtransportError as error:
             values["error"] = render_message(error.message, FIELD_NAMES)
@@ -530,7 +535,7 @@ def example(name: str, folder: Path) -> Table:
     split.audit.to_csv(path, index=False)
     table = Table(path, path.name, is_ours=True)
     names = [column.name for column in table.columns]
-    typed = table.guess() | {
+    entries = table.guess() | {
         "decision": f"{names.index('high_risk')}", "limit": f"{PER_CENT * compas.DELTA:g}",
         "rng": f"{SEED}", f"role.{names.index(compas.LABEL)}": LABEL,
         "data_name": "COMPAS, the people whom the model was not trained on",
@@ -544,6 +549,6 @@ def example(name: str, folder: Path) -> Table:
         model = folder / "compas.joblib"
         joblib.dump(compas.logistic_regression(split.training), model)
         table.models[KEPT] = Upload(model, model.name)
-        typed |= {"answers": "model", "kept_model": KEPT, "allow_pickle": "on"}
-    table.typed = typed
+        entries |= {"answers": "model", "kept_model": KEPT, "allow_pickle": "on"}
+    table.entries = entries
     return table

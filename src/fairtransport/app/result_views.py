@@ -61,7 +61,7 @@ from fairtransport.report.text import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairtransport.app.form import Counted
+    from fairtransport.app.form import Measure
     from fairtransport.audits import Comparison
     from fairtransport.audits.from_text import AuditRequest
     from fairtransport.audits.inspect import Case, Twin
@@ -86,33 +86,33 @@ MAX_BUDGET_FACTOR = 4.0
 class DecisionWords:
     """Answers of an audit in the words of its file."""
 
-    counted: Counted
+    measure: Measure
 
     def text(self, prediction: Prediction) -> str:
         """Return an answer: a decision of the file, or numbers as they are."""
-        counted = self.counted
-        if counted.loss == OUTCOME and counted.decision is not None:
-            return self.name(counted.decision) if prediction == 1 else self.other
+        measure = self.measure
+        if measure.loss == OUTCOME and measure.decision is not None:
+            return self.name(measure.decision) if prediction == 1 else self.other
         if isinstance(prediction, float | dict):
             return prediction_text(prediction)
         return self.name(value_text(prediction, write=str))
 
     def name(self, text: str) -> str:
         """Return a decision; a number with its column."""
-        return visible(decision_name(text, self.counted.column))
+        return visible(decision_name(text, self.measure.column))
 
     @property
     def other(self) -> str:
         """The decision that is not counted."""
-        counted = self.counted
-        if counted.other is not None:
-            return self.name(counted.other)
-        return f"not {self.name(counted.decision or '')}"
+        measure = self.measure
+        if measure.other is not None:
+            return self.name(measure.other)
+        return f"not {self.name(measure.decision or '')}"
 
     def row_text(self, label: str) -> str:
         """Return a decision that the report has a text of."""
-        decision = self.counted.decision
-        if self.counted.loss != OUTCOME or decision is None:
+        decision = self.measure.decision
+        if self.measure.loss != OUTCOME or decision is None:
             return self.name(label)
         return self.name(decision) if label == label_text(decision) else self.other
 
@@ -160,7 +160,7 @@ def _lead(
     own, groups = words.text(case.prediction), " or ".join(map(visible, sensitive))
     if not twins:
         return f"{_capital(own)}. {NOBODY}"
-    twin, by_model = twins[0], words.counted.by_model
+    twin, by_model = twins[0], words.measure.by_model
     if words.text(twin.prediction) == own:
         if by_model:
             return f"{_capital(own)}, whatever the recorded {groups}."
@@ -177,7 +177,7 @@ def _alternatives(
     own, sentences = words.text(case.prediction), []
     for name in sensitive:
         alone = [one for one in twins if one.changed == (name,)]
-        if not words.counted.by_model:
+        if not words.measure.by_model:
             sentences += _rates_alike(alone, words)
             continue
         others = [
@@ -291,16 +291,16 @@ def _lines(summary: AuditSummary) -> tuple[str, ...]:
     return tuple(one for one in sentences if one)
 
 
-def _limits(summary: AuditSummary, counted: Counted) -> tuple[str, ...]:
+def _limits(summary: AuditSummary, measure: Measure) -> tuple[str, ...]:
     """Return the limit and what was found beside it."""
     if summary.applicability is not None:
         return ()
-    has_lines = counted.loss == ERROR and summary.budget == 0
+    has_lines = measure.loss == ERROR and summary.budget == 0
     if summary.rates is not None:
         return tuple(rate_lines(summary)[1:])
-    if has_lines or not counted.is_people:
+    if has_lines or not measure.is_people:
         return tuple(limit_lines(summary))
-    unit = WRONG if counted.loss == ERROR else counted.words
+    unit = WRONG if measure.loss == ERROR else measure.words
     sure = f"with {level(1 - summary.alpha)} confidence"
     lines = []
     if summary.delta is not None:
@@ -380,9 +380,9 @@ class ResultViews:
     """Answers questions about one result."""
 
     def __init__(
-        self, result: AuditResult | Comparison, request: AuditRequest, counted: Counted
+        self, result: AuditResult | Comparison, request: AuditRequest, measure: Measure
     ) -> None:
-        self.result, self.request, self.words = result, request, DecisionWords(counted)
+        self.result, self.request, self.words = result, request, DecisionWords(measure)
 
     @property
     def _audit(self) -> AuditResult:
@@ -400,7 +400,7 @@ class ResultViews:
                 lead=difference_sentence(comparison),
             )
         result, summary = self.result, self.result.document(**self.request.document)
-        counted, last = self.words.counted, float(result.budget_curve.budgets[-1])
+        measure, last = self.words.measure, float(result.budget_curve.budgets[-1])
         if summary.applicability is not None:
             lead = str(summary.applicability)
         elif summary.rates is not None:
@@ -415,7 +415,7 @@ class ResultViews:
             lead=lead,
             rows=_rows(summary, self.words) if is_known else (),
             lines=_lines(summary),
-            limits=_limits(summary, counted),
+            limits=_limits(summary, measure),
             rates=tuple(_rate_tables(summary, self.words)),
             advice=_say_fields(result.advice),
             next_settings=result.next_settings,
@@ -427,8 +427,8 @@ class ResultViews:
             alpha=result.alpha,
             max_budget=_slider_end(last, result.problem.budget) if last > 0 else None,
             max_delta=_slider_of_thresholds(result),
-            unit=PER_CENT if counted.is_people else 1,
-            limit_words=visible(counted.words),
+            unit=PER_CENT if measure.is_people else 1,
+            limit_words=visible(measure.words),
         )
 
     def look(self, budget: float | None, delta: float | None) -> Look:
@@ -458,7 +458,7 @@ class ResultViews:
 
     def _bound(self, number: float | None, rounding: str) -> str:
         """Return a bound, of people in 100, as the limit is."""
-        if number is None or not self.words.counted.is_people:
+        if number is None or not self.words.measure.is_people:
             return bound(number, rounding)
         return bound(PER_CENT * number, rounding, 2)
 
@@ -507,7 +507,7 @@ class ResultViews:
         predictions, favourable = self._audit.answers.predictions, self._audit.favourable
         if favourable is None:
             return np.zeros(len(predictions), bool)
-        if self.words.counted.loss == OUTCOME:
+        if self.words.measure.loss == OUTCOME:
             is_counted = self._audit.settings.pos_label == favourable
             return np.asarray(predictions == (1 if is_counted else 0))
         return np.asarray(predictions == favourable)

@@ -207,24 +207,24 @@ def _cell_of(decision: Prediction) -> str:
 
 def _scope_rows(summary: AuditSummary) -> dict[str, str]:
     """Return what people were compared with, and what the audit does not cover."""
-    asked = f" ({summary.queried:,} questions)" if summary.queried else ""
+    questions = f" ({summary.queried:,} questions)" if summary.queried else ""
     features = alternatives_text(summary.provenance.sensitive)
     outside = "proxies"
     if summary.target_scope == "counterparts":
-        compared = f"the same person as typically recorded with another {features}"
+        alternative = f"the same person as typically recorded with another {features}"
         if summary.applicability is not None:
-            compared = "nobody"
+            alternative = "nobody"
         outside = f"what {features} causes, weak proxies"
     elif summary.decisions is not None:
-        compared = f"the same person with another {features}"
+        alternative = f"the same person with another {features}"
         if summary.target_scope != "twins":
-            compared += "; the limit counts swaps with similar people too"
+            alternative += "; the limit counts swaps with similar people too"
     elif summary.rates is not None:
-        compared = "people in the file who are alike in the other audited columns"
+        alternative = "people in the file who are alike in the other audited columns"
     else:
-        compared = compared_with(summary.target_scope, has_model=bool(summary.queried))
+        alternative = compared_with(summary.target_scope, has_model=bool(summary.queried))
     return {
-        "Compared with": f"{compared}{asked}",
+        "Compared with": f"{alternative}{questions}",
         "Not covered": f"{outside}, reasons, people unlike these",
         "Holds only if": holds_if(summary),
         "Details": f"--verbose, or the report; seed {summary.provenance.seed}",

@@ -252,11 +252,11 @@ class NumberMap:
         if self.cells is not None:
             keys = [self.cells.keys(people, rows)[-1] for people in (own, other)]
             if (keys[0] == keys[1]).all() and np.isin(keys[0], [*self.parts]).all():
-                moved = values.copy()
+                shifted = values.copy()
                 for name, part in self.parts.items():
                     inside = keys[0] == name
-                    moved[inside] = part.move(values[inside], move, {}, {}, uniforms.take(inside))
-                return moved
+                    shifted[inside] = part.move(values[inside], move, {}, {}, uniforms.take(inside))
+                return shifted
         is_mode = values == self.mode
         becomes_mode = is_mode
         if self.mode_law is not None:
@@ -269,15 +269,15 @@ class NumberMap:
         before = values - self._centre_in(move.source, own, rows)
         centre = self._centre_in(move.target, other, rows)
         knots = self.knots[move.source]
-        moved = centre + before + np.interp(before, knots, self.knots[move.target] - knots)
-        moved = values + move.share * (moved - values)
+        shifted = centre + before + np.interp(before, knots, self.knots[move.target] - knots)
+        shifted = values + move.share * (shifted - values)
         drawn = centre + np.quantile(self.rest[move.target], uniforms.level)
-        moved = np.where(is_mode, drawn, moved)
+        shifted = np.where(is_mode, drawn, shifted)
         lowest, highest = np.fmin(values, self.lowest), np.fmax(values, self.highest)
-        moved = np.round(np.clip(moved, lowest, highest), self.decimals)
-        moved = np.where(becomes_mode, self.mode, moved)
+        shifted = np.round(np.clip(shifted, lowest, highest), self.decimals)
+        shifted = np.where(becomes_mode, self.mode, shifted)
         # who had the dominant number and keeps it has no other
-        return np.where(np.isnan(values) | (is_mode & becomes_mode), values, moved)
+        return np.where(np.isnan(values) | (is_mode & becomes_mode), values, shifted)
 
 
 def _ridge(design: FloatArray, values: FloatArray, penalty: float) -> FloatArray:

@@ -94,12 +94,12 @@ def _observe_nothing(blocks: int, groups: int) -> Observed:
 
 @njit(cache=True)
 def _observe_cluster(
-    past: Observed, table: DrawTable, cluster: int, known: BoolArray, draws: IntArray
+    past: Observed, table: DrawTable, cluster: int, unsealed: BoolArray, draws: IntArray
 ) -> None:
     """Add draws of a cluster to what is known."""
     for b in range(table.start[cluster], table.start[cluster + 1]):
-        for s in range(known.shape[1]):
-            if known[b, s]:
+        for s in range(unsealed.shape[1]):
+            if unsealed[b, s]:
                 for t in draws:
                     loss = table.losses[b, s, t]
                     past.number[b, s] += 1.0
@@ -285,7 +285,7 @@ class Arrivals(NamedTuple):
 
 @njit(cache=True)
 def _choose_batch_stake(
-    past: Observed, table: DrawTable, arrivals: Arrivals, known: BoolArray, here: float,
+    past: Observed, table: DrawTable, arrivals: Arrivals, unsealed: BoolArray, here: float,
     log_wealth: float, alpha: float, batches_left: int,
 ) -> float:  # fmt: skip
     """Return λ of a batch, from the people and draws of earlier ones alone."""
@@ -304,12 +304,12 @@ def _choose_batch_stake(
         came = arrivals.cells[b].sum()
         if came == 0.0:
             continue
-        twins += came * known[b].sum() / gone
+        twins += came * unsealed[b].sum() / gone
         worst = -np.inf
-        for s in range(known.shape[1]):
-            if known[b, s]:
+        for s in range(unsealed.shape[1]):
+            if unsealed[b, s]:
                 worst = max(worst, past.means[b, s])
-        for s in range(known.shape[1]):
+        for s in range(unsealed.shape[1]):
             rise = min((worst - past.means[b, s]) / table.unit, 1.0)
             differences += arrivals.cells[b, s] / gone * rise * rise
     movers = 1.0 - 1.0 / max(twins, 1.0)
@@ -353,7 +353,7 @@ def _share_draws(
 
 @njit(cache=True)
 def _bet_on_tuple(
-    past: Observed, table: DrawTable, cluster: int, batch: IntArray, known: BoolArray,
+    past: Observed, table: DrawTable, cluster: int, batch: IntArray, unsealed: BoolArray,
     tuples: int, k: int, draws: IntArray, stake: float, weights: FloatArray,
 ) -> tuple[float, float]:  # fmt: skip
     """Return the log-factor of a cluster's k-th tuple, and the gain measured.
@@ -362,7 +362,7 @@ def _bet_on_tuple(
     """
     x, movers, gain, place = 0.0, 0.0, 0.0, 0
     for b in range(table.start[cluster], table.start[cluster + 1]):
-        target = _choose_movers(past, b, known[b], weights)
+        target = _choose_movers(past, b, unsealed[b], weights)
         for s in range(len(weights)):
             end = place + batch[b, s]
             people = (end + tuples - 1 - k) // tuples - (place + tuples - 1 - k) // tuples
@@ -380,7 +380,7 @@ def _bet_on_tuple(
 @njit(cache=True)
 def _bet_on_batch(
     past: Observed, table: DrawTable, orders: DrawOrders, order: int, batch: IntArray,
-    known: BoolArray, used: IntArray, shares: IntArray, tuples: IntArray, stake: float,
+    unsealed: BoolArray, used: IntArray, shares: IntArray, tuples: IntArray, stake: float,
 ) -> tuple[float, float]:  # fmt: skip
     """Return the log-factor of a batch, tuple after tuple of all clusters, and its gain."""
     log_wealth, gain, weights = 0.0, 0.0, np.zeros(batch.shape[1])
@@ -397,11 +397,11 @@ def _bet_on_batch(
             draws = _pick_draws(orders, order, c, used[c] + low, used[c] + high)
             if has_past:
                 log_factor, measured = _bet_on_tuple(
-                    past, table, c, batch, known, tuples[c], k, draws, stake, weights
+                    past, table, c, batch, unsealed, tuples[c], k, draws, stake, weights
                 )
                 log_wealth += log_factor
                 gain += measured
-            _observe_cluster(past, table, c, known, draws)
+            _observe_cluster(past, table, c, unsealed, draws)
     return log_wealth, gain
 
 
@@ -410,12 +410,12 @@ def _find_known(
     table: DrawTable, orders: DrawOrders, order: int, batch: int, cells: FloatArray
 ) -> BoolArray:
     """Return the cells that people of batches up to one make known, ``cells`` their numbers."""
-    known: BoolArray = table.exists & (orders.available[order] <= batch)
-    for b in range(len(known)):
+    unsealed: BoolArray = table.exists & (orders.available[order] <= batch)
+    for b in range(len(unsealed)):
         # of a block in which nobody has been so far not even the draws are looked at
         if cells[b].sum() == 0.0:
-            known[b] = False
-    return known
+            unsealed[b] = False
+    return unsealed
 
 
 @njit(cache=True)
@@ -444,18 +444,18 @@ def _bet_on_batches(
         here = float(batch.sum())
         if here == 0.0:
             continue
-        known = _find_known(table, orders, order, e - 1, arrivals.cells)
+        unsealed = _find_known(table, orders, order, e - 1, arrivals.cells)
         stake = _choose_batch_stake(
-            past, table, arrivals, known, here, log_wealth, aim.alpha, n_batches - e
+            past, table, arrivals, unsealed, here, log_wealth, aim.alpha, n_batches - e
         )
         # who is in the batch is looked at only now
         arrivals.cells[:] += batch
         for c in range(clusters):
             arrivals.clusters[c] += batch[table.start[c] : table.start[c + 1]].sum()
-        known = _find_known(table, orders, order, e, arrivals.cells)
+        unsealed = _find_known(table, orders, order, e, arrivals.cells)
         _share_draws(table, arrivals, batch, stake, shares, tuples)
         log_factor, measured = _bet_on_batch(
-            past, table, orders, order, batch, known, arrivals.used, shares, tuples, stake
+            past, table, orders, order, batch, unsealed, arrivals.used, shares, tuples, stake
         )
         arrivals.used[:] += shares
         log_wealth += log_factor - here * math.log1p(stake * aim.delta)

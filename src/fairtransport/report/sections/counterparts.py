@@ -30,10 +30,10 @@ LIMITS = (
 )
 
 
-def gate_table(found: CounterpartsFound, feature: str) -> Table:
+def gate_table(counterparts: CounterpartsFound, feature: str) -> Table:
     """Return how each column depends on a sensitive feature, the strongest first."""
     rows = sorted(
-        (row for row in found.gate if row.feature == feature), key=lambda row: -row.strength
+        (row for row in counterparts.gate if row.feature == feature), key=lambda row: -row.strength
     )
     titles = ["Column", "Strength", "p-value", "Moves"]
     cells = [
@@ -52,7 +52,7 @@ def gate_table(found: CounterpartsFound, feature: str) -> Table:
     return Table("gate", caption, columns_of(titles, titles[1:3]), tuple(cells))
 
 
-def pairs_table(found: CounterpartsFound) -> Table:
+def pairs_table(counterparts: CounterpartsFound) -> Table:
     """Return people beside one of their counterparts."""
     titles = ["Person", "The same person as typically recorded", "Decision"]
     cells = [
@@ -65,50 +65,50 @@ def pairs_table(found: CounterpartsFound) -> Table:
             ),
             Cell("another" if pair.changes_answer else "the same"),
         )
-        for pair in found.pairs
+        for pair in counterparts.pairs
     ]
     return Table("pairs", "People drawn at random", columns_of(titles, []), tuple(cells))
 
 
-def gate_sentence(found: CounterpartsFound) -> str:
+def gate_sentence(counterparts: CounterpartsFound) -> str:
     """Return what was held out, what stays, and what dependence could have been seen."""
-    stays = ", ".join(map(visible, found.legitimate))
+    stays = ", ".join(map(visible, counterparts.legitimate))
     shifts = " and ".join(
         f"{value:.2g} standard deviations ({visible(name)})"
-        for name, value in found.detectable_shift.items()
+        for name, value in counterparts.detectable_shift.items()
     )
     among = f" among people alike in {stays}, which may rightly count and stay" if stays else ""
     return (
-        f"{found.held_out:,} people were held out to test which columns depend on the "
+        f"{counterparts.held_out:,} people were held out to test which columns depend on the "
         f"group{among}. The others were audited. Columns that were not shown to depend do not "
         f"move. If no column depends, one moves with a probability of at most "
-        f"{level(found.gate_level)}. A shift of a number between groups of {shifts} is seen with a "
-        "probability of 80 %."
+        f"{level(counterparts.gate_level)}. A shift of a number between groups of {shifts} is seen "
+        "with a probability of 80 %."
     )
 
 
-def told_sentences(found: CounterpartsFound) -> list[str]:
+def told_sentences(counterparts: CounterpartsFound) -> list[str]:
     """Return notes on counterparts that a classifier still tells from the other group."""
     return [
         f"A classifier still tells counterparts from people with {visible(one.feature)} "
         f"{value_text(one.group)}: balanced accuracy {decimal(one.accuracy, 2)}, at least "
         f"{decimal(one.lower, 2)} (guessing: 0.5). Columns depend on the group jointly in a way "
         "that counterparts do not have; `given` may name it."
-        for one in found.told
+        for one in counterparts.told
         if one.lower > GUESSING
     ]
 
 
 def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
-    found = summary.counterparts
-    if found is None:
+    counterparts = summary.counterparts
+    if counterparts is None:
         return {}
-    features = dict.fromkeys(row.feature for row in found.gate)
+    features = dict.fromkeys(row.feature for row in counterparts.gate)
     return {
-        "sentences": [gate_sentence(found), *told_sentences(found)],
+        "sentences": [gate_sentence(counterparts), *told_sentences(counterparts)],
         "tables": [
-            *(gate_table(found, feature) for feature in features),
-            *([pairs_table(found)] if found.pairs else []),
+            *(gate_table(counterparts, feature) for feature in features),
+            *([pairs_table(counterparts)] if counterparts.pairs else []),
         ],
         "limits": LIMITS,
     }

@@ -347,10 +347,10 @@ def limit_lines(summary: AuditSummary) -> list[str]:
         )
         if end is not None
     ]
-    found = f"Found {near}{number}"
+    line = f"Found {near}{number}"
     if summary.delta is None:  # the limit says what is counted
-        found += f": {_what_counts(summary)}"
-    parts = [found]
+        line += f": {_what_counts(summary)}"
+    parts = [line]
     if bounds:
         each = "each " if len(bounds) > 1 else ""
         parts.append(f"{', '.join(bounds)}, {each}with {confidence(summary)} confidence")
