@@ -1,9 +1,11 @@
 """The report in a real browser, opened from disk."""
 
 import itertools
+import re
 
 import pytest
 
+from fairtransport.cli import main
 from fairtransport.report.text import signed
 from tests.report.samples import HOSTILE, OWN_NAMES, own_names, sample
 
@@ -265,6 +267,25 @@ def test_it_prints(visit):
     assert page.locator(".filter").first.is_hidden()
     page.set_viewport_size({"width": 690, "height": 1000})
     assert page.evaluate("document.documentElement.scrollWidth") <= 690
+
+
+def test_the_demo_prints_on_six_pages_and_says_what_is_left_out(browser, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    main(["demo", "--quiet"])
+    page = browser.new_page()
+    page.goto((tmp_path / "report.html").as_uri())
+    page.wait_for_selector("html[data-ready]", timeout=60_000)
+
+    pdf = page.pdf(format="A4")
+    page.emulate_media(media="print")
+    folded = page.get_by_text("Wrong decisions", exact=True).first
+
+    assert len(re.findall(rb"/Type /Page\b", pdf)) <= 6
+    assert page.locator(".page1").evaluate("block => getComputedStyle(block).breakAfter") == "page"
+    assert not folded.locator("xpath=..").locator("table").first.is_visible()
+    after = folded.evaluate("summary => getComputedStyle(summary, '::after').content")
+    assert after == '": in the report on screen"'
+    page.close()
 
 
 def test_without_scripting_the_tables_have_the_numbers(visit):
