@@ -89,7 +89,9 @@ class Dialect:
             "Columns, DateFormat, TimestampFormat "
             f"FROM sniff_csv({quote_text(duckdb_path(file))}, {DETECTION})"
         ).fetchall()
-        return cls(*rows[0])
+        dialect = cls(*rows[0])
+        _check_distinct_names(dialect, _Header.of(file))
+        return dialect
 
     def reader(self, files: Sequence[str], new_line: str | None = None) -> str:
         """Return the SQL table function that reads files, with another line end if set."""
@@ -159,6 +161,25 @@ def _reader_of_files(dialect: Dialect, locations: Sequence[str], heads: Sequence
         by_end.setdefault(head.new_line, []).append(place)
     readers = [dialect.reader(places, end) for end, places in by_end.items()]
     return readers[0] if len(readers) == 1 else f"(FROM {' UNION ALL FROM '.join(readers)})"
+
+
+def _check_distinct_names(dialect: Dialect, head: _Header) -> None:
+    """Check that no column stands twice in a header: DuckDB would give the second another name."""
+    quote = None if dialect.quote == NOT_DETECTED else dialect.quote
+    line = head.line.decode(errors="replace")
+    quoting = csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE
+    (names,) = csv.reader([line], delimiter=dialect.delimiter, quotechar=quote, quoting=quoting)
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(names, 1):
+        places.setdefault(name.strip().lower(), []).append(place)
+    for name, (first, *more) in places.items():
+        if name and more:
+            msg = (
+                "the header must have distinct column names, in capitals and small letters too, "
+                f"but column {first} is {short_repr(names[first - 1])} and column {more[0]} is "
+                f"{short_repr(names[more[0] - 1])}"
+            )
+            raise DataError(msg)
 
 
 def lines_repeat(paths: Sequence[Path]) -> bool:
