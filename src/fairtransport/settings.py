@@ -810,8 +810,9 @@ PEOPLE: dict[str, Setting] = _table({
         "The model, which is asked about every person.",
         section=BASICS,
         kind="path",
-        flag_help="The model, which is asked about each person as they are and as someone else: a .skops or "
-        ".onnx file, an MLflow folder, a pickle with --allow-pickle, or the address of an endpoint.",
+        flag_help="The model, which is asked about each person as they are and as someone else: a "
+        ".skops or .onnx file, an MLflow folder, a pickle with --allow-pickle, or the address of "
+        "an endpoint.",
         recorded="provenance.model",
     ),
     "y_pred": Setting(
