@@ -157,7 +157,7 @@ def sample_size(
     pilot
         A file with the cases of a pilot, as for audit; or give --value.
     value
-        The true share of people who can be swapped into an error (no budget, 0-1 loss).
+        Assumed true value of the statistic, a share of people (no budget, 0-1 loss).
     delta
         The limit (δ).
     goal
@@ -171,7 +171,7 @@ def sample_size(
     method
         Method of the planned audit.
     simulations
-        How many audits to simulate at each size.
+        Number of simulated audits at each size.
     resamples
         Number of draws of the resampling methods in each simulated audit.
     seed

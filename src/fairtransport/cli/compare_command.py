@@ -120,8 +120,8 @@ def compare(
     """Compare models on one file of cases: which has less individual bias, and how sure that is.
 
     Exit codes: 0 the last model is not shown to have more bias than the first, 1 the audit failed,
-    2 wrong usage, 3 it is shown to have more, by more than the tolerance, 4 it is not shown to have
-    no more (with --fail-on not-certified), 5 this audit cannot tell.
+    2 wrong usage, 3 it is shown to have more, by more than the tolerance, 4 it may have more (with
+    --fail-on not-certified), 5 this audit cannot tell.
 
     Parameters
     ----------
