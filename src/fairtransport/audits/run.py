@@ -194,7 +194,7 @@ def audit(
     missing
         Missing values: "error" refuses them, "level" makes them a level of their own.
     levels
-        Values that people are compared at in a sensitive column. Default: those that occur. People
+        Values of a sensitive column to compare people at. Default: those that occur. People
         with other values keep theirs and are compared at these.
     together
         Columns that change together, as in ``[["sex", "relationship"]]``. Each set has a sensitive
