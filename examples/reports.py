@@ -2,7 +2,7 @@
 
     python examples/reports.py FOLDER
 
-The people of the last two are made up, and so is the server that answers the prompt.
+The people of the last two are simulated, and so is the server that answers the prompt.
 """
 
 from __future__ import annotations

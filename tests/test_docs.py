@@ -100,7 +100,7 @@ def test_the_words_on_questions_are_those_of_the_simulation():
     for row in found["many"]:
         assert row["rejected" if row["psi"] else "certified"] == row["runs"]
     (easy,) = [row for row in found["many"] if row["psi"] == 4 * row["delta"]]
-    assert f"{easy['questions']:.0f} of {easy['all questions']:,} questions did" in page
+    assert f"{easy['questions']:.0f} of {easy['all questions']:,} questions were asked" in page
     for row in found["draws"]:
         runs = row["runs"]
         assert row["false alarms"] <= 0.05 * runs + 3 * (runs * 0.05 * 0.95) ** 0.5

@@ -37,7 +37,7 @@ class Loss:
         What a user types and a report prints.
     needs
         "label": ``evaluate(labels, predicted labels)``;
-        "score": ``evaluate(class numbers, class scores)`` with one column a class;
+        "score": ``evaluate(class numbers, class scores)`` with one column per class;
         "value": ``evaluate(numbers, predicted numbers)``;
         "any": ``evaluate(labels, predictions)``, neither looked at.
     evaluate

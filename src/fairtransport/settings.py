@@ -376,15 +376,16 @@ class Queries:
         check=partial(check_choice, allowed=ABOUT),
         choices=ABOUT,
         section=QUERYING,
-        flag_help="What the bound of --draws is about: the population that the cases were drawn "
-        "from, or these cases only.",
+        flag_help="With --draws: whether the bound is for the population that the cases were "
+        "drawn from, or for these cases only.",
     )
     unit: float | None = _setting(
         "Largest difference of two losses that counts, with several draws of graded answers.",
         check=partial(_optional, partial(check_number, above=0)),
         section=QUERYING,
         kind="number",
-        flag_help="Largest difference of two losses that counts, with --draws of graded answers.",
+        flag_help="With --draws and graded answers: larger differences of two losses count as "
+        "this.",
     )
     until_sure: bool = _setting(
         "Ask about people in random order until there is a verdict.",
@@ -445,7 +446,7 @@ class DocumentOptions:
         recorded="provenance.date",
     )
     auditor: str | None = _setting(
-        "Who audits.", check=_check_text, section=OUTPUT, recorded="provenance.auditor"
+        "Name of the auditor.", check=_check_text, section=OUTPUT, recorded="provenance.auditor"
     )
     data_name: str | None = _setting(
         "Name of the audit data in the report.",
@@ -507,12 +508,16 @@ class AuditSettings:
         check=_check_favourable,
         section=BASICS,
         kind="literal",
+        flag_help="The decision that is good for the person, such as granted.",
     )
     features: Sequence[str] | None = _setting(
         "Columns that describe a case. Default: those the model was fitted on, or all but label, "
         "counts and predictions.",
         section=BASICS,
         kind="names",
+        flag_help="Columns that describe a person; with decisions alone, people with equal values "
+        "in them are alike. Default: those the model was fitted on, or all but label, counts and "
+        "predictions.",
         recorded="provenance.features",
     )
     pos_label: object = _setting(
@@ -534,11 +539,11 @@ class AuditSettings:
         choices=MISSING_VALUES,
     )
     levels: Mapping[str, Sequence[object]] | None = _setting(
-        "Values that people are compared at in a sensitive column. Default: those that occur.",
+        "Values of a sensitive column to compare people at. Default: those that occur.",
         section=SIMILAR,
         kind="values by column",
-        flag_help="Values that people are compared at in a sensitive column, as in --levels.race "
-        "a,b. Default: those that occur. Quotes keep a number text.",
+        flag_help="Values of a sensitive column to compare people at, as in --levels.race a,b. "
+        "Default: those that occur. Numbers in quotes are text.",
     )
     together: TogetherLike | None = _setting(
         'Columns that change together, as in ``[["sex", "relationship"]]``.',
@@ -604,7 +609,7 @@ class AuditSettings:
         recorded="provenance.loss_range",
     )
     budget: float = _setting(
-        "How far people may be moved on average (ε), as a squared distance.",
+        "How far people may be moved on average (ε), as a squared distance of the similarity.",
         0.0,
         check=partial(check_number, at_least=0),
         section=SIMILAR,
@@ -615,8 +620,12 @@ class AuditSettings:
         "Largest tolerated increase in the mean loss (δ). Required for a verdict.",
         section=BASICS,
         kind="number",
-        flag_help="Largest tolerated increase in the mean loss (δ). Required for a verdict. With "
-        "0.02, 2 in 100 people may be decided correctly, but wrongly as someone else.",
+        flag_help="Your limit (δ); 0.02 is 2 in 100 people. Required for a verdict. With a model "
+        "and --label: people decided correctly who would be decided wrongly as someone else. With "
+        "a model alone: people who would get the favourable decision only as someone else. With "
+        "decisions alone: how many more would get the other decision if everyone were treated like "
+        "the group that gets it most often among people alike. In general: the largest tolerated "
+        "increase in the mean loss.",
         recorded="delta",
     )
     alpha: float = _setting(
@@ -629,21 +638,21 @@ class AuditSettings:
         recorded="alpha",
     )
     deterministic: bool = _setting(
-        "Declare that given predictions are a function of the audited columns.",
+        "Declare that given predictions depend on the audited columns alone.",
         default=False,
         check=_check_switch,
         kind="switch",
-        flag_help="Declare that given predictions are a function of the audited columns: bounds "
-        "are then sharper, and two answers for one profile are an error.",
+        flag_help="Declare that given predictions depend on the audited columns alone: bounds are "
+        "then sharper, and different predictions for equal people are an error.",
     )
     judge: str = _setting(
-        'Which verdict counts: on the "statistic", or on the "attributable" part of it, for which '
-        "sensitive features have to change.",
+        'Which verdict counts: on the "statistic", or on its "attributable" part, the part due to '
+        "sensitive features only.",
         "statistic",
         check=partial(check_choice, allowed=JUDGED),
         choices=JUDGED,
-        flag_help="Which verdict decides the exit code: on the statistic, or on the attributable "
-        "part of it, for which sensitive features have to change.",
+        flag_help="Which verdict decides the exit code: on the statistic, or on the part due to "
+        "sensitive features only (attributable).",
         recorded="judge",
     )
     method: str = _setting(
@@ -786,22 +795,24 @@ def missing_truth(loss: str) -> str:
 
 PEOPLE: dict[str, Setting] = _table({
     "X": Setting(
-        "The audit data, one case a row.",
+        "The audit data, one case per row.",
         MISSING,
         flag="data",
-        flag_help="A CSV, Parquet or JSON-lines file, one case a row.",
+        flag_help="A CSV, Parquet or JSON-lines file with one case per row.",
     ),
     "y": Setting(
         "The true labels.", section=BASICS, flag="label",
-        flag_help="Column of the true labels. Without them, give --favourable.",
+        flag_help="Column of the true labels: what turned out to be right, in the words of the "
+        "predictions. Without them, give --favourable.",
         recorded="provenance.label",
     ),
     "model": Setting(
         "The model, which is asked about every person.",
         section=BASICS,
         kind="path",
-        flag_help="The model, which is asked about every person: a .skops or .onnx file, an MLflow "
-        "folder, a pickle with --allow-pickle, or the address of an endpoint.",
+        flag_help="The model, which is asked about each person as they are and as someone else: a "
+        ".skops or .onnx file, an MLflow folder, a pickle with --allow-pickle, or the address of "
+        "an endpoint.",
         recorded="provenance.model",
     ),
     "y_pred": Setting(
@@ -811,11 +822,11 @@ PEOPLE: dict[str, Setting] = _table({
         flag_help="Column of decisions or predictions, instead of a model.",
     ),
     "y_score": Setting(
-        "The positive label's scores, or one column a class.",
+        "The positive label's scores, or one column per class.",
         section=BASICS,
         kind="names",
         flag="score",
-        flag_help="Column of the positive label's scores, or one column a class.",
+        flag_help="Column of the positive label's scores, or one column per class.",
     ),
 })  # fmt: skip
 """The data and the black box."""
@@ -910,7 +921,8 @@ MONITOR: dict[str, Setting] = SETTINGS | {
     "X": replace(
         SETTINGS["X"],
         help="Records, one case each.",
-        flag_help="A CSV, TSV or JSON-lines file that only grows, one case a line.",
+        flag_help="A CSV, TSV or JSON-lines file with one case per line, to which lines are only "
+        "added.",
     ),
     "delta": replace(
         SETTINGS["delta"],

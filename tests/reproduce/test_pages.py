@@ -27,28 +27,28 @@ def claims():
 
 
 def test_the_claims_about_the_path_are_those_of_the_splits(claims):
-    path, text = claims["l1_path"], page("reproduction/baselines.md")
+    path, text = claims["l1_path"], page("reproduction.md")
 
-    assert f"In this order in {path['entry_order_as_in_the_paper']:.0%}".replace("%", " %") in text
-    assert f"The first two are these in {path['first_two_as_in_the_paper']:.0%}"[:-1] in text
-    assert f"Sex is not among the first six in {path['sex_enters_last']:.0%}"[:-1] in text
-    unselected = f"Sex is not selected in {path['sex_unselected']:.0%}"[:-1]
-    assert f"{unselected} %, nor is race in {path['race_unselected']:.0%}"[:-1] in text
+    def share(name):
+        return f"{100 * path[name]:.0f} %"
+
+    assert f"exactly so in {share('entry_order_as_in_the_paper')}" in text
+    assert f"the first two in {share('first_two_as_in_the_paper')}" in text
+    assert f"sex is not among the first six in {share('sex_enters_last')}" in text
+    unselected = f"sex not selected in {share('sex_unselected')}"
     low, middle, high = (short(part, 4).rstrip("0") for part in path["strength_quartiles"])
-    assert f"The median 1/λ is {middle}, half of them between {low[:4]} and {high}" in text
-    rejected = f"{path['rejected_at_the_weakest_penalty']:.0%}"[:-1]
-    assert f"δ-fairness is rejected on the validation part in {rejected} %" in text
-    summary = page("reproduction.md")
-    assert f"exactly so in {path['entry_order_as_in_the_paper']:.0%}"[:-1] in summary
-    assert f"median {middle}; sex not selected in {path['sex_unselected']:.0%}"[:-1] in summary
+    assert f"median {middle}, half between {low[:4]} and {high}; {unselected}" in text
+    assert f"{unselected}, race in {share('race_unselected')}" in text
+    rejected = share("rejected_at_the_weakest_penalty")
+    assert f"rejected on the validation part in {rejected}" in text
 
 
 def test_the_claims_about_race_are_those_of_the_splits(claims):
-    race, text = claims["race_coefficient"], page("reproduction/baselines.md")
+    race, text = claims["race_coefficient"], page("reproduction.md")
 
     assert race["larger_than_plain"] == 1
     assert race["largest_of_all"] == 0
-    means = f"mean {short(race['reweighed_mean'], 2)} for Caucasian people, plain "
+    means = f"mean {short(race['reweighed_mean'], 2)} for Caucasian people, LR "
     assert means + short(race["plain_mean"], 2) in text
     assert (race["variables"], race["median_rank"]) == (7, 5)
 

@@ -160,7 +160,7 @@ def audit(
     Parameters
     ----------
     X
-        The audit data, one case a row. Any data frame that narwhals knows (pandas, polars,
+        The audit data, one case per row. Any data frame that narwhals knows (pandas, polars,
         pyarrow, DuckDB, …) or a path: to a CSV, Parquet or JSON file,
         to a folder of such files, or a pattern that they match (``cases/*.parquet``). A
         two-dimensional array needs ``feature_names``.
@@ -174,7 +174,7 @@ def audit(
         Decisions or predictions: labels or numbers. A column's name or an array, where the model
         cannot be asked.
     y_score
-        The positive label's scores, or one column a class. Columns' names or an array.
+        The positive label's scores, or one column per class. Columns' names or an array.
     sensitive_features
         The sensitive columns. Their names, or a frame aligned with X.
     feature_names
@@ -194,7 +194,7 @@ def audit(
     missing
         Missing values: "error" refuses them, "level" makes them a level of their own.
     levels
-        Values that people are compared at in a sensitive column. Default: those that occur. People
+        Values of a sensitive column to compare people at. Default: those that occur. People
         with other values keep theirs and are compared at these.
     together
         Columns that change together, as in ``[["sex", "relationship"]]``. Each set has a sensitive
@@ -228,18 +228,19 @@ def audit(
     loss_range
         Smallest and largest possible loss, for a loss without limits of its own.
     budget
-        How far people may be moved on average (ε), as a squared distance.
+        How far people may be moved on average (ε), as a squared distance of the similarity.
     delta
         Largest tolerated increase in the mean loss (δ). Required for a verdict. With 0-1 loss, .02
         is 20 in 1,000 people who are classified correctly, but would not be as a similar person.
     alpha
         Significance level of the bounds and tests. Below one half.
     deterministic
-        Declare that given predictions are a function of the audited columns. The bounds are then
-        those of the statistic, which are sharper; two answers for one profile are an error.
+        Declare that given predictions depend on the audited columns alone. The bounds are then
+        those of the statistic, which are sharper; different predictions for equal people are an
+        error.
     judge
-        Which verdict counts: on the "statistic", or on the "attributable" part of it, for which
-        sensitive features have to change. Exit codes and ``result.judged`` follow it.
+        Which verdict counts: on the "statistic", or on its "attributable" part, the part due to
+        sensitive features only. Exit codes and ``result.judged`` follow it.
     method
         Method of the confidence bounds; those of finite-sample hold at every sample size. The
         others, listed in `inference.METHODS`, are asymptotic.

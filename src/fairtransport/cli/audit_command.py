@@ -48,29 +48,30 @@ def audit(
     outputs: Outputs = OUTPUTS,
     run_flags: RunFlags = RUN_FLAGS,
 ) -> int:
-    r"""Audit a model, or the predictions in a file.
+    r"""Audit a model, or a file of decisions.
 
-    Example: are more than 2 in 100 people judged correctly, but not if only their race or sex were
-    different?
+    With a model and true labels: count the people who are decided correctly, but would be decided
+    wrongly if only their race or sex were different. The limit is 2 in 100 people:
 
     fairtransport audit cases.csv --model model.skops --label good \
     --sensitive race,sex --delta 0.02 --report report.html
 
-    With decisions in a file and no model:
+    With a file of decisions alone: are people with equal income and history decided differently?
+    This can show that a limit is exceeded, never that it is kept.
 
     fairtransport audit loans.csv --prediction decision --favourable granted \
-    --sensitive sex --features age,income,history
+    --sensitive sex --features income_band,history --delta 0.02
 
-    A settings file with tables [[audits]] makes it a family of audits: one counting, one table,
-    verdicts that hold together.
+    A settings file with tables [[audits]] runs several audits; the error rate is controlled over
+    all of them.
 
     Parameters
     ----------
     fail_on
-        What fails, with an exit code above 2: rejected (over the limit), not-certified (not
-        settled, too) or never. An audit that cannot tell fails with both. Default: rejected.
+        Which results end with an exit code above 2. "rejected": over the limit, or the audit cannot
+        tell. "not-certified": everything but within the limit. "never": none. Default: rejected.
     verbose
-        Print the statistic, its bounds and who is swapped with whom, too.
+        Also print the statistic, its bounds and who is swapped with whom.
     """
     if settings_file().family:
         if verbose:
@@ -207,18 +208,18 @@ def demo(
     *, seed: Seed = 0, output: Path = Path("report.html"), verbose: Switch = False,
     quiet: Switch = False,
 ) -> int:  # fmt: skip
-    """Audit a logistic regression on the embedded COMPAS counts.
+    """Audit a logistic regression on the COMPAS data that come with the package.
 
-    It is trained on 70 % of 5278 people; the other 30 % are the audit data.
+    It is trained on 70 % of 5,278 people; the other 30 % are the audit data.
 
     Parameters
     ----------
     seed
-        Which random split to take.
+        Seed of the random split.
     output
         Where the report goes: a file that ends in .html or .md.
     verbose
-        Print the statistic, its bounds and who is swapped with whom, too.
+        Also print the statistic, its bounds and who is swapped with whom.
     quiet
         Print nothing but errors.
     """

@@ -77,16 +77,17 @@ def monitor(
 ) -> int:
     """Process rows added to a file and report the evidence so far.
 
-    Valid however often you look, and when you stop.
+    The bounds and the verdict hold however often you run it and whenever you stop.
 
     Parameters
     ----------
     state
-        Where the evidence is kept from run to run.
+        File that stores the evidence between runs.
     fail_on
-        When to exit with 3 or 4.
+        Which results end with an exit code above 2: "rejected" (3 and 5), "not-certified" (4 as
+        well) or "never".
     plot
-        A file for a picture of the evidence so far: .png or .svg.
+        A file for a chart of the evidence so far: .png or .svg.
     """
     from fairtransport.monitor.follow import follow, print_evidence
     from fairtransport.monitor.growing_file import GrowingFile
@@ -154,25 +155,25 @@ def sample_size(
     Parameters
     ----------
     pilot
-        A file with a pilot's cases, as for audit; or give --value.
+        A file with the cases of a pilot, as for audit; or give --value.
     value
-        The true share of people who can be swapped into an error (no budget, 0-1 loss).
+        Assumed true value of the statistic, a share of people (no budget, 0-1 loss).
     delta
-        The threshold of δ-fairness.
+        The limit (δ).
     goal
-        Which verdict the audit is to reach.
+        Verdict that the audit should reach.
     alpha
-        The level of the audit's bounds.
+        Significance level of the bounds and tests.
     power
-        The probability with which the goal is to be reached.
+        Probability that the audit reaches it.
     targets
-        A file of people with whom the cases are compared, as the planned audit will have it.
+        File of people to compare the cases with, as in the planned audit.
     method
-        The method of the planned audit.
+        Method of the planned audit.
     simulations
-        How many audits to simulate at each size.
+        Number of simulated audits at each size.
     resamples
-        How many resamples each of them draws, for methods that resample.
+        Number of draws of the resampling methods in each simulated audit.
     seed
         The seed of the simulation.
     plot
@@ -247,17 +248,17 @@ def _pilot_note(result: AuditResult) -> str:
 
 @unwrap_help
 def app(*, port: Whole = 0, no_open: Switch = False, quiet: Switch = False) -> int:
-    """Audit in the browser, without programming: a page on this machine alone.
+    """Audit in the browser, without programming.
 
-    Choose a file, say what its columns mean, start, read the report, look up single cases. Nothing
-    that you hand over leaves this machine; it is removed when the command ends (Ctrl-C).
+    Choose a file, describe its columns, start, read the report, look up single cases. The page is
+    served on this machine only. Uploads stay here and are deleted when the command ends (Ctrl-C).
 
     Parameters
     ----------
     port
-        The port of this machine to listen at; default: a free one.
+        Port on this machine; 0 is a free one.
     no_open
-        Open no browser; the address is printed all the same.
+        Do not open a browser; the address is printed in any case.
     quiet
         Print nothing but the address and errors.
     """
@@ -279,7 +280,7 @@ def app(*, port: Whole = 0, no_open: Switch = False, quiet: Switch = False) -> i
 def completion(shell: Literal["bash", "zsh", "fish"], /) -> int:
     """Print the completion script of a shell.
 
-    A shell reads it at its start, as in: source <(fairtransport completion bash)
+    Load it when the shell starts, as in: source <(fairtransport completion bash)
 
     Parameters
     ----------
@@ -292,13 +293,13 @@ def completion(shell: Literal["bash", "zsh", "fish"], /) -> int:
     return RAN
 
 
-log = App(name="log", help="Show what is in a query log, or hand it over.")
+log = App(name="log", help="Show or export the answers in a query log.")
 
 
 @log.command
 @unwrap_help
 def show(file: Path) -> int:
-    """Say whose answers are in a query log, and how many.
+    """List the systems in a query log and the number of answers of each.
 
     Parameters
     ----------
@@ -322,10 +323,10 @@ def export(file: Path, output: Path, *, identity: str | None = None) -> int:
     file
         The query log.
     output
-        A table (.csv), one answer a line (.jsonl), or another query log (.sqlite), from which an
-        audit can be repeated without the model.
+        A table (.csv), JSON lines (.jsonl), or another query log (.sqlite), from which an audit can
+        be repeated without the model.
     identity
-        Whose answers, by the identity that `log show` prints; default: all.
+        System whose answers to export, as `log show` prints it; default: all.
     """
     from fairtransport.access.query_log import export as write
     from fairtransport.report.console import print_written

@@ -42,8 +42,8 @@ class NamedModels:
     Parameters
     ----------
     model
-        A name and a model file or address, as in --model old=old.skops; the one to compare with
-        first.
+        A name and a model file or address, as in --model old=old.skops. The first is the one to
+        compare with.
     prediction
         A name and the column of predicted labels or numbers, as in --prediction old=guess.
     score
@@ -119,16 +119,17 @@ def compare(
 ) -> int:
     """Compare models on one file of cases: which has less individual bias, and how sure that is.
 
-    Exit codes: 0 nothing to fail on, 1 it could not be done, 2 wrong usage, 3 the last model is
-    shown to have more bias than the first, by more than the tolerance, 4 it is not
-    certified that it has no more (with --fail-on not-certified), 5 this audit cannot tell.
+    Exit codes: 0 the last model is not shown to have more bias than the first, 1 the audit failed,
+    2 wrong usage, 3 it is shown to have more, by more than the tolerance, 4 it may have more (with
+    --fail-on not-certified), 5 this audit cannot tell.
 
     Parameters
     ----------
     tolerance
         How much more bias than the first model the last one may have.
     fail_on
-        When to exit with 3 or 4.
+        Which results end with an exit code above 2: "rejected" (3 and 5), "not-certified" (4 as
+        well) or "never".
     report
         A file for the report: .html or .md.
     json

@@ -204,18 +204,19 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "demo": Command(
-        "audit_command:demo", "Audit a logistic regression on the embedded COMPAS counts."
+        "audit_command:demo",
+        "Audit a logistic regression on the COMPAS data that come with the package.",
     ),
     "audit": Command(
         "audit_command:audit",
-        "Audit a model, or the predictions in a file.",
+        "Audit a model, or a file of decisions.",
         configured=True,
         usage="[OPTIONS] DATA",
         last=f"Exit codes: {'; '.join(f'{code} {EXIT_CODES[code]}' for code in EXIT_CODES)}.",
     ),
     "app": Command(
         "commands:app",
-        "Audit in the browser, without programming: a page on this machine alone.",
+        "Audit in the browser, without programming.",
     ),
     "compare": Command(
         "compare_command:compare",
@@ -224,7 +225,7 @@ COMMANDS = {
         configured=True,
         usage="[OPTIONS] DATA",
     ),
-    "log": Command("commands:log", "Show what is in a query log, or hand it over."),
+    "log": Command("commands:log", "Show or export the answers in a query log."),
     "monitor": Command(
         "commands:monitor",
         "Process rows added to a file and report the evidence so far.",

@@ -327,21 +327,21 @@ class EndpointFlags:
     prompt
         A TOML file with the prompt that a language model at the address answers.
     protocol
-        What the endpoint speaks; default: recognised.
+        Protocol of the endpoint; default: recognised from the address or by asking.
     served_model
-        What the server calls the model.
+        Name of the model on the server.
     classes
         The labels in the order of the model's scores; default: those of the data, sorted.
     token_variable
         The environment variable that holds a token; default: FAIRTRANSPORT_TOKEN, if it is set.
     batch_size
-        How many points go into one request; default: 100.
+        Number of people in one request; default: 100.
     at_a_time
-        How many requests are under way at once; default: 4.
+        Number of requests at the same time; default: 4.
     timeout
         Seconds to wait for an answer; default: 60.
     retries
-        How often a failed request is sent again; default: 5.
+        How many times to repeat a failed request; default: 5.
     """
 
     prompt: Path | None = None
@@ -405,9 +405,9 @@ class ModelFlags:
     Parameters
     ----------
     allow_pickle
-        Read pickles (.pkl, .pickle, .joblib), which run whatever code their author put in.
+        Read pickles (.pkl, .pickle, .joblib), which can run any code of their author.
     trust
-        Types beyond scikit-learn's own that a skops file may hold, by their full names.
+        Full names of further types that a skops file may hold, beside those of scikit-learn.
     """
 
     allow_pickle: Switch = False
@@ -446,9 +446,9 @@ class RunFlags:
         Print nothing but errors, why an audit failed, and that a limit is missing.
     config
         A TOML file with a table for each command. Flags override it. A fairtransport.toml that is
-        not named here may only say which columns and people there are.
+        not named here may only describe the columns and people.
     debug
-        Show where an error comes from.
+        Show the traceback of an error.
     """
 
     quiet: Switch = False

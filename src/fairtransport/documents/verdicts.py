@@ -82,7 +82,7 @@ _ROWS = (
         dark_colours=("#f2a36a", "#2b1d13"),
         rank=0,
         exit_code=3,
-        exit_meaning="over the limit: δ-fairness rejected",
+        exit_meaning="over the limit (δ-fairness rejected)",
         glyph=(4, 14, 36),
     ),
     VerdictRow(
@@ -131,7 +131,7 @@ _ROWS = (
         colour="magenta",
         rank=1,
         exit_code=5,
-        exit_meaning="this audit cannot tell: not applicable, whatever the model does",
+        exit_meaning="this audit cannot tell: its figures are no evidence",
     ),
     VerdictRow(
         value=None,
@@ -148,8 +148,8 @@ _ROWS = (
 VERDICTS: dict[str | None, VerdictRow] = {row.value: row for row in _ROWS}
 """The row of each verdict, by its value."""
 EXIT_CODES = {
-    0: "nothing to fail on",
-    1: "the audit could not be done: the data, the model or the disk do not allow it",
+    0: "within the limit, no limit, or not settled: no proof of fairness",
+    1: "the audit failed: the data, the model or the disk do not allow it",
     2: "wrong usage",
 } | {row.exit_code: row.exit_meaning for row in sorted(_ROWS, key=lambda row: row.exit_code)
      if row.exit_meaning}  # fmt: skip

@@ -624,7 +624,7 @@ class DeltaFairSearch(MetaEstimatorMixin, BaseEstimator):
 
     @available_if(_estimator_has("predict_proba"))
     def predict_proba(self, X: People) -> Values:  # noqa: N803
-        """Return the chosen model's class probabilities, one column a class."""
+        """Return the chosen model's class probabilities, one column per class."""
         return self._ask("predict_proba", X)
 
     @available_if(_estimator_has("decision_function"))
