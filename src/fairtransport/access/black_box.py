@@ -292,23 +292,6 @@ class Estimator(BlackBox):
     def answer(self, points: IntoDataFrame, kind: Answer) -> object:
         """Return ``predict_proba`` where scores are asked for, else ``predict``.
 
-        Parameters
-        ----------
-        points
-            A frame of people.
-        kind
-            "label", "score", "value" or "any": what the loss needs.
-
-        Returns
-        -------
-        array-like
-            One answer a row; of scores one column a class, in the order of ``classes``.
-
-        Raises
-        ------
-        ModelError
-            If scores are asked for and the estimator has none.
-
         Examples
         --------
         >>> box.answer(people[:4], "score").round(1).tolist()
@@ -406,18 +389,6 @@ class Function(BlackBox):
 
     def answer(self, points: IntoDataFrame, kind: Answer) -> object:  # noqa: ARG002
         """Return what the callable returns.
-
-        Parameters
-        ----------
-        points
-            A frame of people.
-        kind
-            "label", "score", "value" or "any": what the loss needs.
-
-        Returns
-        -------
-        array-like
-            What the callable returned, as it is; the audit looks at it afterwards.
 
         Examples
         --------

@@ -157,8 +157,8 @@ def _reorder(text: str) -> str:
         return text
     if len(places) == 1:
         return joint.join([*parts[1:], parts[0]])
-    moved = dict(zip(places, reversed(places), strict=True))
-    return joint.join(parts[moved.get(place, place)] for place in range(len(parts)))
+    reordering = dict(zip(places, reversed(places), strict=True))
+    return joint.join(parts[reordering.get(place, place)] for place in range(len(parts)))
 
 
 EDITS: Mapping[str, Callable[[str], str]] = {

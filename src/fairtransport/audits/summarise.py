@@ -394,12 +394,12 @@ def _curve(result: AuditResult) -> tuple[tuple[CurvePoint, ...], list[str]]:
     corner_count = len(result.budget_curve.budgets)
     if corner_count <= MAX_CURVE_CORNERS and not below:
         return points, []
-    listed = (
+    sentence = (
         f"The budget curve is listed at {corner_count} budgets"
         if corner_count <= MAX_CURVE_CORNERS
         else f"{len(points)} of the budget curve's {corner_count} corners are listed here"
     )
-    note = f"{listed}; lines between them are below the curve by at most {below:.1g}."
+    note = f"{sentence}; lines between them are below the curve by at most {below:.1g}."
     return points, [note]
 
 
