@@ -38,12 +38,7 @@ from fairtransport.documents.audit import (
     RatesFound,
     SampledUnits,
 )
-from fairtransport.explain import (
-    describe_moves,
-    flow_table,
-    group_flows,
-    worst_pair,
-)
+from fairtransport.explain import describe_moves, flow_table, group_flows, worst_pair
 from fairtransport.explain.moves import to_plain_value
 from fairtransport.inference import DrawnLaw
 from fairtransport.settings import DocumentOptions
