@@ -10,15 +10,7 @@ import pyarrow as pa
 import fairtransport as ft
 from fairtransport import DataError
 from tests.campaign.kinds import Kind
-from tests.campaign.people import (
-    PEOPLE,
-    POINTS,
-    SWAPPED,
-    audit,
-    given,
-    statistic,
-    with_column,
-)
+from tests.campaign.people import PEOPLE, POINTS, SWAPPED, audit, given, statistic, with_column
 from tests.campaign.values import NO_NAMES
 
 INF, NAN = float("inf"), float("nan")

@@ -7,13 +7,7 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array, csr_array, csr_matrix
 
 from fairtransport import AuditProblem, Embedding, Geometry, InputError
-from fairtransport.geometry import (
-    CostFunction,
-    CostMatrix,
-    WithinTolerance,
-    ZeroCost,
-    as_geometry,
-)
+from fairtransport.geometry import CostFunction, CostMatrix, WithinTolerance, ZeroCost, as_geometry
 
 INF = np.inf
 EVERYONE = np.arange(4)

@@ -7,13 +7,7 @@ import pandas as pd
 import pytest
 
 import fairtransport as ft
-from fairtransport.similarity import (
-    Custom,
-    IgnoreSensitive,
-    MixedTabular,
-    SensitiveSubspace,
-    check,
-)
+from fairtransport.similarity import Custom, IgnoreSensitive, MixedTabular, SensitiveSubspace, check
 
 RNG = np.random.default_rng(5)
 PEOPLE = pd.DataFrame({

@@ -94,11 +94,6 @@ class Units:
         return self.limit is not None or float(np.ptp(self.weights)) == 0.0
 
     @property
-    def is_conditional(self) -> bool:
-        """Whether statements are given these sizes or weights."""
-        return self.limit is None
-
-    @property
     def effective_n(self) -> float:
         """The number of units of equal weight that tell as much."""
         total = float(self.counts @ self.weights)
@@ -149,14 +144,14 @@ class Units:
         """Return the same units after their points were numbered anew."""
         return replace(self, point=places[self.point])
 
-    def take(self, chosen: IntArray) -> Units:
+    def take(self, counts: IntArray) -> Units:
         """Return so many of each kind of unit."""
-        kinds = np.flatnonzero(chosen)
+        kinds = np.flatnonzero(counts)
         places = np.full(len(self.counts), -1)
         places[kinds] = np.arange(len(kinds))
         entries = places[self.unit] >= 0
         return replace(
-            self, counts=chosen[kinds], weights=self.weights[kinds],
+            self, counts=counts[kinds], weights=self.weights[kinds],
             unit=places[self.unit[entries]], point=self.point[entries],
             share=self.share[entries], people=self.people[entries],
         )  # fmt: skip

@@ -115,7 +115,7 @@ class BlackBox(ABC):
         Returns
         -------
         array-like
-            One answer a row; of scores one column per class, in the order of ``classes``.
+            One answer a row; of scores one column a class, in the order of ``classes``.
 
         Examples
         --------
@@ -292,23 +292,6 @@ class Estimator(BlackBox):
     def answer(self, points: IntoDataFrame, kind: Answer) -> object:
         """Return ``predict_proba`` where scores are asked for, else ``predict``.
 
-        Parameters
-        ----------
-        points
-            A frame of people.
-        kind
-            "label", "score", "value" or "any": what the loss needs.
-
-        Returns
-        -------
-        array-like
-            One answer a row; of scores one column per class, in the order of ``classes``.
-
-        Raises
-        ------
-        ModelError
-            If scores are asked for and the estimator has none.
-
         Examples
         --------
         >>> box.answer(people[:4], "score").round(1).tolist()
@@ -363,7 +346,7 @@ def _method_for(kind: Answer) -> str:
 class Function(BlackBox):
     """A callable that takes a frame of points and returns what the loss needs.
 
-    That is one label or number a point, or class scores with one column per class in the
+    That is one label or number a point, or class scores with one column a class in the
     order of ``classes`` (default: the labels of the audit data, sorted), or one score a point,
     that of the positive label. ``answers_at_random`` says whether the same question gets other
     answers when it is asked again; None: nothing.
@@ -406,18 +389,6 @@ class Function(BlackBox):
 
     def answer(self, points: IntoDataFrame, kind: Answer) -> object:  # noqa: ARG002
         """Return what the callable returns.
-
-        Parameters
-        ----------
-        points
-            A frame of people.
-        kind
-            "label", "score", "value" or "any": what the loss needs.
-
-        Returns
-        -------
-        array-like
-            What the callable returned, as it is; the audit looks at it afterwards.
 
         Examples
         --------

@@ -87,7 +87,6 @@ class Oracle:
         self.access, self.loss, self.pos_label, self.partial = access, loss, pos_label, partial
         self.favourable = favourable
         self.books: list[AnswerBook] = [AnswerBook()]
-        self.answers_from_log = 0
         self._order: list[Value] = []
         self._questions: Questions | None = None
 
@@ -272,10 +271,9 @@ class Oracle:
         if (log := find_log(box)) is None:
             return ask_all(box, len(new), ask_part)
         with log.open(read_only=is_recorded(box)) as store:
-            answers, count = _from_log(
+            answers = _from_log(
                 box, log, store, questions.write_out(new), ask_part, check, system(), draw
             )
-        self.answers_from_log += count
         return as_array(answers)
 
     def _build_asker(
@@ -502,7 +500,7 @@ def ask_all(box: BlackBox, count: int, ask_part: AskPart) -> Values:
 def _from_log(
     box: BlackBox, log: QueryLog, store: Store, questions: Sequence[tuple[object, ...]],
     ask_part: AskPart, check: Callable[[str, list[object]], None], system: System, draw: int,
-) -> tuple[list[object], int]:  # fmt: skip
+) -> list[object]:  # fmt: skip
     """Return answers of a log, asking for missing ones and storing each batch as it arrives."""
     keys: list[QuestionKey] = [(write_question(question), draw) for question in questions]
     # answers under the same question, draw and system: nothing is asked that was paid for
@@ -524,7 +522,7 @@ def _from_log(
             # what the store kept, not what came: another process may have been first, and its
             # answer counts
             answers.update(store.add(system, pairs))
-    return [answers[key] for key in keys], known_count
+    return [answers[key] for key in keys]
 
 
 def _stream_parts(

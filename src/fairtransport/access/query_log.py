@@ -441,18 +441,6 @@ class Recorded(BlackBox):
     def answer(self, points: Sized, kind: Answer) -> NoReturn:
         """Refuse: there is nobody to be asked.
 
-        Parameters
-        ----------
-        points
-            People whom the log does not know.
-        kind
-            What a loss needs.
-
-        Raises
-        ------
-        ModelError
-            Always.
-
         Examples
         --------
         >>> box.answer(people[:1], "label")

@@ -297,8 +297,8 @@ def _only(form: AuditForm, roles: Mapping[str, str], role: str) -> str | None:
     """Return the one column that has a role."""
     names = [name for name, one in roles.items() if one == role]
     if len(names) > 1:
-        listed = ", ".join(map(repr, names))
-        form.refuse(f"one column can be the {ROLES[role]}, got {listed}", "columns")
+        columns = ", ".join(map(repr, names))
+        form.refuse(f"one column can be the {ROLES[role]}, got {columns}", "columns")
     return names[0] if names else None
 
 
@@ -342,8 +342,8 @@ def _decisions(table: Table, form: AuditForm, measure: Measure) -> dict[str, Any
         return values
     column, good = table.columns[at], form.entries.get(f"good.{at}")
     if good is None or (good and good not in column.examples):
-        listed = ", ".join(map(repr, column.examples))
-        form.refuse(f"say which of {listed} is good for the person, or that neither is", "good")
+        examples = ", ".join(map(repr, column.examples))
+        form.refuse(f"say which of {examples} is good for the person, or that neither is", "good")
         return values
     values["favourable"] = table.literal(column, good) if good else None
     if measure.loss == OUTCOME and measure.decision is not None:
@@ -436,8 +436,8 @@ def _privileged(table: Table, form: AuditForm) -> Iterator[tuple[str, object]]:
 def similarity_settings(table: Table, form: AuditForm, name: str) -> dict[str, Any]:
     """Return what is said of a similarity: how much a difference counts, or the share to learn."""
     if name not in CHOICES:
-        listed = ", ".join(map(repr, CHOICES))
-        form.refuse(f"{param('similarity')} must be one of {listed}, got {name!r}", "similarity")
+        choices = ", ".join(map(repr, CHOICES))
+        form.refuse(f"{param('similarity')} must be one of {choices}, got {name!r}", "similarity")
         return {}
     if name == "sensitive-subspace":
         return {"hold_out": HOLD_OUT}

@@ -446,8 +446,8 @@ async def repeat(request: Request) -> Response:
     line = job.request.as_command()
     table = desktop_of(request).tables.get(job.table)
     model_paths = {one.model for one in job.request.sources}
-    kept = {} if table is None else table.models
-    models = {key: model for key, model in kept.items() if model.path in model_paths}
+    models = {} if table is None else table.models
+    models = {key: model for key, model in models.items() if model.path in model_paths}
     return _result_page(
         "repeat", job, "repeat", files=_names(job), line=line, no_line=NO_LINE,
         code=job.request.as_python(), table=table, models=models,

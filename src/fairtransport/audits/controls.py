@@ -126,10 +126,10 @@ def add_own_controls(settings: AuditSettings, access: Access) -> AuditSettings:
     """Return settings whose controls include those that the model has of its own."""
     if not access.controls:
         return settings
-    chosen = settings.chosen_controls
-    named, margin = ((), 0.0) if chosen is None else (chosen.columns, chosen.margin)
+    controls = settings.chosen_controls
+    names, margin = ((), 0.0) if controls is None else (controls.columns, controls.margin)
     return replace(
-        settings, controls=Controls([*dict.fromkeys((*named, *access.controls))], margin)
+        settings, controls=Controls([*dict.fromkeys((*names, *access.controls))], margin)
     )
 
 
@@ -188,9 +188,9 @@ def ask_controls(settings: AuditSettings, space: SampleSpace, oracle: Oracle) ->
     controls = settings.chosen_controls
     if controls is None:
         return None
-    known = oracle.known_loss()
-    if known.range is None:
-        raise missing_range_error(known, has_other_methods=False)
+    loss = oracle.known_loss()
+    if loss.range is None:
+        raise missing_range_error(loss, has_other_methods=False)
     own = oracle.access.controls or {}
     space = add_columns(space, own)
     people, edits = build_control_edits(list_control_levels(controls, space, own), space)
@@ -311,20 +311,20 @@ def _test_permutations(result: AuditResult, shifts: EditShifts, matched: BoolArr
     keys = np.log(weight[points]) + rng.gumbel(size=len(points))
     order = points[np.lexsort((keys, sets[points]))]
     is_last = np.append(sets[order][1:] != sets[order][:-1], True)
-    chosen, total = order[is_last], np.bincount(sets[points], weight[points])
-    if len(chosen) > MAX_DEALT_PROFILES:
-        chosen = rng.choice(chosen, MAX_DEALT_PROFILES, replace=False)
+    profiles, total = order[is_last], np.bincount(sets[points], weight[points])
+    if len(profiles) > MAX_DEALT_PROFILES:
+        profiles = rng.choice(profiles, MAX_DEALT_PROFILES, replace=False)
     edits = np.lexsort((shifts.is_control, shifts.source))
-    edits = edits[np.isin(shifts.source[edits], chosen)]
+    edits = edits[np.isin(shifts.source[edits], profiles)]
     source, values = shifts.source[edits], shifts.shift[edits]
     sensitive = np.bincount(source[~shifts.is_control[edits]], minlength=space.size)
-    first = np.searchsorted(source, chosen)
-    sizes = np.searchsorted(source, chosen, side="right") - first
+    first = np.searchsorted(source, profiles)
+    sizes = np.searchsorted(source, profiles, side="right") - first
     observed, dealt = 0.0, np.zeros(MAX_DEALS)
-    for kind, size in sorted({*zip(sensitive[chosen].tolist(), sizes.tolist(), strict=True)}):
-        alike = (sensitive[chosen] == kind) & (sizes == size)
+    for kind, size in sorted({*zip(sensitive[profiles].tolist(), sizes.tolist(), strict=True)}):
+        alike = (sensitive[profiles] == kind) & (sizes == size)
         table = values[first[alike][:, None] + np.arange(size)]
-        scale = total[sets[chosen[alike]]] / total.sum()
+        scale = total[sets[profiles[alike]]] / total.sum()
         varies = np.ptp(table, axis=1) > 0  # of equal shifts every deal is the same
         table, scale = table[varies], scale[varies]
         signs = np.r_[np.full(kind, 1 / kind), np.full(size - kind, -1 / (size - kind))]
@@ -341,8 +341,8 @@ def _find_overlaps(result: AuditResult) -> IntArray:
 
     space, controls = result.space, result.settings.chosen_controls
     edited = {*space.sensitive, *(() if controls is None else controls.columns)}
-    kept = [space.columns[name].codes for name in space.features if name not in edited]
-    questions = number_rows([np.zeros(space.size, np.int64), *kept])
+    codes = [space.columns[name].codes for name in space.features if name not in edited]
+    questions = number_rows([np.zeros(space.size, np.int64), *codes])
     if space.units is None:
         return questions
     units, count = space.units, int(questions.max()) + 1

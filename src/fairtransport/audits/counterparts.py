@@ -179,9 +179,9 @@ def _draw_people(space: SampleSpace, rng: np.random.Generator) -> SampleSpace:
     if people.units is None:
         counts = rng.multivariate_hypergeometric(people.counts, MAX_RESAMPLED_PEOPLE)
     else:
-        drawn = max(1, people.units.n * MAX_RESAMPLED_PEOPLE // people.n)
-        chosen = rng.multivariate_hypergeometric(people.units.counts, drawn)
-        units = people.units.take(chosen)
+        size = max(1, people.units.n * MAX_RESAMPLED_PEOPLE // people.n)
+        unit_counts = rng.multivariate_hypergeometric(people.units.counts, size)
+        units = people.units.take(unit_counts)
         people, counts = replace(people, units=units), units.count_people(people.size)
     return people.take(counts > 0, counts)
 
@@ -210,10 +210,10 @@ def _list_pairs(result: AuditResult) -> Iterator[CounterpartPair]:
     profiles, predictions = Profiles(space), result.answers.predictions
     families, rng = space.families, np.random.default_rng([result.seed, 29])
     others = np.flatnonzero(space.counts == 0)
-    chosen = np.sort(rng.permutation(others)[:MAX_LISTED_PAIRS])
+    sample = np.sort(rng.permutation(others)[:MAX_LISTED_PAIRS])
     person_of = np.zeros(families.max() + 1, np.int64)
     person_of[families[space.observed]] = np.flatnonzero(space.observed)
-    for point in chosen.tolist():
+    for point in sample.tolist():
         person = int(person_of[families[point]])
         names = [
             name for name in space.profile
@@ -251,8 +251,8 @@ def _tell_apart(result: AuditResult) -> Iterator[ToldCounterparts]:
         truth = space.observed[rows].astype(np.int64)
         if min(np.bincount(truth[:half], minlength=2)) == 0:
             continue
-        told = predict_groups(space, names, rows[:half], truth[:half], rows[half:])
-        right = [int((told[truth[half:] == code] == code).sum()) for code in (0, 1)]
+        guesses = predict_groups(space, names, rows[:half], truth[:half], rows[half:])
+        right = [int((guesses[truth[half:] == code] == code).sum()) for code in (0, 1)]
         counts = np.bincount(truth[half:], minlength=2).tolist()
         lower, upper = bound_balanced_accuracy(right, counts, result.alpha)
         accuracy = sum(a / max(b, 1) for a, b in zip(right, counts, strict=True)) / 2

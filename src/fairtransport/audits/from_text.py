@@ -23,22 +23,9 @@ from fairtransport.data.build import find_roles
 from fairtransport.data.columns import check_bins
 from fairtransport.data.files import FileSource
 from fairtransport.data.sources import as_source
-from fairtransport.errors import (
-    FairtransportError,
-    InputError,
-    ModelError,
-    name_parameters,
-    option,
-)
+from fairtransport.errors import FairtransportError, InputError, ModelError, name_parameters, option
 from fairtransport.losses import as_loss
-from fairtransport.settings import (
-    DESIGN,
-    DOCUMENT,
-    SETTINGS,
-    AuditSettings,
-    checked,
-    missing_truth,
-)
+from fairtransport.settings import DESIGN, DOCUMENT, SETTINGS, AuditSettings, checked, missing_truth
 from fairtransport.similarity import registry
 from fairtransport.similarity.base import parameter_names
 

@@ -14,12 +14,7 @@ from fairtransport.data.sample_space import plain_frame
 from fairtransport.documents.audit import GroupComparison
 from fairtransport.errors import entry
 from fairtransport.explain import GroupRate, group_metrics
-from fairtransport.explain.groups import (
-    HIGHEST,
-    Groups,
-    compare_rate,
-    list_rates,
-)
+from fairtransport.explain.groups import HIGHEST, Groups, compare_rate, list_rates
 from fairtransport.explain.moves import to_plain_value
 
 if TYPE_CHECKING:

@@ -43,7 +43,7 @@ from fairtransport.explain.moves import build_moves_columns
 from fairtransport.geometry import Geometry
 from fairtransport.inference import Interval, Pilot, SamplingLaw, sampling_law
 from fairtransport.inference.laws import Verdict, reach_verdict
-from fairtransport.inference.sample_plan import Outlook, find_outlook
+from fairtransport.inference.outlook import Outlook, find_outlook
 from fairtransport.report.rendering import Reportable
 from fairtransport.settings import DocumentOptions
 from fairtransport.similarity.inspection import comparable_share

@@ -38,12 +38,7 @@ from fairtransport.documents.audit import (
     RatesFound,
     SampledUnits,
 )
-from fairtransport.explain import (
-    describe_moves,
-    flow_table,
-    group_flows,
-    worst_pair,
-)
+from fairtransport.explain import describe_moves, flow_table, group_flows, worst_pair
 from fairtransport.explain.moves import to_plain_value
 from fairtransport.inference import DrawnLaw
 from fairtransport.settings import DocumentOptions
@@ -394,12 +389,12 @@ def _curve(result: AuditResult) -> tuple[tuple[CurvePoint, ...], list[str]]:
     corner_count = len(result.budget_curve.budgets)
     if corner_count <= MAX_CURVE_CORNERS and not below:
         return points, []
-    listed = (
+    sentence = (
         f"The budget curve is listed at {corner_count} budgets"
         if corner_count <= MAX_CURVE_CORNERS
         else f"{len(points)} of the budget curve's {corner_count} corners are listed here"
     )
-    note = f"{listed}; lines between them are below the curve by at most {below:.1g}."
+    note = f"{sentence}; lines between them are below the curve by at most {below:.1g}."
     return points, [note]
 
 

@@ -29,18 +29,7 @@ NUMBA_SETTINGS = ".numba_config.yaml"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit code.
-
-    Parameters
-    ----------
-    arguments
-        Default: those of the process.
-
-    Returns
-    -------
-    int
-        See `cli.exits`; never an exception, and no traceback unless --debug asks for it.
-    """
+    """Run the command line and return the exit code; no traceback unless --debug asks for it."""
     line = sys.argv[1:] if arguments is None else list(arguments)
     tokens, debug = _without_debug(line)
     _open_closed_streams()

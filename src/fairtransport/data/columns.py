@@ -12,12 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from fairtransport._core.validation import (
-    Values,
-    check_finite,
-    check_float_array,
-    short_repr,
-)
+from fairtransport._core.validation import Values, check_finite, check_float_array, short_repr
 from fairtransport.errors import DataError, InputError, entry, option, param
 
 if TYPE_CHECKING:

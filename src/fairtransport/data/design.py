@@ -118,11 +118,10 @@ def build_units(
     _check_largest(members, clusters)
     limit: float | None = 1.0
     if clusters.target == PEOPLE:
-        known = clusters.largest is not None and (weights is None or weights.largest is not None)
+        weight = 1.0 if weights is None else weights.largest
         limit = None
-        if known:
-            limit = float(clusters.largest or 1)
-            limit *= 1.0 if weights is None or weights.largest is None else weights.largest
+        if clusters.largest is not None and weight is not None:
+            limit = float(clusters.largest * weight)
     return Units(
         np.ones(len(members), np.int64),
         mass if clusters.target == PEOPLE else np.ones(len(members)),

@@ -189,11 +189,11 @@ def _find_unit(source: Source, roles: Roles, rows: RowCounts) -> tuple[str, int]
     for name in roles.features:
         if name not in roles.sensitive and _is_unit(name, roles, rows):
             return name, len(rows.columns[name].levels)
-    known = set(roles.points)
+    point_columns = set(roles.points)
     if isinstance(source, CountedSource) or rows.counts.sum() > MAX_ROWS:
         return None
     for name in source.columns:
-        if name in known or not _has_id_name(name):
+        if name in point_columns or not _has_id_name(name):
             continue
         profile = [one for one in roles.profile if one in source.columns]
         table = source.count([name, *profile], {}, None)

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 SENSITIVE = ("race", "sex")
 FEATURES = ("sex", "race", "age", "education", "marital", "occupation", "hours")
 LABEL = "over_50k"
-PEOPLE_LEVELS = ("workclass", "marital", "occupation", "relationship")
-"""The categorical columns of `load_adult_people` that are not sensitive."""
 LEVELS = {
     "race": ("Amer-Indian-Eskimo", "Asian-Pac-Islander", "Black", "Other", "White"),
     "sex": ("Female", "Male"),

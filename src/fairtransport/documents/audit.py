@@ -23,7 +23,7 @@ from fairtransport.explain import (
 )
 from fairtransport.explain.alike import GroupBesideReference, RatesAmongAlike
 from fairtransport.explain.decisions import Decisions
-from fairtransport.inference.sample_plan import Outlook
+from fairtransport.inference.outlook import Outlook
 from fairtransport.similarity.counterpart_model import GateRow
 from fairtransport.similarity.inspection import ColumnDistance, SimilarityCheck, SimilarPair
 

@@ -542,8 +542,8 @@ def _count_labels(space: SampleSpace, profiles: Profiles, points: IntArray) -> d
 
 def _members_of(families: IntArray, points: IntArray) -> Mapping[int, IntArray]:
     """Return the members of the groups of some points."""
-    wanted = np.flatnonzero(np.isin(families, families[points]))
-    order = wanted[np.argsort(families[wanted], kind="stable")]
+    members = np.flatnonzero(np.isin(families, families[points]))
+    order = members[np.argsort(families[members], kind="stable")]
     cuts = np.flatnonzero(np.diff(families[order])) + 1
     return {int(families[part[0]]): part for part in np.split(order, cuts) if len(part)}
 

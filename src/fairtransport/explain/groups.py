@@ -171,8 +171,8 @@ def compare_rate(
     place = reference
     if isinstance(place, str):
         may_be = groups.is_compared & (sizes > 0)
-        known = may_be & groups.is_known
-        choice = np.flatnonzero(known if known.any() else may_be)
+        candidates = may_be & groups.is_known
+        choice = np.flatnonzero(candidates if candidates.any() else may_be)
         place = int(choice[np.argmax(shares[choice])]) if len(choice) else -1
     rows = [
         GroupRate(group=profile, people=int(size), rate=float(share) if size else None)

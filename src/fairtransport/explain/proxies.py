@@ -127,8 +127,8 @@ class Proxies:
 def _format_test(column: Column) -> str:
     if column.depends is None or column.pvalue is None:
         return ""
-    shown = "depends" if column.depends else "not shown to depend"
-    return f"; {shown} (p = {column.pvalue:.2g})"
+    words = "depends" if column.depends else "not shown to depend"
+    return f"; {words} (p = {column.pvalue:.2g})"
 
 
 def _format_swaps(column: Column) -> str:

@@ -120,17 +120,7 @@ class Cost(ABC):
         return None
 
     def perturb(self, eta: float, size: int, rng: np.random.Generator) -> Cost:
-        """Return random costs of ``size`` points within (1 ± η) times these.
-
-        Parameters
-        ----------
-        eta
-            η in [0, 1).
-        size
-            Number of points, for costs that do not know it.
-        rng
-            Random generator.
-        """
+        """Return random costs within (1 ± η) times these; some do not know their ``size``."""
         if not self.charges:
             return self
         # two weights of at most η/2 each: a symmetric factor within 1 ± η without a K × K array

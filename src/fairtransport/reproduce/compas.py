@@ -95,7 +95,7 @@ def _in_order(people: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-PROTECTED, PRIVILEGED, UNPRIVILEGED = "race", "Caucasian", "African-American"
+PROTECTED, PRIVILEGED = "race", "Caucasian"
 FAVOURABLE = 0
 """Not arrested again: the label that is good to receive."""
 

@@ -201,9 +201,9 @@ def split_rows(rows: Rows, validation: Share, final: Share, seed: int) -> Parts:
     return parts
 
 
-def _find_rows(units: IntArray, chosen: IntArray) -> IntArray:
+def _find_rows(units: IntArray, part: IntArray) -> IntArray:
     """Return the places of the rows of some units, in their order."""
-    return np.flatnonzero(np.isin(units, chosen))
+    return np.flatnonzero(np.isin(units, part))
 
 
 def _draw_part(
@@ -225,16 +225,16 @@ def _draw_part(
 
 def _check_apart(parts: Parts) -> None:
     """Check that no cluster is in two parts, as where one was passed as it is."""
-    seen = set(parts.training.units.tolist())
+    earlier_units = set(parts.training.units.tolist())
     for parameter, part in (("validation", parts.validation), ("final", parts.final)):
         units = set() if part is None else set(part.units.tolist())
-        if both := seen & units:
+        if both := earlier_units & units:
             msg = (
                 f"{param(parameter)} must have other {param('clusters')} than the other parts, got "
                 f"{len(both)} of theirs, such as {short_repr(min(both, key=str))}"
             )
             raise InputError(msg)
-        seen |= units
+        earlier_units |= units
 
 
 def _check_pair(parameter: str, pair: Sequence[People]) -> Rows:

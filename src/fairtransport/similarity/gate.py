@@ -163,8 +163,8 @@ def _shuffle_groups(
     bounds = [*starts.tolist(), len(groups)]
     ordered = groups[order]
     step = max(1, MAX_SHUFFLED_CODES // len(groups))
-    for done in range(0, draws, step):
-        size = min(step, draws - done)
+    for first in range(0, draws, step):
+        size = min(step, draws - first)
         codes = np.empty((size, len(groups)), np.int8)
         for start, end in pairwise(bounds):
             inside = ordered[start:end]
@@ -182,8 +182,8 @@ def _shuffle_units(
     """Yield (draws, people) groups, those of a unit dealt together, some draws at a time."""
     blocks = list(_find_blocks(cells, units, rng))
     step = max(1, MAX_SHUFFLED_CODES // len(groups))
-    for done in range(0, draws, step):
-        size = min(step, draws - done)
+    for first in range(0, draws, step):
+        size = min(step, draws - first)
         codes = np.broadcast_to(groups, (size, len(groups))).copy()
         for rows in blocks:
             places = np.broadcast_to(np.arange(len(rows)), (size, len(rows)))

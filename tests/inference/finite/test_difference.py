@@ -3,12 +3,7 @@
 import numpy as np
 import pytest
 from scipy.stats import binomtest
-from tests.inference.finite.enumeration import (
-    COSTS,
-    outcomes_at,
-    samples_by_cells,
-    true_prices,
-)
+from tests.inference.finite.enumeration import COSTS, outcomes_at, samples_by_cells, true_prices
 
 from fairtransport import AuditProblem, Geometry
 from fairtransport.errors import InputError

@@ -199,9 +199,9 @@ class SearchedFrontiers(NamedTuple):
     def find_middle(self, low: float, high: float) -> float:
         """Return a price near the middle of two that was searched already, else a round one."""
         middle, reach = (low + high) / 2, (high - low) / 4
-        known = [price for price in self.columns.prices if abs(price - middle) < reach]
-        if known:
-            return min(known, key=lambda price: abs(price - middle))
+        near = [price for price in self.columns.prices if abs(price - middle) < reach]
+        if near:
+            return min(near, key=lambda price: abs(price - middle))
         rounded = round_price(middle, round)
         return rounded if low < rounded < high else middle
 

@@ -37,6 +37,8 @@ from fairtransport.report.text import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
     from altair.typing import ChartType
 
     from fairtransport.explain.decisions import Decisions
@@ -144,16 +146,8 @@ def methods_document(table: Table, *, estimate: float, delta: float | None = Non
     """Return the Vega-Lite document of `methods_chart`."""
     rows = [_row(row) for row in rows_of(table, NEEDED)]
     marks = mark_rows((("estimate", estimate), ("δ", delta)))
-    ends = [row[end] for row in rows for end in ENDS if row[end] is not None]
-    low, right = padded_domain([*ends, *(mark["at"] for mark in marks)])
-    for row in rows:
-        row["from"] = low if row["lower"] is None else row["lower"]
-        row["to"] = right if row["upper"] is None else row["upper"]
-
-    def x(name: str) -> Row:
-        scale = {"domain": [low, right], "nice": False}
-        return number(name, "FaiTH statistic", axis=VALUE_AXIS, scale=scale)
-
+    ends = [row[end] for row in rows for end in ENDS]
+    x = _draw_to_edges(rows, [*ends, *(mark["at"] for mark in marks)])
     names = [row["method"] for row in rows]
     down = words("method", sort=names, title=None, axis={"domain": False, "ticks": False})
     tips = [words(name, title=title) for name, title in TIPS]
@@ -192,12 +186,27 @@ def _row(row: Row) -> Row:
     }
 
 
+def _draw_to_edges(rows: Sequence[Row], values: Iterable[float | None]) -> Callable[[str], Row]:
+    """Draw intervals without an end to the edge; return how a field stands on the axis."""
+    low, high = padded_domain([value for value in values if value is not None])
+    for row in rows:
+        row["from"] = low if row["lower"] is None else row["lower"]
+        row["to"] = high if row["upper"] is None else row["upper"]
+
+    def x(name: str) -> Row:
+        scale = {"domain": [low, high], "nice": False}
+        return number(name, "FaiTH statistic", axis=VALUE_AXIS, scale=scale)
+
+    return x
+
+
 def _finite(value: float | None) -> float | None:
     """Return a number, None for one that is missing or infinite."""
     return None if value is None or not math.isfinite(value) else float(value)
 
 
-FAMILY_FIELDS = ("name", "statistic", "lower", "upper", "delta", "verdict")
+FAMILY_NUMBERS = ("statistic", "lower", "upper", "delta")
+FAMILY_FIELDS = ("name", *FAMILY_NUMBERS, "verdict")
 FAMILY_ROW = 40
 FAMILY_TIPS = (("name", "Audit"), ("range", "Interval"), ("estimate", "Statistic"), ("limit", "δ"),
         ("verdict", "Verdict"))  # fmt: skip
@@ -211,18 +220,7 @@ def family_chart(table: Table) -> ChartType:
 def family_document(table: Table) -> Row:
     """Return the Vega-Lite document of `family_chart`."""
     rows = _with_distinct_names([_family_row(row) for row in rows_of(table, FAMILY_FIELDS)])
-    names = ("statistic", "lower", "upper", "delta")
-    low, right = padded_domain(
-        [row[name] for row in rows for name in names if row[name] is not None]
-    )
-    for row in rows:
-        row["from"] = low if row["lower"] is None else row["lower"]
-        row["to"] = right if row["upper"] is None else row["upper"]
-
-    def x(name: str) -> Row:
-        scale = {"domain": [low, right], "nice": False}
-        return number(name, "FaiTH statistic", axis=VALUE_AXIS, scale=scale)
-
+    x = _draw_to_edges(rows, [row[name] for row in rows for name in FAMILY_NUMBERS])
     order = [row["row"] for row in rows]
     down = words("row", sort=order, title=None, axis={"domain": False, "ticks": False})
     shared = {"y": down, "tooltip": [words(name, title=title) for name, title in FAMILY_TIPS]}
@@ -249,7 +247,7 @@ def family_document(table: Table) -> Row:
 
 def _family_row(row: Row) -> Row:
     """Return a row with its words, ends that do not exist as None."""
-    ends = {name: _finite_end(row[name]) for name in ("statistic", "lower", "upper", "delta")}
+    ends = {name: _finite(row[name]) for name in FAMILY_NUMBERS}
     return {
         "name": visible(row["name"]),
         "range": interval_text(ends["lower"], ends["upper"]),
@@ -268,8 +266,3 @@ def _with_distinct_names(rows: list[Row]) -> list[Row]:
         copies = counts[row["name"]]
         row["row"] = row["name"] if copies == 1 else f"{row['name']} ({copies})"
     return rows
-
-
-def _finite_end(value: float | None) -> float | None:
-    """Return a number, None for one that is missing or infinite."""
-    return None if value is None or not math.isfinite(value) else float(value)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 # Okabe and Ito's palette, which people with any colour vision can tell apart
-BLUE, SKY, ORANGE, VERMILLION, GREEN = "#0072B2", "#56B4E9", "#E69F00", "#D55E00", "#009E73"
+BLUE, SKY, ORANGE, VERMILLION = "#0072B2", "#56B4E9", "#E69F00", "#D55E00"
 INK, MARK, PALE = "#1A1A1A", "#444444", "#F4F4F2"
 WIDTH, HEIGHT = 480, 300
 LABEL_LIMIT = 220
@@ -122,20 +122,7 @@ ROUNDINGS = {"lower bound": DOWN, "upper bound": UP}
 
 
 def mark_rows(pairs: Iterable[tuple[str, float | None]]) -> list[Row]:
-    """Return the lines that exist, each with the words of its legend.
-
-    Parameters
-    ----------
-    pairs
-        Kinds of lines and where they are; bounds are rounded so that they still hold.
-
-    Examples
-    --------
-    A lower bound is rounded down, and a bound that does not exist has no line.
-
-    >>> [mark["at"] for mark in mark_rows([("δ", 0.05), ("upper bound", math.inf)])]
-    [0.05]
-    """
+    """Return the finite lines with the words of their legend, bounds rounded so that they hold."""
     return [
         {"kind": kind, "at": value, "words": f"{kind} {bound(value, ROUNDINGS.get(kind, NEAREST))}"}
         for kind, value in pairs

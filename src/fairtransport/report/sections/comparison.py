@@ -127,8 +127,10 @@ def signed_decimal(number: float) -> str:
 def models_table(summary: ComparisonSummary) -> Table:
     """Return the models, a row each."""
     write = percent if summary.provenance.loss_is_error else decimal
-    judged = any(one.decisions is not None and one.decisions.favourable for one in summary.models)
-    titles = [*MODELS[:2], *["Worse off"] * judged, *MODELS[2:]]
+    has_favourable = any(
+        one.decisions is not None and one.decisions.favourable for one in summary.models
+    )
+    titles = [*MODELS[:2], *["Worse off"] * has_favourable, *MODELS[2:]]
 
     def row(one: ComparedModel) -> tuple[Cell, ...]:
         """Return one model's cells."""
@@ -136,7 +138,7 @@ def models_table(summary: ComparisonSummary) -> Table:
         return (
             Cell(visible(one.name)),
             changed_cell(None if decisions is None else decisions.changed),
-            *[changed_cell(None if decisions is None else decisions.worse_off)] * judged,
+            *[changed_cell(None if decisions is None else decisions.worse_off)] * has_favourable,
             Cell(decimal(one.statistic), one.statistic),
             Cell(interval_text(one.lower, one.upper), one.lower),
             Cell(write(one.baseline_risk), one.baseline_risk),

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairtransport.report.text import (
-    DOWN,
-    UP,
-    about,
-    bound,
-    decimal,
-    level,
-    pvalue,
-    visible,
-)
+from fairtransport.report.text import DOWN, UP, about, bound, decimal, level, pvalue, visible
 
 if TYPE_CHECKING:
     from fairtransport.documents.audit import AuditSummary

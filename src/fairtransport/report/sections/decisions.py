@@ -116,8 +116,8 @@ def changed_sentence(
 def interval_sentence(decisions: Decisions) -> str:
     """Return the interval of the share of people whose decision would change."""
     count = decisions.changed
-    seen = "It covers the levels that occur in the data." if count.scope == SCOPES[1] else None
-    scope = counterparts_caveat(decisions) or seen
+    levels = "It covers the levels that occur in the data." if count.scope == SCOPES[1] else None
+    scope = counterparts_caveat(decisions) or levels
     return " ".join(filter(None, [f"{level(count.level)} interval: {interval_of(count)}.", scope]))
 
 
@@ -310,10 +310,10 @@ def alternatives_sentence(decisions: Decisions) -> str | None:
     count, share = decisions.alternatives, decisions.random_share
     if count == 1 or share is None:
         return None
-    compared = f"Everyone was compared with {count:,} versions of themselves"
+    comparison = f"Everyone was compared with {count:,} versions of themselves"
     if decisions.scores is not None:
-        return f"{compared}."
-    return f"{compared}; with one of them at random, {percent(share)} would get another decision."
+        return f"{comparison}."
+    return f"{comparison}; with one of them at random, {percent(share)} would get another decision."
 
 
 def decision_lines(decisions: Decisions) -> list[str]:
@@ -634,13 +634,13 @@ def cases_table(summary: AuditSummary, most: int | None = None) -> Table:
 
 def cases_sentence(decisions: Decisions, most: int) -> str:
     """Return how many of the people whose decision would change a table of ``most`` rows lists."""
-    listed = decisions.cases[:most]
-    count = sum(case.people for case in listed)
+    cases = decisions.cases[:most]
+    count = sum(case.people for case in cases)
     total, whose = decisions.changed.people, f"whose {_answer_word(decisions)} would change"
     if count == total:
         return f"The {people(count)} people {whose}, in groups of people who are alike."
     return (
-        f"{people(count)} of the {people(total)} people {whose}, in {len(listed):,} groups of "
+        f"{people(count)} of the {people(total)} people {whose}, in {len(cases):,} groups of "
         "people who are alike."
     )
 

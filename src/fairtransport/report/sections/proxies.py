@@ -84,10 +84,10 @@ def columns_table(one: Proxies) -> Table:
     titles += [] if one.statistic is None else [THROUGH, REST]
     rows = []
     for column in one.columns:
-        shown = "not tested" if column.pvalue is None else (
+        dependence = "not tested" if column.pvalue is None else (
             f"{'yes' if column.depends else 'no'}, {pvalue(column.pvalue)}"
         )  # fmt: skip
-        figures = [decimal(column.alone, 2), decimal(column.without, 2), shown]
+        figures = [decimal(column.alone, 2), decimal(column.without, 2), dependence]
         if one.statistic is not None:
             figures += [decimal(column.moved_alone), decimal(column.moved_without)]
         rows.append(tuple(map(Cell, (visible(column.name), *figures))))

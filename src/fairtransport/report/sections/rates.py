@@ -181,8 +181,8 @@ def _columns_text(names: Sequence[str]) -> str:
 
 def _established_lines(summary: AuditSummary, rates: RatesFound) -> list[str]:
     """Return the limit and what R's lower bound establishes; where it is 0, that nothing is."""
-    unit, like = _unit(summary, rates)
-    scale, digits = (1.0, 4) if unit.startswith("higher") else (100.0, 1)
+    unit, like, is_mean = _unit(summary, rates)
+    scale, digits = (1.0, 4) if is_mean else (100.0, 1)
     limit = 0.0 if summary.delta is None else scale * summary.delta
     least, threshold = distinct_decimals(scale * rates.lower_bound, limit, digits, DOWN)
     sure = f"{level(1 - summary.alpha)} confidence"
@@ -235,17 +235,17 @@ def _trim(number: str) -> str:
     return number.rstrip("0").rstrip(".") if "." in number else number
 
 
-def _unit(summary: AuditSummary, rates: RatesFound) -> tuple[str, str]:
-    """Return what R counts, and the group that everybody would be treated like."""
+def _unit(summary: AuditSummary, rates: RatesFound) -> tuple[str, str, bool]:
+    """Return what R counts, the group that all would be treated like, and whether R is a mean."""
     loss = summary.provenance.loss
     if loss == ZERO_ONE:
-        return "more errors in 100", "the group with most errors"
+        return "more errors in 100", "the group with most errors", False
     if loss != OUTCOME:
-        return f"higher mean {loss_name(loss)} loss", "the group with the largest one"
+        return f"higher mean {loss_name(loss)} loss", "the group with the largest one", True
     decision = _unfavourable_text(summary, rates)
     if decision is None:
-        return "higher mean prediction", "the group with the largest one"
-    return f"more in 100 get {decision}", "the group that gets it most often"
+        return "higher mean prediction", "the group with the largest one", True
+    return f"more in 100 get {decision}", "the group that gets it most often", False
 
 
 def _unfavourable_text(summary: AuditSummary, rates: RatesFound) -> str | None:

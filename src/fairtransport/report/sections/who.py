@@ -34,7 +34,7 @@ from fairtransport.report.text import (
     people,
     percent,
     prediction_text,
-    pvalue,
+    short_pvalue,
     shorten,
     shown_text,
     signed,
@@ -266,8 +266,8 @@ def flow_table(table: FlowTable, number: int) -> Table:
         cells.append(Cell(signed(cell.change), cell.change))
         if sure:
             cells.append(Cell(interval_text(cell.lower, cell.upper, 1), cell.lower))
-            pvalue_text = "" if cell.pvalue is None else pvalue(cell.pvalue).removeprefix("p = ")
-            cells.append(Cell(pvalue_text.removeprefix("p "), cell.pvalue))
+            pvalue_text = "" if cell.pvalue is None else short_pvalue(cell.pvalue)
+            cells.append(Cell(pvalue_text, cell.pvalue))
         return tuple(cells)
 
     numeric = ("People", "Moved out", "Moved in", "Change", "Interval", "p-value")
