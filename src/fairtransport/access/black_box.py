@@ -115,7 +115,7 @@ class BlackBox(ABC):
         Returns
         -------
         array-like
-            One answer a row; of scores one column a class, in the order of ``classes``.
+            One answer a row; of scores one column per class, in the order of ``classes``.
 
         Examples
         --------
@@ -346,7 +346,7 @@ def _method_for(kind: Answer) -> str:
 class Function(BlackBox):
     """A callable that takes a frame of points and returns what the loss needs.
 
-    That is one label or number a point, or class scores with one column a class in the
+    That is one label or number a point, or class scores with one column per class in the
     order of ``classes`` (default: the labels of the audit data, sorted), or one score a point,
     that of the positive label. ``answers_at_random`` says whether the same question gets other
     answers when it is asked again; None: nothing.
