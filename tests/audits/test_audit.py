@@ -324,7 +324,7 @@ def test_data_with_one_label_can_be_audited():
 def test_a_threshold_that_no_loss_can_exceed_is_refused():
     people = pd.DataFrame({"group": ["a", "b"], "good": [1, 0], "guess": [1.0, 3.0]})
     call, outcome = dict(sensitive_features="group", rng=0), dict(y_pred="guess", loss="outcome")
-    with pytest.raises(ft.InputError, match=r"`delta` must be below 1, .* got 5; 5 % is 0.05"):
+    with pytest.raises(ft.InputError, match=r"from 0 to below 1 \(5 % is 0.05\), got 5"):
         ft.audit(people, "good", y_pred="guess", delta=5, **call)
     with pytest.raises(ft.InputError, match=r"`delta` must be below 4, .* got 4$"):
         ft.audit(people, "good", **outcome, loss_range=(0, 4), delta=4, **call)

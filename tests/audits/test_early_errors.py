@@ -146,7 +146,7 @@ class NoScores:
         (unasked, {"loss": "squared"}, "`loss_range` must be given for the loss 'squared'"),
         (unasked, {"loss": lambda y, _: y * 1.0}, "`loss_range` must be given for the loss"),
         (unasked, {"loss": "squared", "queries": ft.Queries(draws=2)}, "`loss_range` must be"),
-        (unasked, {"loss": "outcome", "pos_label": 1, "delta": 1}, "`delta` must be below 1"),
+        (unasked, {"loss": "outcome", "pos_label": 1, "delta": 1}, "`delta` must be a fraction"),
         (unasked, {"sensitive_features": "sxe"}, "`sensitive_features` must name columns"),
         (unasked, {"features": ["grad"]}, "`features` must name columns of the data"),
         (unasked, {"bins": {"grad": [1]}}, "`bins` must name columns"),
@@ -220,24 +220,65 @@ MANY = {"a": {"delta": 0.1}, "b": {"delta": 0.2}}
 @pytest.mark.parametrize(
     ("call", "what"),
     [
-        (lambda more: audit(unasked, **more), "`audit`"),
-        (lambda more: ft.compare(PEOPLE, "good", models=TWO, **ASK, **more), "`compare`"),
+        (lambda more: audit(unasked, **more), "audit"),
+        (lambda more: ft.compare(PEOPLE, "good", models=TWO, **ASK, **more), "compare"),
         (lambda more: ft.audit_many(PEOPLE, "good", audits=MANY, model=unasked, **ASK, **more),
-         "`audit_many`"),
+         "audit_many"),
         (lambda more: assert_delta_fair(unasked, PEOPLE, "good", delta=0.1, **ASK, **more),
-         "`audit`"),
+         "audit"),
         (lambda more: ft.Monitor(model=unasked, delta=0.1, sensitive_features="sex", **more),
-         "`Monitor`"),
+         "Monitor"),
     ],
 )  # fmt: skip
 def test_unknown_keywords_say_what_to_pass(call, what):
-    rule = "`sample_weight` must be a column's name or an ft.Weights, got array"
-    if what == "`Monitor`":
-        rule = "'sample_weight' is no setting of `Monitor`, which is for independent people"
+    rule = "`sample_weight` must be a column's name or an ft.Weights: add the array to X"
+    if what == "Monitor":
+        rule = "Monitor() got an unexpected parameter 'sample_weight'; it is for independent people"
     with raises(ft.InputError, rule):
         call({"sample_weight": np.ones(60)})
-    with raises(ft.InputError, f"'levles' is no setting of {what}; did you mean"):
+    rule = f"{what}() got an unexpected parameter 'levles'; did you mean 'levels'?"
+    with raises(ft.InputError, rule):
         call({"levles": 0.1})
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("favorable", "did you mean 'favourable'?"),
+        ("random_state", "did you mean 'rng'?"),
+        ("estimator", "did you mean 'model'?"),
+        ("protected_attributes", "did you mean 'sensitive_features'?"),
+        ("weights", "pass survey weights as `sample_weight`"),
+        ("train", "call `overlap(train)` of the result"),
+        ("legitimate", "pass `similarity=ft.similarity.Counterparts(..., legitimate=...)`"),
+        ("draws", "pass `queries=ft.Queries(draws=...)`"),
+    ],
+)
+def test_names_of_other_packages_are_known(name, hint):
+    with raises(ft.InputError, f"audit() got an unexpected parameter '{name}'; {hint}"):
+        ft.audit(PEOPLE, "good", model=unasked, **ASK, **{name: 1})
+
+
+def test_names_without_a_hint_are_refused_too():
+    with pytest.raises(ft.InputError, match=r"unexpected parameter 'zzz'$"):
+        ft.audit(PEOPLE, "good", model=unasked, **ASK, zzz=1)
+
+
+def test_models_are_passed_by_name():
+    rule = "audit() takes only X and y by position: pass the rest by name, as in model=model"
+    with raises(ft.InputError, rule):
+        ft.audit(unasked, PEOPLE, "good", **ASK)
+    with raises(ft.InputError, "Monitor() takes nothing by position"):
+        ft.Monitor(unasked, sensitive_features="sex", delta=0.1)
+    with raises(ft.InputError, "`X` must be a data frame", "pass a model by name, as `model`"):
+        ft.audit(unasked, PEOPLE, **ASK)
+
+
+@pytest.mark.parametrize("delta", [5, "5%", "5 %"])
+def test_percentages_are_told_as_fractions(delta):
+    rule = "`delta` must be a fraction from 0 to below 1 (5 % is 0.05), got"
+    with raises(ft.InputError, rule):
+        ft.audit(PEOPLE, "good", model=unasked, **ASK, delta=delta)
 
 
 def test_counts_are_what_to_pass_instead_of_weights():

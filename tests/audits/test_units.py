@@ -160,7 +160,7 @@ def test_what_is_for_independent_people_is_refused(people):
         result.as_pilot()
     with pytest.raises(ft.InputError, match="`share` is for independent people"):
         result.document(share=5)
-    with pytest.raises(ft.InputError, match="'clusters' is no setting of `Monitor`"):
+    with pytest.raises(ft.InputError, match=r"Monitor\(\) got an unexpected parameter 'clusters'"):
         ft.Monitor(sensitive_features="sex", delta=0.1, clusters="household")
 
 

@@ -197,7 +197,7 @@ LINES = [
     (f"monitor cases.csv {TOLD} --state cases.csv --delta 0.1", 2,
      "`--state` must not be another file of this command, got 'cases.csv'"),
     (f"monitor cases.csv {TOLD} --state s --delta 2", 2,
-     "`--delta` must be below 1, as no loss can grow by more, got 2.0; 2 % is 0.02"),
+     "`--delta` must be a fraction from 0 to below 1 (2 % is 0.02), got 2.0"),
     ("audit cases.csv --sensitive race age --label good --prediction guess", 2,
      ("`fairtransport audit` takes no further argument, got 'age'; "
       "the parts of a list have a comma between them: --sensitive race,age")),
@@ -212,7 +212,7 @@ LINES = [
     ("audit cases.csv --label good --sensitive race --model damaged.skops --resamples 0", 2,
      "`--resamples` must be a whole number >= 1, got 0"),
     ("audit cases.csv --label good --sensitive race --model damaged.skops --delta 5", 2,
-     "`--delta` must be below 1, as no loss can grow by more, got 5.0; 5 % is 0.05"),
+     "`--delta` must be a fraction from 0 to below 1 (5 % is 0.05), got 5.0"),
     ("audit cases.csv --label good --sensitive race --model damaged.skops --prediction guess", 2,
      ("exactly one of `--model`, `--prediction` and `--score` must be given, got `--model` and "
       "`--prediction`")),
@@ -242,7 +242,7 @@ LINES = [
     ("monitor no.csv --label good --sensitive race --model damaged.skops --state s --delta 0.1", 2,
      "`DATA` must be an existing file, got 'no.csv'"),
     (f"audit cases.csv {TOLD} --delta 5", 2,
-     "`--delta` must be below 1, as no loss can grow by more, got 5.0; 5 % is 0.05"),
+     "`--delta` must be a fraction from 0 to below 1 (5 % is 0.05), got 5.0"),
     ("audit cases.csv --label good --prediction good --sensitive race", 2,
      "`--prediction` must not be the column of the true labels, got 'good'"),
     ("monitor cases.csv --label good --prediction good --sensitive race --state s --delta 0.1", 2,
