@@ -229,10 +229,25 @@ def test_an_outcome_nobody_gets_is_refused_as_a_slip():
         )
 
 
-def test_a_label_that_is_still_among_the_columns_is_refused():
+def test_series_of_the_data_stand_for_their_columns():
+    people = pd.DataFrame({"group": ["a", "b", None], "good": [0, 1, 1], "said": [1, 1, 0]})
+    settings = {"y_pred": "said", "missing": "level", "rng": 0}
+    by_name = ft.audit(people, "good", sensitive_features=["group"], **settings)
+    for sensitive in (people["group"], people[["group"]]):
+        result = ft.audit(people, people["good"], sensitive_features=sensitive, **settings)
+        assert result.document() == by_name.document()
+        assert result.space.features == ("group",)
+
+
+def test_series_with_the_name_of_a_column_and_other_values_are_refused():
     people = pd.DataFrame({"group": ["a", "b"], "good": [0, 1], "said": [1, 1]})
-    with pytest.raises(ft.InputError, match="`y` is the column 'good', which the data has too"):
-        ft.audit(people, people["good"], y_pred="said", sensitive_features=["group"])
+    rule = "has the name '{}' of a column of the data, but other values"
+    with pytest.raises(ft.InputError, match="`y` " + rule.format("good")):
+        ft.audit(people, 1 - people["good"], y_pred="said", sensitive_features=["group"])
+    with pytest.raises(ft.InputError, match="`sensitive_features` " + rule.format("group")):
+        ft.audit(people, "good", y_pred="said", sensitive_features=people["group"].str.upper())
+    with pytest.raises(ft.InputError, match="`sensitive_features` must not hold label"):
+        ft.audit(people, "good", y_pred="said", sensitive_features=people["good"])
 
 
 # -- bounds and verdicts
@@ -360,7 +375,7 @@ def test_unbounded_losses_need_a_range_for_finite_samples():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (dict(delta=-0.1), "`delta` must be a finite number >= 0, got -0.1"),
+        (dict(delta=-0.1), "`delta` must be a fraction from 0 to below 1 .*, got -0.1"),
         (dict(alpha=0.5), "`alpha` must be a finite number > 0 and < 0.5, got 0.5"),
         (dict(method="bayes"), "`method` must be one of 'finite-sample'"),
         (dict(rng="seed"), "`rng` must be a seed >= 0, a numpy generator or None, got 'seed'"),

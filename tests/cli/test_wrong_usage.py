@@ -22,7 +22,10 @@ VOUCHED = (
     "'own.skops' holds types that nobody has vouched for: random.Random; name them in `--trust` "
     "if you know what they do"
 )
-GAP = "the column 'gap' must not have missing values, got 1; --missing level makes it a level of"
+GAP = (
+    "the column 'gap' must not have missing values, got 1; fill them in or leave these people out, "
+    "or pass --missing level if the model takes missing numbers"
+)
 TABLES = (
     "must hold the tables [audit], [compare], [monitor], [sample-size], [[audits]] and nothing else"
 )
@@ -68,11 +71,12 @@ LINES = [
     (f"audit cases.csv {TOLD} --features good", 2,
      "`--features` must not hold label, counts, clusters, weights or predictions, got 'good'"),
     ("audit cases.csv --label good --prediction guess --sensitive race --features age,gap", 1,
-     f"{GAP} its own"),
+     GAP),
     ("audit cases.csv --label word --prediction guess --sensitive race --features age", 1,
      DISJOINT),
     (f"audit cases.csv {TOLD} --counts score", 1,
-     "the counts in 'score' must be whole numbers >= 0; 6 rows break this"),
+     ("the counts in 'score' must be whole numbers >= 0; 6 rows break this. For survey weights pass "
+     "`--sample-weight`")),
     (f"audit cases.csv {TOLD} --counts people", 2,
      f"`--counts` must name columns of the data {COLUMNS}, got 'people'"),
     (f"audit cases.csv {TOLD} --targets absent.csv", 2,
