@@ -187,7 +187,7 @@ WRONG = [
     ("alpha = 0.1", "an audit in a table [[audits]] got an unexpected parameter 'alpha'"),
     ("report = 'x.html'", "[[audits]] got an unexpected parameter 'report'"),
     ("data = 'cases.csv'", "[[audits]] got an unexpected parameter 'data'"),
-    ("delta = -1", "audit 'y': `--delta` must be a finite number >= 0, got -1"),
+    ("delta = -1", "audit 'y': `--delta` must be a fraction from 0 to below 1"),
     ("budget = 'lots'", "`budget` in 'family.toml' must be a number, got 'lots'"),
     ("where.age = 99", "audit 'y': `where['age']` must be values of that column"),
     ("where.town = 99", "audit 'y': `where` must name columns of the data"),

@@ -30,8 +30,8 @@ TABLES = (
     "must hold the tables [audit], [compare], [monitor], [sample-size], [[audits]] and nothing else"
 )
 DISJOINT = (
-    "the true labels ['no', 'yes'] and the predicted ones [0, 1] have nothing in common; are they "
-    "of the same type?"
+    "true labels and predictions have nothing in common: `--label` has ['no', 'yes'], predictions "
+    "are [0, 1]; write both in the same words or numbers"
 )
 
 LINES = [
@@ -75,8 +75,8 @@ LINES = [
     ("audit cases.csv --label word --prediction guess --sensitive race --features age", 1,
      DISJOINT),
     (f"audit cases.csv {TOLD} --counts score", 1,
-     ("the counts in 'score' must be whole numbers >= 0; 6 rows break this. For survey weights pass "
-     "`--sample-weight`")),
+     ("the counts in 'score' must be whole numbers >= 0; 6 rows break this. For survey weights "
+      "pass `--sample-weight`")),
     (f"audit cases.csv {TOLD} --counts people", 2,
      f"`--counts` must name columns of the data {COLUMNS}, got 'people'"),
     (f"audit cases.csv {TOLD} --targets absent.csv", 2,
@@ -87,7 +87,8 @@ LINES = [
     (f"audit cases.csv {TOLD} --score score", 2, ("exactly one of `--model`, `--prediction` and "
      "`--score` must be given, got `--prediction` and `--score`")),
     ("audit cases.csv --label good --sensitive race --score score", 2,
-     "the loss 'zero-one' needs labels: threshold the scores and pass `--prediction`"),
+     ("the loss 'zero-one' needs labels: pass --loss log or --loss brier, or cut the scores and "
+     "pass them as `--prediction`")),
     (f"audit cases.csv {TOLD} --loss log", 2,
      "the loss 'log' needs class scores: pass `--score` instead of `--prediction`"),
     ("audit cases.csv --label good --sensitive race --prediction nothing", 2,
@@ -126,7 +127,7 @@ LINES = [
      "`--budget` must be a finite number >= 0, got -1.0"),
     (f"audit cases.csv {TOLD} --budget lots", 2, "`--budget` must be a number, got 'lots'"),
     (f"audit cases.csv {TOLD} --delta nan", 2,
-     "`--delta` must be a finite number >= 0, got nan"),
+     "`--delta` must be a fraction from 0 to below 1 (5 % is 0.05), got nan"),
     (f"audit cases.csv {TOLD} --alpha 0", 2,
      "`--alpha` must be a finite number > 0 and < 0.5, got 0.0"),
     (f"audit cases.csv {TOLD} --method limit-law --resamples 0", 2,

@@ -25,6 +25,10 @@ Values: TypeAlias = "NDArray[np.generic]"
 """An array of values of a table or a model, of whichever type they are."""
 
 
+MAX_CHOICES = 20
+"""Choices that an error lists."""
+
+
 def shorten(text: str, width: int = 60) -> str:
     """Return a text, shortened if it is long."""
     return text if len(text) <= width else text[: width - 1] + "…"
@@ -190,7 +194,10 @@ def is_among(value: object, allowed: Collection[object]) -> bool:
 
 def _not_among(name: str, value: object, allowed: Collection[object]) -> InputError:
     """Return the error for a value that is not allowed."""
-    words = ", ".join(repr(word) for word in allowed) or "(there are none)"
+    first = [repr(word) for word, _ in zip(allowed, range(MAX_CHOICES), strict=False)]
+    if len(allowed) > MAX_CHOICES:
+        first.append(f"{len(allowed) - MAX_CHOICES} more")
+    words = ", ".join(first) or "(there are none)"
     return InputError(f"{param(name)} must be one of {words}, got {short_repr(value)}")
 
 

@@ -289,7 +289,7 @@ def _check_reference_columns(names: Sequence[str], columns: Sequence[str]) -> No
     """Check that the reference frame has all columns of a point."""
     absent = [name for name in names if name not in columns]
     if absent:
-        msg = f"{param('targets')} must have the columns of a point, but lacks {', '.join(absent)}"
+        msg = f"{param('targets')} must have all audited columns, but lacks {', '.join(absent)}"
         raise InputError(msg)
 
 

@@ -202,7 +202,7 @@ class FrameSource:
         check_unmasked(parameter, values)
         shape, expected = shape_of(values), (len(self.frame),)
         if shape != expected:
-            msg = f"{param(parameter)} must have one value a row, shape {expected}, got {shape}"
+            msg = f"{param(parameter)} must have one value per row, shape {expected}, got {shape}"
             raise InputError(msg)
         _check_index(self.frame, values, parameter)
         items = plain_list(values)
