@@ -1099,31 +1099,17 @@ class AuditResult(Reportable):
         return replace(self, proxy_list=find_proxies(self, oracle, rng))
 
     def __str__(self) -> str:
-        from fairtransport.report.sections.decisions import limit_lines, verdict_note
-        from fairtransport.report.sections.finding import (
-            meaning,
-            outlook_sentence,
-            verdict_sentence,
-            verdict_title,
-        )
-        from fairtransport.report.sections.rates import decision_lines
+        from fairtransport.report.terminal import result_text
 
-        headline = self.headline
-        if self.decisions is not None and headline.applicability is None:
-            title = f"{verdict_title(headline)}; {self.n:,} people audited."
-            sentences = [title, str(self.decisions), *limit_lines(headline), verdict_note(headline)]
-        else:
-            sentences = [verdict_sentence(headline), meaning(headline)]
-            sentences += decision_lines(headline)[1:]
-        return "\n".join([*filter(None, [*sentences, outlook_sentence(headline)]), repr(self)])
+        return result_text(self.headline, f"{self.model}, {self.n:,} people")
 
     def __repr__(self) -> str:
-        if self.rates is not None:
-            return (
-                f"AuditResult(R={self.rates.value:.4f}, lower_bound={self.lower_bound:.4f}, "
-                f"n={self.n}, points={self.points})"
-            )
-        return (
-            f"AuditResult(statistic={self.statistic:.4f}, n={self.n}, points={self.points}, "
-            f"budget={self.problem.budget:g}, target_scope={self.target_scope!r})"
+        name, value = (
+            ("statistic", self.statistic) if self.rates is None else ("R", self.rates.value)
         )
+        figures = {name: value, "lower_bound": self.lower_bound, "upper_bound": self.upper_bound}
+        texts = [f"{key}={number:.4f}" for key, number in figures.items()]
+        count = len(self.headline.warnings)
+        notes = f", notes={count}" if count else ""
+        verdict = f"verdict={self.verdict!r}"
+        return f"AuditResult({verdict}, {', '.join(texts)}, delta={self.delta}{notes})"
