@@ -124,7 +124,8 @@ def test_a_result_shows_its_numbers():
     assert result.price == result.solution.price
     assert result.budget_curve(0) == result.statistic
     assert repr(result) == (
-        "AuditResult(statistic=0.7500, n=4, points=6, budget=0, target_scope='twins')"
+        f"AuditResult(verdict=None, statistic=0.7500, lower_bound={result.lower_bound:.4f}, "
+        f"upper_bound={result.upper_bound:.4f}, delta=None)"
     )
 
 

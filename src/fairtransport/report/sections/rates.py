@@ -9,6 +9,7 @@ from fairtransport.inference.rates.law import WORST, format_rate_sentence
 from fairtransport.report.sections import Section
 from fairtransport.report.tables import Cell, Table, columns_of
 from fairtransport.report.text import (
+    AMBIGUOUS,
     DOWN,
     OUTCOME,
     about,
@@ -164,7 +165,7 @@ def _measure_title(summary: AuditSummary, table: RatesAmongAlike) -> str:
 def _decision_text(table: RatesAmongAlike) -> str:
     """Return a decision in the file's own words; a number or a "yes" with its column."""
     text = shorten(value_text(table.decision))
-    if is_telling(table.decision):
+    if isinstance(table.decision, str) and text.lower() not in AMBIGUOUS:
         return text
     return f"{shorten(visible(table.column))} = {text}"
 
