@@ -230,6 +230,37 @@ def test_an_outcome_nobody_gets_is_refused_as_a_slip():
         )
 
 
+def test_printed_results_have_the_lines_of_the_command_line():
+    people = pd.DataFrame({"sex": ["f", "m"] * 50, "age": [18, 21, 21, 30] * 25, "w": [1, 3] * 50})
+    settings = dict(model=lambda x: (x["age"] > 20) * 1, features=["sex", "age"], rng=0,
+                    sensitive_features="age", favourable=1, delta=0.01)  # fmt: skip
+    result = ft.audit(people, [1] * 100, budget=1, **settings)
+    text = " ".join(str(result).split())
+    for part in ("Compared with", "Not covered", "Holds only if", "Notes `budget` has no effect"):
+        assert part in text
+    # a number says nothing without its column
+    assert "worse off: 25 of 25 with age 18" in text
+    assert "25 age 18, sex f as age 21 0 → 1" in text
+    assert repr(result).endswith(f"delta=0.01, notes={len(result.headline.warnings)})")
+    for note in result.warnings:
+        assert note.split(":")[0].replace("'", "&#39;") in result._repr_html_()
+
+    weighted = ft.audit(people, [1] * 100, sample_weight="w", **settings)
+    count = weighted.decisions.changed
+    assert count.share != count.people / 100
+    text = " ".join(str(weighted).split())
+    assert f"{count.people} of 100 people ({100 * count.share:.3g} % by weight; 95 %" in text
+    assert "in 100 by weight; at least" in text
+
+
+def test_favourable_with_a_loss_of_scores_is_explained():
+    people = pd.DataFrame({"sex": ["f", "m"] * 20, "good": [0, 1] * 20})
+    result = ft.audit(people, "good", model=lambda x: np.full(len(x), 0.3), loss="log",
+                      favourable=1, sensitive_features="sex", rng=0)  # fmt: skip
+    assert any("`favourable` chooses the label whose scores are shown" in note
+               for note in result.warnings)  # fmt: skip
+
+
 def test_series_of_the_data_stand_for_their_columns():
     people = pd.DataFrame({"group": ["a", "b", None], "good": [0, 1, 1], "said": [1, 1, 0]})
     settings = {"y_pred": "said", "missing": "level", "rng": 0}

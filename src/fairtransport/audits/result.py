@@ -121,17 +121,30 @@ class AuditResult(Reportable):
     ...     return (asked["grade"] > 2 + (asked["sex"] == "f")).astype(int)
     >>> result = ft.audit(people, "good", model=hires, sensitive_features="sex", delta=0.05, rng=0)
     >>> result
-    AuditResult(statistic=0.1250, n=400, points=8, budget=0, target_scope='twins')
+    AuditResult(verdict='rejected', statistic=0.1250, lower_bound=0.0987, upper_bound=0.1555,
+    delta=0.05)
     >>> print(result)
-    Over the limit; 400 people audited.
+    OVER THE LIMIT   hires, 400 people
+    <BLANKLINE>
     100 of 400 people (25 %; 95 %: 20.8–29.6 %) would get another decision if only their recorded
     sex were different.
-    1, but 0 as someone else: 50
-    0, but 1 as someone else: 50
+      1 → 0 as someone else  50
+      0 → 1 as someone else  50
+      Name the decision that is good for a person (`favourable`) to see who is worse off.
+    <BLANKLINE>
     Your limit: 5 in 100 people (20 of these 400) decided correctly, but wrongly as someone else.
-    Found 12.5 in 100 (50 people); at least 9.8, at most 15.6, each with 95 % confidence;
-    p < 0.0001.
-    AuditResult(statistic=0.1250, n=400, points=8, budget=0, target_scope='twins')
+      Found 12.5 in 100 (50 people); at least 9.8, at most 15.6, each with 95 % confidence;
+      p < 0.0001.
+    <BLANKLINE>
+    Largest groups
+    50  f, grade 3  as m  0 → 1
+    50  m, grade 3  as f  1 → 0
+    <BLANKLINE>
+    Compared with  the same person with another sex (8 questions)
+    Not covered    proxies, reasons, people unlike these
+    Holds only if  these people are an independent random sample and were not used to train the
+                   model
+    Details        result.to_html(path); seed 0
     """
 
     settings: AuditSettings
