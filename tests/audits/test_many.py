@@ -268,7 +268,7 @@ REFUSED = [
     ({"audits": ["a", "b"]}, "`audits` must map at least 2 names to settings, got ['a', 'b']"),
     ({"audits": {"a": {}, " ": {}}}, "`audits` must have names of text, got ' '"),
     ({"audits": {"a": 3, "b": {}}}, "audit 'a': its settings must be a mapping"),
-    (of_one(dleta=1), "its settings got an unexpected parameter 'dleta'; did you mean 'delta'?"),
+    (of_one(dleta=1), "audit 'a': its settings got an unexpected parameter 'dleta'; did you"),
     (of_one(alpha=0.1), "audit 'a': `alpha` must be the same for all audits"),
     (of_one(X=1), "audit 'a': `X` must be the same for all audits"),
     (of_one(delta=-1), "audit 'a': `delta` must be a fraction from 0 to below 1 "),
