@@ -279,7 +279,13 @@ def _check_design(kind: type[Clusters | Weights], name: str, value: object) -> o
         return kind(**{"column": None, **value})
     if isinstance(value, str):
         return kind(value)
-    msg = f"{param(name)} must be a column's name or an ft.{kind.__name__}, got {short_repr(value)}"
+    advice = (
+        ": add the array to X as a column and pass its name" if hasattr(value, "__len__") else ""
+    )
+    msg = (
+        f"{param(name)} must be a column's name or an ft.{kind.__name__}{advice}, got "
+        f"{short_repr(value)}"
+    )
     raise InputError(msg)
 
 
@@ -870,37 +876,72 @@ COMMAND_LINE: dict[str, Setting] = _table({
 
 DESIGN = ("clusters", "sample_weight")
 """Settings that only audits of a whole sample take."""
-WEIGHTS = ("sample_weights", "weights", "weight")
-"""Other names by which packages take weights."""
+_LEGITIMATE = "pass `similarity=ft.similarity.Counterparts(..., {}=...)`"
+OTHER_NAMES: dict[str, str] = {
+    **dict.fromkeys(("random_state", "seed"), "rng"),
+    **dict.fromkeys(("estimator", "classifier", "clf", "predictor"), "model"),
+    **dict.fromkeys(("protected", "protected_attributes", "protected_attribute_names"),
+                    "sensitive_features"),
+    **dict.fromkeys(("y_true", "target", "label", "labels"), "y"),
+    **dict.fromkeys(("y_prob", "y_proba", "scores", "probabilities"), "y_score"),
+    **dict.fromkeys(("predictions", "preds", "y_hat"), "y_pred"),
+    **dict.fromkeys(("positive_label", "favorable_label", "favourable_label"), "favourable"),
+    "threshold": "delta",
+    **dict.fromkeys(("train", "X_train"), "call `overlap(train)` of the result"),
+    **dict.fromkeys(("privileged", "reference"), "call `group_metrics(reference=...)` of the "
+                    "result"),
+    "proxies": "call `proxies(model)` of the result",
+    **dict.fromkeys(("sample_weights", "weights", "weight"),
+                    f"pass survey weights as {param('sample_weight')}; where a row stands for "
+                    f"several people, pass {param('counts')}, the column of their number"),
+    **{name: _LEGITIMATE.format(name) for name in ("legitimate", "given", "fit_share")},
+}  # fmt: skip
+"""By the name that another package or function has for it: a parameter of ours, or what to do."""
 
 
 def unknown_setting_error(name: object, allowed: Collection[str], what: str) -> InputError:
     """Return the error for a keyword that nothing takes, with the one to pass instead."""
+    hint = _hint_at_parameter(str(name), allowed)
+    more = f"; {hint}" if hint else ""
+    return InputError(f"{what} got an unexpected parameter {short_repr(name)}{more}")
+
+
+def _hint_at_parameter(name: str, allowed: Collection[str]) -> str:
+    """Return what to pass instead of an unknown keyword; "" where that is not known."""
     if name in DESIGN:
-        hint = ", which is for independent people; `audit`, `compare` and `audit_many` take it"
-    elif name == "controls":
-        hint = "; `audit` alone takes it"
-    elif name in WEIGHTS and "counts" in allowed:
-        hint = (
-            f". Pass survey weights as {param('sample_weight')}; where a row stands for several "
-            f"people, pass {param('counts')}, the column of their number"
+        return (
+            f"it is for independent people. `audit`, `compare` and `audit_many` take {param(name)}"
         )
-    else:
-        near = get_close_matches(str(name), allowed, n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-    return InputError(f"{short_repr(name)} is no setting of {what}{hint}")
+    if name == "controls":
+        return "`audit` alone takes it"
+    if f"queries.{name}" in QUERIES and "queries" in allowed:
+        return f"pass `queries=ft.Queries({name}=...)`"
+    other = OTHER_NAMES.get(name, "")
+    if other and not other.isidentifier():
+        return other
+    near = [other] if other in allowed else get_close_matches(name, allowed, n=1)
+    return f"did you mean {near[0]!r}?" if near else ""
 
 
 def check_keywords(function: Callable[P, T]) -> Callable[P, T]:
-    """Make a function refuse unknown keywords in a sentence."""
-    allowed = tuple(signature(function).parameters)
-    caller = function.__qualname__.removesuffix(".__init__")
+    """Make a function refuse unknown and missing names of arguments in a sentence."""
+    parameters = signature(function).parameters
+    allowed = tuple(parameters)
+    by_position = [
+        name for name, one in parameters.items() if one.kind is one.POSITIONAL_OR_KEYWORD
+    ]
+    caller = f"{function.__qualname__.removesuffix('.__init__')}()"
 
     @wraps(function)
     def call(*args: P.args, **keywords: P.kwargs) -> T:
         for name in keywords:
             if name not in allowed:
-                raise unknown_setting_error(name, allowed, f"`{caller}`")
+                raise unknown_setting_error(name, allowed, caller)
+        if len(args) > len(by_position):
+            names = [name for name in by_position if name != "self"]
+            what = f"only {' and '.join(names)} by position" if names else "nothing by position"
+            msg = f"{caller} takes {what}: pass the rest by name, as in model=model"
+            raise InputError(msg)
         epoch = os.environ.get("SOURCE_DATE_EPOCH", "0")
         # parts of numpy read it when they are loaded, in the middle of an audit
         if not epoch.strip().lstrip("-").isdecimal():

@@ -63,7 +63,7 @@ def assert_delta_fair(
     ...     return (points["points"] > 3 + (points["sex"] == "f")).astype(int)
     >>> assert_delta_fair(model, people, "good", delta=0.02, sensitive_features="sex", rng=0)
     Traceback (most recent call last):
-    AssertionError: Over the limit; 300 people audited...
+    AssertionError: OVER THE LIMIT   model, 300 people...
     """
     __tracebackhide__ = True
     check_choice("fail_on", fail_on, FAIL_ON)

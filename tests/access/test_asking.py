@@ -64,14 +64,14 @@ def test_anything_goes_where_the_loss_does_not_say():
 @pytest.mark.parametrize(
     ("answer", "kind", "message"),
     [
-        (["yes"], "label", r"must give one label or number a point \(2\), got shape \(1,\)"),
+        (["yes"], "label", r"must give one label per row \(2\), got shape \(1,\)"),
         (
             [["yes", "no"]] * 2,
             "label",
-            r"must give one label or number a point \(2\), got shape \(2, 2\)",
+            r"must give one label per row \(2\), got shape \(2, 2\)",
         ),
-        (None, "label", r"must give one label or number a point \(2\), got shape \(\)"),
-        ([["yes"], ["yes", "no"]], "label", "failed on 2 points: ValueError: .*inhomogeneous"),
+        (None, "label", r"must give one label per row \(2\), got shape \(\)"),
+        ([["yes"], ["yes", "no"]], "label", "failed on 2 rows: ValueError: .*inhomogeneous"),
         (["yes", "maybe"], "label", "gave the unknown label 'maybe'; known: 'no', 'yes'"),
         ([0, 1], "label", "gave the unknown label 0; known: 'no', 'yes'"),
         (["1", "b"], "value", "must give numbers for this loss, got "),
@@ -110,7 +110,7 @@ def refusing(_points):
 
 def test_a_model_that_raises_is_named_with_what_it_said():
     with pytest.raises(
-        ModelError, match="the model failing failed on 2 points: ZeroDivisionError"
+        ModelError, match="the model failing failed on 2 rows: ZeroDivisionError"
     ) as caught:
         ask(Function(failing), POINTS, 2, "label", [], None)
 

@@ -85,7 +85,7 @@ def test_of_all_questions_twenty_are_asked_again_unless_told():
 def test_scores_and_labels_are_not_mistaken_for_each_other():
     with Faulty(chances) as server:
         assert audited(connect(server.url), loss="brier").statistic > 0
-        with pytest.raises(ft.ModelError, match=r"must give one label or number a point|unknown"):
+        with pytest.raises(ft.ModelError, match=r"must give one (label|number) per row|unknown"):
             audited(connect(server.url))
     message = r"must give scores, got [01], a label; models logged"
     with Faulty(judged) as server, pytest.raises(ft.ModelError, match=message):
@@ -152,7 +152,7 @@ def test_slow_answers_are_given_up_and_asked_for_again():
         ("cut", "did not answer in 2 tries: ", 2),
         ("slow", "did not answer in 2 tries: ReadTimeoutError", 2),
         ("drip", "did not answer in 2 tries: .*took longer than `timeout`", 2),
-        ("shape", "must give one answer a point .10., got 9", 1),
+        ("shape", "must give one answer per row .10., got 9", 1),
         ("nan", "must give finite numbers, got NaN", 1),
         ("huge", "must answer in at most 16,777,216 bytes .`max_answer`., got more", 1),
         ("redirect", "redirects to http://192.0.2.1, which is not followed; give the address", 1),
@@ -288,7 +288,7 @@ def test_a_table_goes_row_by_row_and_scores_come_from_the_output_of_fractions():
 @pytest.mark.parametrize(
     ("reply", "kind", "message"),
     [
-        (lambda n: labels(n - 1), "label", "must give one answer a point .3., got shape"),
+        (lambda n: labels(n - 1), "label", "must give one answer per row .3., got shape"),
         (lambda n: [], "label", "must give one output for labels .*, got 'none'"),
         (lambda n: labels(n) * 2, "label", "must give one output for labels .*, got 'predict, pr"),
         (lambda n: [3], "label", "must give labels, got"),

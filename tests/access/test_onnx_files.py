@@ -231,7 +231,7 @@ def test_a_tensor_that_is_made_while_it_runs_has_a_limit(tmp_path):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
     frame = pd.DataFrame({"g": ["a", "b"], "x": [1.0, 2.0], "z": [0.0, 1.0], "y": [0.0, 1.0]})
-    with pytest.raises(ft.ModelError, match="the model ONNX failed on 4 points: Fail"):
+    with pytest.raises(ft.ModelError, match="the model ONNX failed on 4 rows: Fail"):
         ft.audit(frame, "y", model=box, features=["x", "z"], sensitive_features=["x"],
                  loss="squared", loss_range=(0, 1))  # fmt: skip
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20 << 10

@@ -417,7 +417,13 @@ def test_a_prompt_without_controls_says_so_on_every_first_screen(capsys, tmp_pat
     screen = " ".join(capsys.readouterr().out.split())
     page = result.to_html(tmp_path / "page.html").read_text("utf-8")
     first = page.split("<body")[1].split('class="facts printed"')[0]
-    for text in (screen, first, str(result), result._repr_html_(), result.to_markdown()):
+    for text in (
+        screen,
+        first,
+        " ".join(str(result).split()),
+        result._repr_html_(),
+        result.to_markdown(),
+    ):
         assert advice in text
         assert "blank line" in text
     assert "need a model that is asked once about everybody" in random.controls_advice

@@ -111,7 +111,13 @@ def test_of_a_model_that_receives_no_sensitive_feature_counterparts_are_advised(
     assert result.advice.startswith("Check the other columns")
     assert result.next_audit["similarity"].name == "counterparts"
     assert result.summary.next_audit == {"similarity": "counterparts", "similarity_settings": {}}
-    assert str(result).startswith("Not applicable: the model receives no sensitive feature (sex)")
+    text = " ".join(str(result).split())
+    assert text.startswith("THIS AUDIT CANNOT TELL")
+    assert "The model receives no sensitive feature (sex)" in text
+    # both lines can be pasted
+    assert "ft.audit(..., **result.next_audit)" in text
+    assert "similarity=ft.similarity.Counterparts(['sex'], legitimate=[...])" in text
+    assert "ft.audit(..., **result.next_audit)" in result._repr_html_()
 
 
 def test_without_a_threshold_it_is_said_too():
@@ -232,7 +238,7 @@ def test_the_share_of_people_who_have_company_is_told(capsys):
 def test_people_whom_a_column_sets_apart_are_told_of():
     result = lonely()
 
-    assert "Without id more would" in result.advice
+    assert "without id more would have someone" in result.advice
     assert "with `bins`, or give a `model` to ask" in result.advice
 
 

@@ -124,7 +124,8 @@ def test_a_result_shows_its_numbers():
     assert result.price == result.solution.price
     assert result.budget_curve(0) == result.statistic
     assert repr(result) == (
-        "AuditResult(statistic=0.7500, n=4, points=6, budget=0, target_scope='twins')"
+        f"AuditResult(verdict=None, statistic=0.7500, lower_bound={result.lower_bound:.4f}, "
+        f"upper_bound={result.upper_bound:.4f}, delta=None)"
     )
 
 
@@ -229,10 +230,55 @@ def test_an_outcome_nobody_gets_is_refused_as_a_slip():
         )
 
 
-def test_a_label_that_is_still_among_the_columns_is_refused():
+def test_printed_results_have_the_lines_of_the_command_line():
+    people = pd.DataFrame({"sex": ["f", "m"] * 50, "age": [18, 21, 21, 30] * 25, "w": [1, 3] * 50})
+    settings = dict(model=lambda x: (x["age"] > 20) * 1, features=["sex", "age"], rng=0,
+                    sensitive_features="age", favourable=1, delta=0.01)  # fmt: skip
+    result = ft.audit(people, [1] * 100, budget=1, **settings)
+    text = " ".join(str(result).split())
+    parts = ("Compared with", "Not covered", "Holds only if", "Notes", "`budget` has no effect")
+    for part in parts:
+        assert part in text
+    # a number says nothing without its column
+    assert "worse off: 25 of 25 with age 18" in text
+    assert "25 age 18, sex f as age 21 0 → 1" in text
+    assert repr(result).endswith(f"delta=0.01, notes={len(result.headline.warnings)})")
+    assert "has no effect with the similarity" in result._repr_html_()
+
+    settings["model"] = lambda x: ((x["age"] > 20) & (x["sex"] == "m")) * 1
+    weighted = ft.audit(people, [1] * 100, sample_weight="w", **settings)
+    text = " ".join(str(weighted).split())
+    assert "50 of 100 people (75 % by weight; 95 %" in text
+    assert "in 100 by weight; at least" in text
+
+
+def test_favourable_with_a_loss_of_scores_is_explained():
+    people = pd.DataFrame({"sex": ["f", "m"] * 20, "good": [0, 1] * 20})
+    result = ft.audit(people, "good", model=lambda x: np.full(len(x), 0.3), loss="log",
+                      favourable=1, sensitive_features="sex", rng=0)  # fmt: skip
+    assert any("`favourable` chooses the label whose scores are shown" in note
+               for note in result.warnings)  # fmt: skip
+
+
+def test_series_of_the_data_stand_for_their_columns():
+    people = pd.DataFrame({"group": ["a", "b", None], "good": [0, 1, 1], "said": [1, 1, 0]})
+    settings = {"y_pred": "said", "missing": "level", "rng": 0}
+    by_name = ft.audit(people, "good", sensitive_features=["group"], **settings)
+    for sensitive in (people["group"], people[["group"]]):
+        result = ft.audit(people, people["good"], sensitive_features=sensitive, **settings)
+        assert result.document() == by_name.document()
+        assert result.space.features == ("group",)
+
+
+def test_series_with_the_name_of_a_column_and_other_values_are_refused():
     people = pd.DataFrame({"group": ["a", "b"], "good": [0, 1], "said": [1, 1]})
-    with pytest.raises(ft.InputError, match="`y` is the column 'good', which the data has too"):
-        ft.audit(people, people["good"], y_pred="said", sensitive_features=["group"])
+    rule = "has the name '{}' of a column of the data, but other values"
+    with pytest.raises(ft.InputError, match="`y` " + rule.format("good")):
+        ft.audit(people, 1 - people["good"], y_pred="said", sensitive_features=["group"])
+    with pytest.raises(ft.InputError, match="`sensitive_features` " + rule.format("group")):
+        ft.audit(people, "good", y_pred="said", sensitive_features=people["group"].str.upper())
+    with pytest.raises(ft.InputError, match="`sensitive_features` must not hold label"):
+        ft.audit(people, "good", y_pred="said", sensitive_features=people["good"])
 
 
 # -- bounds and verdicts
@@ -324,7 +370,7 @@ def test_data_with_one_label_can_be_audited():
 def test_a_threshold_that_no_loss_can_exceed_is_refused():
     people = pd.DataFrame({"group": ["a", "b"], "good": [1, 0], "guess": [1.0, 3.0]})
     call, outcome = dict(sensitive_features="group", rng=0), dict(y_pred="guess", loss="outcome")
-    with pytest.raises(ft.InputError, match=r"`delta` must be below 1, .* got 5; 5 % is 0.05"):
+    with pytest.raises(ft.InputError, match=r"from 0 to below 1 \(5 % is 0.05\), got 5"):
         ft.audit(people, "good", y_pred="guess", delta=5, **call)
     with pytest.raises(ft.InputError, match=r"`delta` must be below 4, .* got 4$"):
         ft.audit(people, "good", **outcome, loss_range=(0, 4), delta=4, **call)
@@ -343,7 +389,10 @@ def test_twins_of_observed_people_are_told_of():
 
     assert near.target_scope == "observed"
     assert any("in the audit data and with their twins, so" in one for one in near.warnings)
-    assert any(one.startswith("The `budget` of 0.5 buys nothing") for one in free.warnings)
+    assert any(
+        one.startswith("`budget` has no effect with the similarity 'ignore-sensitive'")
+        for one in free.warnings
+    )
 
 
 def test_unbounded_losses_need_a_range_for_finite_samples():
@@ -360,7 +409,7 @@ def test_unbounded_losses_need_a_range_for_finite_samples():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (dict(delta=-0.1), "`delta` must be a finite number >= 0, got -0.1"),
+        (dict(delta=-0.1), "`delta` must be a fraction from 0 to below 1 .*, got -0.1"),
         (dict(alpha=0.5), "`alpha` must be a finite number > 0 and < 0.5, got 0.5"),
         (dict(method="bayes"), "`method` must be one of 'finite-sample'"),
         (dict(rng="seed"), "`rng` must be a seed >= 0, a numpy generator or None, got 'seed'"),

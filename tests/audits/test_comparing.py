@@ -296,7 +296,7 @@ def test_a_model_that_leaves_sensitive_features_out_by_itself_is_judged_by_its_b
 
 
 def test_a_tolerance_that_nothing_can_exceed_is_refused():
-    with pytest.raises(ft.InputError, match=r"`tolerance` must be below 1.*5 % is 0.05"):
+    with pytest.raises(ft.InputError, match=r"`tolerance` must be a fraction .*5 % is 0.05"):
         compared(people(100), {"old": biased, "new": fair}, tolerance=5)
 
 

@@ -3,7 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from tests.messages import raises
 
 import fairtransport as ft
@@ -81,10 +84,10 @@ def follow(message, model, before="lambda x: "):
         (Scores(), ("the model Scores has no `predict`, which a loss on labels needs: pass "
                    "loss='log' or loss='brier' for class scores, or a function for `model`")),
         (Network(), "the model Network gave the unknown label 0."),
-        (Softmax(), ("must give one label or number a point (10), got shape (10, 2). Class scores "
+        (Softmax(), ("must give one label per row (10), got shape (10, 2). Class scores "
                     "take loss='log' or loss='brier'; for labels, pass a function")),
         (Scores().predict_proba, "got shape (10, 2). Class scores take loss='log'"),
-        (TextModel(), "have nothing in common. Labels and answers"),
+        (TextModel(), "the model answers ['no', 'yes']. Labels and answers"),
         (TextModel().predict, ("gave the unknown label 'no'; known: 0, 1. Labels and answers must "
                               "be of one type: pass `y` as text, or a function for `model`")),
     ],
@@ -146,12 +149,12 @@ class NoScores:
         (unasked, {"loss": "squared"}, "`loss_range` must be given for the loss 'squared'"),
         (unasked, {"loss": lambda y, _: y * 1.0}, "`loss_range` must be given for the loss"),
         (unasked, {"loss": "squared", "queries": ft.Queries(draws=2)}, "`loss_range` must be"),
-        (unasked, {"loss": "outcome", "pos_label": 1, "delta": 1}, "`delta` must be below 1"),
+        (unasked, {"loss": "outcome", "pos_label": 1, "delta": 1}, "`delta` must be a fraction"),
         (unasked, {"sensitive_features": "sxe"}, "`sensitive_features` must name columns"),
         (unasked, {"features": ["grad"]}, "`features` must name columns of the data"),
         (unasked, {"bins": {"grad": [1]}}, "`bins` must name columns"),
         (unasked, {"similarity": ft.similarity.MixedTabular(scales={"grad": 1})}, "grad"),
-        (unasked, {"targets": PEOPLE[["sex"]]}, "`targets` must have the columns of a point"),
+        (unasked, {"targets": PEOPLE[["sex"]]}, "`targets` must have all audited columns"),
         (unasked, {"favourable": 7}, "`favourable` must be one of 0, 1, got 7"),
         (ft.access.Function(unasked, classes=[0, 1]), {"loss": "outcome", "pos_label": 5},
          "`pos_label` must be a prediction ([0, 1]), got 5"),
@@ -220,24 +223,143 @@ MANY = {"a": {"delta": 0.1}, "b": {"delta": 0.2}}
 @pytest.mark.parametrize(
     ("call", "what"),
     [
-        (lambda more: audit(unasked, **more), "`audit`"),
-        (lambda more: ft.compare(PEOPLE, "good", models=TWO, **ASK, **more), "`compare`"),
+        (lambda more: audit(unasked, **more), "audit"),
+        (lambda more: ft.compare(PEOPLE, "good", models=TWO, **ASK, **more), "compare"),
         (lambda more: ft.audit_many(PEOPLE, "good", audits=MANY, model=unasked, **ASK, **more),
-         "`audit_many`"),
+         "audit_many"),
         (lambda more: assert_delta_fair(unasked, PEOPLE, "good", delta=0.1, **ASK, **more),
-         "`audit`"),
+         "audit"),
         (lambda more: ft.Monitor(model=unasked, delta=0.1, sensitive_features="sex", **more),
-         "`Monitor`"),
+         "Monitor"),
     ],
 )  # fmt: skip
 def test_unknown_keywords_say_what_to_pass(call, what):
-    rule = "`sample_weight` must be a column's name or an ft.Weights, got array"
-    if what == "`Monitor`":
-        rule = "'sample_weight' is no setting of `Monitor`, which is for independent people"
+    rule = "`sample_weight` must be a column's name or an ft.Weights: add the array to X"
+    if what == "Monitor":
+        rule = "Monitor() got an unexpected parameter 'sample_weight'; it is for independent people"
     with raises(ft.InputError, rule):
         call({"sample_weight": np.ones(60)})
-    with raises(ft.InputError, f"'levles' is no setting of {what}; did you mean"):
+    rule = f"{what}() got an unexpected parameter 'levles'; did you mean 'levels'?"
+    with raises(ft.InputError, rule):
         call({"levles": 0.1})
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("favorable", "did you mean 'favourable'?"),
+        ("random_state", "did you mean 'rng'?"),
+        ("estimator", "did you mean 'model'?"),
+        ("protected_attributes", "did you mean 'sensitive_features'?"),
+        ("weights", "pass survey weights as `sample_weight`"),
+        ("train", "call `overlap(train)` of the result"),
+        ("legitimate", "pass `similarity=ft.similarity.Counterparts(..., legitimate=...)`"),
+        ("draws", "pass `queries=ft.Queries(draws=...)`"),
+    ],
+)
+def test_names_of_other_packages_are_known(name, hint):
+    with raises(ft.InputError, f"audit() got an unexpected parameter '{name}'; {hint}"):
+        ft.audit(PEOPLE, "good", model=unasked, **ASK, **{name: 1})
+
+
+def test_names_without_a_hint_are_refused_too():
+    with pytest.raises(ft.InputError, match=r"unexpected parameter 'zzz'$"):
+        ft.audit(PEOPLE, "good", model=unasked, **ASK, zzz=1)
+
+
+def test_models_are_passed_by_name():
+    rule = "audit() takes only X and y by position: pass the rest by name, as in model=model"
+    with raises(ft.InputError, rule):
+        ft.audit(unasked, PEOPLE, "good", **ASK)
+    with raises(ft.InputError, "Monitor() takes nothing by position"):
+        ft.Monitor(unasked, sensitive_features="sex", delta=0.1)
+    with raises(ft.InputError, "`X` must be a data frame", "pass a model by name, as `model`"):
+        ft.audit(unasked, PEOPLE, **ASK)
+
+
+@pytest.mark.parametrize("delta", [5, "5%", "5 %"])
+def test_percentages_are_told_as_fractions(delta):
+    rule = "`delta` must be a fraction from 0 to below 1 (5 % is 0.05), got"
+    with raises(ft.InputError, rule):
+        ft.audit(PEOPLE, "good", model=unasked, **ASK, delta=delta)
+
+
+def test_advice_on_scores_returns_labels_of_the_data():
+    def scores(people):
+        return np.column_stack([1 - score(people), score(people)])
+
+    words = PEOPLE.assign(good=np.where(PEOPLE["good"], "yes", "no"))
+    with raises(ft.ModelError, "must give one label per row (10), got shape (10, 2)") as caught:
+        ft.audit(words, "good", model=scores, **ASK)
+    advised = follow(str(caught.value), scores)
+    assert set(advised(PEOPLE[["sex", "grade"]])) == {"no", "yes"}
+    result = ft.audit(words, "good", model=advised, **ASK)
+    assert result.statistic == LABELS
+
+    class Both(TextModel, Scores):
+        pass
+
+    with raises(ft.ModelError, "for labels, pass the estimator itself or its `predict`"):
+        ft.audit(words, "good", model=Both().predict_proba, **ASK)
+
+
+def test_labels_that_the_model_cannot_predict_are_named():
+    class Whole(TextModel):
+        classes_ = np.array([0, 1])
+
+        def predict(self, rows):
+            return (score(rows) > 0.5).astype(int)
+
+    result = ft.audit(PEOPLE.assign(good=PEOPLE["good"] + 1), "good", model=Whole(), **ASK)
+    (note,) = [one for one in result.warnings if "cannot predict" in one]
+    assert note.startswith("True labels that the model cannot predict: [2]. It knows [0, 1]")
+    assert not [one for one in audit(Whole()).warnings if "cannot predict" in one]
+
+
+def test_labels_without_anything_in_common_are_shown_side_by_side():
+    rule = "`y` has ['a', 'b'], the model answers ['no', 'yes']; write both in the same words"
+    with raises(ft.DataError, rule):
+        ft.audit(PEOPLE.assign(good=list("ab") * 30), "good", model=TextModel(), **ASK)
+
+
+def test_continuous_labels_are_not_listed():
+    wages = PEOPLE.assign(wage=np.arange(60) + 0.5)
+    people = wages[["sex", "grade", "wage"]]
+    rule = "`favourable` must be a label, got 1. `y` looks continuous, with 60 different numbers"
+    with raises(ft.InputError, rule):
+        ft.audit(people, "wage", model=unasked, sensitive_features="sex", favourable=1)
+    with raises(ft.DataError, "`y` has [0.5, 1.5, ", "…, predictions are [0, 1]. `y` looks cont"):
+        ft.audit(people, "wage", y_pred=[0, 1] * 30, sensitive_features="sex")
+
+
+@pytest.mark.parametrize("count", [21, 500])
+def test_many_choices_are_cut(count):
+    people = PEOPLE.loc[PEOPLE.index.repeat(10)].reset_index(drop=True)
+    people["good"] = [f"word {at % count}" for at in range(len(people))]
+    with raises(ft.InputError, "'word 0', 'word 1',", f"{count - 20} more, got 'x'"):
+        ft.audit(people, "good", model=unasked, sensitive_features="sex", favourable="x")
+
+
+def test_unseen_categories_name_their_column_and_the_pipeline():
+    people = pd.DataFrame({"sex": ["f", "m"] * 20, "job": ["a", "b", "b", "a"] * 10})
+    encoder = make_column_transformer((OneHotEncoder(), ["sex", "job"]))
+    model = make_pipeline(encoder, LogisticRegression()).fit(people, [0, 1] * 20)
+    people.loc[0, "job"] = "zzz"
+    with raises(
+        ft.ModelError, "the pipeline ending in LogisticRegression failed on 6 rows: ValueError: "
+        "Found unknown categories ['zzz']", "it received sex (String), job (String). It was not "
+        "fitted on all values of job: leave these people out",
+    ) as caught:  # fmt: skip
+        ft.audit(people, [0, 1] * 20, model=model, sensitive_features="sex")
+    assert "astype" not in str(caught.value)
+
+
+def test_probabilities_are_told_where_they_belong():
+    chances = np.linspace(0.1, 0.9, 60)
+    with raises(ft.DataError, "Pass probabilities as `y_score` with loss='log' or loss='brier'"):
+        ft.audit(PEOPLE, "good", y_pred=chances, **ASK)
+    with raises(ft.InputError, "needs labels: pass loss='log' or loss='brier', or cut the scores"):
+        ft.audit(PEOPLE, "good", y_score=chances, **ASK)
 
 
 def test_counts_are_what_to_pass_instead_of_weights():

@@ -87,7 +87,7 @@ def test_models_that_fail(error):
     def model(_):
         raise error
 
-    with pytest.raises(ModelError, match=f"failed on 4 points: {error.__name__}"):
+    with pytest.raises(ModelError, match=f"failed on 4 rows: {error.__name__}"):
         audited(model=model)
 
 

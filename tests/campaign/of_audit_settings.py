@@ -42,9 +42,9 @@ SEEDS = [
 ]
 LIMITS = [
     Kind("audit budget", "negative", lambda: audit(budget=-0.1), "^`budget` must be .*>= 0, got"),
-    Kind("audit delta", "negative", lambda: audit(delta=-0.1), "^`delta` must be .*>= 0, got"),
-    Kind("audit delta", "percent", lambda: audit(delta=5), "^`delta` must be below 1.*5 % is"),
-    Kind("audit delta", "one", lambda: audit(delta=1), "^`delta` must be below 1"),
+    Kind("audit delta", "negative", lambda: audit(delta=-0.1), "^`delta` must be a fraction"),
+    Kind("audit delta", "percent", lambda: audit(delta=5), "^`delta` must be a fraction.*5 % is"),
+    Kind("audit delta", "one", lambda: audit(delta=1), "^`delta` must be a fraction"),
     Kind("audit alpha", "zero", lambda: audit(alpha=0), "^`alpha` must be .*> 0"),
     Kind("audit alpha", "one half", lambda: audit(alpha=0.5), "^`alpha` must be .*< 0.5"),
     Kind("audit alpha", "negative", lambda: audit(alpha=-0.05), "^`alpha` must be"),

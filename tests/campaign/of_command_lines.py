@@ -223,7 +223,7 @@ WORDS = [
          InputError),
         ("levels without a model", f"audit cases.csv {TOLD} --levels.race a,b", "^`--levels` needs",
          InputError),
-        ("a threshold in percent", f"audit cases.csv {TOLD} --delta 5", "^`--delta` must be below 1",
+        ("a threshold in percent", f"audit cases.csv {TOLD} --delta 5", "^`--delta` must be a fraction",
          InputError),
         ("a level of one half", f"audit cases.csv {TOLD} --alpha 0.5", "^`--alpha` must be",
          InputError),

@@ -267,8 +267,8 @@ FITS = [
     Kind("ComparableGroups fit", f"groups: {what}", lambda v=given: ComparableGroups().fit(
         HISTORY, v), says, error)
     for what, given, says, error in (
-        ("too few", [0, 1], "^`y` must have one group a row", InputError),
-        ("a number", 3, "^`y` must have one group a row", InputError),
+        ("too few", [0, 1], "^`y` must have one group per row", InputError),
+        ("a number", 3, "^`y` must have one group per row", InputError),
         ("unknown", "club", "^`X` must have the column 'club'", InputError),
         ("NaN", [NAN] * 40, "^`y` must not have missing groups", DataError),
         ("nothing", [None] * 40, "^`y` must not have missing groups", DataError),

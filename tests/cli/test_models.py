@@ -135,7 +135,7 @@ def test_what_a_model_complains_of_is_one_sentence(deed, model, run):
     done = run("audit", "people.csv", *ASKED, "--model", model(deed))
 
     assert (done.code, done.out) == (1, "")
-    assert done.err.startswith("Error: the model Model failed on 20 points: ")
+    assert done.err.startswith("Error: the model Model failed on 20 rows: ")
     assert len(done.err) < 300
 
 

@@ -22,13 +22,16 @@ VOUCHED = (
     "'own.skops' holds types that nobody has vouched for: random.Random; name them in `--trust` "
     "if you know what they do"
 )
-GAP = "the column 'gap' must not have missing values, got 1; --missing level makes it a level of"
+GAP = (
+    "the column 'gap' must not have missing values, got 1; fill them in or leave these people out, "
+    "or pass --missing level if the model takes missing numbers"
+)
 TABLES = (
     "must hold the tables [audit], [compare], [monitor], [sample-size], [[audits]] and nothing else"
 )
 DISJOINT = (
-    "the true labels ['no', 'yes'] and the predicted ones [0, 1] have nothing in common; are they "
-    "of the same type?"
+    "true labels and predictions have nothing in common: `--label` has ['no', 'yes'], predictions "
+    "are [0, 1]; write both in the same words or numbers"
 )
 
 LINES = [
@@ -68,11 +71,12 @@ LINES = [
     (f"audit cases.csv {TOLD} --features good", 2,
      "`--features` must not hold label, counts, clusters, weights or predictions, got 'good'"),
     ("audit cases.csv --label good --prediction guess --sensitive race --features age,gap", 1,
-     f"{GAP} its own"),
+     GAP),
     ("audit cases.csv --label word --prediction guess --sensitive race --features age", 1,
      DISJOINT),
     (f"audit cases.csv {TOLD} --counts score", 1,
-     "the counts in 'score' must be whole numbers >= 0; 6 rows break this"),
+     ("the counts in 'score' must be whole numbers >= 0; 6 rows break this. For survey weights "
+      "pass `--sample-weight`")),
     (f"audit cases.csv {TOLD} --counts people", 2,
      f"`--counts` must name columns of the data {COLUMNS}, got 'people'"),
     (f"audit cases.csv {TOLD} --targets absent.csv", 2,
@@ -83,7 +87,8 @@ LINES = [
     (f"audit cases.csv {TOLD} --score score", 2, ("exactly one of `--model`, `--prediction` and "
      "`--score` must be given, got `--prediction` and `--score`")),
     ("audit cases.csv --label good --sensitive race --score score", 2,
-     "the loss 'zero-one' needs labels: threshold the scores and pass `--prediction`"),
+     ("the loss 'zero-one' needs labels: pass --loss log or --loss brier, or cut the scores and "
+     "pass them as `--prediction`")),
     (f"audit cases.csv {TOLD} --loss log", 2,
      "the loss 'log' needs class scores: pass `--score` instead of `--prediction`"),
     ("audit cases.csv --label good --sensitive race --prediction nothing", 2,
@@ -122,7 +127,7 @@ LINES = [
      "`--budget` must be a finite number >= 0, got -1.0"),
     (f"audit cases.csv {TOLD} --budget lots", 2, "`--budget` must be a number, got 'lots'"),
     (f"audit cases.csv {TOLD} --delta nan", 2,
-     "`--delta` must be a finite number >= 0, got nan"),
+     "`--delta` must be a fraction from 0 to below 1 (5 % is 0.05), got nan"),
     (f"audit cases.csv {TOLD} --alpha 0", 2,
      "`--alpha` must be a finite number > 0 and < 0.5, got 0.0"),
     (f"audit cases.csv {TOLD} --method limit-law --resamples 0", 2,
@@ -197,7 +202,7 @@ LINES = [
     (f"monitor cases.csv {TOLD} --state cases.csv --delta 0.1", 2,
      "`--state` must not be another file of this command, got 'cases.csv'"),
     (f"monitor cases.csv {TOLD} --state s --delta 2", 2,
-     "`--delta` must be below 1, as no loss can grow by more, got 2.0; 2 % is 0.02"),
+     "`--delta` must be a fraction from 0 to below 1 (2 % is 0.02), got 2.0"),
     ("audit cases.csv --sensitive race age --label good --prediction guess", 2,
      ("`fairtransport audit` takes no further argument, got 'age'; "
       "the parts of a list have a comma between them: --sensitive race,age")),
@@ -212,7 +217,7 @@ LINES = [
     ("audit cases.csv --label good --sensitive race --model damaged.skops --resamples 0", 2,
      "`--resamples` must be a whole number >= 1, got 0"),
     ("audit cases.csv --label good --sensitive race --model damaged.skops --delta 5", 2,
-     "`--delta` must be below 1, as no loss can grow by more, got 5.0; 5 % is 0.05"),
+     "`--delta` must be a fraction from 0 to below 1 (5 % is 0.05), got 5.0"),
     ("audit cases.csv --label good --sensitive race --model damaged.skops --prediction guess", 2,
      ("exactly one of `--model`, `--prediction` and `--score` must be given, got `--model` and "
       "`--prediction`")),
@@ -242,7 +247,7 @@ LINES = [
     ("monitor no.csv --label good --sensitive race --model damaged.skops --state s --delta 0.1", 2,
      "`DATA` must be an existing file, got 'no.csv'"),
     (f"audit cases.csv {TOLD} --delta 5", 2,
-     "`--delta` must be below 1, as no loss can grow by more, got 5.0; 5 % is 0.05"),
+     "`--delta` must be a fraction from 0 to below 1 (5 % is 0.05), got 5.0"),
     ("audit cases.csv --label good --prediction good --sensitive race", 2,
      "`--prediction` must not be the column of the true labels, got 'good'"),
     ("monitor cases.csv --label good --prediction good --sensitive race --state s --delta 0.1", 2,

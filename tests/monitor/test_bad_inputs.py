@@ -58,7 +58,7 @@ MODELS = [
     pytest.param(always("1"), r"same type|label '1'", id="text beside numbers"),
     pytest.param(always(1j), r"labels, got 1j", id="complex"),
     pytest.param(always(b"1"), r"labels, got b'1'", id="bytes"),
-    pytest.param(lambda p: 1, r"one label or number a point .* got shape \(\)", id="one number"),
+    pytest.param(lambda p: 1, r"one (label|number) per row .* got shape \(\)", id="one number"),
     pytest.param(lambda p: [1] * (len(p) + 1), r"got shape", id="an answer too many"),
     pytest.param(lambda p: np.ones((len(p), 2), int), r"got shape \(\d+, 2\)", id="two columns"),
     pytest.param(lambda p: [], r"got shape \(0,\)", id="no answers"),
@@ -66,8 +66,8 @@ MODELS = [
     pytest.param(lambda p: {"a": 1}, r"got shape \(\)", id="a dict"),
     pytest.param(lambda p: [[1]] * (len(p) - 1) + [[1, 2]], r"failed on|shape", id="ragged"),
     pytest.param(lambda p: [[1, 2], 3] * (len(p) // 2), r"failed on|shape|label", id="lists"),
-    pytest.param(fails, r"failed on \d+ points: FileNotFoundError: ", id="fails"),
-    pytest.param(lambda p: p["z"], r"failed on \d+ points: KeyError: 'z'", id="wants a column"),
+    pytest.param(fails, r"failed on \d+ rows: FileNotFoundError: ", id="fails"),
+    pytest.param(lambda p: p["z"], r"failed on \d+ rows: KeyError: 'z'", id="wants a column"),
 ]
 
 
@@ -333,8 +333,8 @@ SETTINGS = [
     pytest.param({"labels": [0, 1], "pos_label": 5}, r"`pos_label` must be one of", id="positive"),
     pytest.param({"pos_label": NAN}, r"`pos_label` must not hold NaN", id="nan positive"),
     pytest.param({"pos_label": [1]}, r"`pos_label` must hold single", id="list positive"),
-    pytest.param({"delta": NAN}, r"`delta` must be a finite number", id="nan delta"),
-    pytest.param({"delta": True}, r"`delta` must be a finite number", id="true delta"),
+    pytest.param({"delta": NAN}, r"`delta` must be a fraction", id="nan delta"),
+    pytest.param({"delta": True}, r"`delta` must be a fraction", id="true delta"),
     pytest.param({"delta": 10**400}, r"`delta` must be a finite number", id="huge delta"),
     pytest.param({"alpha": "0.05"}, r"`alpha` must be a finite number", id="text alpha"),
     pytest.param({"budget": INF}, r"`budget` must be a finite number", id="infinite budget"),

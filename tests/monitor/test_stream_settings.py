@@ -11,7 +11,7 @@ import fairtransport as ft
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"delta": 1.0}, "`delta` must be below 1, as no loss can grow by more, got 1"),
+        ({"delta": 1.0}, "`delta` must be a fraction from 0 to below 1 (5 % is 0.05), got 1"),
         ({"alpha": 0}, "`alpha` must be a finite number > 0 and < 0.5, got 0"),
         ({"budget": -1}, "`budget` must be"),
         ({"levels": None}, "`levels['group']` must list all values"),

@@ -91,7 +91,7 @@ def test_an_audit_runs_on_it():
             ft.DataError,
             "`dimensions` must be at most 0",
         ),
-        (lambda: ComparableGroups().fit(SMALL, [1]), ft.InputError, "one group a row, 5 in all"),
+        (lambda: ComparableGroups().fit(SMALL, [1]), ft.InputError, "one group per row, 5 in all"),
         (
             lambda: ComparableGroups().fit(SMALL, [1, 1, 2, 2, None]),
             ft.DataError,

@@ -25,6 +25,10 @@ Values: TypeAlias = "NDArray[np.generic]"
 """An array of values of a table or a model, of whichever type they are."""
 
 
+MAX_CHOICES = 20
+"""Choices that an error lists."""
+
+
 def shorten(text: str, width: int = 60) -> str:
     """Return a text, shortened if it is long."""
     return text if len(text) <= width else text[: width - 1] + "…"
@@ -78,11 +82,7 @@ def check_number(
     below: float = math.inf,
 ) -> float:
     """Return ``value`` as a finite float inside its limits."""
-    # bool is a Real; True as a budget is a slip, not a number
-    result = math.nan
-    if not isinstance(value, bool) and isinstance(value, Real):
-        with suppress(OverflowError):  # a whole number may be too large for a float
-            result = float(value)
+    result = _as_float(value)
     if math.isfinite(result) and result >= at_least and above < result < below:
         return result
     limits = [
@@ -95,20 +95,49 @@ def check_number(
     raise InputError(msg)
 
 
+def _as_float(value: object) -> float:
+    """Return a real number as a float; NaN if it is none."""
+    # bool is a Real; True as a budget is a slip, not a number
+    if not isinstance(value, bool) and isinstance(value, Real):
+        with suppress(OverflowError):  # a whole number may be too large for a float
+            return float(value)
+    return math.nan
+
+
 def check_threshold(
     delta: object, limits: tuple[float, float] | None, name: str = "delta"
 ) -> float:
     """Return δ, which must be below the width of a loss's range."""
-    value = check_number(name, delta, at_least=0)
     width = math.inf if limits is None else limits[1] - limits[0]
+    if width == 1:
+        fraction = _as_float(delta)
+        if 0 <= fraction < 1:
+            return fraction
+        example = percent_as_fraction(delta) or "5 % is 0.05"
+        msg = (
+            f"{param(name)} must be a fraction from 0 to below 1 ({example}), got "
+            f"{short_repr(delta)}"
+        )
+        raise InputError(msg)
+    value = check_number(name, delta, at_least=0)
     if value < width:
         return value
-    hint = f"; {value:g} % is {value / 100:g}" if value > width == 1 else ""
     msg = (
         f"{param(name)} must be below {width:g}, as no loss can grow by more, got "
-        f"{short_repr(delta)}{hint}"
+        f"{short_repr(delta)}"
     )
     raise InputError(msg)
+
+
+def percent_as_fraction(value: object) -> str | None:
+    """Return a percentage as the fraction that it is, in words; None if it is none."""
+    percent = _as_float(value)
+    if isinstance(value, str) and value.rstrip().endswith("%"):
+        with suppress(ValueError):
+            percent = float(value.rstrip(" %"))
+    elif not percent > 1:
+        return None
+    return f"{percent:g} % is {percent / 100:g}" if 0 < percent < 100 else None  # noqa: PLR2004
 
 
 def is_integer(value: object) -> TypeGuard[int]:
@@ -165,7 +194,10 @@ def is_among(value: object, allowed: Collection[object]) -> bool:
 
 def _not_among(name: str, value: object, allowed: Collection[object]) -> InputError:
     """Return the error for a value that is not allowed."""
-    words = ", ".join(repr(word) for word in allowed) or "(there are none)"
+    first = [repr(word) for word, _ in zip(allowed, range(MAX_CHOICES), strict=False)]
+    if len(allowed) > MAX_CHOICES:
+        first.append(f"{len(allowed) - MAX_CHOICES} more")
+    words = ", ".join(first) or "(there are none)"
     return InputError(f"{param(name)} must be one of {words}, got {short_repr(value)}")
 
 

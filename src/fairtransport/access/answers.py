@@ -17,7 +17,15 @@ from fairtransport._core.validation import (
     is_real,
     short_repr,
 )
-from fairtransport.access.black_box import CUT, Estimator, align_answers, layers
+from fairtransport.access.black_box import (
+    CUT,
+    SCORE_LOSSES,
+    Estimator,
+    Function,
+    align_answers,
+    layers,
+    model_phrase,
+)
 from fairtransport.data.columns import object_array, sort_levels
 from fairtransport.errors import (
     DataError,
@@ -41,6 +49,12 @@ if TYPE_CHECKING:
     from fairtransport.losses import Answer, Loss
 
 
+UNSEEN = re.compile(r"unknown categor|previously unseen", re.IGNORECASE)
+"""What encoders say of values that they were not fitted on."""
+MAX_COLUMNS = 8
+"""Columns that an error lists."""
+MAX_CLASSES = 8
+"""Labels that an error lists."""
 TYPES = re.compile(r"dtype|categor|could not convert|to float", re.IGNORECASE)
 """What models say when they want other types."""
 SUM_TOLERANCE = 1e-3
@@ -133,8 +147,8 @@ def _failure(
 ) -> ModelError:  # fmt: skip
     """Return the error of a model that failed."""
     hint = f"; it receives the names of the bins of {', '.join(bins)}, as text" if bins else ""
-    failure = f"the model {box.name} failed on {size} points: {describe_error(error)}"
-    return ModelError(f"{failure}{hint}{_about_types(points, error)}")
+    failure = f"{model_phrase(box)} failed on {size} rows: {describe_error(error)}"
+    return ModelError(f"{failure}{hint}{_about_columns(points, error)}")
 
 
 def _check_answer(
@@ -142,7 +156,7 @@ def _check_answer(
     positive: Value,
 ) -> Values:  # fmt: skip
     """Return a model's answers as an array if the loss can use them."""
-    who, array = f"the model {box.name}", np.asarray(answer)
+    who, array = model_phrase(box), np.asarray(answer)
     if np.ma.is_masked(answer):
         masked = np.ma.getmaskarray(np.ma.asanyarray(answer))
         msg = f"{who} must not give masked answers, got {int(masked.sum())}"
@@ -150,7 +164,7 @@ def _check_answer(
     if kind == "score":
         own = list(classes or ()) if box.classes is None else box.classes
         return check_scores(who, array, size, own, classes or own, positive)
-    array = _one_a_point(box, array, size, kind)
+    array = _check_one_per_row(box, array, size, kind, classes)
     if kind == "value":
         return check_values(who, array)
     if kind == "any":
@@ -158,21 +172,33 @@ def _check_answer(
     return check_labels(who, array, classes, call_in_advice(box))
 
 
-def _about_types(points: IntoDataFrame, error: BaseException) -> str:
-    """Return a hint where a model seems to expect other column types."""
-    if not TYPES.search(error_text(error)):
+def _about_columns(points: IntoDataFrame, error: BaseException) -> str:
+    """Return what the model received, where it seems to expect other types or values."""
+    message = error_text(error)
+    if not TYPES.search(message):
         return ""
     import narwhals as nw
 
     frame = nw.from_native(points, eager_only=True)
+    columns = [f"{name} ({kind})" for name, kind in frame.schema.items()]
+    rest = [f"{len(columns) - MAX_COLUMNS} more"] if len(columns) > MAX_COLUMNS else []
+    received = f"; it received {', '.join([*columns[:MAX_COLUMNS], *rest])}"
     text = [name for name, kind in frame.schema.items() if kind in {nw.String, nw.Object}]
+    if UNSEEN.search(message):
+        values = set(re.findall(r"'([^']*)'", message))
+        where = [name for name in text if values & set(frame[name].unique().to_list())]
+        which = f" of {', '.join(where[:MAX_COLUMNS])}" if where else ""
+        return (
+            f"{received}. It was not fitted on all values{which}: leave these people out, or pass "
+            "a model that takes unknown values"
+        )
     if not text:
-        return ""
-    example = ", ".join(f"{name!r}: 'category'" for name in text[:8])
+        return received
+    example = ", ".join(f"{name!r}: 'category'" for name in text[:MAX_COLUMNS])
     return (
-        f"; the columns {', '.join(text[:8])} were handed over as text: where the model was fitted "
-        f"on categories, pass {param('X')} as a pandas frame with these, or a function for "
-        f"{param('model')}, as in lambda x: model.predict(x.astype({{{example}}}))"
+        f"{received}. Where the model was fitted on categories, pass {param('X')} as a pandas "
+        f"frame with these, or a function for {param('model')}, as in lambda x: "
+        f"model.predict(x.astype({{{example}}}))"
     )
 
 
@@ -216,10 +242,15 @@ def advise_on_label(label: object, known: Sequence[Value], call: str) -> str:
         )
     if not isinstance(label, float) or not math.isfinite(label) or label.is_integer():
         return ""
+    losses = (
+        f"Probabilities take {SCORE_LOSSES}"
+        if 0 <= label <= 1
+        else f"A model of numbers takes {option('loss', 'squared')} or "
+        f"{option('loss', 'absolute')} with a {param('loss_range')}"
+    )
     return (
-        f". A model of numbers takes {option('loss', 'squared')} or {option('loss', 'absolute')} "
-        f"with a {param('loss_range')}; for labels, pass a function for {param('model')} that cuts "
-        f"them, as in lambda x: ({call} > {CUT}).astype(int)"
+        f". {losses}; for labels, pass a function for {param('model')} that cuts them, as in "
+        f"lambda x: ({call} > {CUT}).astype(int)"
     )
 
 
@@ -267,10 +298,10 @@ def check_scores(
 
 
 def _two_columns(who: str, score: FloatArray, own: Sequence[Value], positive: Value) -> FloatArray:
-    """Return a single score a point as two columns, in the model's own order."""
+    """Return a single score per row as two columns, in the model's own order."""
     if len(own) != 2 or positive not in own:  # noqa: PLR2004
         msg = (
-            f"{who} gave one score a point, which needs two classes and {param('pos_label')} among "
+            f"{who} gave one score per row, which needs two classes and {param('pos_label')} among "
             f"them; classes: {short_repr(list(own))}, {param('pos_label')}: {short_repr(positive)}"
         )
         raise ModelError(msg)
@@ -278,33 +309,48 @@ def _two_columns(who: str, score: FloatArray, own: Sequence[Value], positive: Va
     return at_end if own[1] == positive else at_end[:, ::-1]
 
 
-def _one_a_point(box: BlackBox, array: Values, size: int, kind: Answer) -> Values:
-    """Return an array with one entry a point; a single column will do."""
+def _check_one_per_row(
+    box: BlackBox, array: Values, size: int, kind: Answer, classes: Sequence[Value] | None
+) -> Values:
+    """Return an array with one entry per row; a single column will do."""
     if array.shape == (size, 1):
         array = array[:, 0]
     if array.shape != (size,):
-        msg = (
-            f"the model {box.name} must give one label or number a point ({size}), got shape "
-            f"{array.shape}"
-        )
-        raise ModelError(msg + _advise_on_columns(box, array, size, kind))
+        what = "label" if kind == "label" else "number"
+        msg = f"{model_phrase(box)} must give one {what} per row ({size}), got shape {array.shape}"
+        raise ModelError(msg + _advise_on_columns(box, array, size, kind, classes))
     return array
 
 
-def _advise_on_columns(box: BlackBox, array: Values, size: int, kind: Answer) -> str:
-    """Return what to pass where a model gives a column a class."""
+def _advise_on_columns(
+    box: BlackBox, array: Values, size: int, kind: Answer, classes: Sequence[Value] | None
+) -> str:
+    """Return what to pass where a model gives one column per class."""
     if array.ndim != TWO_LABELS or len(array) != size or array.shape[1] < TWO_LABELS:
         return ""
     call = f"np.asarray({call_in_advice(box)})"
-    if kind == "label":
+    if kind != "label":
         return (
-            f". Class scores take {option('loss', 'log')} or {option('loss', 'brier')}; for "
-            f"labels, pass a function for {param('model')} that chooses one, as in lambda x: "
-            f"{call}.argmax(axis=1)"
+            f". Pass a function for {param('model')} that returns one column, as in lambda x: "
+            f"{call}[:, 1]"
         )
+    advice = f". Class scores take {SCORE_LOSSES}; for labels, pass"
+    owner = next((getattr(one.function, "__self__", None) for one in layers(box)
+                  if isinstance(one, Function)), None)  # fmt: skip
+    if hasattr(owner, "predict"):
+        return f"{advice} the estimator itself or its `predict`"
+    position = f"{call}.argmax(axis=1)"
+    count = array.shape[1]
+    known = list(classes or ())
+    if known == list(range(count)):
+        label = position
+    elif len(known) == count <= MAX_CLASSES:
+        label = f"np.array({known!r})[{position}]"
+    else:
+        label = f"np.asarray(model.classes_)[{position}]"
     return (
-        f". Pass a function for {param('model')} that returns one column, as in lambda x: "
-        f"{call}[:, 1]"
+        f"{advice} a function for {param('model')} that returns the label of the largest score, in "
+        f"the order of the columns, as in lambda x: {label}"
     )
 
 
@@ -344,6 +390,8 @@ def as_array(values: Sequence[object]) -> Values:
 
 
 TWO_LABELS = 2
+MIN_CONTINUOUS = 20
+"""So many different numbers are hardly labels."""
 
 
 def all_classes(labels: list[Value], access: Access, loss: Loss) -> list[Value]:
@@ -353,13 +401,9 @@ def all_classes(labels: list[Value], access: Access, loss: Loss) -> list[Value]:
         return labels
     # nothing in common is a mistake in types, such as 1 and "1"; every answer would be an error
     if labels and not set(labels) & set(own):
-        msg = (
-            f"the labels {short_repr(labels)} and the model's classes {short_repr(own)} have "
-            "nothing in common"
-        )
         call = "model.predict(x)" if access.box is None else call_in_advice(access.box)
-        advice = advise_on_label(own[-1], labels, call)
-        raise DataError(msg + (advice or "; are they of the same type?"))
+        advice = advise_on_continuous(labels) or advise_on_label(own[-1], labels, call)
+        raise _disjoint_error(labels, f"the model answers {short_repr(own)}", advice)
     return list(sort_levels([*labels, *own]).tolist())
 
 
@@ -389,7 +433,10 @@ def check_no_fractions(who: str, predictions: Values, labels: Sequence[Value]) -
         return
     odd = (predictions != np.rint(predictions)) & ~np.isin(predictions, np.asarray(labels))
     if odd.any():
-        msg = f"{who} must hold labels, as {short_repr(list(labels))}, got {predictions[odd][0]:g}"
+        score = float(predictions[odd][0])
+        msg = f"{who} must hold labels, as {short_repr(list(labels))}, got {score:g}"
+        if 0 <= score <= 1:
+            msg += f". Pass probabilities as {param('y_score')} with {SCORE_LOSSES}, or cut them"
         raise DataError(msg)
 
 
@@ -397,11 +444,43 @@ def check_overlap(labels: Sequence[Value], predictions: Values) -> None:
     """Check that some prediction is a true label."""
     predicted = sort_levels(predictions.tolist()).tolist()
     if not set(predicted) & set(labels):
-        msg = (
-            f"the true labels {short_repr(labels)} and the predicted ones {short_repr(predicted)} "
-            "have nothing in common; are they of the same type?"
+        raise _disjoint_error(
+            labels, f"predictions are {short_repr(predicted)}", advise_on_continuous(labels)
         )
-        raise DataError(msg)
+
+
+def _disjoint_error(labels: Sequence[Value], predictions: str, advice: str) -> DataError:
+    """Return the error of true labels none of which is ever predicted."""
+    msg = (
+        "true labels and predictions have nothing in common: "
+        f"{param('y')} has {short_repr(list(labels))}, {predictions}"
+    )
+    return DataError(msg + (advice or "; write both in the same words or numbers"))
+
+
+def advise_on_continuous(labels: Sequence[Value]) -> str:
+    """Return what to do where labels look like a measured quantity; "" where they do not."""
+    is_number = all(isinstance(one, int | float) and not isinstance(one, bool) for one in labels)
+    if len(labels) < MIN_CONTINUOUS or not is_number:
+        return ""
+    return (
+        f". {param('y')} looks continuous, with {len(labels)} different numbers: cut it into "
+        f"labels, or pass {option('loss', 'squared')} with a {param('loss_range')}"
+    )
+
+
+def find_unpredicted(access: Access, loss: Loss, labels: Sequence[Value]) -> Iterator[str]:
+    """Say which true labels the model cannot predict, as where 1 and 2 stand for 0 and 1."""
+    own = access.classes
+    if own is None or loss.needs not in {"label", "score"}:
+        return
+    never = [label for label in labels if not is_among(label, own)]
+    if never:
+        yield (
+            f"True labels that the model cannot predict: {short_repr(never)}. It knows "
+            f"{short_repr(list(own))}, so every answer to a person with such a label is an error. "
+            "Look whether both are coded alike."
+        )
 
 
 def check_label_types(labels: Iterable[Value], predicted: Iterable[Value], who: str) -> None:

@@ -46,7 +46,7 @@ LABEL_LOSS = (
     f"{option('loss', 'zero-one')} for labels, or {option('loss', 'squared')} with a "
     f"{param('loss_range')} for numbers"
 )
-SCORE_LOSS = f"{option('loss', 'log')} or {option('loss', 'brier')} for class scores"
+SCORE_LOSSES = f"{option('loss', 'log')} or {option('loss', 'brier')}"
 """Losses for models that lack what the requested loss needs."""
 CUT = 0.5
 """The score above which advice calls a label positive."""
@@ -278,6 +278,11 @@ class Estimator(BlackBox):
         return list(steps) if is_pipeline else []
 
     @property
+    def is_pipeline(self) -> bool:
+        """Whether it has steps before its last one."""
+        return len(self._steps) > 1
+
+    @property
     def features(self) -> tuple[str, ...] | None:
         """The columns it was fitted on, where it remembers them."""
         names = getattr(self.model, "feature_names_in_", None)
@@ -313,10 +318,11 @@ class Estimator(BlackBox):
             )
         else:
             advice = (
-                f"pass {SCORE_LOSS}, or a function for {param('model')} that cuts the scores, as "
-                f"in lambda x: ({self.call('predict_proba')}[:, 1] > {CUT}).astype(int)"
+                f"pass {SCORE_LOSSES} for class scores, or a function for {param('model')} that "
+                f"cuts the scores, as in lambda x: ({self.call('predict_proba')}[:, 1] > {CUT})"
+                ".astype(int)"
             )
-        msg = f"the model {self.name} has no {param(method)}, which a loss on {kind}s needs: "
+        msg = f"{model_phrase(self)} has no {param(method)}, which a loss on {kind}s needs: "
         raise ModelError(msg + advice)
 
     def call(self, method: str) -> str:
@@ -564,6 +570,12 @@ def layers(box: BlackBox | None) -> Iterator[BlackBox]:
         inner = inner.box if isinstance(inner, Wrapper) else None
 
 
+def model_phrase(box: BlackBox) -> str:
+    """Return how error messages name a model: a pipeline is more than its last step."""
+    is_pipeline = any(isinstance(one, Estimator) and one.is_pipeline for one in layers(box))
+    return f"the pipeline ending in {box.name}" if is_pipeline else f"the model {box.name}"
+
+
 def has_notes(box: BlackBox) -> bool:
     """Return whether a black box may have something to say of its answers."""
     silent = (BlackBox.notes_on, Wrapper.notes_on)
@@ -683,7 +695,7 @@ class Access:
     @property
     def who(self) -> str:
         """How error messages name the source of the predictions."""
-        return f"{param(self.parameter)}" if self.box is None else f"the model {self.box.name}"
+        return f"{param(self.parameter)}" if self.box is None else model_phrase(self.box)
 
     def notes_on(self, predictions: Values, classes: Sequence[Value]) -> tuple[str, ...]:
         """Return what readers of the answers should know."""
@@ -727,7 +739,8 @@ def choose_access(model: object, y_pred: object, y_score: object, loss: Loss) ->
         return _access_model(model, loss)
     if loss.needs == "label" and parameter == "y_score":
         msg = (
-            f"the loss {loss.name!r} needs labels: threshold the scores and pass {param('y_pred')}"
+            f"the loss {loss.name!r} needs labels: pass {SCORE_LOSSES}, or cut the scores and pass "
+            f"them as {param('y_pred')}"
         )
         raise InputError(msg)
     if loss.needs == "score" and parameter == "y_pred":

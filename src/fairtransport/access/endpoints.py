@@ -101,7 +101,7 @@ class Endpoint(BlackBox):
             answers = self.ask(points.iloc[part.start : part.stop], kind)
             if len(answers) != len(part):
                 msg = (
-                    f"{self.client} must give one answer a point ({len(part)}), got {len(answers)}"
+                    f"{self.client} must give one answer per row ({len(part)}), got {len(answers)}"
                 )
                 raise ModelError(msg)
             return check(answers, len(part))
@@ -499,7 +499,7 @@ class OpenInference(Endpoint):
         except (TypeError, ValueError):
             raise self.wrong_answer(kind, data) from None
         if array.ndim == 0 or len(array) != size or math.prod(array.shape[1:]) == 0:
-            msg = f"{self.client} must give one answer a point ({size}), got shape {array.shape}"
+            msg = f"{self.client} must give one answer per row ({size}), got shape {array.shape}"
             raise ModelError(msg)
         flat = array.reshape(size) if array.size == size else array
         return list(flat.tolist())

@@ -33,6 +33,7 @@ from fairtransport.access.answers import (
     check_overlap,
     check_scores,
     check_values,
+    find_unpredicted,
     labels_in,
     outcome_range,
     positive_label,
@@ -123,7 +124,9 @@ class Oracle:
             predictions = self._check_given(space, classes, positive)
         else:
             predictions = self._ask_model(space, self.access.box, classes, positive, draw)
-        loss, notes = self.loss, self.access.notes_on(predictions, classes)
+        loss = self.loss
+        unpredicted = find_unpredicted(self.access, loss, labels_in(space))
+        notes = (*unpredicted, *self.access.notes_on(predictions, classes))
         labels = self._decisions(predictions)
         if not loss.uses_truth:
             self.check_positive(predictions)

@@ -32,7 +32,8 @@ FIRST_BUDGET = 0.05
 
 CHECK_COLUMNS = (
     "Check the other columns: compare people with themselves as typically recorded in another "
-    "group, in the columns that depend on it. Name those that may rightly count in `legitimate`."
+    "group, in the columns that depend on it. Columns that may rightly count can be held fixed "
+    "(`legitimate`)."
 )
 STATED = "audit with a distance between people, stated as below (scales are standard deviations)"
 
@@ -107,8 +108,8 @@ def _closed_gate(result: AuditResult) -> Obstacle | None:
             among=f" among people alike in {among}" if among else "",
             people=Count(model.size), shifts=" and ".join(shifts),
         ),
-        "Audit more people, or raise `fit_share`, to see weaker dependence; name columns in "
-        "`given` if dependence shows only jointly.",
+        "Audit more people, or hold out a larger share of them (`fit_share`), to see weaker "
+        "dependence. If dependence shows only jointly, name the columns (`given`).",
     )  # fmt: skip
 
 
@@ -365,15 +366,16 @@ def _more_company(result: AuditResult) -> str:
         name for name in matched
         if _count_accompanied(space, [one for one in matched if one != name]) > FEW * space.n
     ]  # fmt: skip
-    apart = f"Without {' or '.join(telling)} more would. " if telling else ""
+    fewer = f"; without {' or '.join(telling)} more would have someone" if telling else ""
     # what is everybody's own value says who they are, and cutting it says nothing
     numbers = [
         name for name in matched
         if is_numeric(space.columns[name].levels) and len(space.columns[name].levels) < space.n
     ]  # fmt: skip
-    binning = f", cut numbers ({', '.join(numbers)}) with `bins`" if numbers else ""
-    ask = "" if space.has_twins else ", or give a `model` to ask: then everybody has twins"
-    return f"{apart}Name in `features` what should be the same{binning}{ask}."
+    ways = [f"Cut numbers ({', '.join(numbers)}) into ranges with `bins`"] if numbers else []
+    ways += [] if space.has_twins else ["pass the `model`, so that everybody has twins"]
+    ways += [f"name in `features` only what should be the same{fewer}"]
+    return f"{ways[0][:1].upper()}{', or '.join(ways)[1:]}."
 
 
 def _count_accompanied(space: SampleSpace, matched: Sequence[str]) -> int:

@@ -160,7 +160,7 @@ def check_controls(settings: AuditSettings, space: SampleSpace, access: Access) 
         (access.box is not None, f"a {param('model')} to ask, got predictions"),
         (
             not is_random(settings, access),
-            "a model that does not answer at random: one answer a question",
+            "a model that does not answer at random: one answer per question",
         ),
         (space.has_twins, "people who are compared with their twins, got counterparts"),
         (

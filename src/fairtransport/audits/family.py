@@ -371,7 +371,7 @@ def check_entries(
         got = short_repr(audits) if not isinstance(audits, Mapping) else f"{len(audits)}"
         msg = f"{param('audits')} must map at least {MIN_AUDITS} names to settings, got {got}"
         raise InputError(msg)
-    check_known(common, [name for name in SETTINGS if name not in {"X", *OF_ONE}], "`audit_many`")
+    check_known(common, [name for name in SETTINGS if name not in {"X", *OF_ONE}], "audit_many()")
     common = {**common, "rng": checked("rng", common.get("rng"))}
     models: dict[int, CachedModel] = {}
     entries = {}
@@ -415,7 +415,7 @@ def _entry(
         if one in own:
             msg = f"{param(one)} must be the same for all audits of a family"
             raise InputError(msg)
-    check_known(own, OWN, "an audit")
+    check_known(own, OWN, "its settings")
     keywords: dict[str, Any] = {**_left(common, own), **own}
     if keywords.get("sensitive_features") is None:
         msg = f"{param('sensitive_features')} must be given"

@@ -231,7 +231,7 @@ class UntilSure:
         if people_count == 0:
             min_questions = len(np.unique(self.question[self.members[self.blocks[self.people[0]]]]))
             msg = (
-                f"{param('queries.limit')} must be enough for a person and all twins "
+                f"{param('queries.limit')} must be enough for one person and all twins "
                 f"({min_questions}), beside {self.repeats} questions that are asked again, got "
                 f"{settings.queries.limit}"
             )

@@ -121,17 +121,30 @@ class AuditResult(Reportable):
     ...     return (asked["grade"] > 2 + (asked["sex"] == "f")).astype(int)
     >>> result = ft.audit(people, "good", model=hires, sensitive_features="sex", delta=0.05, rng=0)
     >>> result
-    AuditResult(statistic=0.1250, n=400, points=8, budget=0, target_scope='twins')
+    AuditResult(verdict='rejected', statistic=0.1250, lower_bound=0.0987, upper_bound=0.1555,
+    delta=0.05)
     >>> print(result)
-    Over the limit; 400 people audited.
+    OVER THE LIMIT   hires, 400 people
+    <BLANKLINE>
     100 of 400 people (25 %; 95 %: 20.8–29.6 %) would get another decision if only their recorded
     sex were different.
-    1, but 0 as someone else: 50
-    0, but 1 as someone else: 50
+      1 → 0 as someone else  50
+      0 → 1 as someone else  50
+      Name the decision that is good for a person (`favourable`) to see who is worse off.
+    <BLANKLINE>
     Your limit: 5 in 100 people (20 of these 400) decided correctly, but wrongly as someone else.
-    Found 12.5 in 100 (50 people); at least 9.8, at most 15.6, each with 95 % confidence;
-    p < 0.0001.
-    AuditResult(statistic=0.1250, n=400, points=8, budget=0, target_scope='twins')
+      Found 12.5 in 100 (50 people); at least 9.8, at most 15.6, each with 95 % confidence;
+      p < 0.0001.
+    <BLANKLINE>
+    Largest groups
+    50  f, grade 3  as m  0 → 1
+    50  m, grade 3  as f  1 → 0
+    <BLANKLINE>
+    Compared with  the same person with another sex (8 questions)
+    Not covered    proxies, reasons, people unlike these
+    Holds only if  these people are an independent random sample and were not used to train the
+                   model
+    Details        result.to_html(path); seed 0
     """
 
     settings: AuditSettings
@@ -1099,31 +1112,17 @@ class AuditResult(Reportable):
         return replace(self, proxy_list=find_proxies(self, oracle, rng))
 
     def __str__(self) -> str:
-        from fairtransport.report.sections.decisions import limit_lines, verdict_note
-        from fairtransport.report.sections.finding import (
-            meaning,
-            outlook_sentence,
-            verdict_sentence,
-            verdict_title,
-        )
-        from fairtransport.report.sections.rates import decision_lines
+        from fairtransport.report.terminal import result_text
 
-        headline = self.headline
-        if self.decisions is not None and headline.applicability is None:
-            title = f"{verdict_title(headline)}; {self.n:,} people audited."
-            sentences = [title, str(self.decisions), *limit_lines(headline), verdict_note(headline)]
-        else:
-            sentences = [verdict_sentence(headline), meaning(headline)]
-            sentences += decision_lines(headline)[1:]
-        return "\n".join([*filter(None, [*sentences, outlook_sentence(headline)]), repr(self)])
+        return result_text(self.headline, f"{self.model}, {self.n:,} people")
 
     def __repr__(self) -> str:
-        if self.rates is not None:
-            return (
-                f"AuditResult(R={self.rates.value:.4f}, lower_bound={self.lower_bound:.4f}, "
-                f"n={self.n}, points={self.points})"
-            )
-        return (
-            f"AuditResult(statistic={self.statistic:.4f}, n={self.n}, points={self.points}, "
-            f"budget={self.problem.budget:g}, target_scope={self.target_scope!r})"
+        name, value = (
+            ("statistic", self.statistic) if self.rates is None else ("R", self.rates.value)
         )
+        figures = {name: value, "lower_bound": self.lower_bound, "upper_bound": self.upper_bound}
+        texts = [f"{key}={number:.4f}" for key, number in figures.items()]
+        count = len(self.headline.warnings)
+        notes = f", notes={count}" if count else ""
+        verdict = f"verdict={self.verdict!r}"
+        return f"AuditResult({verdict}, {', '.join(texts)}, delta={self.delta}{notes})"

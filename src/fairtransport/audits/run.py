@@ -10,7 +10,8 @@ import numpy as np
 
 from fairtransport._core.parallel import check_fits, format_bytes
 from fairtransport._core.progress import tell
-from fairtransport._core.validation import check_allowed, short_repr
+from fairtransport._core.validation import check_allowed, is_among, short_repr
+from fairtransport.access.answers import advise_on_continuous
 from fairtransport.access.black_box import choose_access
 from fairtransport.access.oracle import TOLERANCE, Oracle, count_repeats
 from fairtransport.access.query_log import with_log
@@ -500,6 +501,10 @@ def _check_order(settings: AuditSettings, labels: list[Any]) -> None:
     """Check that the favourable label occurs, or that an order has every label once."""
     order = settings.favourable_order
     for label in order:
+        advice = "" if is_among(label, labels) else advise_on_continuous(labels)
+        if advice:
+            msg = f"{param('favourable')} must be a label, got {short_repr(label)}{advice}"
+            raise InputError(msg)
         check_allowed("favourable", label, labels)
     if len(order) > 1 and len(order) != len({*labels}):
         msg = (

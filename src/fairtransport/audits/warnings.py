@@ -79,9 +79,9 @@ def find_warnings(result: AuditResult) -> Iterator[str]:
     yield from _asking(result)
     if result.problem.budget > 0 and result.similarity.moves_only_to_twins:
         yield Note(
-            "The `budget` of {budget:g} buys nothing: between people who differ only in sensitive "
-            "features moves are free, and there are no others.",
-            budget=result.problem.budget,
+            "`budget` has no effect with the similarity {name!r}: swaps between people who differ "
+            "only in sensitive features are free, and there are no others.",
+            name=getattr(result.similarity, "name", "callable"),
         )
 
 
@@ -227,7 +227,12 @@ def _asking(result: AuditResult) -> Iterator[str]:
 
 
 def _answers(result: AuditResult) -> Iterator[str]:
-    """Say what bounds are about where predictions were given, and what differing answers do."""
+    """Say what bounds of given predictions are about, and what scores and differing answers do."""
+    if result.settings.favourable is not None and result.loss.needs == "score":
+        yield (
+            "The loss is of scores: `favourable` chooses the label whose scores are shown, and "
+            "nobody is counted as worse off."
+        )
     if is_bounded_by_rates(result):
         yield (
             "Bounds, p-values and verdict are about rates among people alike (R). The FaiTH "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from cyclopts import CycloptsError, exceptions
 
-from fairtransport._core.validation import short_repr
+from fairtransport._core.validation import percent_as_fraction, short_repr
 from fairtransport.documents.verdicts import FailOn, exit_code, worst_row
 from fairtransport.errors import InputError
 
@@ -126,7 +126,10 @@ def _not_converted(error: exceptions.CoercionError, _: str) -> str:
         return f"`{name}`{where} needs a value"
     if error.msg is not None:
         return f"`{name}`{where} cannot be read: {error.msg}"
-    return f"`{name}`{where} must be {_rule(error.target_type)}, got {short_repr(token.value)}"
+    percent = percent_as_fraction(token.value) if "%" in token.value else None
+    hint = "" if percent is None else f"; {percent}"
+    rule = _rule(error.target_type)
+    return f"`{name}`{where} must be {rule}, got {short_repr(token.value)}{hint}"
 
 
 def _rule(kind: object) -> str:

@@ -252,7 +252,10 @@ def _check_values(rows: RowCounts, roles: Roles, missing: str) -> RowCounts:
         if name == roles.label or name in roles.predictions:
             check_not_mixed(name, column.levels.tolist() if column.levels.dtype == object else [])
         people = int(rows.counts[column.codes == MISSING].sum())
-        check_not_missing(name, people, missing, is_profile=name in roles.profile)
+        check_not_missing(
+            name, people, missing, is_profile=name in roles.profile,
+            is_numeric=column.levels.dtype.kind in "iuf",
+        )  # fmt: skip
     return rows
 
 
@@ -286,7 +289,7 @@ def _check_reference_columns(names: Sequence[str], columns: Sequence[str]) -> No
     """Check that the reference frame has all columns of a point."""
     absent = [name for name in names if name not in columns]
     if absent:
-        msg = f"{param('targets')} must have the columns of a point, but lacks {', '.join(absent)}"
+        msg = f"{param('targets')} must have all audited columns, but lacks {', '.join(absent)}"
         raise InputError(msg)
 
 
@@ -389,16 +392,27 @@ def _resolve_column(
     if isinstance(value, str):
         _check_columns(parameter, [value], source.columns)
         return source, value
-    name = str(getattr(value, "name", None) or default_name)
-    if hasattr(value, "name") and name in source.columns:
-        # it would be a feature as well, and the model would see the answer
+    own_name = getattr(value, "name", None)
+    if own_name is not None:
+        return _attach_named(source, parameter, str(own_name), value), str(own_name)
+    name = _free_name(default_name, source.columns)
+    return source.attach(name, value, parameter), name
+
+
+def _attach_named(source: Source, parameter: str, name: str, values: object) -> Source:
+    """Attach values as a column; those of the column of this name are that column."""
+    place = _free_name(name, source.columns)
+    attached = source.attach(place, values, parameter)
+    if place == name:
+        return attached
+    columns = attached.count([name, place], {}, None).columns
+    if columns[name].to_list() != columns[place].to_list():
         msg = (
-            f"{param(parameter)} is the column {name!r}, which the data has too: pass its name "
-            "instead"
+            f"{param(parameter)} has the name {name!r} of a column of the data, but other values: "
+            "pass the column's name, or rename one of them"
         )
         raise InputError(msg)
-    name = _free_name(name, source.columns)
-    return source.attach(name, value, parameter), name
+    return source
 
 
 def _resolve_predictions(source: Source, parameter: str, value: object) -> tuple[Source, list[str]]:
@@ -453,10 +467,12 @@ def _resolve_sensitive(
         _check_columns("sensitive_features", names, source.columns)
         check_no_overlap("sensitive_features", names, reserved)
         return source, names
-    return _attach_sensitive(source, value)
+    return _attach_sensitive(source, value, reserved)
 
 
-def _attach_sensitive(source: Source, value: object) -> tuple[Source, list[str]]:
+def _attach_sensitive(
+    source: Source, value: object, reserved: Container[object]
+) -> tuple[Source, list[str]]:
     """Attach the columns of a frame of sensitive features."""
     import narwhals as nw
 
@@ -473,14 +489,9 @@ def _attach_sensitive(source: Source, value: object) -> tuple[Source, list[str]]
     if isinstance(native, nw.Series):
         native = native.alias(str(native.name or "sensitive")).to_frame()
     frame = native
+    check_no_overlap("sensitive_features", frame.columns, reserved)
     for name in frame.columns:
-        if name in source.columns:
-            msg = (
-                f"{param('sensitive_features')} has the column {name!r}, which the data has too: "
-                "pass its name instead"
-            )
-            raise InputError(msg)
-        source = source.attach(name, frame[name], "sensitive_features")
+        source = _attach_named(source, "sensitive_features", name, frame[name])
     return source, list(frame.columns)
 
 

@@ -350,11 +350,21 @@ def check_not_mixed(name: str, levels: list[Value]) -> None:
         raise DataError(msg)
 
 
-def check_not_missing(name: str, people: int, missing: str, *, is_profile: bool) -> None:
+def check_not_missing(
+    name: str, people: int, missing: str, *, is_profile: bool, is_numeric: bool
+) -> None:
     """Check that no value is missing, unless ``missing="level"`` makes it a level of a profile."""
     if not people or (is_profile and missing == "level"):
         return
-    way_out = f"; {option('missing', 'level')} makes it a level of its own" if is_profile else ""
+    way_out = ""
+    if is_profile:
+        keep = option("missing", "level")
+        way_out = (
+            f"; fill them in or leave these people out, or pass {keep} if the model takes missing "
+            "numbers"
+            if is_numeric
+            else f"; {keep} makes it a level of its own"
+        )
     msg = f"the column {name!r} must not have missing values, got {people}{way_out}"
     raise DataError(msg)
 

@@ -292,7 +292,10 @@ def check_counts(
     """Check the counts of a group-by and return its rows, with bins in their order."""
     wrong = int(np.asarray(bad).sum())
     if wrong:
-        msg = f"the counts in {name!r} must be whole numbers >= 0; {wrong} rows break this"
+        msg = (
+            f"the counts in {name!r} must be whole numbers >= 0; {wrong} rows break this. For "
+            f"survey weights pass {param('sample_weight')}"
+        )
         raise DataError(msg)
     if not len(counts):
         msg = "the audit data must have at least one row, got none"

@@ -72,6 +72,12 @@ def name_columns(data: object, feature_names: object) -> TableLike:
                 f"{short_repr(feature_names)}"
             )
             raise InputError(msg)
+        if callable(data) or hasattr(data, "predict"):
+            msg = (
+                f"{param('X')} must be a data frame or a path to a file, got {short_repr(data)}; "
+                f"pass a model by name, as {param('model')}"
+            )
+            raise InputError(msg)
         return cast("TableLike", data)
     shape = tuple(data.shape)  # type: ignore[attr-defined,unused-ignore]
     if feature_names is None:
@@ -196,7 +202,7 @@ class FrameSource:
         check_unmasked(parameter, values)
         shape, expected = shape_of(values), (len(self.frame),)
         if shape != expected:
-            msg = f"{param(parameter)} must have one value a row, shape {expected}, got {shape}"
+            msg = f"{param(parameter)} must have one value per row, shape {expected}, got {shape}"
             raise InputError(msg)
         _check_index(self.frame, values, parameter)
         items = plain_list(values)

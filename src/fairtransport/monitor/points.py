@@ -129,6 +129,7 @@ class Points:
             check_not_missing(
                 name, columns[name].count(None), self.settings.audit.missing,
                 is_profile=name in self.roles.profile,
+                is_numeric=any(isinstance(value, int | float) for value in columns[name]),
             )  # fmt: skip
         for name, levels in self.settings.levels.items():
             new = set(columns[name]).difference(levels)

@@ -39,11 +39,11 @@ from fairtransport.report.sections.family import (
     promise_sentence,
 )
 from fairtransport.report.sections.finding import (
+    advised_settings,
     comparable_sentence,
     delta_sentence,
     interval_words,
     meaning,
-    next_audit_flags,
     outlook_sentence,
     part_verdict_sentence,
     parts_sentence,
@@ -86,6 +86,8 @@ if TYPE_CHECKING:
 
 MAX_SCREEN_CASES = 3
 """Groups of people on the first screen."""
+TEXT_WIDTH = 100
+"""Characters of a line that Python prints, where no terminal says."""
 MAX_SCREEN_MOVES = 10
 """Rows of the moves table; a report has more."""
 MAX_SCREEN_COLUMNS = 6
@@ -101,10 +103,7 @@ _cell = partial(value_text, write=str)
 def print_result(summary: AuditSummary, title: str, *, verbose: bool = False) -> None:
     """Print whose decision would change and the verdict; ``verbose`` adds the statistics."""
     row = VERDICTS[summary.verdict]
-    heading = line((row.title.upper(), f"bold {row.colour}"), f"   {title}")
-    terminal().print(heading)
-    for block in _first_screen(summary):
-        terminal().print()
+    for block in _blocks(summary, title):
         terminal().print(block)
     if verbose:
         terminal().print()
@@ -114,15 +113,44 @@ def print_result(summary: AuditSummary, title: str, *, verbose: bool = False) ->
     _print_notes(summary)
 
 
-def _first_screen(summary: AuditSummary) -> Iterator[RenderableType]:
-    """Yield the blocks of the first screen, an empty line between them."""
+def result_text(summary: AuditSummary, title: str) -> str:
+    """Return what the command line prints of an audit, as Python prints it."""
+    from io import StringIO
+
+    from rich.console import Console
+
+    text = StringIO()
+    console = Console(
+        file=text, width=TEXT_WIDTH, color_system=None, highlight=False, markup=False,
+        emoji=False,
+    )  # fmt: skip
+    for block in _blocks(summary, title, in_python=True):
+        console.print(block)
+    if summary.warnings:
+        console.print("\nNotes")
+        for warning in summary.warnings:
+            console.print(_indent(warning))
+    return "\n".join(row.rstrip() for row in text.getvalue().splitlines())
+
+
+def _blocks(
+    summary: AuditSummary, title: str, *, in_python: bool = False
+) -> Iterator[RenderableType]:
+    """Yield the heading and the blocks of the first screen, an empty line between them."""
+    row = VERDICTS[summary.verdict]
+    yield line((row.title.upper(), f"bold {row.colour}"), f"   {title}")
+    for block in _first_screen(summary, in_python=in_python):
+        yield ""
+        yield block
+
+
+def _first_screen(summary: AuditSummary, *, in_python: bool) -> Iterator[RenderableType]:
+    """Yield the blocks of the first screen."""
     decisions = summary.decisions
     if summary.applicability is not None:
         yield line(summary.applicability)
-        flags = next_audit_flags(summary)
-        for sentence in (summary.advice, None if flags is None else f"  {flags}"):
-            if sentence:
-                yield line(sentence)
+        if summary.advice:
+            yield _indented(summary.advice, advised_settings(summary, in_python=in_python))
     elif decisions is not None:
         yield _decisions_block(summary, decisions)
     else:
@@ -144,7 +172,7 @@ def _first_screen(summary: AuditSummary) -> Iterator[RenderableType]:
         yield line(sentence)
     if decisions is not None and decisions.cases and summary.applicability is None:
         yield _cases_table(summary, decisions)
-    yield two_columns(_scope_rows(summary))
+    yield two_columns(_scope_rows(summary, in_python=in_python))
 
 
 def _decisions_block(summary: AuditSummary, decisions: Decisions) -> RenderableType:
@@ -205,11 +233,12 @@ def _cell_of(decision: Prediction) -> str:
     return prediction_text(decision, write=str)
 
 
-def _scope_rows(summary: AuditSummary) -> dict[str, str]:
+def _scope_rows(summary: AuditSummary, *, in_python: bool) -> dict[str, str]:
     """Return what people were compared with, and what the audit does not cover."""
     questions = f" ({summary.queried:,} questions)" if summary.queried else ""
     features = alternatives_text(summary.provenance.sensitive)
     outside = "proxies"
+    details = "result.to_html(path)" if in_python else "--verbose, or the report"
     if summary.target_scope == "counterparts":
         alternative = f"the same person as typically recorded with another {features}"
         if summary.applicability is not None:
@@ -227,7 +256,7 @@ def _scope_rows(summary: AuditSummary) -> dict[str, str]:
         "Compared with": f"{alternative}{questions}",
         "Not covered": f"{outside}, reasons, people unlike these",
         "Holds only if": holds_if(summary),
-        "Details": f"--verbose, or the report; seed {summary.provenance.seed}",
+        "Details": f"{details}; seed {summary.provenance.seed}",
     }
 
 

@@ -92,6 +92,15 @@ def profile_text(profile: Mapping[str, Value]) -> str:
     return ", ".join(f"{visible(name)} {value_text(value)}" for name, value in profile.items())
 
 
+AMBIGUOUS = frozenset({"yes", "no", "true", "false"})
+"""Levels that say nothing without the name of their column."""
+
+
+def is_telling(value: object) -> bool:
+    """Say whether a level says what it is without its column, as no number, bin or "yes" does."""
+    return isinstance(value, str) and value[:1].isalpha() and value.lower() not in AMBIGUOUS
+
+
 def group_text(group: Mapping[str, Value]) -> str:
     """Return the levels that make a group, each with its column: a "yes" alone says nothing."""
     return ", ".join(level_texts(group)) or "everybody"

@@ -184,12 +184,12 @@ def _group_codes(frame: nw.DataFrame[IntoDataFrame], groups: object) -> IntArray
     else:
         check_unmasked("y", groups)
         if (shape := shape_of(groups)) != (len(frame),):
-            msg = f"{param('y')} must have one group a row, {len(frame)} in all, got {shape}"
+            msg = f"{param('y')} must have one group per row, {len(frame)} in all, got {shape}"
             raise InputError(msg)
         values = plain_list(groups)
         for group in values:
             if not is_hashable(group):
-                msg = f"{param('y')} must have one group a row, got {short_repr(group)}"
+                msg = f"{param('y')} must have one group per row, got {short_repr(group)}"
                 raise InputError(msg)
         # NaN is missing: it differs from itself
         is_missing = [value is None or value != value for value in values]  # noqa: PLR0124

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fairtransport._core.units import CLUSTERS
 from fairtransport.explain.decisions import BOTH_WAYS, SCOPES
 from fairtransport.report.sections import Section
 from fairtransport.report.sections.controls import (
@@ -24,6 +25,7 @@ from fairtransport.report.text import (
     bound,
     decimal,
     is_shared,
+    is_telling,
     level,
     people,
     percent,
@@ -106,7 +108,12 @@ def changed_sentence(
     if not count.people:
         most = f" ({level(count.level)}: at most {_upper(count.upper)})" if with_interval else ""
         return f"None of {decisions.n:,} people{most} would get another {what} {only}"
-    share = share_text(count) if with_interval else percent(count.share)
+    # weights leave the number of people as it is
+    by_weight = not near and abs(count.people - count.share * decisions.n) > ROUNDING * decisions.n
+    weighted = " by weight" if by_weight else ""
+    share = f"{percent(count.share)}{weighted}"
+    if with_interval:
+        share += f"; {level(count.level)}: {interval_of(count)}"
     return (
         f"{near.capitalize()}{people(count.people)} of {decisions.n:,} people ({share}) would get "
         f"another {what} {only}"
@@ -243,7 +250,7 @@ def label_sentence(decisions: Decisions) -> str | None:
     for one in sorted(row.groups, key=lambda group: -counted(group, "worse off")):
         most.setdefault(tuple(one.group), one)
     groups = [
-        f"{people(counted(one, 'worse off'))} {group_name(one)}"
+        f"{people(counted(one, 'worse off'))} {_with_group(one)}"
         for one in most.values()
         if counted(one, "worse off")
     ]
@@ -301,8 +308,20 @@ def _mean_change_text(row: DecisionCounts) -> str:
 
 
 def group_name(row: DecisionCounts) -> str:
-    """Return a group by its values, as in "Female, Caucasian"."""
-    return ", ".join(label_text(value) for value in row.group.values())
+    """Return a group by its values, as in "Female, Caucasian" or "age 18"."""
+    return ", ".join(_level_name(name, value) for name, value in row.group.items())
+
+
+def _with_group(row: DecisionCounts) -> str:
+    """Return a group as it stands after a number of people, as in "Female" or "with age 18"."""
+    named = not is_telling(next(iter(row.group.values()), ""))
+    return f"with {group_name(row)}" if named else group_name(row)
+
+
+def _level_name(name: str, value: Value) -> str:
+    """Return a level, with its column where it says nothing alone."""
+    text = label_text(value)
+    return text if is_telling(value) else f"{shorten(visible(name), MAX_LABEL_CHARACTERS)} {text}"
 
 
 def alternatives_sentence(decisions: Decisions) -> str | None:
@@ -336,9 +355,12 @@ def limit_lines(summary: AuditSummary) -> list[str]:
     number = decimal(summary.statistic)
     if counts_people(summary):
         unit, digits = 100, 1
-        count = people(round(summary.statistic * summary.n, 0 if is_shared(summary) else 6))
-        who = "person" if count == "1" else "people"
-        number = f"{_in_100(summary.statistic)} in 100 ({near}{count} {who})"
+        number = f"{_in_100(summary.statistic)} in 100"
+        if _is_weighted(summary):
+            number += " by weight"
+        else:
+            count = people(round(summary.statistic * summary.n, 0 if is_shared(summary) else 6))
+            number += f" ({near}{count} {'person' if count == '1' else 'people'})"
     bounds = [
         f"{side} {bound(unit * end, rounding, digits)}"
         for side, end, rounding in (
@@ -365,9 +387,16 @@ def limit_sentence(summary: AuditSummary) -> str:
     delta = summary.delta or 0.0
     if counts_people(summary):
         count = delta * summary.n
-        of = "" if is_shared(summary) else f" ({count:.0f} of these {summary.n:,})"
+        bare = is_shared(summary) or _is_weighted(summary)
+        of = "" if bare else f" ({count:.0f} of these {summary.n:,})"
         return f"Your limit: {_in_100(delta)} in 100 people{of} {_what_counts(summary)}."
     return f"Your limit: {delta:g}, {_what_counts(summary)}."
+
+
+def _is_weighted(summary: AuditSummary) -> bool:
+    """Say whether people count by different weights, so that shares are no numbers of people."""
+    units = summary.units
+    return units is not None and (not units.has_clusters or units.target == CLUSTERS)
 
 
 def _what_counts(summary: AuditSummary) -> str:
@@ -401,13 +430,13 @@ def _in_100(share: float) -> str:
 
 def case_text(case: DecisionCase, sensitive: Sequence[str]) -> tuple[str, str]:
     """Return who people of a profile are, sensitive features first, and who the alternative is."""
-    own = [value_text(case.profile[name]) for name in sensitive if name in case.profile]
+    own = [_level_name(name, case.profile[name]) for name in sensitive if name in case.profile]
     rest = [
         f"{visible(name)} {value_text(value)}"
         for name, value in case.profile.items()
         if name not in sensitive
     ]
-    other = [value_text(value) for value in case.changes.values()]
+    other = [_level_name(name, value) for name, value in case.changes.items()]
     return ", ".join([*own, *rest]), ", ".join(other)
 
 
@@ -458,7 +487,7 @@ def changed_by_feature_table(decisions: Decisions) -> Table | None:
 
 def _group_text(row: DecisionCounts, effect: str) -> str:
     """Return how many of a group, as in "60 of 1,269 Male"."""
-    return f"{people(counted(row, effect))} of {people(row.people)} {group_name(row)}"
+    return f"{people(counted(row, effect))} of {people(row.people)} {_with_group(row)}"
 
 
 def limit_note(summary: AuditSummary) -> str | None:

@@ -271,6 +271,33 @@ def next_audit_flags(summary: AuditSummary) -> str | None:
     return shlex.join(flags)
 
 
+SETTING_EXAMPLES = {"legitimate": "[...]", "fit_share": "0.6", "given": "[...]"}
+"""Settings of counterparts that advice is about, as Python takes them."""
+
+
+def advised_settings(summary: AuditSummary, *, in_python: bool) -> list[str]:
+    """Return what advice comes to, as Python code or as flags, a line each."""
+    following = summary.next_audit
+    if following is not None:
+        names = ["legitimate"] * (following["similarity"] == "counterparts")
+    else:
+        is_closed = summary.applicability is not None and summary.target_scope == "counterparts"
+        names = ["fit_share", "given"] * is_closed
+    if in_python:
+        lines = [] if following is None else ["ft.audit(..., **result.next_audit)"]
+        settings = "".join(f", {name}={SETTING_EXAMPLES[name]}" for name in names)
+        sensitive = list(summary.provenance.sensitive)
+        similarity = f"similarity=ft.similarity.Counterparts({sensitive!r}{settings})"
+        return [*lines, *([similarity] if names else [])]
+    flags = next_audit_flags(summary)
+    lines = [] if flags is None else [flags]
+    if names:
+        values = {"fit_share": "0.6"}
+        lines.append(" ".join(f"--similarity-settings.{name} {values.get(name, 'COLUMN')}"
+                              for name in names))  # fmt: skip
+    return lines
+
+
 def worst_case(summary: AuditSummary) -> str:
     """Return what swapping people with the worst-treated of those similar does."""
     before, after = _risks(summary)

@@ -31,6 +31,7 @@ from fairtransport.report.sections.decisions import (
     verdict_note,
 )
 from fairtransport.report.sections.finding import (
+    advised_settings,
     comparable_sentence,
     confidence,
     disagreement_sentence,
@@ -247,14 +248,14 @@ def audit_fragment(summary: AuditSummary) -> Fragment:
     decisions = summary.decisions if summary.applicability is None else None
     if summary.applicability is not None:
         sentences.append(meaning(summary))
-        if summary.next_audit:
-            sentences.append("Its settings: `result.next_audit`.")
+        sentences += [f"`{code}`" for code in advised_settings(summary, in_python=True)]
     elif decisions is not None:
         rows = direction_rows(decisions)
         sentences += [row.sentence for row in rows]
         sentences += [*score_sentences(decisions), label_sentence(decisions)]
     if summary.applicability is None:
         sentences += [*limit_lines(summary), verdict_sentence(summary)]
+    sentences += [f"Note: {one}" for one in notes(summary)]
     # of what is no evidence nobody is listed
     table = cases_table(summary, 0 if decisions is None else MAX_FRAGMENT_CASES)
     return Fragment(

@@ -9,6 +9,7 @@ from fairtransport.inference.rates.law import WORST, format_rate_sentence
 from fairtransport.report.sections import Section
 from fairtransport.report.tables import Cell, Table, columns_of
 from fairtransport.report.text import (
+    AMBIGUOUS,
     DOWN,
     OUTCOME,
     about,
@@ -17,6 +18,7 @@ from fairtransport.report.text import (
     distinct_decimals,
     group_text,
     is_shared,
+    is_telling,
     level,
     loss_name,
     people,
@@ -68,8 +70,6 @@ CANCELS = (
     "Which group that is differs from one kind of people to another, so that differences cancel in "
     "the rates above."
 )
-AMBIGUOUS = frozenset({"yes", "no", "true", "false"})
-"""Levels that say nothing without the name of their column."""
 MAX_LINE_GROUPS = 3
 """Further groups of a feature in the line below its first comparison."""
 MAX_LINE_COLUMNS = 8
@@ -145,8 +145,7 @@ def _level_text(group: Profile) -> str:
     texts = []
     for name, value in group.items():
         text = shorten(value_text(value))
-        alone = isinstance(value, str) and text.lower() not in AMBIGUOUS
-        texts.append(text if alone else f"{shorten(visible(name))} = {text}")
+        texts.append(text if is_telling(value) else f"{shorten(visible(name))} = {text}")
     return ", ".join(texts)
 
 
