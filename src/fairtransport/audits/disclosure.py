@@ -211,7 +211,10 @@ def _loosen(
     room, ends = MOVED_BOUND * at_least * width / own.n, counted.interval
     lower = None if ends.lower is None else max(ends.lower - room, 0.0)
     upper = None if ends.upper is None else min(ends.upper + room, width)
-    loose = replace(counted, interval=Limits(lower, upper))
+    rates = counted.rates
+    if rates is not None:
+        rates = replace(rates, pvalue=None)  # it would be of people where they were not
+    loose = replace(counted, interval=Limits(lower, upper), rates=rates)
     is_due_to_others = (own.applicability is None) != (counted.applicability is None)
     if own.delta is not None:
         is_due_to_others |= own.verdict == "rejected" and upper is not None and upper <= own.delta
@@ -222,7 +225,9 @@ def _loosen(
     if controls is not None:
         # nothing but what the verdict says: the test of all people would be another equation
         controls = replace(controls, exceeds=controls.exceeds or own.verdict == "rejected")
-    return replace(loose, verdict=own.verdict, pvalue=own.pvalue, controls=controls)
+    # no more than the verdict says: levels below α would tell how many people there are
+    pvalue = None if own.pvalue is None else own.alpha if own.pvalue <= own.alpha else 1.0
+    return replace(loose, verdict=own.verdict, pvalue=pvalue, controls=controls)
 
 
 def _width(result: AuditResult) -> float:
