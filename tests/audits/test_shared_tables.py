@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import fairtransport as ft
-from fairtransport.errors import FairtransportError
+from fairtransport.errors import FairtransportError, InputError
 
 
 class Design(NamedTuple):
@@ -160,6 +160,18 @@ def test_beyond_the_verdict_small_cells_change_nothing_about_a_limit(design, tab
 
     assert len(told) == len({verdict for verdict, _ in told})
     assert {pvalue for _, pvalue in told} <= {0.05, 1.0}
+
+
+@pytest.mark.parametrize("queries", [ft.Queries(until_sure=True), ft.Queries(draws=2)])
+def test_few_people_are_not_shared_where_not_everybody_was_asked_once(queries):
+    design = DESIGNS["jobs"]._replace(
+        options={**MODEL, "queries": queries, "levels": {"group": ["a", "b"]}, "delta": 0.01}
+    )
+    result = audit(design, (3, 100, 100, 97))
+    with pytest.raises(InputError, match=r"`share` must be .* 3 of 300 people are among"):
+        result.document(5)
+    assert result.document(3).suppression.at_least == 3
+    assert result.document().n == 300
 
 
 @pytest.mark.slow

@@ -22,6 +22,7 @@ from fairtransport.audits.summarise import (
 )
 from fairtransport.audits.warnings import find_warnings, list_notes
 from fairtransport.documents.audit import CurvePoint, GroupComparison, Limits, RatesFound
+from fairtransport.errors import InputError, param
 from fairtransport.explain import (
     GroupRate,
     Rounding,
@@ -141,7 +142,7 @@ def redact(
 def count_at_largest(result: AuditResult, at_least: int) -> AuditResult | None:
     """Return the audit with the few people of small points counted at the largest point.
 
-    None where there are many such people, or where answers are not known for good.
+    None where there are many such people, or none and answers are not known for good.
 
     Notes
     -----
@@ -153,7 +154,16 @@ def count_at_largest(result: AuditResult, at_least: int) -> AuditResult | None:
     space, record = result.space, result.query_record
     few = are_few(space.counts, at_least)
     hidden = int(space.counts[few].sum())
-    if hidden > MAX_HIDDEN * at_least or not record.once_about_everybody:
+    if hidden > MAX_HIDDEN * at_least:
+        return None
+    if not record.once_about_everybody:
+        if hidden:
+            msg = (
+                f"{param('share')} must be left out where few people are alike in every column and "
+                f"the model was not asked about everybody once: {hidden} of {space.n} people are "
+                f"among fewer than {at_least}"
+            )
+            raise InputError(msg)
         return None
     if hidden == 0:
         return result
