@@ -90,6 +90,37 @@ def test_answers_that_depend_on_the_other_rows_leave_no_verdict(model, size, wra
     assert "by the order or number of the rows" in result.applicability
 
 
+def build_quota():
+    """A model that says yes to the first thirty whom it hears of."""
+    heard = iter(range(10_000))
+    return lambda points: np.array([next(heard) < 30 for _ in range(len(points))], int)
+
+
+def build_follower():
+    """A model that compares each point with the one before, also across calls."""
+    last = [0]
+
+    def follow(points):
+        values = [*last, *points["x"]]
+        last[0] = values[-1]
+        return (np.diff(values) < 0).astype(int)
+
+    return follow
+
+
+def spot_twins(points):
+    """Say yes to a point whose twin is asked about in the same call, before it."""
+    return points.duplicated(["x"]).astype(int).to_numpy()
+
+
+@pytest.mark.parametrize("build", [build_quota, build_follower, lambda: spot_twins])
+@pytest.mark.parametrize("seed", range(3))
+def test_models_that_remember_questions_leave_no_verdict(build, seed):
+    result = ft.audit(PEOPLE, "good", model=build(), sensitive_features="g", delta=0.4, rng=seed)
+    assert result.verdict == "not-applicable"
+    assert "asked a second time" in result.applicability
+
+
 def test_a_model_that_answers_at_random_is_not_asked_again():
     box = ft.access.Function(len, answers_at_random=True)
     assert count_repeats(box, None) == count_repeats(box, 9) == count_repeats(None, 9) == 0

@@ -185,7 +185,7 @@ def test_every_surface_says_what_a_bound_from_draws_is_about():
     assert "statistic of these cases" in both["these"].to_markdown()
     assert "independent random sample" not in both["these"].to_markdown()
     # the label stays where the way of asking is left out
-    shared = both["these"].document(share=5)
+    shared = both["these"].document(share=2)
     assert (shared.questions, shared.about) == (None, "these")
     # a statement about these cases alone has no sampling error
     assert both["these"].lower_bound >= both["population"].lower_bound

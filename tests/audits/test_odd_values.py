@@ -61,6 +61,12 @@ def test_names_of_columns(tmp_path):
         audited(tmp_path / "a.csv")
 
 
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_a_sensitive_column_may_have_an_empty_name(library):
+    people = library({"": GROUP, "x": [1, 2] * 8, "y": LABEL})
+    assert ft.audit(people, "y", model=ones, sensitive_features="", rng=0).n == 16
+
+
 class Plain:
     def predict(self, points):
         return ones(points)

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import fairtransport as ft
-from fairtransport.errors import FairtransportError
+from fairtransport.errors import FairtransportError, InputError
 
 
 class Design(NamedTuple):
@@ -138,6 +138,40 @@ def test_bounds_of_people_who_are_counted_elsewhere_hold(name, n):
 
         assert shared.interval.lower <= result.interval.lower
         assert (shared.interval.upper or np.inf) >= result.interval.upper
+
+
+HARMED = Design(JOBS, {**MODEL, "sensitive_features": ["group", "job"], "delta": 0.1})
+
+
+RATES = DESIGNS["predictions"]._replace(options={"y_pred": "said", "delta": 0.05})
+
+
+@pytest.mark.parametrize(
+    ("design", "table"),
+    [*((HARMED, (many, 0, 260 - many, 0)) for many in (32, 36, 40, 44)), (RATES, (90, 0, 0, 170))],
+)
+def test_beyond_the_verdict_small_cells_change_nothing_about_a_limit(design, table):
+    told = set()
+    for few in ((0, 0), (0, 4), (4, 4)):
+        cells = np.array([0, *few[:1], 0, *few[1:]])
+        cells[2] = 40 - cells.sum()
+        document_of_few = json.loads(document(design, (*(np.array(table) + cells).tolist(),), 5))
+        told.add((document_of_few["verdict"], document_of_few["pvalue"]))
+
+    assert len(told) == len({verdict for verdict, _ in told})
+    assert {pvalue for _, pvalue in told} <= {0.05, 1.0}
+
+
+@pytest.mark.parametrize("queries", [ft.Queries(until_sure=True), ft.Queries(draws=2)])
+def test_few_people_are_not_shared_where_not_everybody_was_asked_once(queries):
+    design = DESIGNS["jobs"]._replace(
+        options={**MODEL, "queries": queries, "levels": {"group": ["a", "b"]}, "delta": 0.01}
+    )
+    result = audit(design, (3, 100, 100, 97))
+    with pytest.raises(InputError, match=r"`share` must be .* 3 of 300 people are among"):
+        result.document(5)
+    assert result.document(3).suppression.at_least == 3
+    assert result.document().n == 300
 
 
 @pytest.mark.slow

@@ -22,6 +22,7 @@ from fairtransport.audits.summarise import (
 )
 from fairtransport.audits.warnings import find_warnings, list_notes
 from fairtransport.documents.audit import CurvePoint, GroupComparison, Limits, RatesFound
+from fairtransport.errors import InputError, param
 from fairtransport.explain import (
     GroupRate,
     Rounding,
@@ -141,7 +142,7 @@ def redact(
 def count_at_largest(result: AuditResult, at_least: int) -> AuditResult | None:
     """Return the audit with the few people of small points counted at the largest point.
 
-    None where there are many such people, or where answers are not known for good.
+    None where there are many such people, or none and answers are not known for good.
 
     Notes
     -----
@@ -153,7 +154,16 @@ def count_at_largest(result: AuditResult, at_least: int) -> AuditResult | None:
     space, record = result.space, result.query_record
     few = are_few(space.counts, at_least)
     hidden = int(space.counts[few].sum())
-    if hidden > MAX_HIDDEN * at_least or not record.once_about_everybody:
+    if hidden > MAX_HIDDEN * at_least:
+        return None
+    if not record.once_about_everybody:
+        if hidden:
+            msg = (
+                f"{param('share')} must be left out where few people are alike in every column and "
+                f"the model was not asked about everybody once: {hidden} of {space.n} people are "
+                f"among fewer than {at_least}"
+            )
+            raise InputError(msg)
         return None
     if hidden == 0:
         return result
@@ -211,7 +221,10 @@ def _loosen(
     room, ends = MOVED_BOUND * at_least * width / own.n, counted.interval
     lower = None if ends.lower is None else max(ends.lower - room, 0.0)
     upper = None if ends.upper is None else min(ends.upper + room, width)
-    loose = replace(counted, interval=Limits(lower, upper))
+    rates = counted.rates
+    if rates is not None:
+        rates = replace(rates, pvalue=None)  # it would be of people where they were not
+    loose = replace(counted, interval=Limits(lower, upper), rates=rates)
     is_due_to_others = (own.applicability is None) != (counted.applicability is None)
     if own.delta is not None:
         is_due_to_others |= own.verdict == "rejected" and upper is not None and upper <= own.delta
@@ -222,7 +235,9 @@ def _loosen(
     if controls is not None:
         # nothing but what the verdict says: the test of all people would be another equation
         controls = replace(controls, exceeds=controls.exceeds or own.verdict == "rejected")
-    return replace(loose, verdict=own.verdict, pvalue=own.pvalue, controls=controls)
+    # no more than the verdict says: levels below α would tell how many people there are
+    pvalue = None if own.pvalue is None else own.alpha if own.pvalue <= own.alpha else 1.0
+    return replace(loose, verdict=own.verdict, pvalue=pvalue, controls=controls)
 
 
 def _width(result: AuditResult) -> float:

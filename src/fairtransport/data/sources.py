@@ -234,7 +234,8 @@ class FrameSource:
                 totals = rows
                 is_wide = len(names) > MAX_PANDAS_KEYS and rows.implementation.is_pandas_like()
                 if not is_wide:
-                    grouped = rows.group_by(*names, drop_null_keys=False)
+                    # an empty name must not be the first
+                    grouped = rows.group_by(*sorted(names, reverse=True), drop_null_keys=False)
                     totals = grouped.agg(nw.col(count).sum(), nw.col(bad).sum())
                 # rows with count 0 are dropped
                 table = collect_frame(totals.filter((nw.col(count) > 0) | (nw.col(bad) > 0)))

@@ -197,8 +197,8 @@ class RatesFound:
         Doc(
             "The p-value of permutation tests of no difference: 20/l if the 20th deal that is at "
             "least as extreme as the sample is deal l, else (g + 1)/2000 for g such deals of 1999 "
-            "(Besag and Clifford); the least over its share of alpha; null if deterministic; "
-            "coarse if shared."
+            "(Besag and Clifford); the least over its share of alpha; null if deterministic, or "
+            "if shared and few people are counted elsewhere; coarse if shared."
         ),
     ]
     pvalue_at_delta: Annotated[
