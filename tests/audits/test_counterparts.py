@@ -70,6 +70,13 @@ def test_the_bound_is_that_of_the_formula(result):
     assert result.attributable.verdict == result.verdict
 
 
+def test_no_surface_tells_a_pvalue_of_the_statistic(result):
+    evidence = result.to_markdown()
+    assert "δ-fairness rejected at level 5 %: δ = 0.02, lower bound" in evidence
+    assert "p<0.0001" not in evidence.replace(" ", "")
+    assert "p<0.0001" not in result.to_markdown(share=5).replace(" ", "")
+
+
 def test_decisions_are_those_of_counterparts(result):
     space, answers = result.space, np.asarray(result.answers.predictions)
     person = {family: at for at, family in enumerate(space.families) if space.counts[at]}
@@ -162,10 +169,10 @@ def test_proxies_show_the_same_gate(result):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (dict(model=None, y_pred="good"), "needs a model to ask"),
-        (dict(budget=0.1), "`budget` must be left out"),
+        (dict(model=None, y_pred="good"), "`model` must be given"),
+        (dict(budget=0.1), "`budget` must be 0"),
         (dict(levels={"sex": ["f", "m"]}), "`levels` must be left out"),
-        (dict(queries=ft.Queries(draws=3)), "`queries.draws` must be left out"),
+        (dict(queries=ft.Queries(draws=3)), "`queries.draws` must be 1"),
         (dict(similarity=ft.similarity.Counterparts(level=0.05)), "at most half of `alpha`"),
         (dict(similarity=ft.similarity.Counterparts(fit_share=0.999)), "`fit_share` must leave"),
         (dict(similarity=ft.similarity.Counterparts(["race"])), "must be those of the audit"),

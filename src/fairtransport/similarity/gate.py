@@ -202,20 +202,24 @@ def _find_blocks(cells: IntArray, units: IntArray, rng: np.random.Generator) -> 
 
 
 def find_detectable_shift(
-    groups: IntArray, columns: int, level: float, per_person: float = 1.0
+    groups: IntArray, cells: IntArray, columns: int, level: float, per_person: float = 1.0
 ) -> float:
     """Return the shift, in standard deviations, that the gate sees in one of many columns.
 
     It is between the smallest group and the others, seen with probability `POWER`; the least
-    p-value of the step-down is at about level / columns, and a number has two scores. Of clusters,
-    the independent units ``per_person`` count instead of people.
+    p-value of the step-down is at about level / columns, and a number has two scores. People whose
+    cell has one group alone tell nothing. Of clusters, the independent units ``per_person`` count
+    instead of people.
     """
     from scipy.optimize import brentq
     from scipy.stats import chi2, ncx2
 
-    counts = np.bincount(groups) * per_person
-    freedom = 2 * (len(counts) - 1)
+    count = int(groups.max()) + 1
+    table = np.zeros((int(cells.max()) + 1, count))
+    np.add.at(table, (cells, groups), per_person)
+    sizes = np.maximum(table.sum(axis=1, keepdims=True), 1e-9)
+    told = (table * (1 - table / sizes)).sum(axis=0)
+    freedom = 2 * (count - 1)
     limit = chi2.isf(level / max(1, columns), freedom)
     size = brentq(lambda value: ncx2.sf(limit, freedom, value) - POWER, 1e-6, 1e4)
-    least, n = counts.min(), counts.sum()
-    return float(np.sqrt(size / (least * (n - least) / n)))
+    return float(np.sqrt(size / max(told.min(), TIE)))

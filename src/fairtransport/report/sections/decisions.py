@@ -407,7 +407,10 @@ def case_text(case: DecisionCase, sensitive: Sequence[str]) -> tuple[str, str]:
         for name, value in case.profile.items()
         if name not in sensitive
     ]
-    other = [value_text(value) for value in case.changes.values()]
+    other = [
+        value_text(value) if name in sensitive else f"{visible(name)} {value_text(value)}"
+        for name, value in case.changes.items()
+    ]
     return ", ".join([*own, *rest]), ", ".join(other)
 
 
