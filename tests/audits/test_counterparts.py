@@ -9,6 +9,7 @@ import fairtransport as ft
 from fairtransport._core.units import Units
 from fairtransport.cli import main
 from fairtransport.errors import FairtransportError
+from fairtransport.report.sections.finding import verdict_line
 
 
 def draw(n=1500, seed=0, shift=13.0):
@@ -68,6 +69,12 @@ def test_the_bound_is_that_of_the_formula(result):
     assert (result.summary.interval.lower, result.summary.interval.upper) == (None, None)
     assert result.attributable.value == result.statistic
     assert result.attributable.verdict == result.verdict
+
+
+def test_no_surface_tells_a_pvalue_of_the_statistic(result):
+    line = verdict_line(result.summary)
+    assert line.startswith("δ-fairness rejected at level 5 %: δ = 0.02, lower bound ")
+    assert "p" not in line.partition("lower bound")[2]
 
 
 def test_decisions_are_those_of_counterparts(result):
@@ -164,10 +171,10 @@ def test_proxies_show_the_same_gate(result):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (dict(model=None, y_pred="good"), "needs a model to ask"),
-        (dict(budget=0.1), "`budget` must be left out"),
+        (dict(model=None, y_pred="good"), "`model` must be given"),
+        (dict(budget=0.1), "`budget` must be 0"),
         (dict(levels={"sex": ["f", "m"]}), "`levels` must be left out"),
-        (dict(queries=ft.Queries(draws=3)), "`queries.draws` must be left out"),
+        (dict(queries=ft.Queries(draws=3)), "`queries.draws` must be 1"),
         (dict(similarity=ft.similarity.Counterparts(level=0.05)), "at most half of `alpha`"),
         (dict(similarity=ft.similarity.Counterparts(fit_share=0.999)), "`fit_share` must leave"),
         (dict(similarity=ft.similarity.Counterparts(["race"])), "must be those of the audit"),

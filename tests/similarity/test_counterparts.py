@@ -237,14 +237,16 @@ def test_groups_of_a_unit_are_dealt_among_units_alike_in_cells():
     assert pairs == {frozenset({4, 5}), frozenset({6, 7})}
 
 
-def test_the_detectable_shift_is_seen_about_as_often_as_it_says():
+@pytest.mark.parametrize("explained", [False, True])
+def test_the_detectable_shift_is_seen_about_as_often_as_it_says(explained):
     rng, seen = np.random.default_rng(0), 0
-    groups = np.arange(300) % 2
-    shift = find_detectable_shift(groups, 5, 0.025)
+    groups, cells = np.arange(300) % 2, np.zeros(300, int)
+    if explained:  # two in three are in cells of one group and tell nothing
+        cells = np.where(np.arange(300) < 100, 2, groups)
+    shift = find_detectable_shift(groups, cells, 5, 0.025)
     for _ in range(100):
         columns = [rng.normal(size=300) + shift * groups * (at == 0) for at in range(5)]
         blocks = [score_column(ColumnKind("x", "number"), one) for one in columns]
-        cells = np.zeros(300, int)
         tests = run_gate(prepare_scores(blocks, cells, None), groups, cells, 999, rng)
         seen += tests[0].pvalue <= 0.025
     assert 65 <= seen <= 92
@@ -268,6 +270,29 @@ def test_the_detectable_shift_is_seen_about_as_often_as_it_says():
 def test_bad_settings_are_refused_in_one_sentence(settings, people, message):
     with pytest.raises(FairtransportError, match=message):
         ft.similarity.Counterparts(["sex"], **settings).fit(people)
+
+
+def test_small_shifts_of_whole_numbers_move_as_many_people_as_they_should():
+    from scipy.stats import poisson
+
+    def draw_counts(seed, n=8000):
+        """Return people whose number of visits is .65 larger, at the same rank, for men."""
+        rng = np.random.default_rng(seed)
+        is_man, rank = rng.random(n) < 0.5, rng.random(n)
+        visits = poisson.ppf(rank, 20 + 0.65 * is_man).astype(int)
+        return pd.DataFrame({"sex": np.where(is_man, "m", "f"), "visits": visits})
+
+    own, moved = counterparts_of(ft.similarity.Counterparts(["sex"]).fit(draw_counts(0)),
+                                 draw_counts(1))  # fmt: skip
+    women = own["sex"] == "f"
+    steps = (moved["visits"] - own["visits"])[women]
+    assert steps.mean() == pytest.approx(0.65, abs=0.25)
+    assert set(steps) >= {0, 1}
+    assert (steps > 0).mean() == pytest.approx(0.65, abs=0.2)
+    # what is recorded in steps of five stays so
+    fives = [one.assign(visits=5 * one["visits"]) for one in (draw_counts(0), draw_counts(1))]
+    _, moved = counterparts_of(ft.similarity.Counterparts(["sex"]).fit(fives[0]), fives[1])
+    assert (moved["visits"] % 5 == 0).all()
 
 
 def test_a_column_of_one_value_cannot_move_and_is_named():

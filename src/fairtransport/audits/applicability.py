@@ -100,10 +100,10 @@ def _closed_gate(result: AuditResult) -> Obstacle | None:
     among = ", ".join(kind.name for kind in model.legitimate)
     return Obstacle(
         Note(
-            "No column was shown to depend on {names}{among}: one by one, they do not reveal it "
-            "better than guessing, as far as {people} held-out people tell. This is not evidence "
-            "of fairness. A shift of a number between groups of {shifts} would have been seen "
-            "with a probability of 80 %.",
+            "No column was shown to depend on {names}{among}: one by one, these columns do not "
+            "reveal it better than guessing, as far as {people} held-out people tell. This is not "
+            "evidence of fairness. A shift of a number between groups of {shifts} would have been "
+            "seen with a probability of 80 %.",
             names=" or ".join(space.sensitive),
             among=f" among people alike in {among}" if among else "",
             people=Count(model.size), shifts=" and ".join(shifts),

@@ -106,20 +106,16 @@ def check_counterparts(settings: AuditSettings, access: Access) -> None:
     if not isinstance(similarity, Counterparts):
         return
     rules = (
-        (access.box is None, param("model"), "a model to ask, got predictions"),
-        (settings.levels is not None, param("levels"), None),
-        (settings.together is not None, param("together"), None),
-        (settings.targets is not None, param("targets"), None),
-        (settings.budget > 0, param("budget"), None),
-        (settings.sample_weight is not None, param("sample_weight"), None),
-        (settings.queries.until_sure, param("queries.until_sure"), None),
-        (settings.queries.draws > 1, param("queries.draws"), None),
-        (
-            access.answers_at_random is True,
-            param("model"),
-            "a model that does not answer at random",
-        ),
-        (settings.method != "finite-sample", param("method"), "the method 'finite-sample'"),
+        (access.box is None, "model", "be given", "predictions"),
+        (settings.levels is not None, "levels", "be left out", "it"),
+        (settings.together is not None, "together", "be left out", "it"),
+        (settings.targets is not None, "targets", "be left out", "it"),
+        (settings.budget > 0, "budget", "be 0", f"{settings.budget:g}"),
+        (settings.sample_weight is not None, "sample_weight", "be left out", "it"),
+        (settings.queries.until_sure, "queries.until_sure", "be left out", "it"),
+        (settings.queries.draws > 1, "queries.draws", "be 1", f"{settings.queries.draws}"),
+        (access.answers_at_random is True, "model", "always answer alike", "one that does not"),
+        (settings.method != "finite-sample", "method", "be 'finite-sample'", settings.method),
     )
     level = similarity.model_.level if similarity.is_fitted else similarity.level
     if level is not None and level > settings.alpha / 2 + ROUNDING:
@@ -128,12 +124,9 @@ def check_counterparts(settings: AuditSettings, access: Access) -> None:
             f"{settings.alpha / 2:g}, got {level:g}"
         )
         raise InputError(msg)
-    for is_broken, name, requirement in rules:
-        if is_broken and requirement is not None:
-            msg = f"the similarity 'counterparts' needs {requirement}, as {name}"
-            raise InputError(msg)
+    for is_broken, name, rule, value in rules:
         if is_broken:
-            msg = f"{name} must be left out with the similarity 'counterparts', got it"
+            msg = f"{param(name)} must {rule} with the similarity 'counterparts', got {value}"
             raise InputError(msg)
 
 

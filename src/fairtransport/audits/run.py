@@ -90,7 +90,9 @@ def fit_on_holdout(
         fitting, audited = (_take_units(space, part) for part in parts)
     min_people = MIN_GROUP_PEOPLE if isinstance(similarity, Counterparts) else 1
     if min(fitting.n, audited.n) < min_people:
-        some = "some people" if min_people == 1 else f"at least {min_people} people"
+        some = "some people"
+        if min_people > 1:
+            some = f"at least {min_people} people each"
         msg = (
             f"{param(name)} must leave {some} to fit on and to audit, got "
             f"{share:g} of {space.n} people"

@@ -337,7 +337,8 @@ def _numbers(summary: AuditSummary) -> Table:
     """Return the figures below the verdict, name by name."""
     provenance, name = summary.provenance, "Interval of R" if summary.rates else "Interval"
     interval = {name: f"{interval_words(summary)} at level {level(1 - summary.alpha)}"}
-    if summary.applicability is not None:  # of what is no evidence
+    # of what is no evidence, or has no ends
+    if summary.applicability is not None or summary.target_scope == "counterparts":
         interval = {}
     rows = {"FaiTH statistic": decimal(summary.statistic)}
     if summary.rates is not None:

@@ -35,6 +35,7 @@ MIN_LEVEL_PEOPLE = 5
 MAX_SCORED_LEVELS = 40
 """Of more levels, the most frequent have scores of their own."""
 MAX_DECIMALS = 6
+MAX_WHOLE = 2.0**53
 FIFTHS = (0.2, 0.4, 0.6, 0.8)
 KNOTS = (0.1, 0.3, 0.5, 0.7, 0.9)
 HASH_FACTOR = 1_000_003
@@ -51,6 +52,8 @@ class ColumnKind:
     levels: tuple[Value, ...] = ()
     is_date: bool = False
     decimals: int = 12
+    step: float = 0.0
+    """Numbers are multiples of it; 0 where they have none."""
 
     @property
     def size(self) -> int:
@@ -119,9 +122,7 @@ def read_kind(name: str, column: CodedColumn, *, is_ordered: bool) -> ColumnKind
         return ColumnKind(name, "levels", tuple(values))
     if len(values) <= MAX_ORDERED_NUMBERS:
         return ColumnKind(name, "ordered", tuple(values))
-    if is_date:
-        return ColumnKind(name, "number", (values[0],), is_date=True, decimals=0)
-    numbers = levels.astype(np.float64)
+    numbers = _level_numbers(levels, is_date=is_date)
     decimals = next(
         (
             count for count in range(MAX_DECIMALS)
@@ -129,7 +130,18 @@ def read_kind(name: str, column: CodedColumn, *, is_ordered: bool) -> ColumnKind
         ),
         12,
     )  # fmt: skip
-    return ColumnKind(name, "number", decimals=decimals)
+    return ColumnKind(
+        name, "number", (values[0],) if is_date else (), is_date=is_date, decimals=decimals,
+        step=_find_step(numbers, decimals),
+    )  # fmt: skip
+
+
+def _find_step(numbers: FloatArray, decimals: int) -> float:
+    """Return the largest step that numbers of few decimals are multiples of, else 0."""
+    scaled = np.abs(numbers) * 10.0**decimals
+    if decimals >= MAX_DECIMALS or scaled.max() > MAX_WHOLE:
+        return 0.0
+    return float(np.gcd.reduce(np.round(scaled).astype(np.int64)) / 10**decimals)
 
 
 def _level_numbers(levels: Values, *, is_date: bool) -> FloatArray:

@@ -37,7 +37,10 @@ CONVERGED = 1e-6
 
 
 class Uniforms(NamedTuple):
-    """People's own uniform numbers: for the rank inside a tie, the new level, and who moves."""
+    """People's own uniform numbers: for the rank inside a tie, the new level, and who moves.
+
+    Who keeps a level needs no new one: that number is a number's rank inside a tie.
+    """
 
     tie: FloatArray
     level: FloatArray
@@ -172,7 +175,13 @@ class LevelMap:
 
 
 class NumberMap:
-    """The move of a number: the residual of a regression keeps its rank."""
+    """The move of a number: the residual of a regression keeps its rank.
+
+    Notes
+    -----
+    Numbers on a grid are spread evenly over a step, by people's own uniforms, and rounded again
+    after the move: a shift of .3 steps moves three in ten people by one.
+    """
 
     def __init__(
         self, kind: ColumnKind, values: ColumnValues, groups: IntArray, count: int,
@@ -180,7 +189,7 @@ class NumberMap:
     ) -> None:  # fmt: skip
         there = ~np.isnan(values)
         known, groups, inside = values[there], groups[there], _take(people, given, there)
-        self.count, self.decimals = count, kind.decimals
+        self.count, self.decimals, self.step = count, kind.decimals, kind.step
         numbers, counts = np.unique(known, return_counts=True)
         most = counts.argmax()
         self.mode = numbers[most] if counts[most] >= MIN_MODE_SHARE * len(known) else np.nan
@@ -204,6 +213,8 @@ class NumberMap:
                     self._cross(groups, rows), residuals, INTERACTION_RIDGE
                 )  # fmt: skip
             rest = rest - self._centre(groups, rows)
+        # equal numbers have ranks of their own
+        rest = rest + self.step * (np.random.default_rng(0).random(len(rest)) - 0.5)
         self.rest = [_sort_or_zero(rest[groups == group]) for group in range(count)]
         bins = int(np.clip(min(map(len, self.rest)) // BIN_PEOPLE, 1, MAX_BINS))
         self.knots = np.array(
@@ -266,14 +277,17 @@ class NumberMap:
                 is_mode.astype(np.int64), own_law, other_law, uniforms, is_ordered=False
             )
             becomes_mode = np.where(uniforms.goes < move.share, codes == 1, is_mode)
-        before = values - self._centre_in(move.source, own, rows)
+        spread = values + self.step * (uniforms.level - 0.5)
+        before = spread - self._centre_in(move.source, own, rows)
         centre = self._centre_in(move.target, other, rows)
         knots = self.knots[move.source]
         shifted = centre + before + np.interp(before, knots, self.knots[move.target] - knots)
-        shifted = values + move.share * (shifted - values)
+        shifted = spread + move.share * (shifted - spread)
         drawn = centre + np.quantile(self.rest[move.target], uniforms.level)
         shifted = np.where(is_mode, drawn, shifted)
         lowest, highest = np.fmin(values, self.lowest), np.fmax(values, self.highest)
+        if self.step:
+            shifted = self.step * np.round(shifted / self.step)
         shifted = np.round(np.clip(shifted, lowest, highest), self.decimals)
         shifted = np.where(becomes_mode, self.mode, shifted)
         # who had the dominant number and keeps it has no other

@@ -94,9 +94,7 @@ class CounterpartModel:
             for row in self._run_gate(feature, place)
         )
         self.detectable_shift = {
-            feature: find_detectable_shift(
-                codes[codes >= 0], len(self.movable), level / len(self.groups), per_person
-            )
+            feature: self._find_detectable_shift(codes, per_person)
             for feature, codes in self.codes.items()
         }
         self.tied: dict[tuple[str, str], tuple[ColumnKind, ...]] = {}
@@ -195,6 +193,16 @@ class CounterpartModel:
                     share=excess / test.statistic if moves else 0.0, is_exact=is_exact,
                 )  # fmt: skip
         return [tests[name] for name in self.movable]
+
+    def _find_detectable_shift(self, codes: IntArray, per_person: float) -> float:
+        """Return the shift of a number that is seen among people alike in what may count."""
+        there = codes >= 0
+        people = {name: values[there] for name, values in self.people.items()}
+        cells, _ = find_cells(self.legitimate, people, there.sum(), MIN_CELL_SIZE, ALIKE_SIZE)
+        level = self.level / len(self.groups)
+        return find_detectable_shift(
+            codes[there], cells, len(self.movable), level, per_person
+        )  # fmt: skip
 
     def _score(
         self, name: str, people: People, design: FloatArray | None, *, interacts: bool

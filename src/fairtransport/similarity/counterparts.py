@@ -264,7 +264,7 @@ class Counterparts(BaseSimilarity):
         Examples
         --------
         >>> counterparts.explain(people.head(1))
-        'The same person as typically recorded with sex f: height 180 → 168; all else equal.'
+        'The same person as typically recorded with sex f: height 180 → 169; all else equal.'
         """
         self.check_fitted()
         if isinstance(person, Mapping):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from fairtransport._core.validation import FloatArray, IntArray
 
-    GroupCodes = NDArray[np.int8]
+    GroupCodes = NDArray[np.int16]
     """Groups as single bytes."""
 
 MAX_SHUFFLED_CODES = 100_000_000
@@ -99,11 +99,11 @@ def run_gate(
     count = int(groups.max()) + 1
     sizes = np.diff(scores.ends, prepend=0)
     freedom = np.maximum(1, sizes * (count - 1))
-    observed = _statistics(scores, groups[None, :].astype(np.int8), count)[0]
+    observed = _statistics(scores, groups[None, :].astype(np.int16), count)[0]
     shuffled = np.vstack(
         [
             _statistics(scores, part, count)
-            for part in _shuffle_groups(groups.astype(np.int8), cells, draws, rng, units)
+            for part in _shuffle_groups(groups.astype(np.int16), cells, draws, rng, units)
         ]
     )
     nominal, nominal_shuffled = chi2.logsf(observed, freedom), chi2.logsf(shuffled, freedom)
@@ -165,7 +165,7 @@ def _shuffle_groups(
     step = max(1, MAX_SHUFFLED_CODES // len(groups))
     for first in range(0, draws, step):
         size = min(step, draws - first)
-        codes = np.empty((size, len(groups)), np.int8)
+        codes = np.empty((size, len(groups)), np.int16)
         for start, end in pairwise(bounds):
             inside = ordered[start:end]
             if (inside == inside[0]).all():
@@ -202,20 +202,24 @@ def _find_blocks(cells: IntArray, units: IntArray, rng: np.random.Generator) -> 
 
 
 def find_detectable_shift(
-    groups: IntArray, columns: int, level: float, per_person: float = 1.0
+    groups: IntArray, cells: IntArray, columns: int, level: float, per_person: float = 1.0
 ) -> float:
     """Return the shift, in standard deviations, that the gate sees in one of many columns.
 
     It is between the smallest group and the others, seen with probability `POWER`; the least
-    p-value of the step-down is at about level / columns, and a number has two scores. Of clusters,
-    the independent units ``per_person`` count instead of people.
+    p-value of the step-down is at about level / columns, and a number has two scores. People whose
+    cell has one group alone tell nothing. Of clusters, the independent units ``per_person`` count
+    instead of people.
     """
     from scipy.optimize import brentq
     from scipy.stats import chi2, ncx2
 
-    counts = np.bincount(groups) * per_person
-    freedom = 2 * (len(counts) - 1)
+    count = int(groups.max()) + 1
+    table = np.zeros((int(cells.max()) + 1, count))
+    np.add.at(table, (cells, groups), per_person)
+    sizes = np.maximum(table.sum(axis=1, keepdims=True), 1e-9)
+    told = (table * (1 - table / sizes)).sum(axis=0)
+    freedom = 2 * (count - 1)
     limit = chi2.isf(level / max(1, columns), freedom)
     size = brentq(lambda value: ncx2.sf(limit, freedom, value) - POWER, 1e-6, 1e4)
-    least, n = counts.min(), counts.sum()
-    return float(np.sqrt(size / (least * (n - least) / n)))
+    return float(np.sqrt(size / max(told.min(), TIE)))

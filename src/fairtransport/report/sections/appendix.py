@@ -82,12 +82,12 @@ METHOD = Section(
 
 GLOSSARY = {
     "Worse off": (
-        "Gets an unfavourable decision, and would get the favourable one if only their recorded "
-        "sensitive features were different."
+        "Gets an unfavourable decision, and would get the favourable one as somebody they are "
+        "compared with."
     ),
     "Better off": (
-        "Gets the favourable decision, and would get an unfavourable one if only their recorded "
-        "sensitive features were different."
+        "Gets the favourable decision, and would get an unfavourable one as somebody they are "
+        "compared with."
     ),
     "Limit, δ": (
         "The largest value of the statistic that is tolerated. With 0-1 loss it is a share of "

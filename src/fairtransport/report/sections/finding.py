@@ -170,9 +170,10 @@ def verdict_line(summary: AuditSummary) -> str:
         "lower": f"lower bound {bound(summary.lower_bound, DOWN)}",
         "upper": upper if summary.upper_bound is None else f"upper bound {upper}",
         # without blanks, at which a line would be broken
-        "pvalue": pvalue(summary.pvalue or 0.0).replace(" ", ""),
+        "pvalue": "" if summary.pvalue is None else pvalue(summary.pvalue).replace(" ", ""),
     }
-    evidence = ", ".join([f"δ = {summary.delta:g}", *(figures[name] for name in row.figures)])
+    shown = [figures[name] for name in row.figures if figures[name]]
+    evidence = ", ".join([f"δ = {summary.delta:g}", *shown])
     if summary.is_about_these:
         evidence += ", about these cases only"
     return f"{row.formal} at level {level(summary.alpha)}: {evidence}."
