@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 FEW = 0.05
 """If no larger share of people has a comparable person of another group, there is hardly anything
 to see; a rejection stands all the same."""
+MANY_VALUES = 10
+"""Columns of words with more values leave few people alike."""
 LITTLE = 0.01
 """If no larger share of the features' variance is left, a learned distance tells nobody apart."""
 FIRST_BUDGET = 0.05
@@ -243,16 +245,16 @@ def _lonely(result: AuditResult) -> Obstacle | None:
         "Only {people} of {n} people have" if people else "Nobody has", people=people, n=space.n
     )
     reason = Note(
-        "{who} anyone to be compared with, that is someone comparable with another {names}.",
+        "{who} anyone to be compared with: somebody of another {names} who is alike.",
         who=who, names=" or ".join(space.sensitive),
     )  # fmt: skip
     return Obstacle(reason, _more_company(result))
 
 
 def _beyond_reach(result: AuditResult) -> Obstacle | None:
-    """Return the obstacle of a certificate that every model would get."""
+    """Return the obstacle of a limit that no model could exceed."""
     reason = why_beyond_reach(result)
-    if reason is None or result.bounds_verdict != "certified":
+    if reason is None or result.bounds_verdict == "rejected":
         return None
     share = " With 0-1 loss δ is a share of people: 0.02 is 2 in 100."
     return Obstacle(
@@ -360,28 +362,26 @@ def _more_company(result: AuditResult) -> str:
     if not result.similarity.moves_only_to_twins:
         return "Take a `budget` above 0, or a similarity that lets sensitive features change."
     exact = getattr(result.similarity, "exact", ())
-    matched = [name for name in space.profile if name not in space.sensitive or name in exact]
-    telling = [
-        name for name in matched
-        if _count_accompanied(space, [one for one in matched if one != name]) > FEW * space.n
-    ]  # fmt: skip
-    apart = f"Without {' or '.join(telling)} more would. " if telling else ""
-    # what is everybody's own value says who they are, and cutting it says nothing
-    numbers = [
-        name for name in matched
-        if is_numeric(space.columns[name].levels) and len(space.columns[name].levels) < space.n
-    ]  # fmt: skip
-    binning = f", cut numbers ({', '.join(numbers)}) with `bins`" if numbers else ""
-    ask = "" if space.has_twins else ", or give a `model` to ask: then everybody has twins"
-    return f"{apart}Name in `features` what should be the same{binning}{ask}."
-
-
-def _count_accompanied(space: SampleSpace, matched: Sequence[str]) -> int:
-    """Return how many people have someone who differs from them in sensitive features alone."""
-    rows = space.observed
-    block = space.groups((*matched, *label_columns(space)))[rows]
-    kinds = np.unique(np.column_stack([block, space.sensitive_groups[rows]]), axis=0)
-    return int(space.counts[rows][np.bincount(kinds[:, 0])[block] > 1].sum())
+    levels = {
+        name: space.columns[name].levels
+        for name in space.profile if name not in space.sensitive or name in exact
+    }  # fmt: skip
+    ids = [name for name, values in levels.items()
+           if len(values) == space.n and values.dtype.kind != "f"]  # fmt: skip
+    many = {name: len(values) for name, values in levels.items()
+            if name not in ids and (is_numeric(values) or len(values) > MANY_VALUES)}  # fmt: skip
+    advice = []
+    if many:
+        counts = ", ".join(f"{name} has {count} values" for name, count in many.items())
+        advice.append(f"Cut numbers into groups with `bins`, and merge rare values: {counts}.")
+    named = f" ({', '.join(ids)})" if ids else ""
+    advice.append(
+        f"Leave ids and dates{named} out of `features`, but no column that the decision may rest "
+        "on: what is left out can look like a difference between groups."
+    )
+    if not space.has_twins:
+        advice.append("Or give a `model` to ask: then everybody is compared with themselves.")
+    return " ".join(advice)
 
 
 def counterpart_settings(space: SampleSpace) -> dict[str, Any] | None:

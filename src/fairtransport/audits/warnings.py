@@ -9,8 +9,8 @@ import numpy as np
 from fairtransport._core.notes import Count, Figure, Mean, Note, Wording
 from fairtransport._core.validation import short_repr
 from fairtransport.audits.alternatives import describe_alternatives
-from fairtransport.audits.applicability import answers_ignore_group, why_beyond_reach
-from fairtransport.audits.rates import is_about_rates, is_bounded_by_rates
+from fairtransport.audits.applicability import answers_ignore_group
+from fairtransport.audits.rates import is_about_rates
 from fairtransport.documents.audit import WHY_STOPPED, SampledUnits
 from fairtransport.similarity.base import BaseSimilarity, is_numeric
 
@@ -43,9 +43,6 @@ def find_warnings(result: AuditResult) -> Iterator[str]:
     units = SampledUnits.of(space.units)
     if units is not None:
         yield units.in_words
-    beyond_reach = why_beyond_reach(result)
-    if beyond_reach is not None and result.bounds_verdict == "inconclusive":
-        yield beyond_reach
     yield from _no_errors(result)
     yield from result.answers.notes
     if isinstance(result.similarity, BaseSimilarity):
@@ -228,16 +225,12 @@ def _asking(result: AuditResult) -> Iterator[str]:
 
 def _answers(result: AuditResult) -> Iterator[str]:
     """Say what bounds are about where predictions were given, and what differing answers do."""
-    if is_bounded_by_rates(result):
-        yield (
-            "Bounds, p-values and verdict are about rates among people alike (R). The FaiTH "
-            "statistic of the report describes these people alone and may be larger."
-        )
-    elif is_about_rates(result):
-        yield (
-            "Answers were declared to be a function of the audited columns: bounds, p-values and "
-            "verdict are about the statistic, and hold only if that is so."
-        )
+    if is_about_rates(result):
+        if result.settings.deterministic:
+            yield (
+                "Answers were declared to be a function of the audited columns: bounds, p-values "
+                "and verdict are about the statistic, and hold only if that is so."
+            )
     elif result.answers_differ:
         yield Note(
             "Some profiles have several predictions (the features do not tell these people "

@@ -112,9 +112,9 @@ def audit(
 def _print_failure(result: AuditResult) -> None:
     """Print the verdict that fails in a line, where nothing else is printed."""
     from fairtransport.report.console import print_note
-    from fairtransport.report.sections.finding import verdict_sentence
+    from fairtransport.report.sections.decisions import verdict_with_finding
 
-    print_note(verdict_sentence(result.headline), error=True)
+    print_note(f"{verdict_with_finding(result.headline)}.", error=True)
 
 
 def _print_missing_delta(message: str, fail_on: FailOn | None) -> None:
