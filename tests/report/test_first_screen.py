@@ -143,7 +143,7 @@ def test_people_are_listed_with_who_they_would_have_to_be():
 
     assert titles == [
         "People", "Who they are", "Decision", "As someone who is", "Effect", "True label 0",
-        "Someone like this in your file",
+        "Alternative is in your file",
     ]  # fmt: skip
     assert rows[0][0] == "46"
     assert rows[0][1].startswith("race African-American, sex Male, age_cat Greater than 45")

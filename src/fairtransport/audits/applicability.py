@@ -10,7 +10,7 @@ import numpy as np
 from fairtransport._core.notes import Count, Figure, Mean, Note
 from fairtransport._core.validation import short_repr
 from fairtransport.access.oracle import TOLERANCE
-from fairtransport.audits.rates import why_untestable
+from fairtransport.audits.rates import is_about_rates, why_untestable
 from fairtransport.geometry.geometry import are_all_alike, reaches_other
 from fairtransport.similarity.base import is_numeric, label_columns
 from fairtransport.similarity.counterparts import Counterparts
@@ -102,9 +102,9 @@ def _closed_gate(result: AuditResult) -> Obstacle | None:
     return Obstacle(
         Note(
             "No column was shown to depend on {names}{among}: one by one, they do not reveal it "
-            "better than guessing, as far as {people} held-out people tell. This is not evidence "
-            "of fairness. A shift of a number between groups of {shifts} would have been seen "
-            "with a probability of 80 %.",
+            "better than guessing, judged by {people} people set aside for this. This is not "
+            "evidence of fairness. A shift of a number between groups of {shifts} would have been "
+            "seen with a probability of 80 %.",
             names=" or ".join(space.sensitive),
             among=f" among people alike in {among}" if among else "",
             people=Count(model.size), shifts=" and ".join(shifts),
@@ -252,9 +252,10 @@ def _lonely(result: AuditResult) -> Obstacle | None:
 
 
 def _beyond_reach(result: AuditResult) -> Obstacle | None:
-    """Return the obstacle of a limit that no model could exceed."""
+    """Return the obstacle of a certificate that all would get, or of none where none is given."""
     reason = why_beyond_reach(result)
-    if reason is None or result.bounds_verdict == "rejected":
+    is_never_certified = result.bounds_verdict == "inconclusive" and is_about_rates(result)
+    if reason is None or not (result.bounds_verdict == "certified" or is_never_certified):
         return None
     share = " With 0-1 loss δ is a share of people: 0.02 is 2 in 100."
     return Obstacle(

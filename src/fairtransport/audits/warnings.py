@@ -9,8 +9,8 @@ import numpy as np
 from fairtransport._core.notes import Count, Figure, Mean, Note, Wording
 from fairtransport._core.validation import short_repr
 from fairtransport.audits.alternatives import describe_alternatives
-from fairtransport.audits.applicability import answers_ignore_group
-from fairtransport.audits.rates import is_about_rates
+from fairtransport.audits.applicability import answers_ignore_group, why_beyond_reach
+from fairtransport.audits.rates import is_about_rates, is_bounded_by_rates
 from fairtransport.documents.audit import WHY_STOPPED, SampledUnits
 from fairtransport.similarity.base import BaseSimilarity, is_numeric
 
@@ -43,6 +43,10 @@ def find_warnings(result: AuditResult) -> Iterator[str]:
     units = SampledUnits.of(space.units)
     if units is not None:
         yield units.in_words
+    beyond_reach = why_beyond_reach(result)
+    is_open = result.bounds_verdict == "inconclusive" and not is_about_rates(result)
+    if beyond_reach is not None and is_open:
+        yield beyond_reach
     yield from _no_errors(result)
     yield from result.answers.notes
     if isinstance(result.similarity, BaseSimilarity):
@@ -80,6 +84,16 @@ def find_warnings(result: AuditResult) -> Iterator[str]:
             "features moves are free, and there are no others.",
             budget=result.problem.budget,
         )
+
+
+def rates_notes(result: AuditResult) -> tuple[str, ...]:
+    """Return what bounds are about, where the statistic stands beside them in one table."""
+    if not is_bounded_by_rates(result):
+        return ()
+    return (
+        "Bounds, p-values and verdict are about rates among people alike (R). The FaiTH statistic "
+        "of the report describes these people alone and may be larger.",
+    )
 
 
 def _no_errors(result: AuditResult) -> Iterator[str]:
@@ -163,7 +177,8 @@ def _alternatives(result: AuditResult) -> Iterator[str]:
     yield Note(
         "Each person is compared with {count} alternatives, and the worst counts: the more there "
         "are, the larger is the statistic ({statistic:.4f}), even where answers differ by chance "
-        "alone. As one random alternative the mean loss would change by {change:.4f}. `levels` "
+        "alone. With one alternative picked at random the mean loss would change by "
+        "{change:.4f}. `levels` "
         "restricts the alternatives.",
         count=count, statistic=Mean(result.statistic), change=Mean(risk - result.baseline_risk),
     )  # fmt: skip

@@ -401,8 +401,8 @@ def _members_table(summary: FamilySummary) -> Table:
     table = Table()
     table.add_column("audit", overflow="fold")
     for name in ("people", "change", "statistic", "interval", "δ", "p,\nadjusted"):
-        table.add_column(name, justify="right")
-    table.add_column("verdict", no_wrap=True)
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("verdict")
     for one in summary.members:
         table.add_row(*_cells(one))
     return table
@@ -416,7 +416,7 @@ def _cells(one: Member) -> list[Text]:
         NONE if one.delta is None else f"{one.delta:g}", short_pvalue(one.pvalue_adjusted),
     ]  # fmt: skip
     colour = VERDICTS[one.verdict].colour
-    return [*map(line, texts), line((one.verdict or "untested", colour))]
+    return [*map(line, texts), line((VERDICTS[one.verdict].phrase, colour))]
 
 
 MIN_NAME_CHARACTERS = 6

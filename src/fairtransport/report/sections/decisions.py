@@ -733,7 +733,9 @@ def favourable_hint(decisions: Decisions) -> str | None:
 def not_said(summary: AuditSummary) -> list[str]:
     """Return what a reader must not take from the first screen; the last is what it rests on."""
     features = alternatives_text(summary.provenance.sensitive)
-    valid = f"It holds only if {holds_if(summary)}."
+    valid = (
+        f"The figures and the verdict hold only if {holds_if(summary)}.{_sample_example(summary)}"
+    )
     if summary.applicability is not None:
         whose = "model is" if summary.queried != 0 else "decisions are"
         return [
@@ -745,6 +747,16 @@ def not_said(summary: AuditSummary) -> list[str]:
     if summary.target_scope == "counterparts":
         proxies = f"What {features} causes: counterparts are statistical, and nothing is certified."
     return ["Why decisions differ, or that equal decisions would be fair.", proxies, valid]
+
+
+def _sample_example(summary: AuditSummary) -> str:
+    """Return what a random sample is, and what is left without one."""
+    if summary.is_about_these or summary.units is not None:
+        return ""
+    return (
+        " For example: drawn by lot from all cases of a year. If not, the counts still describe "
+        "these people, but intervals and verdict may be wrong."
+    )
 
 
 def not_said_text(summary: AuditSummary) -> str:
@@ -769,7 +781,7 @@ def cases_table(summary: AuditSummary, most: int | None = None) -> Table:
     titles = ["People", "Who they are", word.capitalize(), "As someone who is"]
     titles += ["Effect"] * has_effect
     label_title = f"True label {label_text(best)}"
-    titles += [label_title] * has_labels + ["Someone like this in your file"]
+    titles += [label_title] * has_labels + ["Alternative is in your file"]
 
     def row(case: DecisionCase) -> tuple[Cell, ...]:
         """Return one group's cells."""

@@ -278,13 +278,13 @@ def worst_case(summary: AuditSummary) -> str:
     what, near = mean_loss_text(summary), about(summary)
     if summary.questions is not None and summary.questions.stopped is not None:
         what = f"among the {summary.n:,} people asked about, {what}"
-    what = f"{what[:1].upper()}{what[1:]}"
     if summary.statistic > 0:
         go, most = ("rise", "at most") if is_outcome(summary) else ("go", "at worst")
         return (
-            f"{what} would {go} from {near}{before} to {near}{after} {most}: {worst_swap(summary)}"
-            f"{_random_swap(summary)}."
+            f"Thought experiment: {what} would {go} from {near}{before} to {near}{after} {most}, "
+            f"{worst_swap(summary)}{_random_swap(summary)}."
         )
+    what = f"{what[:1].upper()}{what[1:]}"
     swapped = "if people were swapped with similar people"
     if near:
         return f"{what} would stay at {near}{before} {swapped}."
