@@ -30,7 +30,7 @@ from fairtransport.report.sections.decisions import (
     label_text,
     limit_lines,
     score_sentences,
-    verdict_finding,
+    verdict_with_finding,
 )
 from fairtransport.report.sections.finding import meaning, verdict_title
 from fairtransport.report.sections.groups import rate_table
@@ -415,7 +415,7 @@ class ResultViews:
             lead = headline(summary) or meaning(summary)
         is_known = summary.applicability is None
         return Finding(
-            title=": ".join(filter(None, (verdict_title(summary), verdict_finding(summary)))),
+            title=verdict_with_finding(summary),
             verdict=summary.verdict,
             n=result.n,
             lead=lead,

@@ -90,10 +90,11 @@ def rates_notes(result: AuditResult) -> tuple[str, ...]:
     """Return what bounds are about, where the statistic stands beside them in one table."""
     if not is_bounded_by_rates(result):
         return ()
-    return (
+    note = (
         "Bounds, p-values and verdict are about rates among people alike (R). The FaiTH statistic "
-        "of the report describes these people alone and may be larger.",
+        "of the report describes these people alone and may be larger."
     )
+    return (note,)
 
 
 def _no_errors(result: AuditResult) -> Iterator[str]:

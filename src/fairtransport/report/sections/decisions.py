@@ -355,8 +355,8 @@ def alternatives_sentence(decisions: Decisions) -> str | None:
     if decisions.scores is not None:
         return f"Everyone was compared with {count:,} versions of themselves."
     return (
-        f"{percent(decisions.changed.share)} change in at least one of {count:,} versions of the "
-        f"person, {percent(share)} in one picked at random."
+        f"{percent(decisions.changed.share)} get another decision in at least one of {count:,} "
+        f"versions of themselves, {percent(share)} in a random one."
     )
 
 
@@ -514,10 +514,8 @@ def verdict_finding(summary: AuditSummary) -> str | None:
 
 
 def verdict_with_finding(summary: AuditSummary) -> str:
-    """Return the verdict's title with what it comes from, as a line begins."""
+    """Return the verdict's title with what it comes from."""
     title, finding = verdict_title(summary), verdict_finding(summary)
-    if summary.applicability is not None:
-        finding = summary.applicability.rstrip(".")
     return title if finding is None else f"{title}: {finding}"
 
 
@@ -561,7 +559,7 @@ def group_heading(decisions: Decisions) -> str:
         return "Whose decision would change"
     if len(decisions.changes) == BOTH_WAYS:
         first = rows[0]
-        who = f"the {people(worse.people)} with {first.decision} who would get {first.alternative}"
+        who = f"the {people(worse.people)} with {first.own} who would get {first.other}"
         return f"Who is worse off: {who}"
     return f"Who is worse off: {people(worse.people)} people"
 
@@ -733,9 +731,7 @@ def favourable_hint(decisions: Decisions) -> str | None:
 def not_said(summary: AuditSummary) -> list[str]:
     """Return what a reader must not take from the first screen; the last is what it rests on."""
     features = alternatives_text(summary.provenance.sensitive)
-    valid = (
-        f"The figures and the verdict hold only if {holds_if(summary)}.{_sample_example(summary)}"
-    )
+    valid = f"Intervals and verdict hold only if {holds_if(summary)}.{_sample_example(summary)}"
     if summary.applicability is not None:
         whose = "model is" if summary.queried != 0 else "decisions are"
         return [
@@ -754,8 +750,8 @@ def _sample_example(summary: AuditSummary) -> str:
     if summary.is_about_these or summary.units is not None:
         return ""
     return (
-        " For example: drawn by lot from all cases of a year. If not, the counts still describe "
-        "these people, but intervals and verdict may be wrong."
+        " For example: drawn by lot from all cases of a year. If not, the counts describe these "
+        "people and say nothing about others."
     )
 
 

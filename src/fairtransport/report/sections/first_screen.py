@@ -32,6 +32,7 @@ from fairtransport.report.sections.decisions import (
     score_sentences,
     verdict_finding,
     verdict_note,
+    verdict_with_finding,
 )
 from fairtransport.report.sections.finding import (
     comparable_sentence,
@@ -177,11 +178,10 @@ def lead(summary: AuditSummary) -> str:
 
 
 def confidence_text(summary: AuditSummary) -> str:
-    """Return what the verdict comes from and how sure it is, or that there is none."""
-    sure = "no verdict"
+    """Return how sure the verdict is, or that there is none."""
     if VERDICTS[summary.verdict].decides:
-        sure = f"{confidence(summary)} confidence"
-    return " · ".join(filter(None, [verdict_finding(summary), sure]))
+        return f"{confidence(summary)} confidence"
+    return "no verdict"
 
 
 def verdict_notes(summary: AuditSummary) -> list[str]:
@@ -219,6 +219,7 @@ def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
         "title": verdict_title(summary),
         "css_class": row.css_class,
         "glyph": row.glyph,
+        "finding": verdict_finding(summary),
         "sure": confidence_text(summary),
         "lead": lead(summary),
         "verdict_notes": verdict_notes(summary),
@@ -267,7 +268,7 @@ def audit_fragment(summary: AuditSummary) -> Fragment:
     table = cases_table(summary, 0 if decisions is None else MAX_FRAGMENT_CASES)
     return Fragment(
         colour=VERDICTS[summary.verdict].line_colour,
-        title=verdict_title(summary),
+        title=verdict_with_finding(summary),
         lead=lead(summary),
         sentences=tuple(filter(None, sentences)),
         table=table,
