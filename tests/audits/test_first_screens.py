@@ -73,8 +73,8 @@ def test_a_blind_system_that_knows_more_columns_is_not_rejected(audit):
     assert document["disagreement"] > 0.3
     assert document["rates"]["lower_bound"] <= 0.05
     for text in (screen, page):
-        assert "How large a difference there is, if any, is not established" in text
-        assert "no evidence that people alike are treated alike" in text
+        assert "We could not show a difference" in text
+        assert "This does not mean there is none" in text
         assert "δ-fairness rejected" not in text
 
 

@@ -72,7 +72,7 @@ def test_errors_are_by_true_label_where_there_is_one():
     wrong = frame["good"] != frame["hired"]
 
     assert [table.title for table in one.rates] == [
-        "Gets yes", "Wrong", "Wrong, true label no", "Wrong, true label yes",
+        "Decision: yes", "Wrong", "Wrong, true label no", "Wrong, true label yes",
     ]  # fmt: skip
     for sex in "fm":
         is_sex = frame["sex"] == sex
@@ -195,5 +195,8 @@ def test_the_report_says_who_gets_what():
     text = result.to_markdown(reference="highest")
 
     assert "## Rates by group" in text
-    assert "| Group | People | Gets yes | 95 % interval | Difference to m, points | Ratio |" in text
+    assert (
+        "| Group | People | Decision: yes | 95 % interval | Difference to m, points | Ratio |"
+        in text
+    )
     assert "0.8" not in text.split("## Rates by group")[1].split("|")[0]  # no threshold

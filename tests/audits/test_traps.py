@@ -427,7 +427,9 @@ def test_the_number_of_alternatives_is_told_beside_the_random_swap():
     assert many.statistic > 1.5 * few.statistic
     assert note.startswith("Each person is compared with 19 alternatives, and the worst counts")
     change = many.random_swap_risk - many.baseline_risk
-    assert f"As one random alternative the mean loss would change by {change:.4f}" in note
+    assert (
+        f"With one alternative picked at random the mean loss would change by {change:.4f}" in note
+    )
     assert abs(change) < many.statistic / 2
     assert notes_with(few, "alternatives") == []
     both = audit(sensitive_features=["sex", "job"])

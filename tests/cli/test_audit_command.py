@@ -159,7 +159,7 @@ def biased(tmp_path_factory):
     [
         (["--delta", "0.01"], 3, "δ-fairness rejected at level 5 %: δ = 0.01"),
         (["--delta", "0.01", "--fail-on", "never"], 0, "δ-fairness rejected"),
-        (["--delta", "0.2"], 0, "Inconclusive at level 5 %: δ = 0.2"),
+        (["--delta", "0.2"], 0, "Not settled at level 5 %: δ = 0.2"),
         (["--delta", "0.2", "--fail-on", "not-certified"], 4, "no upper bound"),
         ([], 0, "Errors, among people alike in skill and good"),
         (["--delta", "0.01", "--method", "limit-law", "--alpha", "0.1"], 3, "at level 10 %"),

@@ -36,7 +36,7 @@ ASKED = ["--label", "good", "--model", "model.skops", "--sensitive", "race", "--
         (["audit", "people.csv", *TOLD, "--delta", "0.3", "--fail-on", "not-certified"], 4,
          "NOT SETTLED people.csv, 400 people"),
         (["audit", "people.csv", *TOLD, "--delta", "0.3", "--fail-on", "not-certified",
-          "--verbose"], 4, "Inconclusive at level 5 %"),
+          "--verbose"], 4, "Not settled at level 5 %"),
         (["sample-size", "--value", "0.06", "--delta", "0.03"], 0, "an audit rejects δ-fairness"),
         (["completion", "bash"], 0, "sample-size"),
         (["reproduce"], 0, "figure1"),

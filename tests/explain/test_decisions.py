@@ -280,5 +280,5 @@ def test_without_true_labels_the_limit_is_on_those_who_are_worse_off(settings):
     # one-sided at α where the interval has α / 2 on a side
     assert worse.lower < result.lower_bound < worse.share < result.upper_bound < worse.upper
     text = " ".join(str(result).split())
-    assert "not given “yes”, but given it as someone else" in text
+    assert "may get another decision than “yes” now but “yes” as someone else" in text
     assert f"({worse.people} people)" in text

@@ -321,7 +321,7 @@ def sample(**changes):
             data_sha256="9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
             similarity=(
                 "Two people are comparable when they differ in nothing but the sensitive features "
-                "and have the same true label; moving between them is free."
+                "and have the same true label, if one is used; moving between them is free."
             ),
             similarity_record={"name": "ignore-sensitive", "settings": {"exact": []}},
             loss="zero-one",

@@ -294,7 +294,7 @@ def test_without_scripting_the_tables_have_the_numbers(visit):
     assert page.locator("#table-flows-1").is_visible()
     assert page.locator("#table-moves tbody tr").count() == 6
     assert page.locator("th button").count() == 0
-    assert page.get_by_text("This chart needs scripting").count() == 5
+    assert page.get_by_text("This chart is drawn only where JavaScript is on").count() == 5
 
 
 @pytest.mark.parametrize(

@@ -26,9 +26,9 @@ def test_it_counts_people_each_way_and_by_feature():
     assert "143 of 1,584 people (9 %) would get another decision if only their recorded" in text
     assert "134 people 8.5 % (7.1–10.0 %)" in text
     assert "5 of 964 African-American; 0 of 620 Caucasian" in text
-    assert "only several together 69" in text
-    assert "55 of the 134 who are worse off have the true label 0" in text
-    assert "It leaves out the 55 who are worse off and have the true label 0." in text
+    assert "only both together 69" in text
+    assert "55 of the 134 who are worse off have the true label “0”" in text
+    assert "leaves out the 55 who are worse off and have the true label “0”." in text
     assert "an independent random sample and were not used to train the model" in text
 
 
@@ -104,7 +104,9 @@ def test_a_shared_document_has_both_ways_without_their_decisions():
     assert [(row.decision, row.alternative, row.effect) for row in rows] == [
         ("not 0", "0", "worse off"), ("0", "not 0", "better off")
     ]  # fmt: skip
-    assert "not 0 , would be 0" in first_page(sample(decisions=shared, **UNDRAWN))
+    assert "worse off get “not 0” , and would get “0” as someone else" in first_page(
+        sample(decisions=shared, **UNDRAWN)
+    )
 
 
 @pytest.mark.parametrize(
@@ -112,8 +114,8 @@ def test_a_shared_document_has_both_ways_without_their_decisions():
     [(0.0365, 0.0735, "10"), (0.5, 0.07, "60"), (0.0004, 0.0009, "0.125")],
 )
 def test_the_axis_of_the_limit_ends_at_a_round_number(delta, upper, end):
-    interval = replace(sample().interval, lower=0.0, upper=upper)
-    scale = first_screen.build_scale(sample(delta=delta, interval=interval, statistic=upper))
+    bounds = {"lower_bound": 0.0, "upper_bound": upper, "statistic": upper}
+    scale = first_screen.build_scale(sample(delta=delta, **bounds))
 
     assert 2 <= len(scale.ticks) <= first_screen.MAX_TICKS + 1
     assert scale.ticks[-1][1] == end
@@ -141,7 +143,7 @@ def test_people_are_listed_with_who_they_would_have_to_be():
 
     assert titles == [
         "People", "Who they are", "Decision", "As someone who is", "Effect", "True label 0",
-        "Someone like this in your file",
+        "Alternative is in your file",
     ]  # fmt: skip
     assert rows[0][0] == "46"
     assert rows[0][1].startswith("race African-American, sex Male, age_cat Greater than 45")
@@ -157,7 +159,7 @@ def test_bounds_are_told_as_sure_as_they_are():
     )
     (_, none) = decisions.limit_lines(sample(lower_bound=None, upper_bound=None, pvalue=None))
 
-    assert limit.startswith("Your limit: 3.65 in 100 people (58 of these 1,584)")
+    assert limit.startswith("Your limit: at most 3.65 in 100 people (58 of these 1,584) may be")
     assert "at most 7.2, each with approximately 95 % confidence" in both
     assert "; at least 5.0, with 95 % confidence" in one
     assert none == "Found 6.06 in 100 (96 people)."
@@ -166,7 +168,7 @@ def test_bounds_are_told_as_sure_as_they_are():
 def test_without_a_limit_it_says_what_was_counted():
     (line,) = decisions.limit_lines(sample(delta=None, verdict=None))
 
-    assert "(96 people): decided correctly, but wrongly as someone else; at least" in line
+    assert "(96 people): decided correctly now but wrongly as someone else; at least" in line
 
 
 def test_columns_that_change_together_are_one_row():

@@ -167,7 +167,9 @@ def test_title_data_auditor_and_date_stand_at_the_head():
 
     assert "<h1>Loans &lt;b&gt;</h1>" in page
     assert "Data: first quarter · Auditor: A. Nybody · Date: 2026-03-31" in page
-    assert '<p class="about">' not in render(sample(**UNDRAWN), "html")
+    assert '<p class="about">Model: LogisticRegression(C=1.0)</p>' in render(
+        sample(**UNDRAWN), "html"
+    )
 
 
 def test_flows_without_a_change_that_need_not_be_chance_are_not_drawn():

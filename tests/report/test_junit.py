@@ -24,7 +24,9 @@ def test_the_suite_has_one_test_that_fails_when_it_should(biased, failed):
     assert "δ-fairness rejected at level 5 %" in text
     if failed:
         message = case.find("failure").get("message")
-        assert message.startswith("Over the limit. Your limit: 5 in 100 people (10 of these 200)")
+        assert message.startswith(
+            "Over the limit. Your limit: at most 5 in 100 people (10 of these 200)"
+        )
 
 
 def test_properties_say_what_was_found(biased):

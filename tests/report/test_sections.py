@@ -49,7 +49,7 @@ def test_a_certificate():
 )  # fmt: skip
 def test_an_open_question(lower, upper, said):
     summary = sample(verdict="inconclusive", lower_bound=lower, upper_bound=upper)
-    assert finding.verdict_sentence(summary) == f"Inconclusive at level 5 %: {said}."
+    assert finding.verdict_sentence(summary) == f"Not settled at level 5 %: {said}."
 
 
 @pytest.mark.parametrize(
@@ -70,12 +70,14 @@ def test_without_delta_there_are_bounds_only(lower, upper, said):
 
 def test_errors_are_percentages_and_other_losses_numbers():
     assert finding.meaning(sample()) == (
-        "Errors would go from 33.4 % to 39.5 % at worst: if everybody were swapped with the "
-        "similar person for whom the model does worst (a random similar person: 34.1 %)."
+        "Thought experiment: errors would go from 33.4 % to 39.5 % at worst, if everybody were "
+        "swapped with the similar person for whom the model does worst (a random similar person: "
+        "34.1 %)."
     )
     assert finding.meaning(with_budget()) == (
-        "The mean log loss would go from about 0.3340 to about 0.3946 at worst: if people were "
-        "swapped, within the budget, with the similar people for whom the model does worst."
+        "Thought experiment: the mean log loss would go from about 0.3340 to about 0.3946 at "
+        "worst, if people were swapped, within the budget, with the similar people for whom the "
+        "model does worst."
     )
     small = sample(statistic=0.0001, worst_case_risk=0.3341)
     assert "from 33.4 % to 33.41 %" in finding.meaning(small)
@@ -87,12 +89,14 @@ def test_for_which_delta_the_verdict_would_differ():
     assert depends.delta_sentences(sample()) == (
         "For every δ below 0.0508: δ-fairness rejected.",
         "For every δ from 0.0711 on: certified.",
-        "For δ from 0.0508 on and below 0.0711: inconclusive.",
+        "For δ from 0.0508 on and below 0.0711: not settled.",
+        depends.CHOSEN_LATE,
     )
     assert depends.delta_sentences(sample(lower_bound=0.0, upper_bound=None)) == (
         "For no δ: δ-fairness rejected; the lower bound is not above 0.",
         "For no δ: certified; there is no upper bound.",
-        "For δ from 0.0000 on: inconclusive.",
+        "For δ from 0.0000 on: not settled.",
+        depends.CHOSEN_LATE,
     )
 
 
@@ -130,7 +134,8 @@ def test_a_rounded_bound_still_holds():
     assert depends.delta_sentences(sample(lower_bound=0.05089, upper_bound=0.07101)) == (
         "For every δ below 0.0508: δ-fairness rejected.",
         "For every δ from 0.0711 on: certified.",
-        "For δ from 0.0508 on and below 0.0711: inconclusive.",
+        "For δ from 0.0508 on and below 0.0711: not settled.",
+        depends.CHOSEN_LATE,
     )
     assert "below 0.00003:" in depends.delta_sentences(sample(lower_bound=0.000031))[0]
 
@@ -175,7 +180,9 @@ def test_a_higher_prediction_is_not_called_worse():
         finding.caution(outcome),
         who.flows_meaning(outcome),
     ]
-    assert said[0].startswith("The mean prediction would rise from 0.3340 to 0.3946")
+    assert said[0].startswith(
+        "Thought experiment: the mean prediction would rise from 0.3340 to 0.3946"
+    )
     assert "who has a higher prediction" in said[2]
     assert not [sentence for sentence in said if "worse" in sentence or "better" in sentence]
     titles = [column.title for column in who.moves_table(outcome).columns]
@@ -213,7 +220,7 @@ def test_a_bound_that_was_rounded_to_delta_says_what_the_verdict_says():
     shared = replace(with_budget(), delta=0.03, lower_bound=0.03, verdict="rejected", pvalue=0.01)
     assert finding.verdict_sentence(shared).endswith("statistic is more than δ = 0.0300; p ≤ 0.01.")
     assert depends.delta_sentences(shared)[0] == "For every δ up to 0.0300: δ-fairness rejected."
-    assert depends.delta_sentences(shared)[-1].startswith("For δ above 0.0300")
+    assert depends.delta_sentences(shared)[-2].startswith("For δ above 0.0300")
     assert disclosure.pvalue_text(shared, 1.0) == "p > 0.05"
 
 

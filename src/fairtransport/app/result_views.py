@@ -30,6 +30,7 @@ from fairtransport.report.sections.decisions import (
     label_text,
     limit_lines,
     score_sentences,
+    verdict_with_finding,
 )
 from fairtransport.report.sections.finding import meaning, verdict_title
 from fairtransport.report.sections.groups import rate_table
@@ -209,7 +210,12 @@ def _changes(twin: Twin) -> str:
 def _others_table(case: Case, twins: list[Twin], words: DecisionWords) -> Table:
     """Return those with whom a case is compared, other decisions first."""
     is_far = any(one.cost > 0 for one in twins)
-    titles = ["Instead", "Decision", *(["Distance²"] if is_far else []), "Like that in the file"]
+    titles = [
+        "Instead",
+        "Decision",
+        *(["Distance²"] if is_far else []),
+        "People in the file with these values",
+    ]
     rows = tuple(
         (
             changes_cell(case.profile, one.profile, one.changed)
@@ -221,7 +227,7 @@ def _others_table(case: Case, twins: list[Twin], words: DecisionWords) -> Table:
         )
         for one in twins
     )
-    numeric = ["Distance²", "Like that in the file"]
+    numeric = ["Distance²", "People in the file with these values"]
     return Table("twins", "Compared with", columns_of(titles, numeric), rows)
 
 
@@ -409,7 +415,7 @@ class ResultViews:
             lead = headline(summary) or meaning(summary)
         is_known = summary.applicability is None
         return Finding(
-            title=verdict_title(summary),
+            title=verdict_with_finding(summary),
             verdict=summary.verdict,
             n=result.n,
             lead=lead,

@@ -10,7 +10,7 @@ import numpy as np
 from fairtransport._core.notes import Count, Figure, Mean, Note
 from fairtransport._core.validation import short_repr
 from fairtransport.access.oracle import TOLERANCE
-from fairtransport.audits.rates import why_untestable
+from fairtransport.audits.rates import is_about_rates, why_untestable
 from fairtransport.geometry.geometry import are_all_alike, reaches_other
 from fairtransport.similarity.base import is_numeric, label_columns
 from fairtransport.similarity.counterparts import Counterparts
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 FEW = 0.05
 """If no larger share of people has a comparable person of another group, there is hardly anything
 to see; a rejection stands all the same."""
+MANY_VALUES = 10
+"""Columns of words with more values leave few people alike."""
 LITTLE = 0.01
 """If no larger share of the features' variance is left, a learned distance tells nobody apart."""
 FIRST_BUDGET = 0.05
@@ -101,8 +103,8 @@ def _closed_gate(result: AuditResult) -> Obstacle | None:
     return Obstacle(
         Note(
             "No column was shown to depend on {names}{among}: one by one, these columns do not "
-            "reveal it better than guessing, as far as {people} held-out people tell. This is not "
-            "evidence of fairness. A shift of a number between groups of {shifts} would have been "
+            "reveal it better than guessing, judged by {people} people set aside for this. "
+            "This is not evidence of fairness. A shift of a number between groups of {shifts} would have been "
             "seen with a probability of 80 %.",
             names=" or ".join(space.sensitive),
             among=f" among people alike in {among}" if among else "",
@@ -244,16 +246,17 @@ def _lonely(result: AuditResult) -> Obstacle | None:
         "Only {people} of {n} people have" if people else "Nobody has", people=people, n=space.n
     )
     reason = Note(
-        "{who} anyone to be compared with, that is someone comparable with another {names}.",
+        "{who} anyone to be compared with: somebody of another {names} who is alike.",
         who=who, names=" or ".join(space.sensitive),
     )  # fmt: skip
     return Obstacle(reason, _more_company(result))
 
 
 def _beyond_reach(result: AuditResult) -> Obstacle | None:
-    """Return the obstacle of a certificate that every model would get."""
+    """Return the obstacle of a certificate that all would get, or of none where none is given."""
     reason = why_beyond_reach(result)
-    if reason is None or result.bounds_verdict != "certified":
+    is_never_certified = result.bounds_verdict == "inconclusive" and is_about_rates(result)
+    if reason is None or not (result.bounds_verdict == "certified" or is_never_certified):
         return None
     share = " With 0-1 loss δ is a share of people: 0.02 is 2 in 100."
     return Obstacle(
@@ -361,29 +364,26 @@ def _more_company(result: AuditResult) -> str:
     if not result.similarity.moves_only_to_twins:
         return "Take a `budget` above 0, or a similarity that lets sensitive features change."
     exact = getattr(result.similarity, "exact", ())
-    matched = [name for name in space.profile if name not in space.sensitive or name in exact]
-    telling = [
-        name for name in matched
-        if _count_accompanied(space, [one for one in matched if one != name]) > FEW * space.n
-    ]  # fmt: skip
-    fewer = f"; without {' or '.join(telling)} more would have someone" if telling else ""
-    # what is everybody's own value says who they are, and cutting it says nothing
-    numbers = [
-        name for name in matched
-        if is_numeric(space.columns[name].levels) and len(space.columns[name].levels) < space.n
-    ]  # fmt: skip
-    ways = [f"Cut numbers ({', '.join(numbers)}) into ranges with `bins`"] if numbers else []
-    ways += [] if space.has_twins else ["pass the `model`, so that everybody has twins"]
-    ways += [f"name in `features` only what should be the same{fewer}"]
-    return f"{ways[0][:1].upper()}{', or '.join(ways)[1:]}."
-
-
-def _count_accompanied(space: SampleSpace, matched: Sequence[str]) -> int:
-    """Return how many people have someone who differs from them in sensitive features alone."""
-    rows = space.observed
-    block = space.groups((*matched, *label_columns(space)))[rows]
-    kinds = np.unique(np.column_stack([block, space.sensitive_groups[rows]]), axis=0)
-    return int(space.counts[rows][np.bincount(kinds[:, 0])[block] > 1].sum())
+    levels = {
+        name: space.columns[name].levels
+        for name in space.profile if name not in space.sensitive or name in exact
+    }  # fmt: skip
+    ids = [name for name, values in levels.items()
+           if len(values) == space.n and values.dtype.kind != "f"]  # fmt: skip
+    many = {name: len(values) for name, values in levels.items()
+            if name not in ids and (is_numeric(values) or len(values) > MANY_VALUES)}  # fmt: skip
+    advice = []
+    if many:
+        counts = ", ".join(f"{name} has {count} values" for name, count in many.items())
+        advice.append(f"Cut numbers into groups with `bins`, and merge rare values: {counts}.")
+    named = f" ({', '.join(ids)})" if ids else ""
+    advice.append(
+        f"Leave ids and dates{named} out of `features`, but no column that the decision may rest "
+        "on: what is left out can look like a difference between groups."
+    )
+    if not space.has_twins:
+        advice.append("Or give a `model` to ask: then everybody is compared with themselves.")
+    return " ".join(advice)
 
 
 def counterpart_settings(space: SampleSpace) -> dict[str, Any] | None:

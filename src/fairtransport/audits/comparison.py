@@ -23,7 +23,7 @@ from fairtransport.audits.decisions import find_audit_decisions
 from fairtransport.audits.querying import QueryRecord, check_loss_range
 from fairtransport.audits.run import count_people, repeated, solve
 from fairtransport.audits.summarise import finite, provenance
-from fairtransport.audits.warnings import find_warnings
+from fairtransport.audits.warnings import find_warnings, rates_notes
 from fairtransport.data.sample_space import data_sha256
 from fairtransport.data.sources import name_columns
 from fairtransport.documents.audit import SampledUnits
@@ -249,7 +249,7 @@ def compare_with(
         result = solve(settings, model_space, oracle, lambda _: geometry(space))
         record = QueryRecord(repeats=repeated(settings, model_space, oracle))
         result = replace(result, query_record=record)
-        warnings = tuple(find_warnings(result))
+        warnings = (*rates_notes(result), *find_warnings(result))
         obstacle = find_obstacle(result)
         reason = _blind(result, access)
         if obstacle is not None and not obstacle.from_answers:

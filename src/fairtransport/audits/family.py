@@ -23,7 +23,7 @@ from fairtransport.audits.counterparts import with_gate_level
 from fairtransport.audits.querying import check_loss_range
 from fairtransport.audits.run import audit_with
 from fairtransport.audits.summarise import finite
-from fairtransport.audits.warnings import list_notes
+from fairtransport.audits.warnings import list_notes, rates_notes
 from fairtransport.data.build import Roles, check_model_columns, find_roles
 from fairtransport.data.columns import check_bins
 from fairtransport.data.database import CountedSource
@@ -328,8 +328,12 @@ def _together(results: Mapping[str, AuditResult]) -> tuple[str, ...]:
     """Return the audits' warnings, each once, with the names of those it is about."""
     about: dict[str, list[str]] = {}
     for name, result in results.items():
-        empty = [] if result.applicability is None else [f"Not applicable: {result.applicability}"]
-        for warning in (*empty, *list_notes(result)):
+        empty = (
+            []
+            if result.applicability is None
+            else [f"This audit cannot tell: {result.applicability}"]
+        )
+        for warning in (*empty, *rates_notes(result), *list_notes(result)):
             about.setdefault(warning, []).append(name)
     return tuple(
         warning if len(names) == len(results) else f"{', '.join(names)}: {warning}"

@@ -44,7 +44,8 @@ def find_warnings(result: AuditResult) -> Iterator[str]:
     if units is not None:
         yield units.in_words
     beyond_reach = why_beyond_reach(result)
-    if beyond_reach is not None and result.bounds_verdict == "inconclusive":
+    is_open = result.bounds_verdict == "inconclusive" and not is_about_rates(result)
+    if beyond_reach is not None and is_open:
         yield beyond_reach
     yield from _no_errors(result)
     yield from result.answers.notes
@@ -83,6 +84,17 @@ def find_warnings(result: AuditResult) -> Iterator[str]:
             "only in sensitive features are free, and there are no others.",
             name=getattr(result.similarity, "name", "callable"),
         )
+
+
+def rates_notes(result: AuditResult) -> tuple[str, ...]:
+    """Return what bounds are about, where the statistic stands beside them in one table."""
+    if not is_bounded_by_rates(result):
+        return ()
+    note = (
+        "Bounds, p-values and verdict are about rates among people alike (R). The FaiTH statistic "
+        "of the report describes these people alone and may be larger."
+    )
+    return (note,)
 
 
 def _no_errors(result: AuditResult) -> Iterator[str]:
@@ -166,7 +178,8 @@ def _alternatives(result: AuditResult) -> Iterator[str]:
     yield Note(
         "Each person is compared with {count} alternatives, and the worst counts: the more there "
         "are, the larger is the statistic ({statistic:.4f}), even where answers differ by chance "
-        "alone. As one random alternative the mean loss would change by {change:.4f}. `levels` "
+        "alone. With one alternative picked at random the mean loss would change by "
+        "{change:.4f}. `levels` "
         "restricts the alternatives.",
         count=count, statistic=Mean(result.statistic), change=Mean(risk - result.baseline_risk),
     )  # fmt: skip
@@ -227,22 +240,18 @@ def _asking(result: AuditResult) -> Iterator[str]:
 
 
 def _answers(result: AuditResult) -> Iterator[str]:
-    """Say what bounds of given predictions are about, and what scores and differing answers do."""
+    """Say what scores, declared and differing answers do."""
     if result.settings.favourable is not None and result.loss.needs == "score":
         yield (
             "The loss is of scores: `favourable` chooses the label whose scores are shown, and "
             "nobody is counted as worse off."
         )
-    if is_bounded_by_rates(result):
-        yield (
-            "Bounds, p-values and verdict are about rates among people alike (R). The FaiTH "
-            "statistic of the report describes these people alone and may be larger."
-        )
-    elif is_about_rates(result):
-        yield (
-            "Answers were declared to be a function of the audited columns: bounds, p-values and "
-            "verdict are about the statistic, and hold only if that is so."
-        )
+    if is_about_rates(result):
+        if result.settings.deterministic:
+            yield (
+                "Answers were declared to be a function of the audited columns: bounds, p-values "
+                "and verdict are about the statistic, and hold only if that is so."
+            )
     elif result.answers_differ:
         yield Note(
             "Some profiles have several predictions (the features do not tell these people "

@@ -113,9 +113,12 @@ def audit(
 def _print_failure(result: AuditResult) -> None:
     """Print the verdict that fails in a line, where nothing else is printed."""
     from fairtransport.report.console import print_note
+    from fairtransport.report.sections.decisions import verdict_with_finding
     from fairtransport.report.sections.finding import verdict_sentence
 
-    print_note(verdict_sentence(result.headline), error=True)
+    summary = result.headline
+    sentence = f"{verdict_with_finding(summary)}."
+    print_note(verdict_sentence(summary) if summary.applicability else sentence, error=True)
 
 
 def _print_missing_delta(message: str, fail_on: FailOn | None) -> None:

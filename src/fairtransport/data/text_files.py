@@ -167,8 +167,10 @@ def _check_distinct_names(dialect: Dialect, head: _Header) -> None:
     """Check that no column stands twice in a header: DuckDB would give the second another name."""
     quote = None if dialect.quote == NOT_DETECTED else dialect.quote
     line = head.line.decode(errors="replace")
-    quoting = csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE
-    (names,) = csv.reader([line], delimiter=dialect.delimiter, quotechar=quote, quoting=quoting)
+    (names,) = csv.reader(
+        [line], delimiter=dialect.delimiter, quotechar=quote,
+        quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE,
+    )  # fmt: skip
     places: dict[str, list[int]] = {}
     for place, name in enumerate(names, 1):
         places.setdefault(name.strip().lower(), []).append(place)

@@ -783,9 +783,13 @@ class AuditSummary(Document):
 
     @property
     def report_subtitle(self) -> dict[str, str | None]:
-        """Data, auditor and date; a report carries a date only if one was set."""
+        """Model, data, auditor and date; a report carries a date only if one was set."""
         source = self.provenance
-        return {"Data": source.data_name, "Auditor": source.auditor, "Date": source.date}
+        model = source.model if self.queried != 0 else None
+        return {
+            "Model": model, "Data": source.data_name, "Auditor": source.auditor,
+            "Date": source.date,
+        }  # fmt: skip
 
     @property
     def package_version(self) -> str:

@@ -67,10 +67,10 @@ _ROWS = (
         value="rejected",
         formal="δ-fairness rejected",
         title="Over the limit",
-        phrase="rejected",
+        phrase="over the limit",
         part_phrase="rejected that it is at most δ",
         definition=(
-            "The lower bound reaches δ: were the model δ-fair, data like these would be rare."
+            "The lower bound is above δ: data like these would be rare if the model kept the limit."
         ),
         decides=True,
         evidence="{sure} {at_least}more than δ = {delta_above}{pvalue}",
@@ -89,7 +89,7 @@ _ROWS = (
         value="certified",
         formal="δ-fairness certified",
         title="Within the limit",
-        phrase="certified",
+        phrase="within the limit",
         part_phrase="certified that it is at most δ",
         definition="The upper bound is at most δ.",
         decides=True,
@@ -106,10 +106,10 @@ _ROWS = (
     ),
     VerdictRow(
         value="inconclusive",
-        formal="Inconclusive",
+        formal="Not settled",
         title="Not settled",
-        phrase="inconclusive",
-        part_phrase="inconclusive",
+        phrase="not settled",
+        part_phrase="not settled",
         definition="Neither. The data do not decide; more cases may.",
         evidence="{undecided}",
         mark="?",
@@ -124,9 +124,9 @@ _ROWS = (
     ),
     VerdictRow(
         value="not-applicable",
-        formal="Not applicable",
+        formal="This audit cannot tell",
         title="This audit cannot tell",
-        phrase="not applicable",
+        phrase="cannot tell",
         mark="⊘",
         colour="magenta",
         rank=1,
@@ -137,7 +137,7 @@ _ROWS = (
         value=None,
         formal="No verdict",
         title="No limit set",
-        phrase="without δ",
+        phrase="without a limit",
         mark="–",
         colour="white",
         rank=4,
@@ -185,4 +185,4 @@ def worst_row(verdicts: Iterable[str | None]) -> VerdictRow:
 
 def verdict_cell(verdict: str | None) -> str:
     """Return a verdict as a table's cell has it, with its mark."""
-    return f"{VERDICTS[verdict].mark} {verdict or 'untested'}"
+    return f"{VERDICTS[verdict].mark} {VERDICTS[verdict].phrase}"

@@ -93,7 +93,8 @@ def _verdict(monitor: Monitor) -> str:
     """Return the verdict so far in a sentence."""
     state, settings = monitor.state, monitor.settings
     if state.applicability is not None:
-        return f"Not applicable: {state.applicability[0].lower()}{state.applicability[1:]}"
+        title = VERDICTS["not-applicable"].title
+        return f"{title}: {state.applicability[0].lower()}{state.applicability[1:]}"
     when = ""
     if state.stopped_at is not None:
         when = f" at case {state.stopped_at:,}, when the evidence sufficed"

@@ -13,7 +13,7 @@ from fairtransport._core.files import write_text
 from fairtransport.documents.verdicts import VERDICTS, exit_code
 from fairtransport.errors import FairtransportError, InputError, param
 from fairtransport.report.rendering import render
-from fairtransport.report.sections.decisions import headline, limit_lines
+from fairtransport.report.sections.decisions import headline, limit_lines, verdict_with_finding
 from fairtransport.report.sections.finding import outlook_sentence, verdict_sentence
 from fairtransport.report.text import visible
 
@@ -118,6 +118,8 @@ def _message(summary: AuditSummary) -> str:
     """Return the verdict and the limit in a line or two."""
     lines = limit_lines(summary)
     title = VERDICTS[_judged_verdict(summary)].title
+    if summary.rates is not None and summary.applicability is None:
+        return f"{verdict_with_finding(summary)}."
     return " ".join([f"{title}.", *lines]) if lines else verdict_sentence(summary)
 
 

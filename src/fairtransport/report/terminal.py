@@ -25,11 +25,13 @@ from fairtransport.report.sections.decisions import (
     counterparts_caveat,
     direction_rows,
     favourable_hint,
+    favourable_text,
     holds_if,
     label_sentence,
     limit_lines,
     limit_note,
     score_sentences,
+    verdict_finding,
     verdict_note,
 )
 from fairtransport.report.sections.family import (
@@ -84,7 +86,7 @@ if TYPE_CHECKING:
     from fairtransport.report.tables import Table as DocumentTable
 
 
-MAX_SCREEN_CASES = 3
+MAX_SCREEN_CASES = 2
 """Groups of people on the first screen."""
 TEXT_WIDTH = 100
 """Characters of a line that Python prints, where no terminal says."""
@@ -137,8 +139,11 @@ def _blocks(
     summary: AuditSummary, title: str, *, in_python: bool = False
 ) -> Iterator[RenderableType]:
     """Yield the heading and the blocks of the first screen, an empty line between them."""
-    row = VERDICTS[summary.verdict]
-    yield line((row.title.upper(), f"bold {row.colour}"), f"   {title}")
+    row, finding = VERDICTS[summary.verdict], verdict_finding(summary)
+    beside = title if finding is None else finding
+    yield line((row.title.upper(), f"bold {row.colour}"), f"   {beside}")
+    if finding is not None:
+        yield line(title)
     for block in _first_screen(summary, in_python=in_python):
         yield ""
         yield block
@@ -180,14 +185,11 @@ def _decisions_block(summary: AuditSummary, decisions: Decisions) -> RenderableT
     from rich.console import Group
     from rich.table import Table
 
-    table = Table.grid(padding=(0, 2))
-    table.add_column(overflow="fold")
+    table = Table.grid(padding=(0, 1))
     table.add_column(justify="right")
     table.add_column(overflow="fold")
     for row in direction_rows(decisions):
-        details = ": ".join(filter(None, (row.effect, row.details)))
-        change = f"  {row.decision} → {row.alternative} as someone else"
-        table.add_row(*map(line, (change, people(row.count.people), details)))
+        table.add_row(line(f"  {people(row.count.people)}"), line(f"{row.text}."))
     sentences = [
         *score_sentences(decisions), label_sentence(decisions), alternatives_sentence(decisions),
         favourable_hint(decisions), counterparts_caveat(decisions),
@@ -235,26 +237,31 @@ def _cell_of(decision: Prediction) -> str:
 
 def _scope_rows(summary: AuditSummary, *, in_python: bool) -> dict[str, str]:
     """Return what people were compared with, and what the audit does not cover."""
-    questions = f" ({summary.queried:,} questions)" if summary.queried else ""
+    queried = f"; the model was asked about {summary.queried:,} different rows"
+    questions = queried if summary.queried else ""
     features = alternatives_text(summary.provenance.sensitive)
-    outside = "proxies"
+    outside = f"columns that stand in for {features}"
     details = "result.to_html(path)" if in_python else "--verbose, or the report"
     if summary.target_scope == "counterparts":
         alternative = f"the same person as typically recorded with another {features}"
         if summary.applicability is not None:
             alternative = "nobody"
-        outside = f"what {features} causes, weak proxies"
+        outside = f"what {features} causes, columns that depend on it weakly"
     elif summary.decisions is not None:
         alternative = f"the same person with another {features}"
         if summary.target_scope != "twins":
             alternative += "; the limit counts swaps with similar people too"
     elif summary.rates is not None:
         alternative = "people in the file who are alike in the other audited columns"
+        if not set(summary.provenance.features) - set(summary.provenance.sensitive):
+            alternative = "everyone else in the file: no other column was audited"
     else:
         alternative = compared_with(summary.target_scope, has_model=bool(summary.queried))
+    favourable = favourable_text(summary)
     return {
+        **({} if favourable is None else {"Good decision": favourable}),
         "Compared with": f"{alternative}{questions}",
-        "Not covered": f"{outside}, reasons, people unlike these",
+        "Not covered": f"why decisions differ; {outside}; people unlike these",
         "Holds only if": holds_if(summary),
         "Details": f"{details}; seed {summary.provenance.seed}",
     }
@@ -364,8 +371,10 @@ def compared_with(target_scope: str, *, has_model: bool) -> str:
     """Return whom people are compared with; where a model can be asked, they have twins."""
     if target_scope == "counterparts":
         return "themselves as typically recorded in another group"
-    if target_scope == "twins" or not has_model:
-        return target_scope
+    if not has_model:
+        return "people in the file" if target_scope == "observed" else "the people of `targets`"
+    if target_scope == "twins":
+        return "the same person as someone of another group"
     who = "observed" if target_scope == "observed" else "reference"
     return f"{who} people and their twins"
 
@@ -423,8 +432,8 @@ def _members_table(summary: FamilySummary) -> Table:
     table = Table()
     table.add_column("audit", overflow="fold")
     for name in ("people", "change", "statistic", "interval", "δ", "p,\nadjusted"):
-        table.add_column(name, justify="right")
-    table.add_column("verdict", no_wrap=True)
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("verdict")
     for one in summary.members:
         table.add_row(*_cells(one))
     return table
@@ -438,7 +447,7 @@ def _cells(one: Member) -> list[Text]:
         NONE if one.delta is None else f"{one.delta:g}", short_pvalue(one.pvalue_adjusted),
     ]  # fmt: skip
     colour = VERDICTS[one.verdict].colour
-    return [*map(line, texts), line((one.verdict or "untested", colour))]
+    return [*map(line, texts), line((VERDICTS[one.verdict].phrase, colour))]
 
 
 MIN_NAME_CHARACTERS = 6

@@ -56,8 +56,8 @@ class IgnoreSensitive(BaseSimilarity):
     >>> similarity = ft.similarity.IgnoreSensitive(exact=["sex"], tolerance={"age": 2})
     >>> similarity.describe()
     'Two people are comparable when they differ in nothing but the sensitive features (of which sex
-    must agree too) and have the same true label; they may also differ in age by at most 2; moving
-    between them is free.'
+    must agree too) and have the same true label, if one is used; they may also differ in age by at
+    most 2; moving between them is free.'
     """
 
     name: ClassVar[str] = "ignore-sensitive"
@@ -110,7 +110,7 @@ class IgnoreSensitive(BaseSimilarity):
         near = f"; they may also differ in {' and '.join(close)}" if close else ""
         return (
             f"Two people are comparable when they differ in nothing but the sensitive features{but}"
-            f" and have the same true label{near}; moving between them is free."
+            f" and have the same true label, if one is used{near}; moving between them is free."
         )
 
     def describe_budget(self, budget: float) -> str:  # noqa: ARG002

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from fairtransport.documents.verdicts import VERDICTS
 from fairtransport.report.charts.style import (
     BLUE,
     INK,
@@ -253,7 +254,7 @@ def _family_row(row: Row) -> Row:
         "range": interval_text(ends["lower"], ends["upper"]),
         "estimate": decimal(ends["statistic"]),
         "limit": decimal(ends["delta"]),
-        "verdict": row["verdict"] or "untested",
+        "verdict": VERDICTS[row["verdict"]].phrase,
         **ends,
     }
 

@@ -52,7 +52,7 @@ def facts(summary: AuditSummary) -> tuple[tuple[str, str], ...]:
         ("Similarity", visible(provenance.similarity)),
         ("Budget", f"{summary.budget:g}"),
         ("Method",
-         f"{visible(summary.method)}, {provenance.resamples:,} resamples if it draws any"),
+         f"{visible(summary.method)}; up to {provenance.resamples:,} resamples"),
         ("Guarantee", visible(summary.guarantee_words)),
         ("Seed", LEFT_OUT if provenance.seed is None else f"{provenance.seed}"),
         ("Data, SHA-256", provenance.data_sha256 or LEFT_OUT),

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from fairtransport.report.sections import Section
+from fairtransport.report.sections.decisions import counts_people
 from fairtransport.report.sections.finding import (
     delta_sentence,
     disagreement_sentence,
@@ -26,7 +27,6 @@ from fairtransport.report.text import (
     distinct_decimals,
     interval_text,
     level,
-    percent,
     shorten,
     visible,
 )
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 
 NOT_SAID = (
-    "An audit speaks of the people it compares, the loss it counts and the threshold δ. Not "
-    "rejecting δ-fairness is no proof of fairness."
+    "An audit speaks of the people it compares, the loss it counts and the threshold δ. A model "
+    "that is not found over the limit may still be unfair."
 )
 
 
@@ -149,6 +149,9 @@ CERTAINTY = Section(
 )  # fmt: skip
 
 
+CHOSEN_LATE = "A limit that is chosen after seeing this is no test: set it before."
+
+
 def delta_sentences(summary: AuditSummary) -> tuple[str, ...]:
     """Return for which thresholds δ the verdict would be which."""
     lower, upper = summary.lower_bound, summary.upper_bound
@@ -170,12 +173,12 @@ def delta_sentences(summary: AuditSummary) -> tuple[str, ...]:
         sentences.append(f"For every δ from {bound(upper, UP)} on: certified.")
     if not exceeds:
         to = "For every δ" if upper is None else f"For every δ below {bound(upper, UP)}"
-        sentences.append(f"{to}: inconclusive.")
+        sentences.append(f"{to}: not settled.")
     elif lower is not None and (upper is None or lower < upper):
         to = "" if upper is None else f" and below {bound(upper, UP)}"
         on = " on" if from_there == "from" else ""
-        sentences.append(f"For δ {from_there} {at_least}{on}{to}: inconclusive.")
-    return tuple(sentences)
+        sentences.append(f"For δ {from_there} {at_least}{on}{to}: not settled.")
+    return (*sentences, CHOSEN_LATE)
 
 
 def budget_sentence(summary: AuditSummary) -> str:
@@ -201,12 +204,20 @@ def feature_sentences(summary: AuditSummary) -> tuple[str, ...]:
     """Return how the statistic changes when a sensitive feature may not change."""
     if summary.rates is not None:  # each feature's rates are told instead
         return ()
-    return tuple(
-        f"If {visible(role.feature)} may not change, the statistic is "
-        f"{decimal(role.statistic)}"
-        + ("." if role.share is None else f", {percent(role.share, 0)} less.")
-        for role in summary.without_feature
-    )
+    names = [role.feature for role in summary.without_feature]
+    whole, near = _size_text(summary, summary.statistic), about(summary)
+    sentences = []
+    for role in summary.without_feature:
+        others = [visible(name) for name in names if name != role.feature]
+        which = f"changes of {' and '.join(others)} only" if others else "no such changes"
+        size = _size_text(summary, role.statistic)
+        sentences.append(f"Counting {which}: {near}{size} instead of {near}{whole}.")
+    return tuple(sentences)
+
+
+def _size_text(summary: AuditSummary, value: float) -> str:
+    """Return the statistic in people where it counts them."""
+    return f"{100 * value:.1f} in 100 people" if counts_people(summary) else decimal(value)
 
 
 def costs_table(summary: AuditSummary) -> Table:

@@ -169,7 +169,7 @@ def differences_table(summary: ComparisonSummary) -> Table:
             Cell(between, one.lower),
             Cell(short_pvalue(one.pvalue), one.pvalue),
             Cell(f"{comparison_row(one.verdict).mark}\u00a0{one.verdict}"),
-            Cell(VERDICTS["certified"].phrase if one.not_worse else "open"),
+            Cell("certified" if one.not_worse else "open"),
         )
 
     columns = columns_of(DIFFERENCES, DIFFERENCES[2:5])

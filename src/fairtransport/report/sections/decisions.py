@@ -13,7 +13,13 @@ from fairtransport.report.sections.controls import (
     held_back_sentence,
     is_held_back,
 )
-from fairtransport.report.sections.finding import confidence, mean_loss_text, outlook_sentence
+from fairtransport.report.sections.finding import (
+    confidence,
+    mean_loss_text,
+    outlook_sentence,
+    verdict_title,
+)
+from fairtransport.report.sections.rates import rates_finding
 from fairtransport.report.tables import ARROW, Cell, Table, columns_of, pairs_cell, people_cell
 from fairtransport.report.text import (
     DOWN,
@@ -24,6 +30,7 @@ from fairtransport.report.text import (
     about,
     bound,
     decimal,
+    distinct_decimals,
     is_shared,
     is_telling,
     level,
@@ -53,6 +60,10 @@ if TYPE_CHECKING:
 MAX_LABEL_CHARACTERS = 30
 PERCENT_DIGITS = 1
 EFFECTS = ("worse off", "better off", "")
+WHERE_LISTED = ": section “The people”, column “True label {}”"
+WHEN_SWAPPED = "when people are swapped with similar people"
+AS_SAID = " (you said so)"
+IN_SEVERAL, IN_BOTH = "one person can be in several of these", "one person can be in both"
 MAX_NAMED_GROUPS = 3
 HOLDS_IF = "these {units} are an independent random sample and were not used to train the model"
 HOLDS_OF_THESE_IF = "answers are independent of each other; it is about these cases only"
@@ -68,16 +79,32 @@ class DirectionRow:
     count: ShareOfPeople
     effect: str
     details: str
+    is_named: bool = True
+    """Whether the decisions are known by name."""
+
+    @property
+    def own(self) -> str:
+        """The decision, in quotes where it is a name."""
+        return f"“{self.decision}”" if self.is_named else self.decision
+
+    @property
+    def other(self) -> str:
+        """The alternative's decision, in quotes where it is a name."""
+        return f"“{self.alternative}”" if self.is_named else self.alternative
+
+    @property
+    def text(self) -> str:
+        """What follows the number of people."""
+        is_one = people(self.count.people) == "1"
+        they, get = ("this person", "gets") if is_one else ("they", "get")
+        start = f"{'is' if is_one else 'are'} {self.effect}: {they} " if self.effect else ""
+        details = f" ({self.details})" if self.details else ""
+        return f"{start}{get} {self.own}, and would get {self.other} as someone else{details}"
 
     @property
     def sentence(self) -> str:
         """The row as a line of text."""
-        effect = f" ({self.effect})" if self.effect else ""
-        details = f"; {self.details}" if self.details else ""
-        return (
-            f"{self.decision}, but {self.alternative} as someone else: "
-            f"{people(self.count.people)}{effect}{details}"
-        )
+        return f"{people(self.count.people)} {self.text}"
 
 
 def headline(summary: AuditSummary, *, with_interval: bool = True) -> str | None:
@@ -173,12 +200,13 @@ def _unlabelled_rows(decisions: Decisions) -> list[DirectionRow]:
     if decisions.worse_off is None or decisions.better_off is None:
         return []
     worse, better = "a worse decision", "a better one"
-    if len(decisions.favourable) == 1:
+    is_named = len(decisions.favourable) == 1
+    if is_named:
         better = label_text(decisions.favourable[0])
         worse = f"not {better}"
     return [
-        DirectionRow(worse, better, decisions.worse_off, "worse off", "rounded"),
-        DirectionRow(better, worse, decisions.better_off, "better off", "rounded"),
+        DirectionRow(worse, better, decisions.worse_off, "worse off", "rounded", is_named),
+        DirectionRow(better, worse, decisions.better_off, "better off", "rounded", is_named),
     ]
 
 
@@ -213,15 +241,27 @@ def _by_feature_text(decisions: Decisions, effect: str) -> str:
         groups = sorted(decisions.by_feature[0].groups, key=lambda row: -counted(row, effect))
         texts = [_group_text(row, effect) for row in groups if counted(row, effect)]
         return "; ".join(texts[:MAX_NAMED_GROUPS])
+    alone = {one.feature: counted(one.total, effect) for one in decisions.by_feature}
     parts = [
-        f"{people(number)} by {visible(one.feature)} alone"
-        for one in decisions.by_feature
-        if (number := counted(one.total, effect))
+        f"{people(number)} by {visible(name)} alone" for name, number in alone.items() if number
     ]
     together = decisions.only_together
-    if together is not None and (number := counted(together, effect)):
-        parts.append(f"{people(number)} only by several together")
+    count = 0.0 if together is None else counted(together, effect)
+    if count:
+        parts.append(f"{people(count)} only by {together_text(decisions)} together")
+    total = decisions.worse_off if effect == "worse off" else decisions.better_off
+    if total is not None and sum(alone.values()) + count > total.people + ROUNDING:
+        parts[-1] += f"; {_in_several(parts)}"
     return ", ".join(parts)
+
+
+def _in_several(parts: Sequence[str]) -> str:
+    return IN_BOTH if len(parts) == 2 else IN_SEVERAL  # noqa: PLR2004
+
+
+def together_text(decisions: Decisions) -> str:
+    """Return "both" or "several", of the sensitive features."""
+    return "both" if len(decisions.by_feature) == 2 else "several"  # noqa: PLR2004
 
 
 def _favourable_label(decisions: Decisions) -> LabelDecisions | None:
@@ -254,10 +294,12 @@ def label_sentence(decisions: Decisions) -> str | None:
         for one in most.values()
         if counted(one, "worse off")
     ]
-    who = f" ({', '.join(groups)})" if number and groups else ""
+    listed = sum(counted(one, "worse off") for one in most.values())
+    several = f"; {_in_several(groups)}" if listed > number + ROUNDING else ""
+    who = f" ({', '.join(groups)}{several})" if number and groups else ""
     return (
         f"{people(number)} of the {people(worse.people)} who are worse off have the true label "
-        f"{label_text(row.label)}{who}."
+        f"“{label_text(row.label)}”{who}."
     )
 
 
@@ -329,10 +371,12 @@ def alternatives_sentence(decisions: Decisions) -> str | None:
     count, share = decisions.alternatives, decisions.random_share
     if count == 1 or share is None:
         return None
-    comparison = f"Everyone was compared with {count:,} versions of themselves"
     if decisions.scores is not None:
-        return f"{comparison}."
-    return f"{comparison}; with one of them at random, {percent(share)} would get another decision."
+        return f"Everyone was compared with {count:,} versions of themselves."
+    return (
+        f"{percent(decisions.changed.share)} get another decision in at least one of {count:,} "
+        f"versions of themselves, {percent(share)} in a random one."
+    )
 
 
 def decision_lines(decisions: Decisions) -> list[str]:
@@ -351,46 +395,107 @@ def limit_lines(summary: AuditSummary) -> list[str]:
     if summary.applicability is not None or summary.rates is not None:
         return []
     lines = [] if summary.delta is None else [limit_sentence(summary)]
-    near, unit, digits = about(summary), 1, 4
-    number = decimal(summary.statistic)
+    near, number = about(summary), decimal(summary.statistic)
     if counts_people(summary):
-        unit, digits = 100, 1
         number = f"{_in_100(summary.statistic)} in 100"
         if _is_weighted(summary):
             number += " by weight"
         else:
             count = people(round(summary.statistic * summary.n, 0 if is_shared(summary) else 6))
-            number += f" ({near}{count} {'person' if count == '1' else 'people'})"
-    bounds = [
-        f"{side} {bound(unit * end, rounding, digits)}"
-        for side, end, rounding in (
-            ("at least", summary.lower_bound, DOWN),
-            ("at most", summary.upper_bound, UP),
-        )
-        if end is not None
-    ]
+            who = "person" if count == "1" else "people"
+            number += f" ({near}{count} {who}{_counted_parts(summary)})"
     line = f"Found {near}{number}"
     if summary.delta is None:  # the limit says what is counted
         line += f": {_what_counts(summary)}"
     parts = [line]
+    bounds = _bound_texts(summary)
     if bounds:
         each = "each " if len(bounds) > 1 else ""
-        parts.append(f"{', '.join(bounds)}, {each}with {confidence(summary)} confidence")
+        parts.append(f"{', '.join(bounds.values())}, {each}with {confidence(summary)} confidence")
     if summary.verdict == "rejected" and summary.pvalue is not None:
         parts.append(pvalue_text(summary, summary.pvalue))
     controls = controls_sentence(summary)
     return [*lines, f"{'; '.join(parts)}.", *([] if controls is None else [controls])]
 
 
+def _bound_texts(summary: AuditSummary) -> dict[str, str]:
+    """Return the bounds by their sides, with digits that tell them from the limit."""
+    unit, digits = (100, 1) if counts_people(summary) else (1, 4)
+    texts = {}
+    for side, end, rounding in (
+        ("at least", summary.lower_bound, DOWN), ("at most", summary.upper_bound, UP),
+    ):  # fmt: skip
+        if end is None:
+            continue
+        text = bound(unit * end, rounding, digits)
+        if summary.delta is not None and end == summary.delta:
+            text = _limit_number(summary)
+        elif summary.delta is not None:
+            text, _ = distinct_decimals(unit * end, unit * summary.delta, digits, rounding)
+        is_more = end == summary.delta and side == "at least" and summary.verdict == "rejected"
+        texts[side] = f"{'more than' if is_more else side} {text}"
+    return texts
+
+
+def _limit_number(summary: AuditSummary) -> str:
+    """Return the limit in people in 100, or in the loss's unit."""
+    delta = summary.delta or 0.0
+    return _in_100(delta) if counts_people(summary) else f"{delta:g}"
+
+
+def _counted_parts(summary: AuditSummary) -> str:
+    """Return which of the worse and better off the limit counts; "" where that is not known."""
+    decisions = summary.decisions
+    if decisions is None or decisions.worse_off is None or decisions.better_off is None:
+        return ""
+    correct = _correct_now(decisions)
+    total = sum(number for number, _ in correct)
+    if counted_label(summary) is not None or abs(total - summary.statistic * summary.n) > ROUNDING:
+        return ""
+    sides = zip(correct, ("worse off", "better off"), strict=True)
+    texts = [
+        f"{people(number)} of the {people(of)} who are {effect}"
+        for (number, of), effect in sides
+        if number
+    ]
+    return f": {' and '.join(texts)}" if texts else ""
+
+
+def _correct_now(decisions: Decisions) -> list[tuple[float, float]]:
+    """Return how many of the worse off and of the better off are decided correctly, of how many.
+
+    Notes
+    -----
+    Of two decisions whoever is worse off gets the other one than the favourable, whoever is better
+    off the favourable one.
+    """
+    best = decisions.favourable[-1:]
+    worse = sum(
+        counted(one.total, "worse off") for one in decisions.by_label if (one.label,) != best
+    )
+    better = sum(
+        counted(one.total, "better off") for one in decisions.by_label if (one.label,) == best
+    )
+    totals = (decisions.worse_off, decisions.better_off)
+    counts = [0.0 if one is None else one.people for one in totals]
+    return list(zip((worse, better), counts, strict=True))
+
+
 def limit_sentence(summary: AuditSummary) -> str:
     """Return what the limit is about."""
     delta = summary.delta or 0.0
-    if counts_people(summary):
-        count = delta * summary.n
-        bare = is_shared(summary) or _is_weighted(summary)
-        of = "" if bare else f" ({count:.0f} of these {summary.n:,})"
-        return f"Your limit: {_in_100(delta)} in 100 people{of} {_what_counts(summary)}."
-    return f"Your limit: {delta:g}, {_what_counts(summary)}."
+    if not counts_people(summary):
+        return (
+            f"Your limit: {mean_text(summary)} may rise by at most {_limit_number(summary)} "
+            f"{WHEN_SWAPPED}."
+        )
+    bare = is_shared(summary) or _is_weighted(summary)
+    of = "" if bare else f" ({delta * summary.n:.0f} of these {summary.n:,})"
+    whom = "may be decided correctly now but wrongly as someone else"
+    if (label := counted_label(summary)) is not None:
+        text = label_text(label)
+        whom = f"may get another decision than “{text}” now but “{text}” as someone else"
+    return f"Your limit: at most {_limit_number(summary)} in 100 people{of} {whom}."
 
 
 def _is_weighted(summary: AuditSummary) -> bool:
@@ -400,14 +505,47 @@ def _is_weighted(summary: AuditSummary) -> bool:
 
 
 def _what_counts(summary: AuditSummary) -> str:
-    """Return what the statistic and its limit count or measure."""
+    """Return what the statistic counts or measures."""
     if (label := counted_label(summary)) is not None:
-        return f"not given “{label_text(label)}”, but given it as someone else"
+        text = label_text(label)
+        return f"they get another decision than “{text}” now but “{text}” as someone else"
     if counts_people(summary):
-        return "decided correctly, but wrongly as someone else"
+        return "decided correctly now but wrongly as someone else"
+    return f"the rise of {mean_text(summary)} {WHEN_SWAPPED}"
+
+
+def mean_text(summary: AuditSummary) -> str:
+    """Return what rises."""
     errors = summary.provenance.loss == ERROR
-    mean = "the share of errors" if errors else mean_loss_text(summary)
-    return f"the rise of {mean} when people are swapped with similar people"
+    return "the share of errors" if errors else mean_loss_text(summary)
+
+
+def verdict_finding(summary: AuditSummary) -> str | None:
+    """Return the bounds that a verdict comes from and the limit, for its line; else None."""
+    if summary.delta is None or summary.applicability is not None:
+        return None
+    if summary.rates is not None:
+        return rates_finding(summary, summary.rates)
+    least, most = summary.lower_bound, summary.upper_bound
+    is_crossed = least is not None and most is not None and most < least
+    if is_crossed or is_held_back(summary):
+        return None
+    sides = {"rejected": ("at least",), "certified": ("at most",)}
+    texts = [
+        text for side, text in _bound_texts(summary).items()
+        if side in sides.get(summary.verdict or "", (side,))
+        and not (side == "at least" and not least)
+    ]  # fmt: skip
+    if not texts:
+        return None
+    per = " in 100" if counts_people(summary) else ""
+    return f"{', '.join(texts)}{per}, limit {_limit_number(summary)}"
+
+
+def verdict_with_finding(summary: AuditSummary) -> str:
+    """Return the verdict's title with what it comes from."""
+    title, finding = verdict_title(summary), verdict_finding(summary)
+    return title if finding is None else f"{title}: {finding}"
 
 
 def counts_people(summary: AuditSummary) -> bool:
@@ -450,7 +588,7 @@ def group_heading(decisions: Decisions) -> str:
         return "Whose decision would change"
     if len(decisions.changes) == BOTH_WAYS:
         first = rows[0]
-        who = f"the {people(worse.people)} with {first.decision} who would get {first.alternative}"
+        who = f"the {people(worse.people)} with {first.own} who would get {first.other}"
         return f"Who is worse off: {who}"
     return f"Who is worse off: {people(worse.people)} people"
 
@@ -479,7 +617,9 @@ def changed_by_feature_table(decisions: Decisions) -> Table | None:
     together = decisions.only_together
     if together is not None:
         number = counted(together, effect)
-        rows.append((Cell("only several together"), people_cell(number), Cell("")))
+        rows.append(
+            (Cell(f"only {together_text(decisions)} together"), people_cell(number), Cell(""))
+        )
     titles = ["Changed", effect.capitalize() or "People", "Of whom"]
     return Table("by-feature", group_heading(decisions), columns_of(titles, titles[1:2]),
                  tuple(rows))  # fmt: skip
@@ -491,37 +631,46 @@ def _group_text(row: DecisionCounts, effect: str) -> str:
 
 
 def limit_note(summary: AuditSummary) -> str | None:
-    """Return whom the limit leaves out, whom readers would look for in it; else None."""
+    """Return that the limit does not count people harmed, and whom it leaves out; else None."""
     decisions = summary.decisions
     if decisions is None or summary.applicability is not None or not counts_people(summary):
         return None
-    if counted_label(summary) is not None:
+    if counted_label(summary) is not None or decisions.worse_off is None or is_shared(summary):
         return None
-    wrong = _wrongly_worse_off(decisions)
+    wrong, (_, (better, _)) = _wrongly_worse_off(decisions), _correct_now(decisions)
+    if not wrong and not better:
+        return None
+    note = "This is not the number of people harmed: it counts people who are decided correctly now"
     if not wrong:
-        return None
+        return f"{note}, better off or worse off."
+    label = label_text(decisions.favourable[-1])
     return (
-        f"The limit counts people who are decided correctly now. It leaves out the {people(wrong)} "
-        f"who are worse off and have the true label {label_text(decisions.favourable[-1])}."
+        f"{note}, and leaves out the {people(wrong)} who are worse off and have the true label "
+        f"“{label}”."
     )
 
 
 def verdict_note(summary: AuditSummary) -> str | None:
     """Return what the verdict does not mean, or that there is none."""
+    whose = "model is" if summary.queried != 0 else "decisions are"
     if summary.applicability is not None:
-        return "This is not a finding that the model is fair."
+        return f"This is not a finding that the {whose} fair."
     if summary.verdict == "certified":
         return f"This is not a finding that the model is fair{_still_changes(summary)}."
-    if _is_never_settled(summary):
+    if summary.verdict == "inconclusive" and summary.rates is not None:
         return (
-            "Nothing shows that the model is over the limit, and this audit cannot show that it is "
-            "within it."
+            "A file of decisions can show that the limit is exceeded, not that it is kept; asking "
+            "the model can show both."
         )
-    if is_held_back(summary):
+    if summary.verdict != "inconclusive" or is_held_back(summary):
         return held_back_sentence(summary)
-    if summary.verdict == "inconclusive":
-        return "These data do not settle whether the model is over or within the limit."
-    return None
+    if _is_never_settled(summary):
+        they = "it is" if summary.queried != 0 else "they are"
+        return (
+            f"Nothing shows that the {whose} over the limit, and this audit cannot show that "
+            f"{they} within it."
+        )
+    return f"These data do not settle whether the {whose} over or within the limit."
 
 
 def _is_never_settled(summary: AuditSummary) -> bool:
@@ -561,7 +710,8 @@ def next_steps(summary: AuditSummary) -> list[str]:
     if wrong := _wrongly_worse_off(decisions):
         best = label_text(decisions.favourable[-1])
         steps.append(
-            f"Look first at the {people(wrong)} who are worse off and have the true label {best}."
+            f"Look first at the {people(wrong)} who are worse off and have the true label “{best}”"
+            f"{WHERE_LISTED.format(best) if decisions.cases else ''}."
         )
     if summary.verdict == "certified":
         steps.append(f"Decide whether these changes are acceptable, and {proxies}.")
@@ -579,7 +729,7 @@ def next_steps(summary: AuditSummary) -> list[str]:
 def holds_if(summary: AuditSummary) -> str:
     """Return what bounds and verdict rest on, with the unit that was sampled."""
     # decisions on record have no model to train
-    if summary.rates is not None:
+    if summary.rates is not None or (summary.applicability and summary.queried == 0):
         return HOLDS_OF_RECORDS_IF
     if summary.is_about_these:
         return HOLDS_OF_THESE_IF
@@ -587,6 +737,17 @@ def holds_if(summary: AuditSummary) -> str:
     if units is None:
         return HOLDS_IF.format(units="people")
     return HOLDS_IF.format(units=units.name) + units.given
+
+
+def favourable_text(summary: AuditSummary) -> str | None:
+    """Return which decision was called good for a person; None where none was."""
+    decisions = summary.decisions
+    order = () if decisions is None else decisions.favourable
+    if len(order) > 1:
+        return f"from worst to best {', '.join(f'“{label_text(one)}”' for one in order)}{AS_SAID}"
+    if summary.favourable is None:
+        return None
+    return f"“{label_text(summary.favourable)}”{AS_SAID}"
 
 
 def favourable_hint(decisions: Decisions) -> str | None:
@@ -599,10 +760,11 @@ def favourable_hint(decisions: Decisions) -> str | None:
 def not_said(summary: AuditSummary) -> list[str]:
     """Return what a reader must not take from the first screen; the last is what it rests on."""
     features = alternatives_text(summary.provenance.sensitive)
-    valid = f"It holds only if {holds_if(summary)}."
+    valid = f"Intervals and verdict hold only if {holds_if(summary)}.{_sample_example(summary)}"
     if summary.applicability is not None:
+        whose = "model is" if summary.queried != 0 else "decisions are"
         return [
-            "That the model is fair, or within a limit.",
+            f"That the {whose} fair, or within a limit.",
             f"That {features} plays no part: other columns can stand in for it.",
             valid,
         ]
@@ -610,6 +772,16 @@ def not_said(summary: AuditSummary) -> list[str]:
     if summary.target_scope == "counterparts":
         proxies = f"What {features} causes: counterparts are statistical, and nothing is certified."
     return ["Why decisions differ, or that equal decisions would be fair.", proxies, valid]
+
+
+def _sample_example(summary: AuditSummary) -> str:
+    """Return what a random sample is, and what is left without one."""
+    if summary.is_about_these or summary.units is not None:
+        return ""
+    return (
+        " For example: drawn by lot from all cases of a year. If not, the counts describe these "
+        "people and say nothing about others."
+    )
 
 
 def not_said_text(summary: AuditSummary) -> str:
@@ -634,7 +806,7 @@ def cases_table(summary: AuditSummary, most: int | None = None) -> Table:
     titles = ["People", "Who they are", word.capitalize(), "As someone who is"]
     titles += ["Effect"] * has_effect
     label_title = f"True label {label_text(best)}"
-    titles += [label_title] * has_labels + ["Someone like this in your file"]
+    titles += [label_title] * has_labels + ["Alternative is in your file"]
 
     def row(case: DecisionCase) -> tuple[Cell, ...]:
         """Return one group's cells."""

@@ -131,11 +131,8 @@ def counts_sentence(summary: FamilySummary) -> str:
     """Return how many audits have which verdict."""
     counts = Counter(one.verdict for one in summary.members)
     rows = [row for row in VERDICTS.values() if counts[row.value]]
-    decided = [f"{row.phrase} in {counts[row.value]}" for row in rows if row.decides]
-    fairness = [f"δ-fairness is {' and '.join(decided)}"] if decided else []
-    others = [f"{counts[row.value]} {row.phrase}" for row in rows if not row.decides]
-    parts = [*fairness, *([", ".join(others)] if others else [])]
-    return f"Of {len(summary.members)} audits: {'; '.join(parts)}."
+    parts = [f"{counts[row.value]} {row.phrase}" for row in rows]
+    return f"Of {len(summary.members)} audits: {', '.join(parts)}."
 
 
 def promise_sentence(summary: FamilySummary) -> str:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 MIN_DISAGREEMENT_SHARE = 0.1
 """Disagreement of at least this share of the statistic stands beside the verdict."""
+HALF = 0.5
 MIN_COMPARABLE_SHARE = 0.9
 """If a smaller share of people can be compared, the first screen says so."""
 
@@ -305,13 +306,13 @@ def worst_case(summary: AuditSummary) -> str:
     what, near = mean_loss_text(summary), about(summary)
     if summary.questions is not None and summary.questions.stopped is not None:
         what = f"among the {summary.n:,} people asked about, {what}"
-    what = f"{what[:1].upper()}{what[1:]}"
     if summary.statistic > 0:
         go, most = ("rise", "at most") if is_outcome(summary) else ("go", "at worst")
         return (
-            f"{what} would {go} from {near}{before} to {near}{after} {most}: {worst_swap(summary)}"
-            f"{_random_swap(summary)}."
+            f"Thought experiment: {what} would {go} from {near}{before} to {near}{after} {most}, "
+            f"{worst_swap(summary)}{_random_swap(summary)}."
         )
+    what = f"{what[:1].upper()}{what[1:]}"
     swapped = "if people were swapped with similar people"
     if near:
         return f"{what} would stay at {near}{before} {swapped}."
@@ -392,9 +393,11 @@ def comparable_sentence(summary: AuditSummary) -> str | None:
         return None
     share = percent(summary.comparable_share, 0 if is_shared(summary) else 1)
     groups = " or ".join(visible(name) for name in summary.provenance.sensitive)
+    only = "Only " if summary.comparable_share < HALF else ""
+    start = f"{only}{about(summary)}{share}"
     return (
-        f"{about(summary).capitalize()}{share} of the people have somebody comparable with another "
-        f"{groups}; the others are compared with people of their own group, or with nobody."
+        f"{start[:1].upper()}{start[1:]} of the people have somebody of another {groups} who is "
+        "alike; the others are compared with people of their own group, or with nobody."
     )
 
 

@@ -16,6 +16,7 @@ from fairtransport.report.sections.decisions import (
     counts_people,
     direction_rows,
     favourable_hint,
+    favourable_text,
     group_heading,
     headline,
     interval_of,
@@ -24,11 +25,14 @@ from fairtransport.report.sections.decisions import (
     limit_lines,
     limit_note,
     limit_sentence,
+    mean_text,
     next_steps,
     not_said,
     not_said_text,
     score_sentences,
+    verdict_finding,
     verdict_note,
+    verdict_with_finding,
 )
 from fairtransport.report.sections.finding import (
     advised_settings,
@@ -111,6 +115,7 @@ class Scale:
     lower: str | None
     upper: str | None
     label: str
+    unit: str
 
 
 def build_scale(summary: AuditSummary) -> Scale | None:
@@ -119,9 +124,7 @@ def build_scale(summary: AuditSummary) -> Scale | None:
         return None
     unit = 100 if counts_people(summary) else 1
     value = None if summary.applicability is not None else unit * summary.statistic
-    ends = [None, None] if value is None else [summary.interval.lower, summary.interval.upper]
-    if value is not None and ends == [None, None]:  # a bound may be all there is
-        ends = [summary.lower_bound, summary.upper_bound]
+    ends = [None, None] if value is None else [summary.lower_bound, summary.upper_bound]
     lower, upper = (None if end is None else unit * end for end in ends)
     limit = None if summary.delta is None else unit * summary.delta
     numbers = [number for number in (value, lower, upper, limit) if number is not None]
@@ -136,6 +139,7 @@ def build_scale(summary: AuditSummary) -> Scale | None:
     anchors = ["start", *["middle"] * (count - 1), "end"]
     value_text = "" if value is None else f"found {value:.3g}"
     limit_text = "" if limit is None else f"your limit {limit:.4g}"
+    axis = "people in 100" if counts_people(summary) else f"rise of {mean_text(summary)}"
     description = "; ".join(filter(None, (limit_text, value_text)))
     return Scale(
         ticks=tuple(
@@ -150,7 +154,8 @@ def build_scale(summary: AuditSummary) -> Scale | None:
         # an end that does not exist is drawn as far as the axis goes
         lower=None if value is None else place(0.0 if lower is None else lower),
         upper=None if value is None else place(end if upper is None else upper),
-        label=f"Scale from 0 to {end:.4g}: {description}",
+        label=f"Scale from 0 to {end:.4g}, {axis}: {description}",
+        unit=axis,
     )
 
 
@@ -190,6 +195,9 @@ def verdict_notes(summary: AuditSummary) -> list[str]:
         sentences += [alternatives_sentence(decisions), favourable_hint(decisions)]
     elif summary.applicability is None and summary.rates is None:
         sentences.append(f"Whose decision would change is not counted. {summary.decisions_missing}")
+    favourable = favourable_text(summary)
+    if summary.applicability is None and favourable is not None:
+        sentences.append(f"Good for the person: {favourable}.")
     much = has_much_disagreement(summary)
     sentences += [
         comparable_sentence(summary),
@@ -212,6 +220,7 @@ def _contents(summary: AuditSummary, _: Output) -> dict[str, object]:
         "title": verdict_title(summary),
         "css_class": row.css_class,
         "glyph": row.glyph,
+        "finding": verdict_finding(summary),
         "sure": confidence_text(summary),
         "lead": lead(summary),
         "verdict_notes": verdict_notes(summary),
@@ -260,7 +269,7 @@ def audit_fragment(summary: AuditSummary) -> Fragment:
     table = cases_table(summary, 0 if decisions is None else MAX_FRAGMENT_CASES)
     return Fragment(
         colour=VERDICTS[summary.verdict].line_colour,
-        title=verdict_title(summary),
+        title=verdict_with_finding(summary),
         lead=lead(summary),
         sentences=tuple(filter(None, sentences)),
         table=table,

@@ -37,8 +37,8 @@ METRICS = {
     "equalized_odds_difference": "Equalized odds difference (largest)",
 }
 NOT_SAID = (
-    "Groups may differ in what decides, so that a difference is no proof that similar people are "
-    "treated differently, and equal rates are no proof that they are treated alike."
+    "Groups can differ in what the decision rests on. So different rates do not prove that similar "
+    "people are treated differently, and equal rates do not prove that they are treated alike."
 )
 
 
@@ -90,7 +90,7 @@ def _heading(table: RateTable) -> str:
     """Return what a rate is the share of, as the heading of its column."""
     label = shorten(value_text(table.label), 40)
     if table.kind == SELECTION:
-        return f"Gets {label}"
+        return f"Decision: {label}"
     return "Wrong decision" if table.kind == ERROR else f"Wrong, of those with true label {label}"
 
 
@@ -154,9 +154,19 @@ def levels_sentence(summary: AuditSummary) -> str:
         return f"Rates are coarse, and have no intervals, in a document that is shared. {NOT_SAID}"
     confidence = level(next(one for one in levels if one is not None))
     return (
-        f"All intervals of one table hold together with {confidence} confidence, at every "
-        f"sample size. {NOT_SAID}"
+        f"With {confidence} confidence all intervals of one table are right at once, however few "
+        f"people there are.{_reference_note(summary)} {NOT_SAID}"
     )
+
+
+def _reference_note(summary: AuditSummary) -> str:
+    """Return that the reference group was chosen, where it is not the largest; else ""."""
+    for table in (table for one in summary.group_metrics for table in one.rates):
+        largest = max((one.people or 0.0 for one in table.groups), default=0.0)
+        for one in table.groups:
+            if one.group == table.reference and (one.people or 0.0) < largest:
+                return " Reference groups were chosen for this report; the default is the largest."
+    return ""
 
 
 def _groups_contents(summary: AuditSummary, _: Output) -> dict[str, object]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from fairtransport.explain.alike import DECISION, ERROR, OTHER_DECISION, PREDICTION
 from fairtransport.inference.rates.law import WORST, format_rate_sentence
@@ -59,16 +60,22 @@ DECLARED = (
     "Answers were declared to be a function of the audited columns. R is then the FaiTH statistic, "
     "and the bound is that of the statistic."
 )
-NO_SIZE = "How large a difference there is, if any, is not established"
-NO_ACQUITTAL = "That is no evidence that people alike are treated alike."
-NO_REASON = "Not established why: something that is not in the file may explain it."
+NOTHING_SHOWN = "We could not show a difference"
+NO_SIZE = "There is a difference, but we could not show how large it is"
+NO_ACQUITTAL = "This does not mean there is none."
+NO_REASON = "This does not say why: something that is not in the file may explain it."
+SPREAD = (
+    "That is less than the gap above: it counts all people, also those who are already treated "
+    "like that group."
+)
+AMONG = "among people alike"
 MAY_DIFFER = (
-    "Which group that is may differ from one kind of people to another; the rates above describe "
-    "these people and have no interval."
+    "Which group that is may differ between kinds of people. The figures by group describe this "
+    "file."
 )
 CANCELS = (
-    "Which group that is differs from one kind of people to another, so that differences cancel in "
-    "the rates above."
+    "Which group that is differs between kinds of people, so that differences cancel in the "
+    "figures by group, which describe this file."
 )
 MAX_LINE_GROUPS = 3
 """Further groups of a feature in the line below its first comparison."""
@@ -178,41 +185,88 @@ def _columns_text(names: Sequence[str]) -> str:
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
-def _established_lines(summary: AuditSummary, rates: RatesFound) -> list[str]:
-    """Return the limit and what R's lower bound establishes; where it is 0, that nothing is."""
-    unit, like, is_mean = _unit(summary, rates)
-    scale, digits = (1.0, 4) if is_mean else (100.0, 1)
+@dataclass(frozen=True)
+class RateFigures:
+    """R, its bound and the limit in the unit of a first screen, as text."""
+
+    least: str
+    limit: str
+    scale: float
+    digits: int
+
+    def text(self, number: float) -> str:
+        """Return an estimate in the unit."""
+        return _trim(decimal(self.scale * number, self.digits))
+
+
+def _rate_figures(summary: AuditSummary, rates: RatesFound) -> RateFigures:
+    """Return the figures, the bound with digits that tell it from the limit."""
+    scale, digits = (1.0, 4) if _unit(summary, rates).is_mean else (100.0, 1)
     limit = 0.0 if summary.delta is None else scale * summary.delta
     least, threshold = distinct_decimals(scale * rates.lower_bound, limit, digits, DOWN)
+    return RateFigures(_trim(least), _trim(threshold), scale, digits)
+
+
+def rates_finding(summary: AuditSummary, rates: RatesFound) -> str:
+    """Return what is shown beside the limit, for the line of the verdict."""
+    unit, figures = _unit(summary, rates), _rate_figures(summary, rates)
+    finding = "no difference shown"
+    if rates.lower_bound > 0:
+        finding = f"{_least_text(summary, figures)} {unit.more}"
+    elif _is_shown(summary, rates):
+        finding = "a difference of a size that is not shown"
+    return f"{finding}, limit {figures.limit}"
+
+
+def _least_text(summary: AuditSummary, figures: RateFigures) -> str:
+    """Return the bound; one that was rounded to the limit is more than that."""
+    is_more = figures.least == figures.limit and summary.verdict == "rejected"
+    return f"{'more than' if is_more else 'at least'} {figures.least}"
+
+
+def _is_shown(summary: AuditSummary, rates: RatesFound) -> bool:
+    """Tell whether there is a difference, of whatever size."""
+    return rates.pvalue is not None and rates.pvalue <= summary.alpha
+
+
+def _established_lines(summary: AuditSummary, rates: RatesFound) -> list[str]:
+    """Return the limit, the estimate of R and its lower bound; or that nothing is shown."""
+    unit, figures = _unit(summary, rates), _rate_figures(summary, rates)
     sure = f"{level(1 - summary.alpha)} confidence"
-    everyone = f" if, among people alike, everyone were treated like {like}"
-    lines = [] if summary.delta is None else [f"Your limit: {_trim(threshold)} {unit}{everyone}."]
+    lines = []
+    if summary.delta is not None:
+        lines.append(f"Your limit: {unit.condition}, at most {figures.limit} {unit.allowed}.")
     if rates.lower_bound <= 0:
-        return [*lines, f"{NO_SIZE} ({sure}). {NO_ACQUITTAL}"]
+        if _is_shown(summary, rates):
+            return [*lines, f"{NO_SIZE} ({pvalue_text(summary, rates.pvalue)})."]
+        return [*lines, f"{NOTHING_SHOWN} ({sure}). {NO_ACQUITTAL}"]
     evidence = ""
     if summary.verdict == "rejected" and rates.pvalue_at_delta is not None:
         evidence = f"; {pvalue_text(summary, rates.pvalue_at_delta)}"
-    same = "" if lines else everyone
-    if least == threshold and summary.verdict == "rejected":
-        finding = f"Established: more than {_trim(threshold)} {unit}"
-    else:
-        finding = f"Established: at least {_trim(least)} {unit}"
-    which = CANCELS if _differences_cancel(rates) else MAY_DIFFER
+    least = _least_text(summary, figures)
+    number = f"{least} {unit.more}"
+    if rates.value is not None:
+        number = f"an estimated {figures.text(rates.value)} {unit.more}, {least}"
+    same = "" if lines else f", {unit.condition}"
+    finding = f"Found {number} ({sure}{evidence}){same}."
     promise = " Answers were declared to be a function of these columns." * rates.deterministic
     return [
         *lines,
-        f"{finding}{same} ({sure}{evidence}). {which}{promise}",
-        *_feature_lines(rates, scale, digits),
+        f"{finding} {_which_group(rates)}{promise}",
+        *_feature_lines(rates, figures.scale, figures.digits),
         NO_REASON,
     ]
 
 
-def _differences_cancel(rates: RatesFound) -> bool:
-    """Tell whether more is established than any rates by group differ."""
+def _which_group(rates: RatesFound) -> str:
+    """Return how R goes together with the rates by group."""
     last = rates.by_group[-1:]  # what the bound is about comes last
     tables = [one for one in rates.by_group if one.measure == last[0].measure] if last else []
     largest = max((abs(one.difference) for table in tables for one in table.groups), default=None)
-    return largest is not None and rates.lower_bound > largest
+    if largest is not None and rates.lower_bound > largest:
+        return CANCELS
+    is_less = largest is not None and rates.value is not None and rates.value < largest
+    return f"{SPREAD} {MAY_DIFFER}" if is_less else MAY_DIFFER
 
 
 def _feature_lines(rates: RatesFound, scale: float, digits: int) -> list[str]:
@@ -234,17 +288,28 @@ def _trim(number: str) -> str:
     return number.rstrip("0").rstrip(".") if "." in number else number
 
 
-def _unit(summary: AuditSummary, rates: RatesFound) -> tuple[str, str, bool]:
-    """Return what R counts, the group that all would be treated like, and whether R is a mean."""
+class RateUnit(NamedTuple):
+    """What R counts, in the words of a first screen."""
+
+    more: str
+    condition: str
+    allowed: str
+    is_mean: bool = False
+
+
+def _unit(summary: AuditSummary, rates: RatesFound) -> RateUnit:
+    """Return what R counts, and how everybody would be treated."""
     loss = summary.provenance.loss
     if loss == ZERO_ONE:
-        return "more errors in 100", "the group with most errors", False
-    if loss != OUTCOME:
-        return f"higher mean {loss_name(loss)} loss", "the group with the largest one", True
+        like = f"if everyone had errors as often as the worst-treated group {AMONG}"
+        return RateUnit("more errors in 100", like, "more errors in every 100 people may occur")
     decision = _unfavourable_text(summary, rates)
     if decision is None:
-        return "higher mean prediction", "the group with the largest one", True
-    return f"more in 100 get {decision}", "the group that gets it most often", False
+        mean = "prediction" if loss == OUTCOME else f"{loss_name(loss)} loss"
+        like = f"if everyone were treated like the group with the largest mean {mean} {AMONG}"
+        return RateUnit(f"more in the mean {mean}", like, f"more in the mean {mean}", is_mean=True)
+    like = f"if everyone got {decision} as often as the worst-treated group {AMONG}"
+    return RateUnit("more in 100", like, "more in every 100 (of all people) may get it")
 
 
 def _unfavourable_text(summary: AuditSummary, rates: RatesFound) -> str | None:

@@ -141,8 +141,8 @@ def flows_sentence(table: FlowTable) -> str:
     if table.kind == "descriptive":
         return "The flows describe these people; no interval says how they would be elsewhere."
     return (
-        "The intervals hold for all cells of the table at once: a cell whose interval holds 0 "
-        "may be chance."
+        "The intervals hold for all cells of the table at once, each p-value for its cell alone. "
+        "Among many cells some small p-values are chance: go by the intervals that leave out 0."
     )
 
 
