@@ -104,8 +104,8 @@ def _closed_gate(result: AuditResult) -> Obstacle | None:
         Note(
             "No column was shown to depend on {names}{among}: one by one, these columns do not "
             "reveal it better than guessing, judged by {people} people set aside for this. "
-            "This is not evidence of fairness. A shift of a number between groups of {shifts} would have been "
-            "seen with a probability of 80 %.",
+            "This is not evidence of fairness. A shift of a number between groups of {shifts} "
+            "would have been seen with a probability of 80 %.",
             names=" or ".join(space.sensitive),
             among=f" among people alike in {among}" if among else "",
             people=Count(model.size), shifts=" and ".join(shifts),
