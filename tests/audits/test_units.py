@@ -107,7 +107,7 @@ def test_the_outlook_counts_units(people):
     result = audit(people, clusters=ft.Clusters("household", largest=5), delta=result_delta(people))
     assert result.verdict == "inconclusive"
     assert result.outlook.cases > MANY
-    assert "values of household in all" in str(result)
+    assert "units of household in all" in str(result)
 
 
 def result_delta(people):

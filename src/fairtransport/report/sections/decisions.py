@@ -52,9 +52,9 @@ MAX_LABEL_CHARACTERS = 30
 PERCENT_DIGITS = 1
 EFFECTS = ("worse off", "better off", "")
 MAX_NAMED_GROUPS = 3
-HOLDS_IF = "these {units} are an independent random sample and were not used to train the model"
+RANDOM_SAMPLE = "these {units} are an independent random sample"
+NOT_TRAINED_ON = " and were not used to train the model"
 HOLDS_OF_THESE_IF = "answers are independent of each other; it is about these cases only"
-HOLDS_OF_RECORDS_IF = "these people are an independent random sample of those it is about"
 
 
 @dataclass(frozen=True)
@@ -107,10 +107,17 @@ def changed_sentence(
         most = f" ({level(count.level)}: at most {_upper(count.upper)})" if with_interval else ""
         return f"None of {decisions.n:,} people{most} would get another {what} {only}"
     share = share_text(count) if with_interval else percent(count.share)
+    if is_weighted(count, decisions):
+        share = f"weighted: {share}"
     return (
         f"{near.capitalize()}{people(count.people)} of {decisions.n:,} people ({share}) would get "
         f"another {what} {only}"
     )
+
+
+def is_weighted(count: ShareOfPeople, decisions: Decisions) -> bool:
+    """Say whether a share is not that of the people, as they count unequally."""
+    return abs(count.share * decisions.n - count.people) >= 1
 
 
 def interval_sentence(decisions: Decisions) -> str:
@@ -338,7 +345,8 @@ def limit_lines(summary: AuditSummary) -> list[str]:
         unit, digits = 100, 1
         count = people(round(summary.statistic * summary.n, 0 if is_shared(summary) else 6))
         who = "person" if count == "1" else "people"
-        number = f"{_in_100(summary.statistic)} in 100 ({near}{count} {who})"
+        number = f"{_in_100(summary.statistic)} in 100"
+        number += f" ({near}{count} {who})" if counts_people_once(summary) else ""
     bounds = [
         f"{side} {bound(unit * end, rounding, digits)}"
         for side, end, rounding in (
@@ -353,7 +361,8 @@ def limit_lines(summary: AuditSummary) -> list[str]:
     parts = [line]
     if bounds:
         each = "each " if len(bounds) > 1 else ""
-        parts.append(f"{', '.join(bounds)}, {each}with {confidence(summary)} confidence")
+        of = "" if summary.units is None else f" for {summary.units.sampled}"
+        parts.append(f"{', '.join(bounds)}, {each}with {confidence(summary)} confidence{of}")
     if summary.verdict == "rejected" and summary.pvalue is not None:
         parts.append(pvalue_text(summary, summary.pvalue))
     controls = controls_sentence(summary)
@@ -365,7 +374,8 @@ def limit_sentence(summary: AuditSummary) -> str:
     delta = summary.delta or 0.0
     if counts_people(summary):
         count = delta * summary.n
-        of = "" if is_shared(summary) else f" ({count:.0f} of these {summary.n:,})"
+        has_count = counts_people_once(summary) and not is_shared(summary)
+        of = f" ({count:.0f} of these {summary.n:,})" if has_count else ""
         return f"Your limit: {_in_100(delta)} in 100 people{of} {_what_counts(summary)}."
     return f"Your limit: {delta:g}, {_what_counts(summary)}."
 
@@ -379,6 +389,11 @@ def _what_counts(summary: AuditSummary) -> str:
     errors = summary.provenance.loss == ERROR
     mean = "the share of errors" if errors else mean_loss_text(summary)
     return f"the rise of {mean} when people are swapped with similar people"
+
+
+def counts_people_once(summary: AuditSummary) -> bool:
+    """Say whether every person counts once, so that a share of them is a number of people."""
+    return summary.units is None or summary.units.counts_people_once
 
 
 def counts_people(summary: AuditSummary) -> bool:
@@ -549,15 +564,18 @@ def next_steps(summary: AuditSummary) -> list[str]:
 
 def holds_if(summary: AuditSummary) -> str:
     """Return what bounds and verdict rest on, with the unit that was sampled."""
-    # decisions on record have no model to train
-    if summary.rates is not None:
-        return HOLDS_OF_RECORDS_IF
     if summary.is_about_these:
         return HOLDS_OF_THESE_IF
+    # decisions on record have no model to train
+    population = NOT_TRAINED_ON if summary.rates is None else " of those it is about"
     units = summary.units
     if units is None:
-        return HOLDS_IF.format(units="people")
-    return HOLDS_IF.format(units=units.name) + units.given
+        return RANDOM_SAMPLE.format(units="people") + population
+    if units.has_clusters:
+        return RANDOM_SAMPLE.format(units=units.name) + population + units.given
+    drawn = f"these people were drawn independently, with chances inverse to {units.column}"
+    trained = f",{NOT_TRAINED_ON}" if summary.rates is None else ""
+    return f"{drawn}{trained}{units.given}"
 
 
 def favourable_hint(decisions: Decisions) -> str | None:
