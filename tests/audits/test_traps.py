@@ -378,6 +378,65 @@ def test_a_column_of_repeated_units_is_named_and_the_advice_works(audited):
     assert notes_with(followed, INDEPENDENT) == []
 
 
+EVEN = "more evenly than independent people fall"
+
+
+@pytest.mark.parametrize("counts", [None, "count"])
+def test_even_counts_are_named(counts):
+    table = pd.DataFrame({"sex": ["f", "m"] * 8, "job": np.arange(16) // 2, "good": 1})
+    rng, jobs = np.random.default_rng(0), ["sex", "job"]
+    for even, number in (
+        (True, np.full(16, 20)),
+        (False, rng.multinomial(320, np.full(16, 1 / 16))),
+    ):
+        people = table.assign(count=number)
+        if counts is None:
+            people = table.loc[table.index.repeat(number)]
+        result = audit(lambda asked: asked["job"] > 2, people, features=jobs, counts=counts)
+        assert len(notes_with(result, EVEN)) == even
+    assert "Each of the 16 different rows stands for 20 to 20 people" in str(
+        audit(lambda asked: asked["job"] > 2, table.assign(count=20), features=jobs,
+              counts="count").warnings
+    )  # fmt: skip
+
+
+def households(rng, spread):
+    """Return 80 households of 1 to 7 whose members are alike as far as ``spread`` says."""
+    unit = np.repeat(np.arange(80), rng.integers(1, 8, 80))
+    own, home = rng.normal(0, 1, len(unit)), rng.normal(0, spread, 80)
+    return pd.DataFrame({
+        "sex": rng.choice(["f", "m"], len(unit)), "grade": np.round(own + home[unit]),
+        "home": [f"h{one}" for one in unit], "noise": rng.integers(0, 40, len(unit)), "good": 1,
+    })  # fmt: skip
+
+
+def by_grade(asked):
+    return ((asked["grade"] > 0) | (asked["sex"] == "m")).astype(int)
+
+
+@pytest.mark.parametrize("kind", ["frame", "file"])
+def test_a_column_whose_people_are_alike_is_named_and_the_advice_works(kind, tmp_path):
+    people = households(np.random.default_rng(1), 2.0)
+    if kind == "file":
+        people.to_csv(tmp_path / "people.csv", index=False)
+        people = tmp_path / "people.csv"
+    result = audit(by_grade, people, features=["sex", "grade"])
+    [note] = notes_with(result, "treated more alike than chance explains")
+    assert "with the same home" in note
+    assert "pass `clusters='home'`" in note
+    advised = audit(by_grade, people, features=["sex", "grade"], clusters="home")
+    assert advised.upper_bound > result.upper_bound
+    assert not notes_with(advised, "more alike than chance")
+
+
+def test_columns_that_say_nothing_of_the_gains_are_no_units():
+    results = [
+        audit(by_grade, households(np.random.default_rng(seed), 0.0), features=["sex", "grade"])
+        for seed in range(10)
+    ]
+    assert not any(notes_with(result, "more alike than chance") for result in results)
+
+
 def test_columns_that_determine_a_group_are_no_units():
     """An age determines the age group, and a first name the sex."""
     rng = np.random.default_rng(6)

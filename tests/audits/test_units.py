@@ -103,11 +103,56 @@ def test_documents_name_the_unit(people, settings, words, tmp_path):
         assert words.split(" of ")[0] in text
 
 
+@pytest.mark.parametrize(
+    ("settings", "words", "basis"),
+    [
+        (
+            {"clusters": "household"},
+            "for independent units of household, given these sizes",
+            "these units of household are an independent random sample",
+        ),
+        (
+            {"clusters": ft.Clusters("household", target="clusters")},
+            "for independent units of household",
+            "these units of household are an independent random sample",
+        ),
+        (
+            {"sample_weight": "weight"},
+            "for independently drawn people, given these weights",
+            "these people were drawn independently, with chances inverse to weight",
+        ),
+    ],
+)
+def test_every_surface_says_whom_the_bounds_are_for(people, settings, words, basis):
+    from fairtransport.report.sections.decisions import holds_if
+    from fairtransport.report.sections.finding import verdict_sentence
+
+    result = audit(people, **settings)
+    given = audit_predictions(people, deterministic=True, **settings)
+    assert words in str(result)
+    assert holds_if(result.summary).startswith(basis)
+    assert holds_if(given.summary).startswith(basis)
+    assert words in verdict_sentence(result.summary)
+    assert words in verdict_sentence(given.summary)
+    assert ("of these" in str(result)) == (settings == {"clusters": "household"})
+    assert ("(weighted: " in str(result)) == ("sample_weight" in settings)
+
+
+def test_two_stages_name_the_weight(people):
+    for target, words in (
+        ("people", "people count by their weight in weight."),
+        ("clusters", "every unit counts once, its people by their weight in weight."),
+    ):
+        clusters = ft.Clusters("household", 5, target)
+        result = audit(people, clusters=clusters, sample_weight=ft.Weights("weight", 8))
+        assert any(words in note for note in result.warnings)
+
+
 def test_the_outlook_counts_units(people):
     result = audit(people, clusters=ft.Clusters("household", largest=5), delta=result_delta(people))
     assert result.verdict == "inconclusive"
     assert result.outlook.cases > MANY
-    assert "values of household in all" in " ".join(str(result).split())
+    assert "units of household in all" in " ".join(str(result).split())
 
 
 def result_delta(people):

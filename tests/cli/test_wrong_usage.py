@@ -254,6 +254,12 @@ LINES = [
      "`--prediction` must not be the column of the true labels, got 'good'"),
     (f"monitor cases.csv {TOLD} --state s --delta 0.1 --counts people", 2,
      "`--counts` is no flag of `fairtransport monitor`"),
+    (f"monitor cases.csv {TOLD} --state s --delta 0.1 --clusters people", 2,
+     ("`--clusters` is no flag of `fairtransport monitor`, which is for independent people; "
+     "`audit` and `compare` take it")),
+    ("sample-size pilot.json --delta 0.1 --sample-weight people", 2,
+     ("`--sample-weight` is no flag of `fairtransport sample-size`, which is for independent "
+     "people; `audit` and `compare` take it")),
     ("monitor people.csv --label good --sensitive race --model model.skops --state s --delta 0.1",
      2, ("`--levels.race` must list all values that a stream can bring, so that twins are known "
      "beforehand")),

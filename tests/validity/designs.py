@@ -1,14 +1,15 @@
-"""Errors of audits of clusters and weights: ``python -m tests.validity.designs 500``.
+"""Errors of audits of clusters and weights: ``python -m tests.validity.designs``.
 
 Each world has a known ψ. An audit at δ = ψ must reject in at most 5 % of samples, and its upper
-bound must lie below ψ in at most 5 %.
+bound must lie below ψ in at most 5 %. The figures go to docs/designs.json.
 """
 
 from __future__ import annotations
 
+import json
 import math
-import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,17 +17,19 @@ from scipy.stats import norm
 
 import fairtransport as ft
 
-ALPHA = 0.05
-PSI = 0.1
+DOCS = Path(__file__).parents[2] / "docs"
+ALPHA, PSI, BUDGET, RUNS = 0.05, 0.1, 0.02, 500
+QUANTILE = norm.ppf(1 - ALPHA)
 
 
 @dataclass(frozen=True)
 class World:
-    """People of one sample, the design of the audit, and further settings."""
+    """People of one sample, the design of the audit, its other settings, and ψ."""
 
     people: pd.DataFrame
+    design: dict
     settings: dict
-    budget: float = 0.0
+    psi: float = PSI
 
 
 def answer(asked):
@@ -34,12 +37,12 @@ def answer(asked):
     return np.where(asked["gain"] == 1, (asked["sex"] == "m").astype(int), 1)
 
 
-def build_world(gains, unit=None, weights=None, **settings):
+def build_world(gains, unit=None, weights=None, **design):
     """Return people who gain or do not; everybody is a man, and women are the alternatives."""
     columns = {"sex": "m", "gain": gains.astype(int), "good": 1}
     columns |= {} if unit is None else {"unit": unit}
     columns |= {} if weights is None else {"weight": weights}
-    return World(pd.DataFrame(columns), settings)
+    return World(pd.DataFrame(columns), design, {"model": answer, "features": ["sex", "gain"]})
 
 
 def templates(rng):
@@ -99,18 +102,6 @@ def survey(rng):
     return build_world(rng.random(400) < often, None, weight, sample_weight=ft.Weights("weight", 8))
 
 
-WORLDS = {
-    "20 × 50": templates,
-    "100 × 1–30": households,
-    "100 × 1–30, informative": informative,
-    "100 × 1–30, informative, given the sizes": given_sizes,
-    "100 × 1–30, each cluster once": each_once,
-    "150 × 20 copies": copies,
-    "weights 1–8": survey,
-}
-BUDGET = 0.02
-
-
 def costly(rng):
     """60 clusters of informative sizes 1 to 10; scores on a line, and a budget."""
     kinds = np.random.default_rng(3).dirichlet(np.full(10, 0.3), 5)
@@ -118,11 +109,15 @@ def costly(rng):
     kind = rng.integers(5, size=60)
     unit = np.repeat(np.arange(60), sizes[kind])
     point = np.array([rng.choice(10, p=kinds[kind[one]]) for one in unit])
-    return World(
-        pd.DataFrame({"sex": "m", "x": point / 10, "good": 1, "unit": unit}),
-        {"clusters": ft.Clusters("unit", 10)},
-        BUDGET,
-    ), sizes @ kinds / sizes.sum()
+    people = pd.DataFrame({"sex": "m", "x": point / 10, "good": 1, "unit": unit})
+    # the last point, at which nobody is, adds no loss: it shows that the frame is no sample
+    points = pd.DataFrame({"sex": "m", "x": np.arange(11) / 10, "good": 1})
+    settings = {
+        "model": costly_answer, "features": ["sex", "x"], "targets": points, "budget": BUDGET,
+        "similarity": ft.similarity.MixedTabular(scales={"x": 1.0}),
+    }  # fmt: skip
+    truth = costly_truth(sizes @ kinds / sizes.sum())
+    return World(people, {"clusters": ft.Clusters("unit", 10)}, settings, truth)
 
 
 def costly_answer(asked):
@@ -138,78 +133,76 @@ def costly_truth(f):
     return problem.value(f)
 
 
-def run_costly(run):
-    """Audit one sample of the world with a budget."""
-    world, f = costly(np.random.default_rng([7, run]))
-    # the last point, at which nobody is, adds no loss: it shows that the frame is no sample
-    points = pd.DataFrame({"sex": "m", "x": np.arange(11) / 10, "good": 1})
-    truth = costly_truth(f)
-    result = ft.audit(
-        world.people, "good", model=costly_answer, features=["sex", "x"], sensitive_features="sex",
-        levels={"sex": ["m", "f"]}, similarity=ft.similarity.MixedTabular(scales={"x": 1.0}),
-        targets=points, budget=BUDGET, delta=truth, rng=run, **world.settings,
-    )  # fmt: skip
-    return result, truth
+WORLDS = {
+    "20 × 50": templates,
+    "100 × 1–30": households,
+    "100 × 1–30, informative": informative,
+    "100 × 1–30, informative, given the sizes": given_sizes,
+    "100 × 1–30, each cluster once": each_once,
+    "150 × 20 copies": copies,
+    "weights 1–8": survey,
+    f"60 × 1–10, informative, budget {BUDGET}": costly,
+}
 
 
-def run_world(name, run, *, by_rows=False, delta=PSI):
-    """Audit one sample of a world at δ = ψ; ``by_rows`` takes rows for independent people."""
+def run_world(name, run, *, by_rows=False):
+    """Audit one sample of a world at δ = ψ, which is returned with the result.
+
+    ``by_rows`` takes rows for independent people.
+    """
     world = WORLDS[name](np.random.default_rng([7, run]))
-    return ft.audit(
-        world.people, "good", model=answer, features=["sex", "gain"], sensitive_features="sex",
-        levels={"sex": ["m", "f"]}, delta=delta, rng=run, **({} if by_rows else world.settings),
+    result = ft.audit(
+        world.people, "good", sensitive_features="sex", levels={"sex": ["m", "f"]},
+        delta=world.psi, rng=run, **world.settings, **({} if by_rows else world.design),
     )  # fmt: skip
+    return result, world.psi
 
 
 def robust_bounds(result):
     """Return the cluster-robust normal bounds, for their width."""
-    units = result.space.units
-    means = units.means(result.problem.frontiers.base_gain)
-    weights, counts = units.weights, units.counts
-    total, m = counts @ weights, units.n
-    mean = counts @ (weights * means) / total
-    error = math.sqrt(m / (m - 1) * (counts @ (weights * (means - mean)) ** 2)) / total
-    return mean - norm.ppf(1 - ALPHA) * error, mean + norm.ppf(1 - ALPHA) * error
+    units, price = result.space.units, result.price
+    gains = result.problem.net_gains(price) + (BUDGET * price if result.problem.budget else 0)
+    weights, counts, m = units.weights, units.counts, units.n
+    total, mean = counts @ weights, result.statistic
+    deviations = weights * (units.means(gains) - mean)
+    error = math.sqrt(m / (m - 1) * (counts @ deviations**2)) / total
+    return mean - QUANTILE * error, mean + QUANTILE * error
 
 
-def simulate(name, runs):
-    """Return shares of wrong bounds, mean bounds, and the same of robust normal ones."""
+def measure(name, runs=RUNS):
+    """Return shares of wrong bounds, mean bounds and powers, beside normal bounds.
+
+    The oracle is a normal bound that knows the standard deviation of the statistic.
+    """
     rows = []
     for run in range(runs):
-        result = run_world(name, run)
+        result, psi = run_world(name, run)
         low, high = robust_bounds(result)
-        lower, upper = result.lower_bound, result.upper_bound
-        power = result.law.rejects(PSI / 2, ALPHA)
-        by_rows = run_world(name, run, by_rows=True).lower_bound > PSI
-        rows.append(
-            (lower > PSI, upper < PSI, lower, upper, low > PSI, high < PSI, low, high, power,
-             low > PSI / 2, by_rows)
-        )  # fmt: skip
-    return np.mean(rows, axis=0)
+        by_rows, _ = run_world(name, run, by_rows=True)
+        rows.append((
+            result.lower_bound, result.upper_bound, low, high, result.statistic,
+            result.law.rejects(psi / 2, ALPHA), by_rows.lower_bound,
+        ))  # fmt: skip
+    lower, upper, low, high, statistic, found, by_rows = np.transpose(rows)
+    margin = QUANTILE * statistic.std(ddof=1)
+    return {
+        "world": name, "psi": psi, "samples": runs, "by rows": share(by_rows > psi),
+        "lower misses": share(lower > psi), "upper misses": share(upper < psi),
+        "lower": share(lower), "upper": share(upper), "found": share(found),
+        "robust lower misses": share(low > psi), "robust upper misses": share(high < psi),
+        "robust lower": share(low), "robust upper": share(high),
+        "robust found": share(low > psi / 2),
+        "oracle lower": share(statistic - margin), "oracle upper": share(statistic + margin),
+        "oracle found": share(statistic - margin > psi / 2),
+    }  # fmt: skip
 
 
-def main(runs):
-    """Print the table of the docs."""
-    sys.stdout.write(
-        "| world | by rows: L > ψ | L > ψ | U < ψ | mean L | mean U | robust L > ψ | robust U < ψ "
-        "| robust L | robust U | rejects ψ/2 | robust rejects ψ/2 |\n"
-    )
-    for name in WORLDS:
-        one = simulate(name, runs)
-        sys.stdout.write(
-            f"| {name} | {one[10]:.3f} | {one[0]:.3f} | {one[1]:.3f} | {one[2]:.3f} | {one[3]:.3f} "
-            f"| {one[4]:.3f} | {one[5]:.3f} | {one[6]:.3f} | {one[7]:.3f} | {one[8]:.2f} "
-            f"| {one[9]:.2f} |\n"
-        )
-        sys.stdout.flush()
-    found = [run_costly(run) for run in range(runs)]
-    bad = [(r.lower_bound > t, r.upper_bound < t, r.lower_bound, r.upper_bound) for r, t in found]
-    mean = np.mean(bad, axis=0)
-    sys.stdout.write(
-        f"| 60 × 1–10, informative, budget {BUDGET}, ψ = {found[0][1]:.3f} | – | {mean[0]:.3f} "
-        f"| {mean[1]:.3f} | {mean[2]:.3f} | {mean[3]:.3f} | – | – | – | – | – | – |\n"
-    )
+def share(values):
+    """Return a mean as JSON takes it."""
+    return round(float(np.mean(values)), 6)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 500)
+    rows = [measure(name) for name in WORLDS]
+    text = json.dumps(rows, ensure_ascii=False, indent=1) + "\n"
+    (DOCS / "designs.json").write_text(text, encoding="utf-8")

@@ -43,6 +43,8 @@ class Units:
         Whether units have several members.
     target
         Whether people or clusters count once.
+    weighed_by
+        The column of people's weights; None without one.
     """
 
     counts: IntArray
@@ -56,6 +58,7 @@ class Units:
     name: str = "people"
     has_clusters: bool = False
     target: str = PEOPLE
+    weighed_by: str | None = None
 
     @classmethod
     def of_people(cls, counts: IntArray) -> Units:

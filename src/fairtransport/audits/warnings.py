@@ -11,6 +11,7 @@ from fairtransport._core.validation import short_repr
 from fairtransport.audits.alternatives import describe_alternatives
 from fairtransport.audits.applicability import answers_ignore_group, why_beyond_reach
 from fairtransport.audits.rates import is_about_rates, is_bounded_by_rates
+from fairtransport.data.independence import find_alike_units
 from fairtransport.documents.audit import WHY_STOPPED, SampledUnits
 from fairtransport.similarity.base import BaseSimilarity, is_numeric
 
@@ -40,9 +41,7 @@ def find_warnings(result: AuditResult) -> Iterator[str]:
     """Yield one sentence for each thing that limits what the numbers mean."""
     space = result.space
     yield from space.notes
-    units = SampledUnits.of(space.units)
-    if units is not None:
-        yield units.in_words
+    yield from _units(result)
     beyond_reach = why_beyond_reach(result)
     is_open = result.bounds_verdict == "inconclusive" and not is_about_rates(result)
     if beyond_reach is not None and is_open:
@@ -95,6 +94,16 @@ def rates_notes(result: AuditResult) -> tuple[str, ...]:
         "of the report describes these people alone and may be larger."
     )
     return (note,)
+
+
+def _units(result: AuditResult) -> Iterator[str]:
+    """Say what is independent, and which column looks as if its values were."""
+    units = SampledUnits.of(result.space.units)
+    if units is not None:
+        yield units.in_words
+    if result.space.possible_units:
+        gains = result.problem.net_gains(result.price)
+        yield from find_alike_units(result.space.possible_units, gains, result.settings.seed)
 
 
 def _no_errors(result: AuditResult) -> Iterator[str]:

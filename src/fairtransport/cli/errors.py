@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 RAN, FAILED, WRONG_USAGE = 0, 1, 2
 """Exit codes that do not depend on a verdict; `VERDICTS` has the others."""
+UNIT_FLAGS = ("clusters", "sample-weight")
+"""Flags of commands that audit a whole sample."""
 INTERRUPTED, CLOSED_PIPE = 130, 141
 """The codes by which shells report a program that a signal ended."""
 
@@ -105,8 +107,10 @@ def _unknown(error: exceptions.UnknownOptionError, command: str) -> str:
 
 
 def _nearest(error: exceptions.UnknownOptionError) -> str:
-    """Return the flag or setting that was probably meant."""
+    """Return the flag or setting that was probably meant, or which commands take it."""
     word = (error.token.keyword or error.token.value).split("=")[0].strip("-[]")
+    if word in UNIT_FLAGS:
+        return ", which is for independent people; `audit` and `compare` take it"
     names = {name.lstrip("-"): name for one in error.argument_collection for name in one.names}
     nearest = get_close_matches(word, names, n=1)
     is_flag = error.token.source == "cli"

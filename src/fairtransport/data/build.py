@@ -29,7 +29,7 @@ from fairtransport.data.columns import (
 )
 from fairtransport.data.database import RowCounts, merge_rows
 from fairtransport.data.design import build_units
-from fairtransport.data.independence import find_dependence
+from fairtransport.data.independence import find_dependence, find_possible_units
 from fairtransport.data.one_hot import find_one_hot
 from fairtransport.data.sample_space import ColumnSet, SampleSpace
 from fairtransport.data.sources import TableLike, as_source
@@ -148,6 +148,7 @@ def build_space(
     rows = _check_values(rows, roles, missing)
     places = np.arange(len(rows.counts))
     notes = tuple(find_dependence(source, roles, rows))
+    possible_units = {} if notes else find_possible_units(source, roles, rows, edges)
     reference, shared = np.zeros(len(rows.counts), bool), None
     if targets is not None:
         reference_rows = _read_reference(targets, roles, edges, missing)
@@ -190,6 +191,7 @@ def build_space(
         library=source.library,
         notes=notes,
         units=None if units is None else units.move(place_of[places]),
+        possible_units={name: one.move(place_of[places]) for name, one in possible_units.items()},
     )
 
 

@@ -111,6 +111,7 @@ def build_units(
         return Units(
             rows.counts, values, np.arange(len(point)), point, np.ones(len(point)),
             np.ones(len(point), np.int64), weights.largest, is_single=False, name=weights.column,
+            weighed_by=weights.column,
         )  # fmt: skip
     unit = _check_clusters(rows, clusters)
     members = np.bincount(unit, rows.counts).astype(np.float64)
@@ -128,6 +129,7 @@ def build_units(
         unit, point, rows.counts * values / mass[unit], rows.counts, limit,
         is_single=clusters.largest == 1 and weights is None,
         name=clusters.column, has_clusters=True, target=clusters.target,
+        weighed_by=None if weights is None else weights.column,
     )  # fmt: skip
 
 

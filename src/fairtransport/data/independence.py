@@ -7,17 +7,22 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import gammainc
 
-from fairtransport._core.notes import Count, Note
+from fairtransport._core.notes import Count, Figure, Note
 from fairtransport._core.ranks import number_rows
-from fairtransport.data.database import CountedSource
+from fairtransport.data.columns import merge_columns
+from fairtransport.data.database import CountedSource, merge_rows
+from fairtransport.data.design import Clusters, build_units
+from fairtransport.errors import FairtransportError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from fairtransport._core.validation import IntArray
+    from fairtransport._core.units import Units
+    from fairtransport._core.validation import FloatArray, IntArray
     from fairtransport.data.build import Roles
-    from fairtransport.data.columns import CodedColumn
+    from fairtransport.data.columns import Bins, CodedColumn
     from fairtransport.data.database import RowCounts, Source
 
 INDEPENDENT = "Rows must be independent people, or the bounds are too narrow."
@@ -47,6 +52,19 @@ MIN_SAME_REST = 0.9
 MAX_CHANCE_REST = 0.6
 """The same share among all pairs, by chance, so that the first says something."""
 
+MIN_EVEN_POINTS, MIN_EVEN_MEAN = 10, 8
+"""Fewer points, or of fewer people on average, may have even counts by chance."""
+MAX_EVEN_CHANCE = 1e-4
+"""Chance that counts of independent people are as even."""
+
+MAX_COLUMNS_TRIED = 20
+"""Columns that the model does not see and whose values may be units."""
+MIN_ALIKE_UNITS, MIN_ALIKE_ROWS = 10, 2
+"""Values of such a column, and rows a value on average."""
+MAX_ALIKE_PEOPLE = 10_000
+"""People of the permutation test; of more, units are drawn."""
+DEALS = 999
+
 MIN_UNITS = 20
 MAX_ROWS_PER_UNIT = 20
 MIN_UNIT_SHARE = 0.5
@@ -66,7 +84,8 @@ ID_WORDS = ("id", "ids", "uid", "uuid", "guid", "pid", "ssn")
 def find_dependence(source: Source, roles: Roles, rows: RowCounts) -> Iterator[str]:
     """Yield a note for each sign that rows of a table are not independent people."""
     if roles.counts is not None:
-        yield from _weights(source, roles, rows)
+        weights = tuple(_weights(source, roles, rows))
+        yield from weights or _even_counts(rows)
         return
     people = int(rows.counts.sum())
     if people < MIN_ROWS:
@@ -90,6 +109,30 @@ def find_dependence(source: Source, roles: Roles, rows: RowCounts) -> Iterator[s
             "explains. {rule} If rows belong together, name their column in `clusters`; if they "
             "are copies, keep each person once.",
             repeated=Count(repeated), people=people, rule=INDEPENDENT,
+        )  # fmt: skip
+    else:
+        yield from _even_counts(rows)
+
+
+def _even_counts(rows: RowCounts) -> Iterator[str]:
+    """Say that counts vary less than those of independent people.
+
+    Notes
+    -----
+    Σ (count − mean)²/mean of k points is at least about χ² with k − 1 degrees of freedom, and
+    larger where points are not equally frequent.
+    """
+    counts = rows.counts[rows.counts > 0]
+    mean, degrees = counts.mean(), len(counts) - 1
+    if degrees + 1 < MIN_EVEN_POINTS or mean < MIN_EVEN_MEAN:
+        return
+    if gammainc(degrees / 2, ((counts - mean) ** 2).sum() / mean / 2) < MAX_EVEN_CHANCE:
+        yield Note(
+            "Each of the {points} different rows stands for {least} to {most} people, more evenly "
+            "than independent people fall. {rule} If rows are copies, keep each person once; if "
+            "they belong together, name their column in `clusters`.",
+            points=Count(len(counts)), least=Count(counts.min()), most=Count(counts.max()),
+            rule=INDEPENDENT,
         )  # fmt: skip
 
 
@@ -292,3 +335,90 @@ def _pairs(sizes: IntArray) -> float:
     """Return how many pairs of people are in the same part."""
     numbers = np.asarray(sizes, np.float64)
     return float((numbers * (numbers - 1) / 2).sum())
+
+
+def find_possible_units(
+    source: Source, roles: Roles, rows: RowCounts, bins: Bins
+) -> dict[str, Units]:
+    """Return people by the values of columns that are not audited and could name their units."""
+    people = int(rows.counts.sum())
+    if isinstance(source, CountedSource) or roles.counts is not None or roles.design:
+        return {}
+    if not MIN_ROWS <= people <= MAX_ROWS:
+        return {}
+    others = [name for name in source.columns if name not in roles.points]
+    units = {}
+    for name in others[:MAX_COLUMNS_TRIED]:
+        try:
+            values = source.count([name], {}, None)
+        except FairtransportError:  # nobody asked for this column
+            continue
+        column, count = values.columns[name], len(values.counts)
+        if column.has_missing or not MIN_ALIKE_UNITS <= count <= people / MIN_ALIKE_ROWS:
+            continue
+        table = source.count([name, *roles.points], bins, None)
+        units[name] = build_units(
+            table, _place_rows(rows, table, roles.points), Clusters(name), None
+        )
+    return units
+
+
+def _place_rows(rows: RowCounts, table: RowCounts, names: Sequence[str]) -> IntArray:
+    """Return the number of the row of ``rows`` that each row of a finer table belongs to."""
+    columns = {name: merge_columns(rows.columns[name], table.columns[name]) for name in names}
+    _, number = merge_rows(columns, np.r_[rows.counts, table.counts])
+    place = np.full(number.max() + 1, -1)
+    place[number[: len(rows.counts)]] = np.arange(len(rows.counts))
+    return place[number[len(rows.counts) :]]
+
+
+def find_alike_units(possible: Mapping[str, Units], gains: FloatArray, seed: int) -> Iterator[str]:
+    """Name the column whose values' people have gains most alike, if chance does not explain it."""
+    rng = np.random.default_rng([seed, 23])
+    found = [(name, _design_effect(units, gains, rng)) for name, units in possible.items()]
+    name, effect = max(found, key=lambda one: one[1], default=("", 1.0))
+    if effect <= 1:
+        return
+    yield Note(
+        "People with the same {name} are treated more alike than chance explains. If they were "
+        "drawn together, as households are, bounds are too narrow, as if there were {effect:.2g} "
+        "times as many people: pass `clusters={name!r}`. If people were drawn one by one, it does "
+        "no harm.",
+        name=name, effect=Figure(effect),
+    )  # fmt: skip
+
+
+def _design_effect(units: Units, gains: FloatArray, rng: np.random.Generator) -> float:
+    """Return 1 + (ΣN²/n − 1)ρ for the intraclass correlation ρ; 1 where it may be chance.
+
+    Notes
+    -----
+    The gains are dealt out anew to all people. One deal with as large a sum of squares between
+    units ends the test: the chance of a note is at most 1 in 1,000 if units do not matter.
+    """
+    people = np.bincount(units.unit, units.people)
+    order = rng.permutation(len(people))
+    kept = np.zeros(len(people), bool)
+    kept[order[np.cumsum(people[order]) <= MAX_ALIKE_PEOPLE]] = True
+    entries = kept[units.unit]
+    unit = np.repeat(units.unit[entries], units.people[entries])
+    gain = np.repeat(gains[units.point[entries]], units.people[entries])
+    sizes = np.bincount(unit)[kept]
+    n, number = len(gain), len(sizes)
+    gain = gain - gain.mean() if n else gain
+    total = float(gain @ gain)
+    if number < MIN_ALIKE_UNITS or n < MIN_ALIKE_ROWS * number or total <= 0:
+        return 1.0
+
+    def between(values: FloatArray) -> float:
+        return float((np.bincount(unit, values)[kept] ** 2 / sizes).sum())
+
+    observed = between(gain)
+    for _ in range(DEALS):
+        if between(rng.permutation(gain)) >= observed * (1 - 1e-12):
+            return 1.0
+    inside = (total - observed) / (n - number)
+    spread = observed / (number - 1)
+    mean_size = (n - (sizes**2).sum() / n) / (number - 1)
+    correlation = (spread - inside) / (spread + (mean_size - 1) * inside)
+    return float(1 + ((sizes**2).sum() / n - 1) * correlation)

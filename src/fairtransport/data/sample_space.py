@@ -85,6 +85,8 @@ class SampleSpace:
         Signs that the rows of the table are not independent people.
     units
         The independent units that people belong to; None: every person is one.
+    possible_units
+        People by the values of columns that are not audited and could name units; for a warning.
 
     Examples
     --------
@@ -120,6 +122,7 @@ class SampleSpace:
     library: str = "pandas"
     notes: tuple[str, ...] = ()
     units: Units | None = None
+    possible_units: Mapping[str, Units] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -283,6 +286,7 @@ class SampleSpace:
         return replace(
             self,
             units=None if self.units is None else self.units.move(places),
+            possible_units={},
             columns={name: column.take(points) for name, column in self.columns.items()},
             counts=(self.counts if counts is None else counts)[points],
             targets=None if self.targets is None else self.targets[points],

@@ -448,6 +448,7 @@ class SampledUnits:
         float | None, Doc("The largest weight there can be, as declared; null if it was not.")
     ]
     target: Annotated[str, Doc("What counts once.", one_of=TARGETS)]
+    weights: Annotated[str | None, Doc("The column of people's weights; null without one.")] = None
 
     @classmethod
     def of(cls, units: Units | None) -> SampledUnits | None:
@@ -462,12 +463,24 @@ class SampledUnits:
             largest=float(units.weights.max()),
             limit=units.limit,
             target=units.target,
+            weights=units.weighed_by,
         )
+
+    @property
+    def counts_people_once(self) -> bool:
+        """Whether every person counts once."""
+        return self.has_clusters and self.target == PEOPLE and self.weights is None
+
+    @property
+    def sampled(self) -> str:
+        """The independent units that bounds are about, and what they take as given."""
+        how = "independent" if self.has_clusters else "independently drawn"
+        return f"{how} {self.name}{self.given}"
 
     @property
     def name(self) -> str:
         """What a unit is called, for "100 of them"."""
-        return f"values of {self.column}" if self.has_clusters else "people"
+        return f"units of {self.column}" if self.has_clusters else "people"
 
     @property
     def given(self) -> str:
@@ -481,12 +494,18 @@ class SampledUnits:
         """What is independent, and what the bounds are about."""
         if not self.has_clusters:
             what = f"People count by their weight in {self.column}"
-            return f"{what}; bounds hold for independently drawn people{self.given}."
-        once = "every person counts once" if self.target == PEOPLE else "every unit counts once"
+            return f"{what}; bounds hold for {self.sampled}."
+        once = "every person counts once"
+        if self.weights is not None:
+            once = f"people count by their weight in {self.weights}"
+        if self.target != PEOPLE:
+            inside = (
+                "" if self.weights is None else f", its people by their weight in {self.weights}"
+            )
+            once = f"every unit counts once{inside}"
         return (
             f"The unit is {self.column}: {self.count:,} units, and {once}. Bounds hold for "
-            f"independent units of {self.column}, whatever people of one unit have in "
-            f"common{self.given}."
+            f"independent {self.name}, whatever people of one unit have in common{self.given}."
         )
 
 

@@ -13,7 +13,11 @@ from fairtransport.monitor.monitor import Monitor
 from fairtransport.monitor.state import lock_state
 from fairtransport.report.charts.curves import since_words
 from fairtransport.report.console import line, print_note, terminal
-from fairtransport.report.sections.decisions import HOLDS_IF, decision_lines
+from fairtransport.report.sections.decisions import (
+    NOT_TRAINED_ON,
+    RANDOM_SAMPLE,
+    decision_lines,
+)
 from fairtransport.report.terminal import compared_with, frame_panel, two_columns
 from fairtransport.report.text import percent
 from fairtransport.similarity.base import BaseSimilarity
@@ -43,7 +47,7 @@ def print_evidence(monitor: Monitor, title: str, waiting: int = 0) -> None:
         "Evidence of bias": f"{_evidence(state.e_value)}, enough at {1 / settings.audit.alpha:g}",
         "Compared with": compared_with(state.target_scope, has_model=settings.box is not None),
     }
-    rows["Holds only if"] = HOLDS_IF.format(units="people")
+    rows["Holds only if"] = RANDOM_SAMPLE.format(units="people") + NOT_TRAINED_ON
     rows["Lower bound above δ"] = since_words(monitor.above_since)
     if state.applicability is not None:  # of what is no evidence only the description is left
         rows = {name: rows[name] for name in ("FaiTH statistic", "Compared with")}

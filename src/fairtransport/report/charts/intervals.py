@@ -25,7 +25,12 @@ from fairtransport.report.charts.style import (
     to_altair,
     words,
 )
-from fairtransport.report.sections.decisions import direction_rows, group_name, share_text
+from fairtransport.report.sections.decisions import (
+    direction_rows,
+    group_name,
+    is_weighted,
+    share_text,
+)
 from fairtransport.report.text import (
     DOWN,
     UP,
@@ -99,7 +104,9 @@ def _direction_bars(decisions: Decisions) -> list[Row]:
     return [
         {
             "name": f"{row.decision}, {row.alternative} as someone else",
-            "size": row.count.people,
+            "size": row.count.share * decisions.n
+            if is_weighted(row.count, decisions)
+            else row.count.people,
             "from": row.count.lower * decisions.n,
             "to": row.count.upper * decisions.n,
             "label": f"{people(row.count.people)} people ({share_text(row.count)})",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairtransport._core.units import CLUSTERS
 from fairtransport.explain.decisions import BOTH_WAYS, SCOPES
 from fairtransport.report.sections import Section
 from fairtransport.report.sections.controls import (
@@ -65,9 +64,9 @@ WHEN_SWAPPED = "when people are swapped with similar people"
 AS_SAID = " (you said so)"
 IN_SEVERAL, IN_BOTH = "one person can be in several of these", "one person can be in both"
 MAX_NAMED_GROUPS = 3
-HOLDS_IF = "these {units} are an independent random sample and were not used to train the model"
+RANDOM_SAMPLE = "these {units} are an independent random sample"
+NOT_TRAINED_ON = " and were not used to train the model"
 HOLDS_OF_THESE_IF = "answers are independent of each other; it is about these cases only"
-HOLDS_OF_RECORDS_IF = "these people are an independent random sample of those it is about"
 
 
 @dataclass(frozen=True)
@@ -135,16 +134,18 @@ def changed_sentence(
     if not count.people:
         most = f" ({level(count.level)}: at most {_upper(count.upper)})" if with_interval else ""
         return f"None of {decisions.n:,} people{most} would get another {what} {only}"
-    # weights leave the number of people as it is
-    by_weight = not near and abs(count.people - count.share * decisions.n) > ROUNDING * decisions.n
-    weighted = " by weight" if by_weight else ""
-    share = f"{percent(count.share)}{weighted}"
-    if with_interval:
-        share += f"; {level(count.level)}: {interval_of(count)}"
+    share = share_text(count) if with_interval else percent(count.share)
+    if is_weighted(count, decisions):
+        share = f"weighted: {share}"
     return (
         f"{near.capitalize()}{people(count.people)} of {decisions.n:,} people ({share}) would get "
         f"another {what} {only}"
     )
+
+
+def is_weighted(count: ShareOfPeople, decisions: Decisions) -> bool:
+    """Say whether a share is not that of the people, as they count unequally."""
+    return abs(count.share * decisions.n - count.people) >= 1
 
 
 def interval_sentence(decisions: Decisions) -> str:
@@ -398,9 +399,7 @@ def limit_lines(summary: AuditSummary) -> list[str]:
     near, number = about(summary), decimal(summary.statistic)
     if counts_people(summary):
         number = f"{_in_100(summary.statistic)} in 100"
-        if _is_weighted(summary):
-            number += " by weight"
-        else:
+        if counts_people_once(summary):
             count = people(round(summary.statistic * summary.n, 0 if is_shared(summary) else 6))
             who = "person" if count == "1" else "people"
             number += f" ({near}{count} {who}{_counted_parts(summary)})"
@@ -411,7 +410,9 @@ def limit_lines(summary: AuditSummary) -> list[str]:
     bounds = _bound_texts(summary)
     if bounds:
         each = "each " if len(bounds) > 1 else ""
-        parts.append(f"{', '.join(bounds.values())}, {each}with {confidence(summary)} confidence")
+        of = "" if summary.units is None else f" for {summary.units.sampled}"
+        sure = f"{confidence(summary)} confidence{of}"
+        parts.append(f"{', '.join(bounds.values())}, {each}with {sure}")
     if summary.verdict == "rejected" and summary.pvalue is not None:
         parts.append(pvalue_text(summary, summary.pvalue))
     controls = controls_sentence(summary)
@@ -489,19 +490,13 @@ def limit_sentence(summary: AuditSummary) -> str:
             f"Your limit: {mean_text(summary)} may rise by at most {_limit_number(summary)} "
             f"{WHEN_SWAPPED}."
         )
-    bare = is_shared(summary) or _is_weighted(summary)
-    of = "" if bare else f" ({delta * summary.n:.0f} of these {summary.n:,})"
+    has_count = counts_people_once(summary) and not is_shared(summary)
+    of = f" ({delta * summary.n:.0f} of these {summary.n:,})" if has_count else ""
     whom = "may be decided correctly now but wrongly as someone else"
     if (label := counted_label(summary)) is not None:
         text = label_text(label)
         whom = f"may get another decision than “{text}” now but “{text}” as someone else"
     return f"Your limit: at most {_limit_number(summary)} in 100 people{of} {whom}."
-
-
-def _is_weighted(summary: AuditSummary) -> bool:
-    """Say whether people count by different weights, so that shares are no numbers of people."""
-    units = summary.units
-    return units is not None and (not units.has_clusters or units.target == CLUSTERS)
 
 
 def _what_counts(summary: AuditSummary) -> str:
@@ -546,6 +541,11 @@ def verdict_with_finding(summary: AuditSummary) -> str:
     """Return the verdict's title with what it comes from."""
     title, finding = verdict_title(summary), verdict_finding(summary)
     return title if finding is None else f"{title}: {finding}"
+
+
+def counts_people_once(summary: AuditSummary) -> bool:
+    """Say whether every person counts once, so that a share of them is a number of people."""
+    return summary.units is None or summary.units.counts_people_once
 
 
 def counts_people(summary: AuditSummary) -> bool:
@@ -728,15 +728,19 @@ def next_steps(summary: AuditSummary) -> list[str]:
 
 def holds_if(summary: AuditSummary) -> str:
     """Return what bounds and verdict rest on, with the unit that was sampled."""
-    # decisions on record have no model to train
-    if summary.rates is not None or (summary.applicability and summary.queried == 0):
-        return HOLDS_OF_RECORDS_IF
     if summary.is_about_these:
         return HOLDS_OF_THESE_IF
+    # decisions on record have no model to train
+    on_record = summary.rates is not None or bool(summary.applicability and summary.queried == 0)
+    population = " of those it is about" if on_record else NOT_TRAINED_ON
     units = summary.units
     if units is None:
-        return HOLDS_IF.format(units="people")
-    return HOLDS_IF.format(units=units.name) + units.given
+        return RANDOM_SAMPLE.format(units="people") + population
+    if units.has_clusters:
+        return RANDOM_SAMPLE.format(units=units.name) + population + units.given
+    drawn = f"these people were drawn independently, with chances inverse to {units.column}"
+    trained = "" if on_record else f",{NOT_TRAINED_ON}"
+    return f"{drawn}{trained}{units.given}"
 
 
 def favourable_text(summary: AuditSummary) -> str | None:

@@ -10,6 +10,7 @@ from fairtransport.documents.verdicts import VERDICTS
 from fairtransport.report.sections import Section
 from fairtransport.report.sections.controls import is_held_back
 from fairtransport.report.sections.rates import (
+    at_level,
     decision_lines,
     rate_figures,
     rates_line,
@@ -85,7 +86,7 @@ def verdict_sentence(summary: AuditSummary) -> str:
             f"{row.formal}: without a threshold δ there is nothing to test. "
             f"{words['sure'].capitalize()} {words['bounds']}."
         )
-    return f"{row.formal} at level {level(summary.alpha)}: {row.evidence.format(**words)}."
+    return f"{row.formal} {at_level(summary)}: {row.evidence.format(**words)}."
 
 
 def evidence_words(summary: AuditSummary) -> dict[str, str]:
@@ -177,7 +178,7 @@ def verdict_line(summary: AuditSummary) -> str:
     evidence = ", ".join([f"δ = {summary.delta:g}", *shown])
     if summary.is_about_these:
         evidence += ", about these cases only"
-    return f"{row.formal} at level {level(summary.alpha)}: {evidence}."
+    return f"{row.formal} {at_level(summary)}: {evidence}."
 
 
 def _held_back(summary: AuditSummary) -> str | None:

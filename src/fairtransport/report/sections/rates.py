@@ -412,6 +412,12 @@ def rates_sentence(summary: AuditSummary, rates: RatesFound) -> str:
     )  # fmt: skip
 
 
+def at_level(summary: AuditSummary) -> str:
+    """Return the level of a verdict, and the units that it is about where these are no rows."""
+    of = "" if summary.units is None else f" for {summary.units.sampled}"
+    return f"at level {level(summary.alpha)}{of}"
+
+
 def rates_verdict(summary: AuditSummary, rates: RatesFound, title: str) -> str:
     """Return the verdict on R with the bound that it comes from."""
     if summary.delta is None:
@@ -420,7 +426,7 @@ def rates_verdict(summary: AuditSummary, rates: RatesFound, title: str) -> str:
             f"{level(1 - summary.alpha)} confidence R is at least {bound(rates.lower_bound, DOWN)}."
         )
     at_least, threshold = distinct_decimals(rates.lower_bound, summary.delta, rounding=DOWN)
-    at = f"at level {level(summary.alpha)}"
+    at = at_level(summary)
     if summary.verdict == "rejected":
         lower_text = "" if rates.lower_bound == summary.delta else f"at least {at_least}, "
         tail = f"; {pvalue_text(summary, rates.pvalue_at_delta or 0.0)}"
@@ -442,7 +448,7 @@ def rates_line(summary: AuditSummary, rates: RatesFound, title: str) -> str:
     tested = "" if rates.pvalue_at_delta is None else pvalue(rates.pvalue_at_delta).replace(" ", "")
     lower = f"lower bound of R {bound(rates.lower_bound, DOWN)}"
     evidence = f", {tested}" if summary.verdict == "rejected" else ""
-    return f"{title} at level {level(summary.alpha)}: δ = {summary.delta:g}, {lower}{evidence}."
+    return f"{title} {at_level(summary)}: δ = {summary.delta:g}, {lower}{evidence}."
 
 
 def features_sentence(summary: AuditSummary) -> str | None:
