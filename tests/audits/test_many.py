@@ -318,7 +318,7 @@ def test_without_thresholds_there_are_intervals_and_no_verdicts():
 
     assert found.verdicts == {}
     assert found.table["lower"].notna().all()
-    assert "**No limit set.** Of 2 audits: 2 without δ." in found.to_markdown()
+    assert "**No limit set.** Of 2 audits: 2 without a limit." in found.to_markdown()
 
 
 def test_every_setting_of_an_audit_can_be_given_to_all_or_to_one():

@@ -59,7 +59,7 @@ def test_the_demo_audits_a_logistic_regression_on_compas(capsys, tmp_path, monke
 
     assert "1,584 people" in out
     assert "Questions asked  72" in out
-    assert "Compared with    twins" in out
+    assert "Compared with    the same person as someone of another group" in out
 
 
 def test_help_and_version_exit_with_zero(capsys):

@@ -136,7 +136,7 @@ def test_the_screen_has_all_numbers_and_obeys_nothing(capsys, monkeypatch):
     out = capsys.readouterr().out
     for text in (
         "0.0452 to 0.0791",
-        "over the",
+        "over the ",
         "within the",
         "not settled",
         "without a",

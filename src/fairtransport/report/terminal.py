@@ -86,6 +86,8 @@ if TYPE_CHECKING:
     from fairtransport.report.tables import Table as DocumentTable
 
 
+MAX_VERDICT_CHARACTERS = 11
+"""Characters of a verdict in a table before it is broken."""
 MAX_SCREEN_CASES = 2
 """Groups of people on the first screen."""
 TEXT_WIDTH = 100
@@ -432,8 +434,8 @@ def _members_table(summary: FamilySummary) -> Table:
     table = Table()
     table.add_column("audit", overflow="fold")
     for name in ("people", "change", "statistic", "interval", "δ", "p,\nadjusted"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("verdict")
+        table.add_column(name, justify="right")
+    table.add_column("verdict", max_width=MAX_VERDICT_CHARACTERS)
     for one in summary.members:
         table.add_row(*_cells(one))
     return table

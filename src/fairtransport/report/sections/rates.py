@@ -204,6 +204,8 @@ def _rate_figures(summary: AuditSummary, rates: RatesFound) -> RateFigures:
     scale, digits = (1.0, 4) if _unit(summary, rates).is_mean else (100.0, 1)
     limit = 0.0 if summary.delta is None else scale * summary.delta
     least, threshold = distinct_decimals(scale * rates.lower_bound, limit, digits, DOWN)
+    if rates.lower_bound > 0 and not float(least):  # no bound above 0 is shown as 0
+        least, _ = distinct_decimals(scale * rates.lower_bound, 0.0, digits, DOWN)
     return RateFigures(_trim(least), _trim(threshold), scale, digits)
 
 
