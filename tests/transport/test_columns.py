@@ -109,6 +109,20 @@ def test_values_of_many_frequencies_and_other_budgets():
     assert "frontiers" not in generated.__dict__
 
 
+def test_directional_derivatives_are_those_of_full_frontiers():
+    for seed in range(60):
+        problem, frequencies = build_problem(seed)
+        rng = np.random.default_rng(seed)
+        direction = rng.normal(size=problem.size)
+        direction = np.where(frequencies > 0, direction, np.abs(direction))
+        expected = problem.directional_derivative(frequencies, direction)
+        generated = generate_columns(problem)
+        assert generated.directional_derivative(frequencies, direction) == pytest.approx(
+            expected, rel=1e-9, abs=1e-12
+        ), seed
+        assert "frontiers" not in generated.__dict__
+
+
 @pytest.mark.parametrize("price", [0.0, 1e-9, 0.3, 20.0, np.inf])
 def test_net_gains_are_those_of_full_frontiers(price):
     for seed in range(20):
