@@ -131,6 +131,15 @@ def test_net_gains_are_those_of_full_frontiers(price):
         assert generate_columns(problem).net_gains(price) == pytest.approx(expected, abs=1e-12)
 
 
+def test_largest_net_gains_are_those_of_full_frontiers():
+    prices = [0.0, 1e-9, 0.3, 2.0, 20.0]
+    for seed in range(40):
+        problem, _ = build_problem(seed)
+        expected = [problem.frontiers.net_gains(price).max() for price in prices]
+        found = generate_columns(problem).columns.find_largest_net_gains(prices)
+        assert found == pytest.approx(expected, abs=1e-12), seed
+
+
 def test_smooth_losses_need_few_searches_and_few_corners():
     for size in (1_000, 8_000):
         problem, _ = build_problem(1, size=size, kind="smooth", dimensions=1, budget=0.05)
