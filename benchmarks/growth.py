@@ -21,8 +21,8 @@ SIZES, QUICK_SIZES = (1_000, 10_000, 100_000), (500, 1_000)
 DIMENSIONS = (1, 2, 3, 10)
 LOSSES = ("smooth", "random", "0-1")
 BUDGET = 0.05
-WARM_UP_POINTS = 3_000
-"""As many as it takes for smooth losses not to have their frontiers listed."""
+WARM_UP_POINTS = (500, 6_000)
+"""Few, and as many as it takes for smooth losses on a line not to have their frontiers listed."""
 
 
 def measure(sizes: tuple[int, ...], progress: Callable[[str], None]) -> dict[str, Any]:
@@ -51,9 +51,10 @@ def measure_size(losses: str, dimensions: int, size: int) -> dict[str, Any]:
         law = ft.inference.sampling_law(problem, counts, rng=0)
         return law.lower_bound(0.05), law.upper_bound(0.05)
 
-    small, counts = _build_problem(losses, dimensions, WARM_UP_POINTS)
-    small.solve(counts / counts.sum())  # loads libraries and compiled code
-    bound(small, counts)
+    for points in WARM_UP_POINTS:
+        problem, counts = _build_problem("smooth", 1, points)
+        problem.solve(counts / counts.sum())  # loads libraries and compiled code
+        bound(problem, counts)
     problem, counts = _build_problem(losses, dimensions, size)
     frequencies = counts / counts.sum()
     forget_peak_memory()

@@ -386,8 +386,8 @@ def speed_measured(parts: Row) -> str:
 
 def speed_starting(parts: Row) -> str:
     """Return the seconds of commands from their start."""
-    return format_table(("command", "least", "median"), (
-        (f"`{name}`", f"{seconds['least']:.2f}", f"{seconds['median']:.2f}")
+    return format_table(("command", "first", "least", "median"), (
+        (f"`{name}`", *(f"{seconds[each]:.2f}" for each in ("first", "least", "median")))
         for name, seconds in parts["starting"]["commands"].items()
     ))  # fmt: skip
 
@@ -501,6 +501,47 @@ def speed_questions(parts: Row) -> str:
     )])  # fmt: skip
 
 
+def speed_growth(parts: Row) -> str:
+    """Return how solutions and bounds grow by kind of losses and number of dimensions."""
+    growths = parts["growth"]["growths"]
+    sizes = [f"K = {row['points']:,}" for row in growths[0]["sizes"]]
+    titles = (
+        "losses", "dimensions", *sizes, "grows as", "both bounds", "peak MiB", "grows as",
+        "duality gap at most",
+    )  # fmt: skip
+    return format_table(titles, (
+        (
+            growth["losses"], f"{growth['dimensions']}",
+            *(format_seconds(row["solve"]) for row in growth["sizes"]),
+            f"K^{growth['time_exponent']:.2f}", format_seconds(growth["sizes"][-1]["bounds"]),
+            f"{growth['sizes'][-1]['peak_bytes'] / MIB:.0f}", f"K^{growth['memory_exponent']:.2f}",
+            f"{max(abs(row['gap']) / row['value'] for row in growth['sizes']):.0e}",
+        )
+        for growth in growths
+    ))  # fmt: skip
+
+
+def speed_monitor(parts: Row) -> str:
+    """Return the records a second that a monitor takes in."""
+    row = parts["monitor"]
+    titles = ("K", f"records a second in batches of {row['batch']:,}", "one by one")
+    return format_table(titles, [
+        (f"{row['points']}", f"{row['in_batches']:,.0f}", f"{row['one_by_one']:,.0f}")
+    ])  # fmt: skip
+
+
+def speed_verdicts(parts: Row) -> str:
+    """Return what a verdict adds to counting, beside the bare group-by."""
+    titles = ("rows", "distinct", "group-by", "audit", "with verdict and summary", "ratio")
+    return format_table(titles, (
+        (
+            f"{row['rows']:,}", f"{row['points']:,}", f"{row['bare']:.2f}", f"{row['audit']:.2f}",
+            f"{row['verdict']:.2f}", f"{row['verdict'] / row['bare']:.0f}",
+        )
+        for row in parts["counting"]["verdicts"]
+    ))  # fmt: skip
+
+
 def speed_counting(parts: Row) -> str:
     """Return the CPU seconds from a file to a finished audit."""
     titles = (
@@ -579,6 +620,9 @@ TABLES: dict[str, tuple[str | None, Callable[[Any], str]]] = {
     "speed-afterwards": ("speed.json", speed_afterwards),
     "speed-million": ("speed.json", speed_million),
     "speed-questions": ("speed.json", speed_questions),
+    "speed-growth": ("speed.json", speed_growth),
+    "speed-monitor": ("speed.json", speed_monitor),
+    "speed-verdicts": ("speed.json", speed_verdicts),
     "speed-counting": ("speed.json", speed_counting),
     "counterparts": ("counterparts.json", counterparts),
 }

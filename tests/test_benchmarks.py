@@ -14,10 +14,12 @@ PARTS = {
     "lp": ("ours", "peers", "compile_seconds"),
     "nearest": ("pot",),
     "frontiers": ("embedding", "sparse"),
+    "growth": ("growths",),
     "spreading": ("sizes",),
     "afterwards": ("audits", "exponents"),
     "counting": ("files", "verdicts"),
     "million": ("audits",),
+    "monitor": ("in_batches", "one_by_one"),
     "questions": ("model", "seconds", "ratio"),
 }
 

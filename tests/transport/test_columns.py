@@ -63,6 +63,29 @@ def test_a_thousand_solutions_are_those_of_full_frontiers(seeds):
         assert solution.plan_cost <= problem.budget * (1 + 1e-9), seed
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_budgets_at_corners_of_larger_problems(kind):
+    for seed in range(4):
+        problem, frequencies = build_problem(seed, size=400, kind=kind)
+        corners = problem.budget_curve(frequencies).budgets
+        for budget in corners[:: max(1, len(corners) // 5)]:
+            at_corner = problem.with_budget(float(budget))
+            expected = at_corner.solve(frequencies)
+            solution = generate_columns(at_corner).solve(frequencies)
+
+            within = 1e-12 * max(expected.value, 1e-3)
+            assert solution.value == pytest.approx(expected.value, rel=0, abs=within), seed
+            assert solution.duality_gap == pytest.approx(0, abs=within), seed
+            assert solution.plan_cost <= budget * (1 + 1e-9), seed
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_single_point_stays(kind):
+    problem, _ = build_problem(0, size=1, kind=kind, budget=1.0)
+    solution = generate_columns(problem).solve([1.0])
+    assert (solution.value, solution.plan_cost, solution.duality_gap) == (0, 0, 0)
+
+
 @pytest.mark.parametrize("kind", ["any", "smooth"])
 def test_plans_are_those_of_full_frontiers(kind):
     for seed in range(60):
