@@ -1,7 +1,7 @@
 """How solving and bounding grow with the number of points: dimensions, and kinds of losses.
 
-Points are normal, everybody may move to everybody at the squared distance. A budget is solved for
-and spent to the last, as ψ, the plan and its price are; then come both bounds of a finite sample.
+Points are normal, everybody may move to everybody at the squared distance. What is timed is ψ with
+its plan and price.
 """
 
 from __future__ import annotations
@@ -38,44 +38,31 @@ def measure(sizes: tuple[int, ...], progress: Callable[[str], None]) -> dict[str
                 "losses": losses, "dimensions": dimensions, "sizes": rows,
                 "time_exponent": exponent(sizes, [row["solve"] for row in rows]),
                 "memory_exponent": exponent(sizes, [row["peak_bytes"] for row in rows]),
-                "bounds_exponent": exponent(sizes, [row["bounds"] for row in rows]),
             })  # fmt: skip
     return {"budget": BUDGET, "growths": growths}
 
 
 def measure_size(losses: str, dimensions: int, size: int) -> dict[str, Any]:
     """Return CPU seconds and the memory that a solution takes above its input."""
-    import fairtransport as ft
-
-    def bound(problem: AuditProblem, counts: np.ndarray) -> tuple[float, float]:
-        law = ft.inference.sampling_law(problem, counts, rng=0)
-        return law.lower_bound(0.05), law.upper_bound(0.05)
-
     for points in WARM_UP_POINTS:
-        problem, counts = _build_problem("smooth", 1, points)
-        problem.solve(counts / counts.sum())  # loads libraries and compiled code
-        bound(problem, counts)
-    problem, counts = _build_problem(losses, dimensions, size)
-    frequencies = counts / counts.sum()
+        problem, frequencies = _build_problem("smooth", 1, points)
+        problem.solve(frequencies)  # loads libraries and compiled code
+    problem, frequencies = _build_problem(losses, dimensions, size)
     forget_peak_memory()
     before = memory("VmRSS")
     solve, solution = timed(lambda: problem.solve(frequencies))
     peak, held = memory("VmHWM") - before, memory("VmRSS") - before
-    bounds, ends = timed(lambda: bound(problem, counts))
     free, _ = timed(lambda: problem.with_budget(0.0).solve(frequencies))
     return {
         "points": size,
         "solve": solve,
         "without_budget": free,
-        "bounds": bounds,
         "peak_bytes": max(peak, 1),
         "held_bytes": held,
-        "bounds_peak_bytes": memory("VmHWM") - before,
         "input_bytes": size * (dimensions + 2) * 8,
         "process_mib": memory("VmHWM") / MIB,
         "value": solution.value,
         "gap": solution.duality_gap,
-        "bound": ends,
         "generates_columns": problem.columns is not None,
     }
 
@@ -94,8 +81,8 @@ def _build_problem(losses: str, dimensions: int, size: int) -> tuple[AuditProble
     }[losses]
     # true labels are not moved: people of one label are a block
     blocks = good.astype(np.int64) if losses == "smooth" else np.zeros(size, np.int64)
-    counts = np.ones(size, np.int64)
-    return AuditProblem(values, Geometry(blocks, Embedding(place)), budget=BUDGET), counts
+    frequencies = np.full(size, 1 / size)
+    return AuditProblem(values, Geometry(blocks, Embedding(place)), budget=BUDGET), frequencies
 
 
 def table(found: dict[str, Any]) -> Table:
@@ -103,7 +90,7 @@ def table(found: dict[str, Any]) -> Table:
     made = Table(title="Growth with the number of points K")
     sizes = [f"{row['points']:,}" for row in found["growths"][0]["sizes"]]
     for name in (
-        "losses", "dimensions", *(f"K = {size}" for size in sizes), "grows as", "bounds",
+        "losses", "dimensions", *(f"K = {size}" for size in sizes), "grows as",
         "peak MiB", "grows as",
     ):  # fmt: skip
         made.add_column(name, justify="right")
@@ -112,7 +99,7 @@ def table(found: dict[str, Any]) -> Table:
         made.add_row(
             growth["losses"], str(growth["dimensions"]),
             *(f"{row['solve']:.3f}" for row in growth["sizes"]),
-            f"K^{growth['time_exponent']:.2f}", f"{last['bounds']:.2f}",
+            f"K^{growth['time_exponent']:.2f}",
             f"{last['peak_bytes'] / MIB:.0f}", f"K^{growth['memory_exponent']:.2f}",
         )  # fmt: skip
     return made

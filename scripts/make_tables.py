@@ -506,14 +506,14 @@ def speed_growth(parts: Row) -> str:
     growths = parts["growth"]["growths"]
     sizes = [f"K = {row['points']:,}" for row in growths[0]["sizes"]]
     titles = (
-        "losses", "dimensions", *sizes, "grows as", "both bounds", "peak MiB", "grows as",
+        "losses", "dimensions", *sizes, "grows as", "peak MiB", "grows as",
         "duality gap at most",
     )  # fmt: skip
     return format_table(titles, (
         (
             growth["losses"], f"{growth['dimensions']}",
             *(format_seconds(row["solve"]) for row in growth["sizes"]),
-            f"K^{growth['time_exponent']:.2f}", format_seconds(growth["sizes"][-1]["bounds"]),
+            f"K^{growth['time_exponent']:.2f}",
             f"{growth['sizes'][-1]['peak_bytes'] / MIB:.0f}", f"K^{growth['memory_exponent']:.2f}",
             f"{max(abs(row['gap']) / row['value'] for row in growth['sizes']):.0e}",
         )
