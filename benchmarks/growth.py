@@ -37,7 +37,6 @@ def measure(sizes: tuple[int, ...], progress: Callable[[str], None]) -> dict[str
             growths.append({
                 "losses": losses, "dimensions": dimensions, "sizes": rows,
                 "time_exponent": exponent(sizes, [row["solve"] for row in rows]),
-                "memory_exponent": exponent(sizes, [row["peak_bytes"] for row in rows]),
             })  # fmt: skip
     return {"budget": BUDGET, "growths": growths}
 
@@ -90,8 +89,7 @@ def table(found: dict[str, Any]) -> Table:
     made = Table(title="Growth with the number of points K")
     sizes = [f"{row['points']:,}" for row in found["growths"][0]["sizes"]]
     for name in (
-        "losses", "dimensions", *(f"K = {size}" for size in sizes), "grows as",
-        "peak MiB", "grows as",
+        "losses", "dimensions", *(f"K = {size}" for size in sizes), "grows as", "peak MiB",
     ):  # fmt: skip
         made.add_column(name, justify="right")
     for growth in found["growths"]:
@@ -100,6 +98,6 @@ def table(found: dict[str, Any]) -> Table:
             growth["losses"], str(growth["dimensions"]),
             *(f"{row['solve']:.3f}" for row in growth["sizes"]),
             f"K^{growth['time_exponent']:.2f}",
-            f"{last['peak_bytes'] / MIB:.0f}", f"K^{growth['memory_exponent']:.2f}",
+            f"{last['peak_bytes'] / MIB:.0f}",
         )  # fmt: skip
     return made

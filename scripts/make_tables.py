@@ -386,8 +386,8 @@ def speed_measured(parts: Row) -> str:
 
 def speed_starting(parts: Row) -> str:
     """Return the seconds of commands from their start."""
-    return format_table(("command", "first", "least", "median"), (
-        (f"`{name}`", *(f"{seconds[each]:.2f}" for each in ("first", "least", "median")))
+    return format_table(("command", "least", "median"), (
+        (f"`{name}`", f"{seconds['least']:.2f}", f"{seconds['median']:.2f}")
         for name, seconds in parts["starting"]["commands"].items()
     ))  # fmt: skip
 
@@ -502,23 +502,22 @@ def speed_questions(parts: Row) -> str:
 
 
 def speed_growth(parts: Row) -> str:
-    """Return how solutions and bounds grow by kind of losses and number of dimensions."""
+    """Return how solutions grow by kind of losses and number of dimensions."""
     growths = parts["growth"]["growths"]
-    sizes = [f"K = {row['points']:,}" for row in growths[0]["sizes"]]
+    sizes = sorted({row["points"] for growth in growths for row in growth["sizes"]})
     titles = (
-        "losses", "dimensions", *sizes, "grows as", "peak MiB", "grows as",
-        "duality gap at most",
+        "losses", "dimensions", *(f"K = {size:,}" for size in sizes), "grows as",
+        "peak MiB at the last", "duality gap at most",
     )  # fmt: skip
-    return format_table(titles, (
-        (
-            growth["losses"], f"{growth['dimensions']}",
-            *(format_seconds(row["solve"]) for row in growth["sizes"]),
-            f"K^{growth['time_exponent']:.2f}",
-            f"{growth['sizes'][-1]['peak_bytes'] / MIB:.0f}", f"K^{growth['memory_exponent']:.2f}",
+    rows = []
+    for growth in growths:
+        seconds = {row["points"]: format_seconds(row["solve"]) for row in growth["sizes"]}
+        rows.append((
+            growth["losses"], f"{growth['dimensions']}", *(seconds.get(size, "") for size in sizes),
+            f"K^{growth['time_exponent']:.2f}", f"{growth['sizes'][-1]['peak_bytes'] / MIB:.0f}",
             f"{max(abs(row['gap']) / row['value'] for row in growth['sizes']):.0e}",
-        )
-        for growth in growths
-    ))  # fmt: skip
+        ))  # fmt: skip
+    return format_table(titles, rows)
 
 
 def speed_monitor(parts: Row) -> str:
