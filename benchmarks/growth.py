@@ -43,7 +43,7 @@ def measure(sizes: tuple[int, ...], progress: Callable[[str], None]) -> dict[str
 
 def measure_size(losses: str, dimensions: int, size: int) -> dict[str, Any]:
     """Return CPU seconds and the memory that a solution takes above its input."""
-    for points in WARM_UP_POINTS:
+    for points in (each for each in WARM_UP_POINTS if each <= max(size, WARM_UP_POINTS[0])):
         problem, frequencies = _build_problem("smooth", 1, points)
         problem.solve(frequencies)  # loads libraries and compiled code
     problem, frequencies = _build_problem(losses, dimensions, size)
