@@ -367,7 +367,7 @@ class AuditProblem:
             inside = np.flatnonzero((sweep.prices > low) & (sweep.prices < high))
             means = sweep.mean[inside]
             if self.columns is None or not len(inside) or means.min() >= least:
-                return min([least, *means.tolist()])
+                return float(min([least, *means]))
             # restricted frontiers may lack targets at the price where they have the least
             price = float(sweep.prices[inside[np.argmin(means)]])
             if price in prices:
