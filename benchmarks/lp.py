@@ -267,13 +267,13 @@ def peer_table(measured: list[Theirs]) -> Table:
 
 
 def best_lines(measured: list[Theirs]) -> list[str]:
-    """Say how the fastest LP compares at the largest size."""
+    """Say how the fastest peer compares at the largest size."""
     size = max(row.points for row in measured)
     rows = [row for row in measured if row.points == size]
     first = min(rows, key=lambda row: row.first_value)
     further = min(rows, key=lambda row: row.further_value)
     return [
-        f"Fastest LP at K = {size}:",
+        f"Fastest peer at K = {size}:",
         f"  one value, everything included: {first.peer}, {shown_ratio(first.first_ratio)}",
         f"  one value, models already built: {further.peer}, {shown_ratio(further.further_ratio)}",
         f"  {RESAMPLES} resamples: {further.peer}, {shown_ratio(further.resamples_ratio)}",

@@ -1,21 +1,29 @@
-"""How many records a second a monitor takes in, each of them a look."""
+"""How many records a second a monitor takes in, each of them a look: CPU seconds."""
 
 from __future__ import annotations
 
 from itertools import product
 from time import process_time
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
+from measure import in_fresh_process
+from rich.table import Table
 
-from fairtransport import Monitor
-from fairtransport.datasets.compas import DELTA, FEATURES, LABEL, SENSITIVE, load_compas
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-BATCH, BATCHES = 1000, 200
-SINGLE = 20_000
-"""Records that come one by one."""
-WANTED, WANTED_SINGLE = 20_000, 5_000
-"""Records a second that the project promises, in batches and one by one."""
+    import pandas as pd
+
+BATCH = 1_000
+RECORDS, QUICK_RECORDS = (200_000, 20_000), (3_000, 500)
+"""Records that come in batches, and one by one."""
+
+
+def measure(records: tuple[int, int], progress: Callable[[str], None]) -> dict[str, Any]:
+    """Return the records a second on COMPAS cells, in batches and one by one."""
+    progress(f"a monitor, {records[0]:,} and {records[1]:,} records")
+    return in_fresh_process(_watch, *records)
 
 
 def _guess(people: pd.DataFrame) -> np.ndarray:
@@ -26,8 +34,12 @@ def _guess(people: pd.DataFrame) -> np.ndarray:
     )
 
 
-def records_per_second() -> tuple[float, float, int]:
-    """Return the speed on COMPAS cells, in batches and one by one, and the number of points."""
+def _watch(batched: int, single: int) -> dict[str, Any]:
+    import pandas as pd
+
+    from fairtransport import Monitor
+    from fairtransport.datasets.compas import DELTA, FEATURES, LABEL, SENSITIVE, load_compas
+
     compas = load_compas()
     # all 144 cells of the study, the two empty ones included
     values = [sorted(compas[name].unique()) for name in (*FEATURES, LABEL)]
@@ -36,7 +48,7 @@ def records_per_second() -> tuple[float, float, int]:
     share = rng.dirichlet(np.ones(len(cells)))
     batches = [
         cells.iloc[rng.choice(len(cells), BATCH, p=share)].reset_index(drop=True)
-        for _ in range(BATCHES)
+        for _ in range(batched // BATCH)
     ]
     levels = {name: sorted(cells[name].unique()) for name in SENSITIVE}
 
@@ -50,18 +62,19 @@ def records_per_second() -> tuple[float, float, int]:
     watched, start = monitor(), process_time()
     for batch in batches:
         watched.update(batch)
-    batched = BATCH * BATCHES / (process_time() - start)
-    records = cells.iloc[rng.choice(len(cells), SINGLE, p=share)].to_dict("records")
+    in_batches = BATCH * len(batches) / (process_time() - start)
+    records = cells.iloc[rng.choice(len(cells), single, p=share)].to_dict("records")
     watched, start = monitor(), process_time()
     for record in records:
         watched.update(record)
-    return batched, SINGLE / (process_time() - start), len(cells)
+    alone = single / (process_time() - start)
+    return {"points": len(cells), "batch": BATCH, "in_batches": in_batches, "one_by_one": alone}
 
 
-if __name__ == "__main__":
-    batched, single, points = records_per_second()
-    print(
-        f"{batched:,.0f} records a CPU second in batches of {BATCH} (wanted: {WANTED:,}), "
-        f"{single:,.0f} one by one (wanted: {WANTED_SINGLE:,}); K = {points}, budget 0, each "
-        "record a look"
-    )
+def table(found: dict[str, Any]) -> Table:
+    """Return the records a second as a table."""
+    made = Table(title=f"Records a CPU second, K = {found['points']}, each record a look")
+    for name in (f"in batches of {found['batch']:,}", "one by one"):
+        made.add_column(name, justify="right")
+    made.add_row(f"{found['in_batches']:,.0f}", f"{found['one_by_one']:,.0f}")
+    return made

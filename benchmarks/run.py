@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import afterwards
 import counting
 import frontiers
+import growth
 import lp
 import million
 import nearest
@@ -33,6 +34,8 @@ from measure import (
     write_result,
 )
 from rich.console import Console
+
+import monitor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,6 +95,12 @@ def run_frontiers(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
     return Measured(frontiers.as_json(growths), shown)
 
 
+def run_growth(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
+    """Measure how solutions and bounds grow by kind of losses and number of dimensions."""
+    found = growth.measure(growth.QUICK_SIZES if quick else growth.SIZES, progress)
+    return Measured(found, [growth.table(found)])
+
+
 def run_spreading(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
     """Measure what a second thread is worth."""
     found = spreading.measure(spreading.QUICK_SIZES if quick else spreading.SIZES, progress)
@@ -136,16 +145,24 @@ def run_questions(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
     return Measured(found, [million.question_table(found)])
 
 
+def run_monitor(quick: bool, progress: Progress) -> Measured:  # noqa: FBT001
+    """Measure how many records a second a monitor takes in."""
+    found = monitor.measure(monitor.QUICK_RECORDS if quick else monitor.RECORDS, progress)
+    return Measured(found, [monitor.table(found)])
+
+
 PARTS: dict[str, Callable[[bool, Progress], Measured]] = {
     "starting": run_starting,
     "lp": run_lp,
     "nearest": run_nearest,
     "frontiers": run_frontiers,
+    "growth": run_growth,
     "spreading": run_spreading,
     "afterwards": run_afterwards,
     "counting": run_counting,
     "million": run_million,
     "questions": run_questions,
+    "monitor": run_monitor,
 }
 """All that is measured, in this order; a new part is a line here."""
 

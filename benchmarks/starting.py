@@ -20,7 +20,7 @@ from rich.table import Table
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-RUNS, QUICK_RUNS = 5, 1
+RUNS, QUICK_RUNS = 3, 1
 AUDIT = (
     "audit", "compas.csv", "--counts", "count", "--label", "two_year_recid", "--sensitive",
     "race,sex", "--prediction", "high_risk", "--delta", "0.03", "--seed", "0", "--fail-on", "never",

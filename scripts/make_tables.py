@@ -501,6 +501,46 @@ def speed_questions(parts: Row) -> str:
     )])  # fmt: skip
 
 
+def speed_growth(parts: Row) -> str:
+    """Return how solutions grow by kind of losses and number of dimensions."""
+    growths = parts["growth"]["growths"]
+    sizes = sorted({row["points"] for growth in growths for row in growth["sizes"]})
+    titles = (
+        "losses", "dimensions", *(f"K = {size:,}" for size in sizes), "grows as",
+        "peak MiB at the last", "duality gap at most",
+    )  # fmt: skip
+    rows = []
+    for growth in growths:
+        seconds = {row["points"]: format_seconds(row["solve"]) for row in growth["sizes"]}
+        rows.append((
+            growth["losses"], f"{growth['dimensions']}", *(seconds.get(size, "") for size in sizes),
+            f"K^{growth['time_exponent']:.2f}", f"{growth['sizes'][-1]['peak_bytes'] / MIB:.0f}",
+            f"{max(abs(row['gap']) / row['value'] for row in growth['sizes']):.0e}",
+        ))  # fmt: skip
+    return format_table(titles, rows)
+
+
+def speed_monitor(parts: Row) -> str:
+    """Return the records a second that a monitor takes in."""
+    row = parts["monitor"]
+    titles = ("K", f"records a second in batches of {row['batch']:,}", "one by one")
+    return format_table(titles, [
+        (f"{row['points']}", f"{row['in_batches']:,.0f}", f"{row['one_by_one']:,.0f}")
+    ])  # fmt: skip
+
+
+def speed_verdicts(parts: Row) -> str:
+    """Return what a verdict adds to counting, beside the bare group-by."""
+    titles = ("rows", "distinct", "group-by", "audit", "with verdict and summary", "ratio")
+    return format_table(titles, (
+        (
+            f"{row['rows']:,}", f"{row['points']:,}", f"{row['bare']:.2f}", f"{row['audit']:.2f}",
+            f"{row['verdict']:.2f}", f"{row['verdict'] / row['bare']:.0f}",
+        )
+        for row in parts["counting"]["verdicts"]
+    ))  # fmt: skip
+
+
 def speed_counting(parts: Row) -> str:
     """Return the CPU seconds from a file to a finished audit."""
     titles = (
@@ -579,6 +619,9 @@ TABLES: dict[str, tuple[str | None, Callable[[Any], str]]] = {
     "speed-afterwards": ("speed.json", speed_afterwards),
     "speed-million": ("speed.json", speed_million),
     "speed-questions": ("speed.json", speed_questions),
+    "speed-growth": ("speed.json", speed_growth),
+    "speed-monitor": ("speed.json", speed_monitor),
+    "speed-verdicts": ("speed.json", speed_verdicts),
     "speed-counting": ("speed.json", speed_counting),
     "counterparts": ("counterparts.json", counterparts),
 }

@@ -14,10 +14,12 @@ PARTS = {
     "lp": ("ours", "peers", "compile_seconds"),
     "nearest": ("pot",),
     "frontiers": ("embedding", "sparse"),
+    "growth": ("growths",),
     "spreading": ("sizes",),
     "afterwards": ("audits", "exponents"),
     "counting": ("files", "verdicts"),
     "million": ("audits",),
+    "monitor": ("in_batches", "one_by_one"),
     "questions": ("model", "seconds", "ratio"),
 }
 
@@ -47,8 +49,8 @@ def test_every_part_is_measured(results):
 def test_every_peer_finds_our_values(results):
     peers = results["lp"]["peers"]
     assert {row["peer"] for row in peers} == {
-        "scipy linprog (HiGHS)", "highspy, warm start", "OR-tools GLOP", "OR-tools PDLP",
-        "cvxpy + Clarabel",
+        "NumPy, the dual in ten lines", "scipy linprog (HiGHS)", "highspy, warm start",
+        "OR-tools GLOP", "OR-tools PDLP", "cvxpy + Clarabel",
     }  # fmt: skip
     assert all(row["largest_difference"] <= row["tolerance"] for row in peers)
     assert all(row["difference"] <= 1e-9 for row in results["nearest"]["pot"])

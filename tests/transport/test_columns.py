@@ -63,6 +63,29 @@ def test_a_thousand_solutions_are_those_of_full_frontiers(seeds):
         assert solution.plan_cost <= problem.budget * (1 + 1e-9), seed
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_budgets_at_corners_of_larger_problems(kind):
+    for seed in range(4):
+        problem, frequencies = build_problem(seed, size=400, kind=kind)
+        corners = problem.budget_curve(frequencies).budgets
+        for budget in corners[:: max(1, len(corners) // 5)]:
+            at_corner = problem.with_budget(float(budget))
+            expected = at_corner.solve(frequencies)
+            solution = generate_columns(at_corner).solve(frequencies)
+
+            within = 1e-12 * max(expected.value, 1e-3)
+            assert solution.value == pytest.approx(expected.value, rel=0, abs=within), seed
+            assert solution.duality_gap == pytest.approx(0, abs=within), seed
+            assert solution.plan_cost <= budget * (1 + 1e-9), seed
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_single_point_stays(kind):
+    problem, _ = build_problem(0, size=1, kind=kind, budget=1.0)
+    solution = generate_columns(problem).solve([1.0])
+    assert (solution.value, solution.plan_cost, solution.duality_gap) == (0, 0, 0)
+
+
 @pytest.mark.parametrize("kind", ["any", "smooth"])
 def test_plans_are_those_of_full_frontiers(kind):
     for seed in range(60):
@@ -109,12 +132,35 @@ def test_values_of_many_frequencies_and_other_budgets():
     assert "frontiers" not in generated.__dict__
 
 
+def test_directional_derivatives_are_those_of_full_frontiers():
+    for seed in range(60):
+        problem, frequencies = build_problem(seed)
+        rng = np.random.default_rng(seed)
+        direction = rng.normal(size=problem.size)
+        direction = np.where(frequencies > 0, direction, np.abs(direction))
+        expected = problem.directional_derivative(frequencies, direction)
+        generated = generate_columns(problem)
+        assert generated.directional_derivative(frequencies, direction) == pytest.approx(
+            expected, rel=1e-9, abs=1e-12
+        ), seed
+        assert "frontiers" not in generated.__dict__
+
+
 @pytest.mark.parametrize("price", [0.0, 1e-9, 0.3, 20.0, np.inf])
 def test_net_gains_are_those_of_full_frontiers(price):
     for seed in range(20):
         problem, _ = build_problem(seed)
         expected = problem.frontiers.net_gains(price)
         assert generate_columns(problem).net_gains(price) == pytest.approx(expected, abs=1e-12)
+
+
+def test_largest_net_gains_are_those_of_full_frontiers():
+    prices = [0.0, 1e-9, 0.3, 2.0, 20.0]
+    for seed in range(40):
+        problem, _ = build_problem(seed)
+        expected = [problem.frontiers.net_gains(price).max() for price in prices]
+        found = generate_columns(problem).columns.find_largest_net_gains(prices)
+        assert found == pytest.approx(expected, abs=1e-12), seed
 
 
 def test_smooth_losses_need_few_searches_and_few_corners():

@@ -209,8 +209,7 @@ def limit_at(problem: AuditProblem, f: object) -> MinOfNormals:
     """
     frequencies = np.asarray(f, dtype=float)
     low, high = problem.solve(frequencies).price_interval
-    at_low = problem.frontiers.net_gains(low)
-    at_high = problem.frontiers.net_gains(high)
+    at_low, at_high = problem.net_gains(low), problem.net_gains(high)
     centred = [gains - frequencies @ gains for gains in (at_low, at_high)]
     (xx, xy), (_, yy) = np.array([[frequencies @ (a * b) for b in centred] for a in centred])
     sd_x, sd_y = _spread(xx, at_low), _spread(yy, at_high)

@@ -81,7 +81,7 @@ def _gain_deviation(pilot: Pilot, price: float, units: Units | None) -> float:
 
     The weighted mean of m units varies by this over √m.
     """
-    gains = pilot.problem.frontiers.net_gains(price)
+    gains = pilot.problem.net_gains(price)
     if units is not None:
         total, weights = float(units.counts @ units.weights), units.weights
         means = units.means(gains)

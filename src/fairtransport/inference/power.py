@@ -495,7 +495,7 @@ def _signal(simulation: Simulation, frequencies: FloatArray) -> float:
 def _tilt(simulation: Simulation, value: float) -> FloatArray | None:
     """Return the pilot's frequencies, tilted so that ψ is a value; None if they cannot be."""
     problem, frequencies = simulation.pilot.problem, simulation.pilot.frequencies
-    gains = problem.frontiers.net_gains(problem.solve(frequencies).price)
+    gains = problem.net_gains(problem.solve(frequencies).price)
     is_there = frequencies > 0
     top, span = float(gains[is_there].max()), float(np.ptp(gains[is_there]))
     if span == 0:

@@ -213,7 +213,7 @@ class CostlyMoves:
             self.bets.skip(len(cells))
             return
         offset = 0.0 if problem.budget == 0 else problem.budget * self.price
-        gains = problem.frontiers.net_gains(self.price if problem.budget > 0 else math.inf)
+        gains = problem.net_gains(self.price if problem.budget > 0 else math.inf)
         # no outcome at this price can exceed the largest gain plus εν: stakes stay within it
         self.bets.take(gains[cells] + offset, self.most_gain + offset)
 

@@ -142,6 +142,25 @@ class Columns:
         gains = self.losses[target] - self.losses[self.rows]
         return gains if np.isinf(price) else gains - price * self.costs(target)
 
+    def find_largest_net_gains(self, prices: Collection[float]) -> FloatArray:
+        """Return the largest φ_ν of all points at rising prices.
+
+        Notes
+        -----
+        φ_ν falls in ν. So only points are searched whose φ at a lower price is above the largest.
+        """
+        limits, result = self.net_gains(0.0), []
+        for price in prices:
+            order, largest, first, step = np.argsort(-limits), 0.0, 0, GUESS_POINTS
+            while first < len(order) and limits[order[first]] > largest:
+                part = order[first : first + step]
+                if price > 0:
+                    limits[part] = self.search.find_best_targets(price, self.rows[part]).net_gain
+                largest = max(largest, float(limits[part].max()))
+                first, step = first + step, 2 * step
+            result.append(largest)
+        return np.array(result)
+
     def solve(self, frequencies: FloatArray, budget: float) -> Frontiers:
         """Return restricted frontiers whose solution for some frequencies is that of all targets.
 

@@ -354,11 +354,25 @@ class AuditProblem:
             )
             raise InputError(msg)
         low, high = self.solve(f).price_interval
-        sweep = self.sweep(h)
-        inside = sweep.mean[(sweep.prices >= low) & (sweep.prices <= high)]
-        # concave between bends, so that the least is at a bend or at an end of the interval
-        ends = [float(h @ self.frontiers.net_gains(price)) for price in (low, high)]
-        return float(min([*ends, *inside]))
+        return self._find_least_mean(h, low, high)
+
+    def _find_least_mean(self, weights: FloatArray, low: float, high: float) -> float:
+        """Return the least of w'φ_ν between two prices, where it is convex."""
+        prices = {low, high}
+        while True:
+            least = min(float(weights @ self.net_gains(price)) for price in prices)
+            frontiers = self.frontiers if self.columns is None else self.columns.restrict(prices)
+            sweep = sweep_prices(frontiers, weights)
+            # linear between bends
+            inside = np.flatnonzero((sweep.prices > low) & (sweep.prices < high))
+            means = sweep.mean[inside]
+            if self.columns is None or not len(inside) or means.min() >= least:
+                return float(min([least, *means]))
+            # restricted frontiers may lack targets at the price where they have the least
+            price = float(sweep.prices[inside[np.argmin(means)]])
+            if price in prices:
+                return least
+            prices.add(price)
 
     def costs_of(self, rows: IntArray, cols: IntArray) -> FloatArray:
         """Return the costs of single moves rows[k] → cols[k].

@@ -7,6 +7,7 @@ from tests.transport.test_columns import build_problem, generate_columns
 
 from fairtransport._core.units import Units
 from fairtransport.inference import sampling_law
+from fairtransport.inference.finite import law as law_module
 from fairtransport.inference.finite.bets import RUNG_PARTS
 from fairtransport.inference.finite.evidence import Ladder
 from fairtransport.inference.finite.sample import (
@@ -92,3 +93,25 @@ def test_prices_are_rounded_to_powers():
         assert low <= price <= high <= low * PRICE_RATIO * (1 + 1e-12)
     assert round_price(0.0, np.floor) == 0
     assert round_price(np.inf, np.floor) == np.inf
+
+
+def test_stakes_are_fixed_where_frontiers_have_many_segments(monkeypatch):
+    problem, _, counts = draw_case(2)
+    assert sampling_law(problem, counts, rng=0)._evidence.adaptive
+    monkeypatch.setattr(law_module, "MAX_SWEPT_SEGMENTS", len(problem.frontiers.row) - 1)
+    long = sampling_law(problem, counts, rng=0)
+
+    assert not long._evidence.adaptive
+    assert 0 <= long.lower_bound() < long.estimate < long.upper_bound()
+
+
+def test_both_bounds_need_few_searches():
+    """Counts of searched points, which do not depend on the machine."""
+    _, generated, counts = draw_case(3, size=600, n=600)
+    law = sampling_law(generated, counts, rng=0)
+    law.lower_bound()
+    law.upper_bound()
+
+    # more than half of the points are there, so that all are searched
+    assert law._evidence.gain_curves.columns is generated.columns
+    assert generated.columns.searched_rows <= 25 * 600

@@ -7,7 +7,7 @@ import pytest
 from tests.inference.rates.scripted import ScriptedUrns, all_losses, rises
 
 from fairtransport.inference.rates import kernels as bets
-from fairtransport.inference.rates.betting import bet_after_pilot, has_mixed_signs
+from fairtransport.inference.rates.betting import bet_after_pilot, has_mixed_signs, sum_observed
 from fairtransport.inference.rates.kernels import ObservedLosses
 
 ROUNDING = 1e-12
@@ -21,13 +21,17 @@ def random_pilot(rng, shape, people):
     return counts.astype(float), losses.astype(float), strata
 
 
+def bet(past, design, urns, alpha):
+    return bet_after_pilot(past, sum_observed(past), design, urns, alpha)
+
+
 def mean_wealth(pilot, design, means, alpha):
     """Return E[W | pilot, design] and λ."""
     people, losses, strata = pilot
     total, stake = 0.0, 0.0
     for fared, chance in all_losses(design, means):
         seen = ObservedLosses(people.copy(), losses.copy(), strata)
-        log_wealth, stake, many, _ = bet_after_pilot(seen, design, ScriptedUrns(fared), alpha)
+        log_wealth, stake, many, _ = bet(seen, design, ScriptedUrns(fared), alpha)
         assert many == design.sum()
         total += chance * np.exp(log_wealth)
     return total, stake
@@ -60,7 +64,7 @@ def test_without_differences_the_mean_wealth_is_exactly_one():
         seen = ObservedLosses(*pilot[:2], pilot[2])
         fared = [np.ones(many) for many in design.ravel()]
         fared[0] = np.zeros(design[0, 0])
-        played += abs(bet_after_pilot(seen, design, ScriptedUrns(fared), 0.05)[0]) > 0.01
+        played += abs(bet(seen, design, ScriptedUrns(fared), 0.05)[0]) > 0.01
     assert played >= 8
 
 
@@ -83,11 +87,11 @@ def test_over_all_samples_of_five_people_the_evidence_has_a_mean_of_at_most_one(
             sums = np.bincount(cells[:first], losses[:first], minlength=4).reshape(2, 2)
             return ObservedLosses(count.astype(float), sums, strata)
 
-        first = 3 if has_mixed_signs(shown(2)) else 2
+        first = 3 if has_mixed_signs(sum_observed(shown(2))) else 2
         longer.add(first)
         design = np.bincount(cells[first:], minlength=4).reshape(2, 2)
         urns = ScriptedUrns([losses[first:][cells[first:] == cell] for cell in range(4)])
-        log_wealth, stake, many, _ = bet_after_pilot(shown(first), design, urns, 0.05)
+        log_wealth, stake, many, _ = bet(shown(first), design, urns, 0.05)
         total += np.prod(chances[list(people)]) * np.exp(log_wealth) / (1 + stake * value) ** many
 
     assert total <= 1 + ROUNDING

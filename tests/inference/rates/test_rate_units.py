@@ -17,6 +17,7 @@ from fairtransport.inference.rates.betting import (
     UnitMembers,
     bet_after_pilot,
     has_mixed_signs,
+    sum_observed,
 )
 from fairtransport.inference.rates.kernels import ObservedLosses
 from fairtransport.inference.rates.permutation import ShuffledDeck, UnitDeck, permutation_pvalue
@@ -82,7 +83,7 @@ def mean_evidence(count, value):
     """Return the mean of W/(1 + λR)^N over all pilots and orders of the people."""
     total, count = 0.0, np.array(count)
     for pilot, chance in pilots(count, PILOT):
-        if not has_mixed_signs(observe(pilot)):
+        if not has_mixed_signs(sum_observed(observe(pilot))):
             total += chance * mean_after(pilot, count - pilot, value)
             continue
         for more, joins in pilots(count - pilot, (LONG_PILOT - PILOT) / (1 - PILOT)):
@@ -102,7 +103,10 @@ def mean_after(pilot, rest, value):
               for zeros, ones in rest.reshape(2, 2).tolist()]  # fmt: skip
     evidence = []
     for fared in product(*orders):
-        log, stake, many, _ = bet_after_pilot(observe(pilot), design, ScriptedUrns(fared), 0.05)
+        past = observe(pilot)
+        log, stake, many, _ = bet_after_pilot(
+            past, sum_observed(past), design, ScriptedUrns(fared), 0.05
+        )
         evidence.append(np.exp(log) / (1 + stake * value) ** many)
     return np.mean(evidence)
 

@@ -296,11 +296,12 @@ def find_space_limits(problem: AuditProblem) -> GainLimits:
     # prices of the declared space, not of the sample: what is known beforehand may fix a cap
     if problem.columns is None:
         inner = np.unique(np.quantile(problem.frontiers.slope, np.linspace(0, 1, N_LIMIT_PRICES)))
+        prices = np.r_[0.0, inner[inner > 0]]
+        limits = np.array([float(problem.net_gains(price).max()) for price in prices])
     else:
-        everybody = np.full(problem.size, 1 / problem.size)
-        inner = np.asarray(problem.solve(everybody).price * SEARCHED_LIMIT_PRICES)
-    prices = np.r_[0.0, inner[inner > 0]]
-    limits = np.array([float(problem.net_gains(price).max()) for price in prices])
+        price = problem.solve(np.full(problem.size, 1 / problem.size)).price
+        prices = np.r_[0.0, price * SEARCHED_LIMIT_PRICES] if price > 0 else np.zeros(1)
+        limits = problem.columns.find_largest_net_gains(prices)
     return GainLimits(prices, limits, linear=False, two_valued=False)
 
 

@@ -181,9 +181,20 @@ class FiniteSampleLaw(SamplingLaw):
     @cached_property
     def _evidence(self) -> Evidence:
         """The sample as bets see it; its random orders are drawn once and shared by all tests."""
-        # stakes that follow the past need all prices at which frontiers bend
-        adaptive = self.fixed_targets and self.units.is_adaptive and self.problem.columns is None
+        adaptive = self.fixed_targets and self.units.is_adaptive and not self._has_long_frontiers
         return Evidence(self.problem, self.units, self.limits, adaptive, self.rng)
+
+    @property
+    def _has_long_frontiers(self) -> bool:
+        """Whether stakes that follow the past would take too long, by the targets alone.
+
+        Notes
+        -----
+        Such stakes look at all prices at which frontiers bend, once for each block of records.
+        """
+        if self.problem.columns is not None:
+            return True
+        return not self.limits.linear and len(self.problem.frontiers.row) > MAX_SWEPT_SEGMENTS
 
     @cached_property
     def _rejection(self) -> Rejection:
@@ -253,6 +264,8 @@ def _log_evalue(evidence: Evidence, delta: float) -> float:
     return log_mean(np.asarray(np.log(factors) @ counts))
 
 
+MAX_SWEPT_SEGMENTS = 100_000
+"""Segments of all frontiers up to which stakes follow the past."""
 MIN_PVALUE = 1e-6
 LEVELS_PER_HALVING, FINE_HALVINGS = 4, 3
 """Levels in each halving of α, and for how many halvings; then it is halved."""

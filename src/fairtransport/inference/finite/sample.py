@@ -153,7 +153,7 @@ class ObservedFrontiers(NamedTuple):
         return low, high
 
 
-PRICE_RATIO = 1.02
+PRICE_RATIO = 1.2
 """Ratio of the prices at which searches over all targets are repeated."""
 
 

@@ -100,24 +100,26 @@ def run_order(
     """
     pilot = draw_share(table.count, PILOT, rng)
     past = _observe_losses(table, pilot)
-    if has_mixed_signs(past):
+    sums = sum_observed(past)
+    if has_mixed_signs(sums):
         # the chance of those left over that makes LONG_PILOT in all
         pilot = pilot + draw_share(table.count - pilot, (LONG_PILOT - PILOT) / (1 - PILOT), rng)
         past = _observe_losses(table, pilot)
+        sums = sum_observed(past)
     rest = table.count - pilot
-    design = table.sum_by_cell(rest).astype(np.int64)
-    return bet_after_pilot(past, design, fill_urns(table, rest, rng), alpha)
+    design = table.people - past.people.astype(np.int64)
+    return bet_after_pilot(past, sums, design, fill_urns(table, rest, rng), alpha)
 
 
 def bet_after_pilot(
-    past: ObservedLosses, design: IntArray, urns: Urns, alpha: float
+    past: ObservedLosses, sums: BlockSums, design: IntArray, urns: Urns, alpha: float
 ) -> tuple[float, float, float, float]:
     """Bet on the people who are not in the pilot; return log W, λ, N and Σ A·D.
 
-    The pilot's losses, ``past``, fix λ and, with the (blocks, groups) ``design`` of the others,
-    who is in which tuple. Their losses are in the urns; what is observed is added to ``past``.
+    The pilot's losses, ``past`` and their ``sums``, fix λ and, with the (blocks, groups) ``design``
+    of the others, who is in which tuple. Their losses are in the urns; what is observed is added to
+    ``past`` and ``sums``.
     """
-    sums = kernels.sum_blocks(past, _count_strata(past))
     # λ from the pilot and N alone: were it to see the design, people with a large r could come
     # under a large λ, and the lemma would fail
     stake = _choose_stake(sums, int(design.sum()), alpha)
@@ -132,7 +134,7 @@ def bet_after_pilot(
     return log_wealth, stake, float(design.sum()), gain
 
 
-def has_mixed_signs(past: ObservedLosses) -> bool:
+def has_mixed_signs(sums: BlockSums) -> bool:
     """Return whether cells of the pilot differ by more than their groups' effects do.
 
     Notes
@@ -140,7 +142,7 @@ def has_mixed_signs(past: ObservedLosses) -> bool:
     Then the group that fares worst has to be found block by block, which takes more people
     than finding one for a stratum: a longer pilot pays.
     """
-    fit = kernels.fit_effects(kernels.sum_blocks(past, _count_strata(past)))
+    fit = kernels.fit_effects(sums)
     effect = kernels.find_widest_effect(fit)
     return bool(fit.spread > MIN_SIGN_ERRORS * fit.error and 2 * fit.spread > effect**2)
 
@@ -152,9 +154,9 @@ def _observe_losses(table: RateTable, pilot: IntArray) -> ObservedLosses:
     )
 
 
-def _count_strata(past: ObservedLosses) -> int:
-    """Return the number of strata."""
-    return int(past.strata.max()) + 1
+def sum_observed(past: ObservedLosses) -> BlockSums:
+    """Return the sums of the pilot's losses over blocks."""
+    return kernels.sum_blocks(past, int(past.strata.max()) + 1)
 
 
 def _choose_stake(sums: BlockSums, people: int, alpha: float) -> float:

@@ -540,6 +540,13 @@ def deal_losses(
         at = first
         for s in range(people.shape[1]):
             total = 0.0
+            if at + people[b, s] == end:
+                # whoever is left over, in whatever order
+                while at < end:
+                    total += losses[at]
+                    at += 1
+                result[b, s] = total
+                continue
             for _ in range(people[b, s]):
                 j = at + int(uniform[at] * (end - at))
                 losses[at], losses[j] = losses[j], losses[at]

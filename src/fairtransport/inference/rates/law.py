@@ -34,8 +34,11 @@ if TYPE_CHECKING:
     from fairtransport.inference.rates.table import RateTable
 
 
-DEFAULT_ORDERS, LARGE_SAMPLE_ORDERS, LARGE_SAMPLE = 64, 16, 100_000
+DEFAULT_ORDERS, MIN_ORDERS = 64, 16
 """Default numbers of random orders: fewer for many people, where results of orders vary less."""
+LARGE_SAMPLE, MAX_ORDERED_PEOPLE = 50_000, 1_600_000
+"""People from whom on there are fewer orders, and people of all orders together down to the least
+number of orders."""
 TOWARDS = ("best", "worst")
 
 
@@ -111,13 +114,16 @@ def rate_law(
     if table.groups == 1:
         msg = f"{param('groups')} must have two values or more, got one"
         raise InputError(msg)
-    many = (
-        (DEFAULT_ORDERS if table.n <= LARGE_SAMPLE else LARGE_SAMPLE_ORDERS)
-        if orders is None
-        else int(orders)
-    )
+    many = _choose_orders(table.n) if orders is None else int(orders)
     members = None if units is None else _check_limit(units).move(entry)
     return RateLaw(table, level, many, int(random.integers(2**63)), members)
+
+
+def _choose_orders(people: int) -> int:
+    """Return the default number of orders, a function of the number of people alone."""
+    if people <= LARGE_SAMPLE:
+        return DEFAULT_ORDERS
+    return max(MIN_ORDERS, MAX_ORDERED_PEOPLE // people)
 
 
 def _check_limit(units: Units) -> Units:

@@ -30,8 +30,8 @@ MAX_PERMUTED_SUMS = 2_000_000
 """Numbers that are drawn at a time."""
 MAX_EXCEEDANCES = 20
 """Deals at least as extreme as the sample after which no more are made."""
-CALIBRATION_DEALS = 50
-"""Deals that the two statistics are standardised by."""
+CALIBRATION_DEALS, LARGE_SAMPLE_DEALS = 50, 20
+"""Deals that the two statistics are standardised by; the second beyond ``MAX_SHUFFLED`` people."""
 ROUNDING = 1e-9
 """Standardised statistics that differ by less are equal: sums in another order differ so much."""
 
@@ -111,9 +111,10 @@ def find_sequential_pvalue(
 
 def fit_standards(deck: Deck, rng: np.random.Generator) -> Standards:
     """Return mean and variance of the statistics over deals made for this purpose."""
+    deals = CALIBRATION_DEALS if deck.table.n <= MAX_SHUFFLED else LARGE_SAMPLE_DEALS
     statistics = np.concatenate([
-        deck.compute_statistics(deck.deal(min(deck.max_deals, CALIBRATION_DEALS - first), rng))
-        for first in range(0, CALIBRATION_DEALS, deck.max_deals)
+        deck.compute_statistics(deck.deal(min(deck.max_deals, deals - first), rng))
+        for first in range(0, deals, deck.max_deals)
     ])  # fmt: skip
     return Standards(statistics.mean(axis=0), statistics.var(axis=0))
 
