@@ -63,7 +63,8 @@ def assert_delta_fair(
     ...     return (points["points"] > 3 + (points["sex"] == "f")).astype(int)
     >>> assert_delta_fair(model, people, "good", delta=0.02, sensitive_features="sex", rng=0)
     Traceback (most recent call last):
-    AssertionError: OVER THE LIMIT   model, 300 people...
+    AssertionError: OVER THE LIMIT   at least 3.3 in 100, limit 2
+    model, 300 people...
     """
     __tracebackhide__ = True
     check_choice("fail_on", fail_on, FAIL_ON)

@@ -60,13 +60,14 @@ def test_a_model_that_wants_other_types_says_what_to_pass():
 
     with pytest.raises(ft.ModelError) as caught:
         audited(PEOPLE[["sex", "age"]].assign(good=LABEL), Numbers())
-    assert "the columns sex were handed over as text" in str(caught.value)
+    assert "it received sex (String)" in str(caught.value)
     assert "x.astype({'sex': 'category'})" in str(caught.value)
 
 
 def test_a_regressor_under_a_classification_loss_says_which_loss_to_take():
     with pytest.raises(
-        ft.ModelError, match="loss='squared' or loss='absolute' with a `loss_range`"
+        ft.ModelError,
+        match="Probabilities take loss='log' or loss='brier'; for labels, pass a function",
     ):
         audited(PEOPLE.assign(good=LABEL), lambda points: points["age"] / 100)
 

@@ -240,7 +240,7 @@ def test_printed_results_have_the_lines_of_the_command_line():
     for part in parts:
         assert part in text
     # a number says nothing without its column
-    assert "worse off: 25 of 25 with age 18" in text
+    assert "25 of 25 with age 18" in text
     assert "25 age 18, sex f as age 21 0 → 1" in text
     assert repr(result).endswith(f"delta=0.01, notes={len(result.headline.warnings)})")
     assert "has no effect with the similarity" in result._repr_html_()
@@ -248,8 +248,8 @@ def test_printed_results_have_the_lines_of_the_command_line():
     settings["model"] = lambda x: ((x["age"] > 20) & (x["sex"] == "m")) * 1
     weighted = ft.audit(people, [1] * 100, sample_weight="w", **settings)
     text = " ".join(str(weighted).split())
-    assert "50 of 100 people (75 % by weight; 95 %" in text
-    assert "in 100 by weight; at least" in text
+    assert "50 of 100 people (weighted: 75 %; 95 %" in text
+    assert "in 100; at least" in text
 
 
 def test_favourable_with_a_loss_of_scores_is_explained():

@@ -220,7 +220,7 @@ WRONG = {
     ),
     "negative": (
         {"models": {"a": fair, "b": fair}, "tolerance": -0.1},
-        "`tolerance` must be a finite number >= 0, got -0.1",
+        "`tolerance` must be a fraction from 0 to below 1 (5 % is 0.05), got -0.1",
     ),
     "no model": ({"models": {"a": fair, "b": 3}}, "`model` must have `predict` or be callable"),
 }

@@ -72,7 +72,7 @@ def test_errors_are_by_true_label_where_there_is_one():
     wrong = frame["good"] != frame["hired"]
 
     assert [table.title for table in one.rates] == [
-        "Decision: yes", "Wrong", "Wrong, true label no", "Wrong, true label yes",
+        "Gets yes", "Wrong", "Wrong, true label no", "Wrong, true label yes",
     ]  # fmt: skip
     for sex in "fm":
         is_sex = frame["sex"] == sex

@@ -176,7 +176,7 @@ COUNTERPARTS = [
 ] + kinds("audit counterparts", {
     what: ({"similarity": "counterparts", **changes}, says)
     for what, changes, says in (
-        ("a budget", {"budget": 0.1}, "^`budget` must be left out with the similarity"),
+        ("a budget", {"budget": 0.1}, "^`budget` must be 0 with the similarity"),
         ("levels", {"levels": {"race": ["a", "b"]}}, "^`levels` must be left out"),
         ("targets", {"targets": DESIGN}, "^`targets` must be left out"),
         ("sets of columns", {"together": [["race", "day"]]}, "^`together` must be left out"),

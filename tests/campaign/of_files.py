@@ -122,6 +122,8 @@ TEXTS = [
         ("nothing but a header", lambda: csv("header", TABLE[:0]), "^the audit data must have at le"),
         ("labels of text and numbers", lambda: csv("mixed", TABLE.assign(guess=["x", *"0001110"])),
          "^true labels and predictions have nothing in common"),
+        ("names that differ in capitals", lambda: csv("capitals", TABLE.assign(GOOD=1)),
+         "^the header must have distinct column names"),
         ("infinity in text", lambda: csv("inf", TABLE.assign(age=["inf", *["2"] * 7])),
          "^the column 'age' must hold finite numbers, got 'inf'"),
         ("NaN in text", lambda: csv("nan", TABLE.assign(age=["NaN", *["2.5"] * 7])),
@@ -155,7 +157,7 @@ TEXTS = [
         "labels of words": lambda: csv("words", TABLE.replace(
             {"good": {0: "no", 1: "yes"}, "guess": {0: "no", 1: "yes"}})),
         "capitals at the end": lambda: text("CAPITALS.CSV", TABLE.to_csv(index=False)),
-        "further columns": lambda: csv("more", TABLE.assign(GOOD=1), features=["race", "age"]),
+        "further columns": lambda: csv("more", TABLE.assign(more=1), features=["race", "age"]),
         "many columns": lambda: csv(
             "wide", pd.concat([TABLE, pd.DataFrame(np.ones((8, 300))).add_prefix("x")], axis=1),
             features=["race", "age"]),

@@ -29,7 +29,7 @@ def test_a_model_from_a_file_is_asked(flags, run, folder):
     assert done.code == 3
     assert f"FaiTH statistic {expected.statistic:.4f}" in done.words
     assert f"Questions asked {expected.queried}" in done.words
-    assert "Compared with twins" in done.words
+    assert "Compared with the same person as someone of another group" in done.words
 
 
 def test_a_type_can_be_trusted(run):
@@ -78,7 +78,7 @@ def test_targets_are_people_to_compare_with(run, folder):
     done = run("audit", "people.csv", *TOLD, "--targets", "people.csv", "--verbose")
 
     assert done.code == 0
-    assert "Compared with reference" in done.words
+    assert "Compared with the people of `targets`" in done.words
     assert f"FaiTH statistic {expected.statistic:.4f}" in done.words
 
 

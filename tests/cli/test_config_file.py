@@ -100,7 +100,7 @@ def test_each_command_has_its_table(run, config, tmp_path):
     assert run("sample-size", "--config", path).code == 0
     done = run("monitor", "people.csv", "--state", tmp_path / "state", "--config", path)
     assert done.code == 0
-    assert "δ = 0.9: inconclusive." in done.words
+    assert "δ = 0.9: not settled." in done.words
 
 
 DESCRIBED = """
@@ -340,7 +340,7 @@ def test_the_example_of_the_documentation_runs(run, tmp_path):
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (["--model", "model.skops"], "Compared with twins"),
+        (["--model", "model.skops"], "Compared with the same person as someone of another group"),
         (["--prediction", "guess"], "Questions asked none"),
     ],
 )

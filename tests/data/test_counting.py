@@ -113,7 +113,9 @@ def test_missing_values_are_an_error_that_names_the_column_and_the_people(engine
     columns = GROUPS | {"income": [1.0, None, None, 2.0], "people": [1, 2, 3, 4]}
     data = in_engine(engine, columns, tmp_path)
 
-    with pytest.raises(ft.DataError, match=r"'income' must not have missing values, got 5; miss"):
+    with pytest.raises(
+        ft.DataError, match=r"'income' must not have missing values, got 5; fill them in"
+    ):
         build_space(data, sensitive_features="g", counts="people")
 
 

@@ -138,7 +138,7 @@ def test_inconclusive_is_no_failure(tmp_path, follow):
     code, out = follow(delta=0.6)
 
     assert code == 0
-    assert "δ = 0.6: inconclusive." in out
+    assert "δ = 0.6: not settled." in out
     assert follow("cases.csv", "--quiet", delta=0.6) == (0, "")
 
 

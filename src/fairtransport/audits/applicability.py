@@ -10,7 +10,7 @@ import numpy as np
 from fairtransport._core.notes import Count, Figure, Mean, Note
 from fairtransport._core.validation import short_repr
 from fairtransport.access.oracle import TOLERANCE
-from fairtransport.audits.rates import is_about_rates, why_untestable
+from fairtransport.audits.rates import why_untestable
 from fairtransport.geometry.geometry import are_all_alike, reaches_other
 from fairtransport.similarity.base import is_numeric, label_columns
 from fairtransport.similarity.counterparts import Counterparts
@@ -253,10 +253,9 @@ def _lonely(result: AuditResult) -> Obstacle | None:
 
 
 def _beyond_reach(result: AuditResult) -> Obstacle | None:
-    """Return the obstacle of a certificate that all would get, or of none where none is given."""
+    """Return the obstacle of a certificate that every model would get."""
     reason = why_beyond_reach(result)
-    is_never_certified = result.bounds_verdict == "inconclusive" and is_about_rates(result)
-    if reason is None or not (result.bounds_verdict == "certified" or is_never_certified):
+    if reason is None or result.bounds_verdict != "certified":
         return None
     share = " With 0-1 loss δ is a share of people: 0.02 is 2 in 100."
     return Obstacle(

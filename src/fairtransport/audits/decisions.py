@@ -63,9 +63,9 @@ class AuditDecisions(Decisions):
     >>> print(decisions)
     100 of 400 people (25 %; 95 %: 20.8–29.6 %) would get another decision if only their recorded
     sex were different.
-    0, but 1 as someone else: 50 (worse off); 50 of 200 f
-    1, but 0 as someone else: 50 (better off); 50 of 200 m
-    50 of the 50 who are worse off have the true label 1 (50 f).
+    50 are worse off: they get “0”, and would get “1” as someone else (50 of 200 f)
+    50 are better off: they get “1”, and would get “0” as someone else (50 of 200 m)
+    50 of the 50 who are worse off have the true label “1” (50 f).
     >>> decisions.table()
       sex  people  changed  worse_off  better_off
     0   f     200       50         50           0

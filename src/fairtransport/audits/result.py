@@ -124,15 +124,17 @@ class AuditResult(Reportable):
     AuditResult(verdict='rejected', statistic=0.1250, lower_bound=0.0987, upper_bound=0.1555,
     delta=0.05)
     >>> print(result)
-    OVER THE LIMIT   hires, 400 people
+    OVER THE LIMIT   at least 9.8 in 100, limit 5
+    hires, 400 people
     <BLANKLINE>
     100 of 400 people (25 %; 95 %: 20.8–29.6 %) would get another decision if only their recorded
     sex were different.
-      1 → 0 as someone else  50
-      0 → 1 as someone else  50
+      50 get “1”, and would get “0” as someone else.
+      50 get “0”, and would get “1” as someone else.
       Name the decision that is good for a person (`favourable`) to see who is worse off.
     <BLANKLINE>
-    Your limit: 5 in 100 people (20 of these 400) decided correctly, but wrongly as someone else.
+    Your limit: at most 5 in 100 people (20 of these 400) may be decided correctly now but wrongly
+    as someone else.
       Found 12.5 in 100 (50 people); at least 9.8, at most 15.6, each with 95 % confidence;
       p < 0.0001.
     <BLANKLINE>
@@ -140,8 +142,8 @@ class AuditResult(Reportable):
     50  f, grade 3  as m  0 → 1
     50  m, grade 3  as f  1 → 0
     <BLANKLINE>
-    Compared with  the same person with another sex (8 questions)
-    Not covered    proxies, reasons, people unlike these
+    Compared with  the same person with another sex; the model was asked about 8 different rows
+    Not covered    why decisions differ; columns that stand in for sex; people unlike these
     Holds only if  these people are an independent random sample and were not used to train the
                    model
     Details        result.to_html(path); seed 0

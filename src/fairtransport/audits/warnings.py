@@ -43,8 +43,7 @@ def find_warnings(result: AuditResult) -> Iterator[str]:
     yield from space.notes
     yield from _units(result)
     beyond_reach = why_beyond_reach(result)
-    is_open = result.bounds_verdict == "inconclusive" and not is_about_rates(result)
-    if beyond_reach is not None and is_open:
+    if beyond_reach is not None and result.bounds_verdict == "inconclusive":
         yield beyond_reach
     yield from _no_errors(result)
     yield from result.answers.notes

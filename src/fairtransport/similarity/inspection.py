@@ -224,7 +224,7 @@ def check(
     >>> ft.similarity.check("ignore-sensitive", people, sensitive_features="sex", pairs=1)
     Similarity of 3 people
     Two people are comparable when they differ in nothing but the sensitive features and have the
-    same true label; moving between them is free.
+    same true label, if one is used; moving between them is free.
     66.7 % of them have somebody comparable with another sex, to whom a move is free.
     <BLANKLINE>
     Nearest comparable people of another group, for people at random:
