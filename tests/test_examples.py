@@ -61,7 +61,7 @@ def test_the_notebook_runs_and_draws():
     cells = page["run_notebook"](EXAMPLES / "compas.ipynb").cells
     text = "\n".join(map(page["format_cell"], cells))
 
-    assert "1, but 0 as someone else: 134 (worse off)" in text
+    assert "134 are worse off: they get “1”, and would get “0” as someone else" in text
     assert text.count('role="img"') == text.count("<svg") == 3
     assert text.count("<table") == 3
     assert "<script" not in text

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import fairtransport as ft
-from fairtransport.transport import columns
+from fairtransport.transport import column_generation
 
 
 def score(rows):
@@ -28,8 +28,8 @@ def run_audit():
 
 def test_a_summary_needs_no_listed_frontiers(monkeypatch):
     listed = run_audit()
-    monkeypatch.setattr(columns, "MAX_FRONTIER_CORNERS", 0)
-    monkeypatch.setattr(columns, "MAX_CORNERS_PER_POINT", 0)
+    monkeypatch.setattr(column_generation, "MAX_FRONTIER_CORNERS", 0)
+    monkeypatch.setattr(column_generation, "MAX_CORNERS_PER_POINT", 0)
     result = run_audit()
     summary = result.summary
 

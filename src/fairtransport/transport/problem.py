@@ -20,7 +20,7 @@ from fairtransport._core.validation import (
 )
 from fairtransport.errors import InputError, param
 from fairtransport.geometry import MAX_LOSS, Geometry, as_geometry, float_csr
-from fairtransport.transport.columns import Columns, needs_columns
+from fairtransport.transport.column_generation import Columns, needs_columns
 from fairtransport.transport.frontiers import CHUNK_ENTRIES, Frontiers, PriceSearch, build_frontiers
 from fairtransport.transport.solution import (
     TOLERANCE,

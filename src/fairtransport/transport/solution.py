@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from fairtransport._core.validation import BoolArray, IntArray
-    from fairtransport.transport.columns import CurvePoints
+    from fairtransport.transport.column_generation import CurvePoints
     from fairtransport.transport.frontiers import Frontiers
     from fairtransport.transport.problem import AuditProblem
 

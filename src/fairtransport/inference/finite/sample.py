@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fairtransport._core.units import Units
     from fairtransport._core.validation import FloatArray, IntArray
     from fairtransport.transport import AuditProblem
-    from fairtransport.transport.columns import Columns
+    from fairtransport.transport.column_generation import Columns
 
 
 MAX_ORDERS, MIN_ORDERS = 32, 2

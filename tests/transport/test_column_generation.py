@@ -5,8 +5,8 @@ import pytest
 from tests.transport.reference import reference_value
 
 from fairtransport import AuditProblem, Embedding, Geometry
-from fairtransport.transport import columns as columns_module
-from fairtransport.transport.columns import Columns
+from fairtransport.transport import column_generation as columns_module
+from fairtransport.transport.column_generation import Columns
 from fairtransport.transport.frontiers import PriceSearch
 
 KINDS = ("any", "smooth", "two", "lattice", "equal")
