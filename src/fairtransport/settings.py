@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from datetime import date
-from difflib import get_close_matches
 from functools import cached_property, partial, wraps
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar, cast
@@ -25,6 +24,7 @@ from fairtransport._core.validation import (
     check_threshold,
     is_among,
     is_integer,
+    nearest_hint,
     short_repr,
 )
 from fairtransport.errors import InputError, param
@@ -919,8 +919,9 @@ def _hint_at_parameter(name: str, allowed: Collection[str]) -> str:
     other = OTHER_NAMES.get(name, "")
     if other and not other.isidentifier():
         return other
-    near = [other] if other in allowed else get_close_matches(name, allowed, n=1)
-    return f"did you mean {near[0]!r}?" if near else ""
+    if other in allowed:
+        return f"did you mean {other!r}?"
+    return nearest_hint(name, allowed).removeprefix("; ")
 
 
 def check_keywords(function: Callable[P, T]) -> Callable[P, T]:

@@ -63,8 +63,7 @@ def assert_delta_fair(
     ...     return (points["points"] > 3 + (points["sex"] == "f")).astype(int)
     >>> assert_delta_fair(model, people, "good", delta=0.02, sensitive_features="sex", rng=0)
     Traceback (most recent call last):
-    AssertionError: OVER THE LIMIT   at least 3.3 in 100, limit 2
-    model, 300 people...
+    AssertionError: OVER THE LIMIT   at least 3.3 in 100 decided correctly now...
     """
     __tracebackhide__ = True
     check_choice("fail_on", fail_on, FAIL_ON)

@@ -423,7 +423,7 @@ def test_a_column_whose_people_are_alike_is_named_and_the_advice_works(kind, tmp
     result = audit(by_grade, people, features=["sex", "grade"])
     [note] = notes_with(result, "treated more alike than chance explains")
     assert "with the same home" in note
-    assert "pass `clusters='home'`" in note
+    assert "name home in `clusters`" in note
     advised = audit(by_grade, people, features=["sex", "grade"], clusters="home")
     assert advised.upper_bound > result.upper_bound
     assert not notes_with(advised, "more alike than chance")

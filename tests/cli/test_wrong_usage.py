@@ -83,7 +83,8 @@ LINES = [
      "`--targets` must be an existing file, got 'absent.csv'"),
     # where predictions come from
     ("audit cases.csv --label good --sensitive race", 2,
-     "exactly one of `--model`, `--prediction` and `--score` must be given, got none"),
+     ("exactly one of `--model`, `--prediction` and `--score` must be given, got none; name the "
+      "column of the decisions, or give the model")),
     (f"audit cases.csv {TOLD} --score score", 2, ("exactly one of `--model`, `--prediction` and "
      "`--score` must be given, got `--prediction` and `--score`")),
     ("audit cases.csv --label good --sensitive race --score score", 2,
@@ -224,11 +225,11 @@ LINES = [
     ("audit cases.csv --label bad --sensitive race --model damaged.skops", 2,
      f"`--label` must name columns of the data {COLUMNS}, got 'bad'"),
     ("audit cases.csv --label good --sensitive rce --model damaged.skops", 2,
-     f"`--sensitive` must name columns of the data {COLUMNS}, got 'rce'"),
+     f"`--sensitive` must name columns of the data {COLUMNS}, got 'rce'; did you mean 'race'?"),
     ("audit cases.csv --label good --sensitive race --counts n --model damaged.skops", 2,
      f"`--counts` must name columns of the data {COLUMNS}, got 'n'"),
     ("audit cases.csv --label good --sensitive race --features agr --model damaged.skops", 2,
-     f"`--features` must name columns of the data {COLUMNS}, got 'agr'"),
+     f"`--features` must name columns of the data {COLUMNS}, got 'agr'; did you mean 'age'?"),
     ("audit cases.csv --label good --sensitive race --bins.agr 3 --model damaged.skops", 2,
      "`--bins` must name columns of the points, got 'agr'"),
     ("audit cases.csv --label good --sensitive race --train absent.csv --model damaged.skops", 2,
@@ -239,7 +240,7 @@ LINES = [
       "--similarity-settings.scales.age 0 --model damaged.skops"), 2,
      "`--similarity-settings.scales.age` must be a finite number > 0, got 0"),
     ("compare cases.csv --label good --sensitive rce --model a=damaged.skops --model b=c.skops", 2,
-     f"`--sensitive` must name columns of the data {COLUMNS}, got 'rce'"),
+     f"`--sensitive` must name columns of the data {COLUMNS}, got 'rce'; did you mean 'race'?"),
     ("compare cases.csv --label good --sensitive race --prediction a=guess --prediction b=nothing",
      2, f"`--prediction` must name columns of the data {COLUMNS}, got 'nothing'"),
     ("sample-size cases.csv --label bad --sensitive race --model damaged.skops --delta 0.1", 2,

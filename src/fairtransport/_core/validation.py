@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import os
 from contextlib import contextmanager, suppress
+from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 from fairtransport.errors import FairtransportError, InputError, param
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -198,7 +199,15 @@ def _not_among(name: str, value: object, allowed: Collection[object]) -> InputEr
     if len(allowed) > MAX_CHOICES:
         first.append(f"{len(allowed) - MAX_CHOICES} more")
     words = ", ".join(first) or "(there are none)"
-    return InputError(f"{param(name)} must be one of {words}, got {short_repr(value)}")
+    hint = nearest_hint(value, allowed)
+    return InputError(f"{param(name)} must be one of {words}, got {short_repr(value)}{hint}")
+
+
+def nearest_hint(word: object, names: Iterable[object]) -> str:
+    """Return the name that was probably meant, as the end of a message."""
+    spelled = {name.casefold(): name for name in names if isinstance(name, str)}
+    near = get_close_matches(word.casefold(), spelled, n=1) if isinstance(word, str) else []
+    return f"; did you mean {spelled[near[0]]!r}?" if near else ""
 
 
 @contextmanager

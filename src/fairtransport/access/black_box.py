@@ -728,7 +728,8 @@ def choose_access(model: object, y_pred: object, y_score: object, loss: Loss) ->
     ways = {"model": model, "y_pred": y_pred, "y_score": y_score}
     passed = [name for name, value in ways.items() if value is not None]
     if len(passed) != 1:
-        got = " and ".join(f"{param(name)}" for name in passed) or "none"
+        need = "none; name the column of the decisions, or give the model"
+        got = " and ".join(f"{param(name)}" for name in passed) or need
         msg = (
             f"exactly one of {param('model')}, {param('y_pred')} and {param('y_score')} must be "
             f"given, got {got}"

@@ -377,8 +377,8 @@ def _more_company(result: AuditResult) -> str:
         advice.append(f"Cut numbers into groups with `bins`, and merge rare values: {counts}.")
     named = f" ({', '.join(ids)})" if ids else ""
     advice.append(
-        f"Leave ids and dates{named} out of `features`, but no column that the decision may rest "
-        "on: what is left out can look like a difference between groups."
+        f"Leave ids and dates{named} out of `features`. Keep every column that the decision may "
+        "rest on: one that is left out can look like a difference between groups."
     )
     if not space.has_twins:
         advice.append("Or give a `model` to ask: then everybody is compared with themselves.")

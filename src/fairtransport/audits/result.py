@@ -124,7 +124,7 @@ class AuditResult(Reportable):
     AuditResult(verdict='rejected', statistic=0.1250, lower_bound=0.0987, upper_bound=0.1555,
     delta=0.05)
     >>> print(result)
-    OVER THE LIMIT   at least 9.8 in 100, limit 5
+    OVER THE LIMIT   at least 9.8 in 100 decided correctly now but wrongly as someone else; limit 5
     hires, 400 people
     <BLANKLINE>
     100 of 400 people (25 %; 95 %: 20.8–29.6 %) would get another decision if only their recorded

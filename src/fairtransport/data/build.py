@@ -15,6 +15,7 @@ from fairtransport._core.validation import (
     IntArray,
     check_choice,
     check_unmasked,
+    nearest_hint,
     shape_of,
     short_repr,
 )
@@ -515,7 +516,7 @@ def _check_columns(parameter: str, names: Iterable[object], columns: Sequence[st
             choices = ", ".join(columns)
             msg = (
                 f"{param(parameter)} must name columns of the data ({choices}), got "
-                f"{short_repr(name)}"
+                f"{short_repr(name)}{nearest_hint(name, columns)}"
             )
             raise InputError(msg)
         column_names.append(name)

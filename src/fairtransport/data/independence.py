@@ -380,10 +380,10 @@ def find_alike_units(possible: Mapping[str, Units], gains: FloatArray, seed: int
     if effect <= 1:
         return
     yield Note(
-        "People with the same {name} are treated more alike than chance explains. If they were "
-        "drawn together, as households are, bounds are too narrow, as if there were {effect:.2g} "
-        "times as many people: pass `clusters={name!r}`. If people were drawn one by one, it does "
-        "no harm.",
+        "People with the same {name} are treated more alike than chance explains. If {name} only "
+        "plays a part in the decision, ignore this. If people with the same {name} were drawn "
+        "together, as members of a household are, bounds are too narrow, as if there were "
+        "{effect:.2g} times as many people: name {name} in `clusters`.",
         name=name, effect=Figure(effect),
     )  # fmt: skip
 

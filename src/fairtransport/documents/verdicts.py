@@ -148,8 +148,8 @@ _ROWS = (
 VERDICTS: dict[str | None, VerdictRow] = {row.value: row for row in _ROWS}
 """The row of each verdict, by its value."""
 EXIT_CODES = {
-    0: "within the limit, no limit, or not settled: no proof of fairness",
-    1: "the audit failed: the data, the model or the disk do not allow it",
+    0: "not shown to be over the limit: within it, not settled, or no limit was set",
+    1: "no result: the audit could not be carried out with these data, this model or this disk",
     2: "wrong usage",
 } | {row.exit_code: row.exit_meaning for row in sorted(_ROWS, key=lambda row: row.exit_code)
      if row.exit_meaning}  # fmt: skip

@@ -61,7 +61,7 @@ PERCENT_DIGITS = 1
 EFFECTS = ("worse off", "better off", "")
 WHERE_LISTED = ": section “The people”, column “True label {}”"
 WHEN_SWAPPED = "when people are swapped with similar people"
-AS_SAID = " (you said so)"
+AS_SAID = " (as set for this audit)"
 IN_SEVERAL, IN_BOTH = "one person can be in several of these", "one person can be in both"
 MAX_NAMED_GROUPS = 3
 RANDOM_SAMPLE = "these {units} are an independent random sample"
@@ -375,8 +375,9 @@ def alternatives_sentence(decisions: Decisions) -> str | None:
     if decisions.scores is not None:
         return f"Everyone was compared with {count:,} versions of themselves."
     return (
-        f"{percent(decisions.changed.share)} get another decision in at least one of {count:,} "
-        f"versions of themselves, {percent(share)} in a random one."
+        f"Everyone was compared with {count:,} versions of themselves: "
+        f"{percent(decisions.changed.share)} get another decision as at least one of them, "
+        f"{percent(share)} as one picked at random."
     )
 
 
@@ -533,8 +534,12 @@ def verdict_finding(summary: AuditSummary) -> str | None:
     ]  # fmt: skip
     if not texts:
         return None
-    per = " in 100" if counts_people(summary) else ""
-    return f"{', '.join(texts)}{per}, limit {_limit_number(summary)}"
+    counted = ""
+    if (label := counted_label(summary)) is not None:
+        counted = f" in 100 get “{label_text(label)}” only as someone else"
+    elif counts_people(summary):
+        counted = " in 100 decided correctly now but wrongly as someone else"
+    return f"{', '.join(texts)}{counted}; limit {_limit_number(summary)}"
 
 
 def verdict_with_finding(summary: AuditSummary) -> str:

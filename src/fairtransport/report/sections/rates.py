@@ -65,8 +65,8 @@ NO_SIZE = "There is a difference, but we could not show how large it is"
 NO_ACQUITTAL = "This does not mean there is none."
 NO_REASON = "This does not say why: something that is not in the file may explain it."
 SPREAD = (
-    "That is less than the gap above: it counts all people, also those who are already treated "
-    "like that group."
+    "That is less than the gap above: it is a share of all people, and nothing changes for the "
+    "group that is treated worst."
 )
 AMONG = "among people alike"
 MAY_DIFFER = (
@@ -217,7 +217,7 @@ def rates_finding(summary: AuditSummary, rates: RatesFound) -> str:
         finding = f"{_least_text(summary, figures)} {unit.more}"
     elif _is_shown(summary, rates):
         finding = "a difference of a size that is not shown"
-    return f"{finding}, limit {figures.limit}"
+    return f"{finding}; limit {figures.limit}"
 
 
 def _least_text(summary: AuditSummary, figures: RateFigures) -> str:
@@ -310,8 +310,8 @@ def _unit(summary: AuditSummary, rates: RatesFound) -> RateUnit:
         mean = "prediction" if loss == OUTCOME else f"{loss_name(loss)} loss"
         like = f"if everyone were treated like the group with the largest mean {mean} {AMONG}"
         return RateUnit(f"more in the mean {mean}", like, f"more in the mean {mean}", is_mean=True)
-    like = f"if everyone got {decision} as often as the worst-treated group {AMONG}"
-    return RateUnit("more in 100", like, "more in every 100 (of all people) may get it")
+    like = f"if everyone got {decision} as often as the group {AMONG} that gets it most"
+    return RateUnit(f"more in 100 get {decision}", like, "more in every 100 people may get it")
 
 
 def _unfavourable_text(summary: AuditSummary, rates: RatesFound) -> str | None:
