@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy.stats import binom
-from tests.transport.test_columns import build_problem, generate_columns
+from tests.transport.test_column_generation import build_problem, generate_columns
 
 from fairtransport._core.units import Units
 from fairtransport.inference import sampling_law
