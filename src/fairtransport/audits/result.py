@@ -795,6 +795,7 @@ class AuditResult(Reportable):
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     before = mlflow.get_tracking_uri()
         ...     mlflow.set_tracking_uri(f"file://{folder}/runs")
+        ...     experiment = mlflow.set_experiment("audits")
         ...     run = mlflow.get_run(result.log_to_mlflow())
         ...     mlflow.end_run()
         ...     mlflow.set_tracking_uri(before)
