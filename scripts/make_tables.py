@@ -627,7 +627,7 @@ TABLES: dict[str, tuple[str | None, Callable[[Any], str]]] = {
 }
 """By name of a table: the file in docs, None for the code, and the function that makes it."""
 
-MARKED = re.compile(r"<!-- table (\S+) -->\n(.*?)\n<!-- end \1 -->", re.DOTALL)
+MARKED = re.compile(r"<!-- table (\S+) -->\n.*?<!-- end \1 -->", re.DOTALL)
 
 
 def make_table(name: str) -> str:
