@@ -178,7 +178,8 @@ def test_guesses_are_those_of_their_definition():
     for _ in range(30):
         past, _, _, _, _ = played_game(rng)
         means, variances = np.zeros(past.people.shape), np.zeros(len(past.people))
-        spread, error, _ = bets.fit_cell_means(past, 2, means, variances)
+        bets.fit_cell_means(past, 2, means, variances)
+        fit = bets.fit_effects(bets.sum_blocks(past, 2))
         overall = (past.losses.sum() + 1) / (past.people.sum() + 2)
         sigma = max(overall * (1 - overall), 0.01)
         difference, weight = np.zeros((2, means.shape[1])), np.zeros((2, means.shape[1]))
@@ -199,5 +200,5 @@ def test_guesses_are_those_of_their_definition():
             z = loss[s] / n[s] - effect[y, s] - (loss - n * effect[y]).sum() / n.sum()
             excess += n[s] * z**2 - (1 - n[s] / n.sum()) * variance
             noise += 2 * ((1 - n[s] / n.sum()) * variance) ** 2
-        assert spread == pytest.approx(excess / max(weight.sum(), 1), abs=1e-12)
-        assert error == pytest.approx(np.sqrt(noise) / max(weight.sum(), bets.TINY), rel=1e-9)
+        assert fit.spread == pytest.approx(excess / max(weight.sum(), 1), abs=1e-12)
+        assert fit.error == pytest.approx(np.sqrt(noise) / max(weight.sum(), bets.TINY), rel=1e-9)

@@ -30,6 +30,13 @@ MIN_SIGN_ERRORS = 0.5
 """Standard errors by which cells must differ for the long pilot."""
 MAX_STAKE = 0.75
 """The largest λ: one mover is worth no more, as f is limited."""
+SHARPNESS, MAX_SCORE = 1.5, 16 / 3
+"""How much a standardised difference of 1 makes a group likelier to be the target, and the
+largest that counts."""
+MIN_VARIANCE_RATIO = 0.02
+"""Least variance of gains, in units of a loss's."""
+NO_PILOT_VARIANCE = 0.2
+"""Variance of gains that is expected where nobody is in the pilot."""
 MAX_SHUFFLED, MAX_ALIKE = 100_000, 10
 """People, in all and of one cell and loss on average, up to whom urns are shuffled."""
 
@@ -143,8 +150,8 @@ def has_mixed_signs(sums: BlockSums) -> bool:
     than finding one for a stratum: a longer pilot pays.
     """
     fit = kernels.fit_effects(sums)
-    effect = kernels.find_widest_effect(fit)
-    return bool(fit.spread > MIN_SIGN_ERRORS * fit.error and 2 * fit.spread > effect**2)
+    widest = float(np.ptp(fit.effect, axis=1).max())
+    return bool(fit.spread > MIN_SIGN_ERRORS * fit.error and 2 * fit.spread > widest**2)
 
 
 def _observe_losses(table: RateTable, pilot: IntArray) -> ObservedLosses:
@@ -161,9 +168,53 @@ def sum_observed(past: ObservedLosses) -> BlockSums:
 
 def _choose_stake(sums: BlockSums, people: int, alpha: float) -> float:
     """Return λ: the best against a normal sum with the variance that the pilot lets expect."""
-    size = kernels.estimate_block_size(sums, float(people))
-    variance = max(people, 1) * kernels.estimate_gain_variance(sums, size)
+    size = _estimate_block_size(sums, people)
+    variance = max(people, 1) * _estimate_gain_variance(sums, size)
     return min(math.sqrt(2 * math.log(1 / alpha) / variance), MAX_STAKE)
+
+
+def _estimate_block_size(sums: BlockSums, people: int) -> float:
+    """Return how many of the people to come share a person's block, from collisions in the pilot.
+
+    Notes
+    -----
+    Two people of the pilot are in one block with the chance that any two are: ordered pairs that
+    collide, over all of them, estimate it. Half a collision is added, so that it is never 0.
+    """
+    pilot = float(sums.people.sum())
+    collisions = 0.5 + float(sums.collisions[0])
+    return 1 + people * collisions / max(pilot * (pilot - 1), 1)
+
+
+def _estimate_gain_variance(sums: BlockSums, size: float) -> float:
+    """Estimate the variance of what people gain when moved, a person, from the pilot.
+
+    With a share p of targets in blocks of ``size`` people, a block has one with probability
+    q = 1 − exp(−size · p). Then its movers add their own variance, and the targets that of their
+    mean as often as there are movers.
+
+    Notes
+    -----
+    Which group will be the target is not known: logarithms of the variance are averaged over
+    groups, weighted by how much their standardised differences speak for them.
+    """
+    many = sums.people.sum(axis=1)
+    if not many.any():
+        return NO_PILOT_VARIANCE
+    mean = (sums.losses + 1) / (many + 2)
+    sigma = np.maximum(mean * (1 - mean), kernels.MIN_BERNOULLI_VARIANCE)
+    exists = sums.people > 0
+    p = np.where(exists, sums.people / np.maximum(many, 1)[:, None], 1.0)
+    pairs = np.maximum(np.einsum("yss->ys", sums.products), 1)
+    score = sums.excess / np.sqrt(sigma[:, None] * pairs)
+    # clipped, so that a chance stays a number and no group is ever ruled out
+    chance = np.where(exists, np.exp(SHARPNESS * np.clip(score, -MAX_SCORE, MAX_SCORE)), 0.0)
+    q = 1 - np.exp(-size * p)
+    ratio = q * (1 - p) * (1 + (1 / size + 1 - p) * q / p)
+    logs = (chance * np.log(np.maximum(ratio, MIN_VARIANCE_RATIO))).sum(axis=1)
+    # a stratum without people has no chances, and no weight in the mean
+    typical = np.exp(logs / np.where(many > 0, chance.sum(axis=1), 1.0))
+    return float((many * sigma * typical).sum() / many.sum())
 
 
 def draw_share(count: IntArray, share: float, rng: np.random.Generator) -> IntArray:

@@ -50,11 +50,8 @@ BLOCK_WEIGHT = 4.0
 """People that the overall mean counts for in a block's variance."""
 MIN_LOSS_VARIANCE = 0.005
 """Least variance of a loss."""
-SHARPNESS, MAX_SCORE = 1.5, 16 / 3
-"""How much a standardised difference of 1 makes a group likelier to be the target, and the
-largest that counts."""
-MIN_VARIANCE_RATIO = 0.02
-"""Least variance of gains, in units of a loss's."""
+MIN_BERNOULLI_VARIANCE = 0.01
+"""Least variance of a loss of two values."""
 
 
 class ObservedLosses(NamedTuple):
@@ -80,14 +77,22 @@ def plan_tuples(
     """
     groups = people.shape[1]
     rounds = _count_rounds(people, means, variances, stake)
-    block = np.empty(rounds.sum(), np.int64)
-    take = np.empty((len(block), groups), np.int64)
+    # the blocks that have a tuple in this round, at the beginning of `active`
+    active, remaining, tuples = np.empty(len(rounds), np.int64), 0, 0
+    for b in range(len(rounds)):
+        tuples += rounds[b]
+        if rounds[b] > 0:
+            active[remaining] = b
+            remaining += 1
+    block = np.empty(tuples, np.int64)
+    take = np.empty((tuples, groups), np.int64)
     # round after round, not block after block: each block's later tuples profit from all earlier
     # ones
-    active = np.flatnonzero(rounds)
     at, j = 0, 0
-    while len(active):
-        for b in active:
+    while remaining > 0:
+        here, remaining = remaining, 0
+        for i in range(here):
+            b = active[i]
             block[at] = b
             for s in range(groups):
                 many = people[b, s]
@@ -95,8 +100,10 @@ def plan_tuples(
                 # group
                 take[at, s] = many * (j + 1) // rounds[b] - many * j // rounds[b]
             at += 1
+            if rounds[b] > j + 1:
+                active[remaining] = b
+                remaining += 1
         j += 1
-        active = active[rounds[active] > j]
     return block, take
 
 
@@ -116,7 +123,8 @@ def _count_rounds(
         # A is at most a tuple's people: so many tuples, if there are people for them, keep λA
         # below its limit
         parts = max(TUPLE_ROUNDS, math.ceil(stake * total / MAX_TUPLE_STAKE))
-        g, _ = choose_target(means[b], variances[b], people[b], min(parts, total - largest), stake)
+        limit = float(min(parts, total - largest))
+        g, _ = choose_target(means[b], variances[b], people[b], limit, stake)
         partner = 0
         for s in range(people.shape[1]):
             if s != g:
@@ -127,7 +135,7 @@ def _count_rounds(
 
 @njit_without_refcount()
 def choose_target(
-    means: FloatArray, variance: float, people: IntArray, parts: int, stake: float
+    means: FloatArray, variance: float, people: IntArray, parts: float, stake: float
 ) -> tuple[int, float]:
     """Return the group to bet on and f, by the guessed growth of wealth; -1 if there is none.
 
@@ -186,7 +194,7 @@ def bet_on_tuples(
         before = b
         variance = _fill_block_means(past, b, fit, means)
         # from losses observed before this tuple: E[1 + fD | past] <= 1 + λ Σ r over its movers
-        g, f = choose_target(means, variance, take[k], 1, stake)
+        g, f = choose_target(means, variance, take[k], 1.0, stake)
         if g >= 0:
             movers, theirs = 0.0, 0.0
             for s in range(len(means)):
@@ -311,24 +319,9 @@ def _variance_polynomial(many: float, total: float) -> tuple[float, float, float
 @njit(cache=True)
 def fit_cell_means(
     past: ObservedLosses, strata: int, means: FloatArray, variances: FloatArray
-) -> tuple[float, float, float]:
-    """Fill the guesses: means of cells, up to what is common to a block, and blocks' variances.
-
-    Return by how much cells deviate from their groups' effects: the variance as moments have it
-    and its standard error; and the largest difference of two groups' effects in a stratum.
-    """
-    fit = fit_effects(sum_blocks(past, strata))
-    fill_means(past, fit, means, variances)
-    return fit.spread, fit.error, find_widest_effect(fit)
-
-
-@njit(cache=True)
-def find_widest_effect(fit: EffectFit) -> float:
-    """Return the largest difference of two groups' effects in a stratum."""
-    widest = 0.0
-    for y in range(len(fit.effect)):
-        widest = max(widest, fit.effect[y].max() - fit.effect[y].min())
-    return widest
+) -> None:
+    """Fill the guesses: means of cells, up to what is common to a block, and blocks' variances."""
+    fill_means(past, fit_effects(sum_blocks(past, strata)), means, variances)
 
 
 @njit(cache=True)
@@ -345,7 +338,7 @@ def fit_effects(sums: BlockSums) -> EffectFit:
     """Fit what guesses have in common."""
     # drawn a little towards one half
     o = (sums.losses.sum() + 1.0) / (sums.people.sum() + 2.0)
-    sigma = _bernoulli_variance(o)
+    sigma = max(o * (1.0 - o), MIN_BERNOULLI_VARIANCE)
     effect, pairs = np.zeros(sums.excess.shape), 0.0
     deviation = sums.squares[0] - (sums.chance[0] + o * (sums.chance[1] + o * sums.chance[2]))
     for y in range(len(effect)):
@@ -353,7 +346,11 @@ def fit_effects(sums: BlockSums) -> EffectFit:
             effect[y, s] = _shrink_effect(sums, y, s, sigma)
             pairs += sums.products[y, s, s]
         # what is left of the squares once the effects are taken out of the means
-        deviation += effect[y] @ (sums.products[y] @ effect[y]) - 2.0 * (sums.excess[y] @ effect[y])
+        for s in range(len(effect[y])):
+            rest = -2.0 * sums.excess[y, s]
+            for t in range(len(effect[y])):
+                rest += sums.products[y, s, t] * effect[y, t]
+            deviation += effect[y, s] * rest
     noise = 0.0
     for i in range(len(sums.noise)):
         noise += sums.noise[i] * o**i
@@ -363,12 +360,6 @@ def fit_effects(sums: BlockSums) -> EffectFit:
     believed = (max(spread, 0.0) * precision + CELL_SPREAD**2 * prior) / (precision + prior)
     # where no deviations were found their prior weight must stay finite
     return EffectFit(o, effect, sigma / max(believed, MIN_CELL_SPREAD**2), spread, error)
-
-
-@njit(cache=True)
-def _bernoulli_variance(mean: float) -> float:
-    """Return the variance of a loss of two values with a given mean, at least .01."""
-    return float(max(mean * (1.0 - mean), 0.01))
 
 
 @njit_without_refcount()
@@ -414,56 +405,6 @@ def _fill_block_means(past: ObservedLosses, b: int, fit: EffectFit, means: Float
 
 
 @njit(cache=True)
-def estimate_block_size(sums: BlockSums, to_come: float) -> float:
-    """Return how many people to come share a person's block, from collisions in the pilot.
-
-    Notes
-    -----
-    Two people of the pilot are in one block with the chance that any two are: ordered pairs that
-    collide, over all of them, estimate it. Half a collision is added, so that it is never 0.
-    """
-    pilot = sums.people.sum()
-    collisions = 0.5 + sums.collisions[0]
-    return float(1.0 + to_come * collisions / max(pilot * (pilot - 1.0), 1.0))
-
-
-@njit(cache=True)
-def estimate_gain_variance(sums: BlockSums, size: float) -> float:
-    """Estimate the variance of what people gain when moved, a person, from the pilot.
-
-    With a share p of targets in blocks of ``size`` people, a block has one with probability
-    q = 1 − exp(−size · p). Then its movers add their own variance, and the targets that of their
-    mean as often as there are movers.
-
-    Notes
-    -----
-    Which group will be the target is not known: logarithms of the variance are averaged over
-    groups, weighted by how much their standardised differences speak for them.
-    """
-    total, all_people = 0.0, 0.0
-    for y in range(len(sums.people)):
-        many = sums.people[y].sum()
-        if many == 0.0:
-            continue
-        sigma = _bernoulli_variance((sums.losses[y] + 1.0) / (many + 2.0))
-        chances, logs = 0.0, 0.0
-        for s in range(sums.people.shape[1]):
-            p = sums.people[y, s] / many
-            if p == 0.0:
-                continue
-            score = sums.excess[y, s] / math.sqrt(sigma * max(sums.products[y, s, s], 1.0))
-            # clamped, so that a chance stays a number and no group is ever ruled out
-            chance = math.exp(SHARPNESS * min(max(score, -MAX_SCORE), MAX_SCORE))
-            q = 1.0 - math.exp(-size * p)
-            ratio = q * (1.0 - p) * (1.0 + (1.0 / size + 1.0 - p) * q / p)
-            chances += chance
-            logs += chance * math.log(max(ratio, MIN_VARIANCE_RATIO))
-        total += many * sigma * math.exp(logs / chances)
-        all_people += many
-    return float(total / all_people) if all_people > 0.0 else 0.2
-
-
-@njit(cache=True)
 def shuffle_losses(losses: FloatArray, start: IntArray, uniform: FloatArray) -> None:
     """Shuffle the losses of every cell among themselves, by Fisher and Yates."""
     for c in range(len(start) - 1):
@@ -485,48 +426,6 @@ def sum_next_losses(
             sums[k] += losses[i]
         after[c] += people[k]
     return sums
-
-
-@njit(cache=True)
-def compute_statistics(
-    losses: FloatArray, people: FloatArray, mean: FloatArray, variance: FloatArray,
-    stratum: IntArray, strata: int,
-) -> FloatArray:  # fmt: skip
-    """Compute both statistics of every table."""
-    tables, blocks, groups = losses.shape
-    spread = np.zeros((strata, groups))
-    for b in range(blocks):
-        many = people[b].sum()
-        for s in range(groups):
-            part = people[b, s] * (many - people[b, s]) / many
-            # the variance of a group's sum when the block's losses are dealt out, without
-            # replacement
-            spread[stratum[b], s] += part * variance[b]
-    result = np.zeros((tables, 2))
-    excess = np.zeros((strata, groups))
-    for i in range(tables):
-        excess[:] = 0.0
-        for b in range(blocks):
-            for s in range(groups):
-                if variance[b] > 0.0 and people[b, s] > 0.0:
-                    more = losses[i, b, s] - people[b, s] * mean[b]
-                    excess[stratum[b], s] += more
-                    result[i, 1] += more * more / (people[b, s] * variance[b])
-        result[i, 0] = _sum_largest_squares(excess, spread)
-    return result
-
-
-@njit(cache=True)
-def _sum_largest_squares(excess: FloatArray, spread: FloatArray) -> float:
-    """Return the sum over strata of the largest standardised square."""
-    total = 0.0
-    for y in range(excess.shape[0]):
-        largest = 0.0
-        for s in range(excess.shape[1]):
-            if spread[y, s] > 0.0:
-                largest = max(largest, excess[y, s] ** 2 / spread[y, s])
-        total += largest
-    return total
 
 
 @njit(cache=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fairtransport.inference.rates.betting import MAX_ALIKE, MAX_SHUFFLED
-from fairtransport.inference.rates.kernels import compute_statistics, deal_losses, deal_units
+from fairtransport.inference.rates.kernels import deal_losses, deal_units
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -139,9 +139,18 @@ class Deck:
 
     def __init__(self, table: RateTable) -> None:
         self.table = table
-        self._people = table.people.astype(float)
-        self._mean = table.losses.sum(axis=1) / table.people.sum(axis=1)
-        self._variance = find_block_variances(table)
+        many = table.people.sum(axis=1, keepdims=True)
+        variance = find_block_variances(table)[:, None]
+        self._expected = table.people * (table.losses.sum(axis=1, keepdims=True) / many)
+        informative = (variance > 0) & (table.people > 0)
+        self._weight = np.zeros(table.people.shape)
+        np.divide(1, table.people * variance, out=self._weight, where=informative)
+        # blocks by stratum; the variance of a group's sum when losses are dealt out, without
+        # replacement
+        self._order = np.argsort(table.strata, kind="stable")
+        self._first = np.flatnonzero(np.diff(table.strata[self._order], prepend=-1))
+        spread = self._sum_strata(table.people * (many - table.people) / many * variance)
+        self._precision = np.divide(1, spread, out=np.zeros(spread.shape), where=spread > 0)
         self.max_deals = max(1, MAX_PERMUTED_SUMS // table.cells)
 
     def deal(self, many: int, rng: np.random.Generator) -> FloatArray:
@@ -154,10 +163,14 @@ class Deck:
         The first adds up, over strata, the largest squared standardised excess of a group; the
         second, over blocks, the chi-squared distance of the groups' means from the block's.
         """
-        strata = self.table.strata
-        return compute_statistics(
-            losses, self._people, self._mean, self._variance, strata, int(strata.max()) + 1
-        )
+        excess = np.where(self._weight > 0, losses - self._expected, 0.0)
+        by_group = self._sum_strata(excess) ** 2 * self._precision
+        by_block = np.einsum("tbs,bs->t", excess**2, self._weight)
+        return np.column_stack([by_group.max(axis=2).sum(axis=1), by_block])
+
+    def _sum_strata(self, values: FloatArray) -> FloatArray:
+        """Add up (…, blocks, groups) values over the blocks of each stratum."""
+        return np.add.reduceat(values[..., self._order, :], self._first, axis=-2)
 
 
 class ShuffledDeck(Deck):
