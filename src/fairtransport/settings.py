@@ -582,8 +582,8 @@ class AuditSettings:
         section=SIMILAR,
         kind="controls",
         flag_help="Columns whose change should not matter, separated by commas, as in --controls "
-        "weekday,car_colour,margin=0.01. The model is over the limit only if sensitive edits "
-        "matter more than theirs.",
+        "weekday,car_colour,margin=0.01. The model is over the limit only if a change of "
+        "the sensitive columns matters more than a change of these.",
     )
     targets: TableLike | None = _setting(
         "People to compare the cases with, instead of with each other. Choose them without looking "
@@ -832,7 +832,7 @@ PEOPLE: dict[str, Setting] = _table({
         section=BASICS,
         kind="names",
         flag="score",
-        flag_help="Column of the positive label's scores, or one column per class.",
+        flag_help="Column of the model's probabilities of the positive label, or one per class.",
     ),
 })  # fmt: skip
 """The data and the black box."""

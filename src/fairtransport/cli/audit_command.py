@@ -53,23 +53,24 @@ def audit(
     With a model and true labels: count the people who are decided correctly, but would be decided
     wrongly if only their race or sex were different. The limit is 2 in 100 people:
 
-    fairtransport audit cases.csv --model model.skops --label good \
+    fairtransport audit cases.csv --model model.skops --label outcome \
     --sensitive race,sex --delta 0.02 --report report.html
 
     With a file of decisions alone: are people with equal income and history decided differently?
-    This can show that a limit is exceeded, never that it is kept.
+    This can show that a limit is exceeded, never that the decisions stay within it.
 
     fairtransport audit loans.csv --prediction decision --favourable granted \
     --sensitive sex --features income_band,history --delta 0.02
 
-    A settings file with tables [[audits]] runs several audits; the error rate is controlled over
-    all of them.
+    A settings file with tables [[audits]] runs several audits; with 95 % confidence none of their
+    verdicts is wrong.
 
     Parameters
     ----------
     fail_on
-        Which results end with an exit code above 2. "rejected": over the limit, or the audit cannot
-        tell. "not-certified": everything but within the limit. "never": none. Default: rejected.
+        Which results fail, with exit code 3, 4 or 5. "rejected": over the limit, or the audit
+        cannot tell. "not-certified": everything but within the limit. "never": none. Default:
+        rejected.
     verbose
         Also print the statistic, its bounds and who is swapped with whom.
     """

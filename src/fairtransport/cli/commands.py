@@ -84,7 +84,7 @@ def monitor(
     state
         File that stores the evidence between runs.
     fail_on
-        Which results end with an exit code above 2: "rejected" (3 and 5), "not-certified" (4 as
+        Which results fail, by their exit codes: "rejected" (3 and 5), "not-certified" (4 as
         well) or "never".
     plot
         A file for a chart of the evidence so far: .png or .svg.

@@ -128,7 +128,7 @@ def compare(
     tolerance
         How much more bias than the first model the last one may have.
     fail_on
-        Which results end with an exit code above 2: "rejected" (3 and 5), "not-certified" (4 as
+        Which results fail, by their exit codes: "rejected" (3 and 5), "not-certified" (4 as
         well) or "never".
     report
         A file for the report: .html or .md.
