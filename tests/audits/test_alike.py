@@ -1,6 +1,7 @@
 """Rates by group among people alike: equal to brute force, in the file's own words."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,10 @@ from tests.messages import raises
 
 import fairtransport as ft
 from fairtransport.cli.entry_point import main
+from fairtransport.report import render
 from fairtransport.report.sections.rates import NO_SIZE, NOTHING_SHOWN, decision_lines
+from fairtransport.report.terminal import result_text
+from fairtransport.report.text import percent
 
 LABELS = ["declined", "approved"]
 
@@ -118,7 +122,120 @@ def test_differences_that_cancel_are_named():
     text = " ".join(decision_lines(result.summary))
 
     assert result.lower_bound > 0.2
+    assert "That is more than the gap above" in text
     assert "so that differences cancel in the figures by group" in text
+
+
+def audit_combinations(effects, seed=5, n=8000):
+    """Audit people who are declined more often by some share if of a sex and a race."""
+    rng = np.random.default_rng(seed)
+    people = pd.DataFrame({
+        "sex": rng.choice(["f", "m"], n), "race": rng.choice(["A", "B"], n),
+        "band": rng.choice(["low", "mid", "high"], n),
+    })  # fmt: skip
+    more = pd.Series(0.0, people.index)
+    for (sex, race), effect in effects.items():
+        more[(people["sex"] == sex) & (people["race"] == race)] = effect
+    people["decision"] = np.where(rng.random(n) < 0.3 + more, *LABELS)
+    return ft.audit(people, y_pred="decision", favourable="approved", rng=0, delta=0.05,
+                    sensitive_features=["sex", "race"])  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("effects", "worst"),
+    [({("f", "A"): 0.3}, "f and A"), ({("f", "B"): 0.2, ("m", "A"): 0.2}, "f and B")],
+)
+def test_a_combination_of_groups_that_fares_worst_is_named_first(effects, worst):
+    result = audit_combinations(effects)
+    first, *lines = decision_lines(result.summary)
+    pair = result.rates.by_group[-1].groups[0]
+    gaps = [abs(one.groups[0].difference) for one in result.rates.by_group[:-1]]
+
+    assert result.lower_bound > max(gaps)  # features alone do not show what was found
+    assert abs(pair.difference) > result.rates.value
+    assert first.startswith(f"Declined, among people alike in band: {worst} ")
+    assert "That is less than the largest gap above" in " ".join(lines)
+    assert "cancel" not in " ".join(lines)
+
+
+def test_a_combination_comes_last_where_one_feature_explains_what_was_found(unequal):
+    lines = decision_lines(unequal.summary)
+    heads = [one.split(":")[0] for one in lines if one.startswith("Declined")]
+    alike = "Declined, among people alike in"
+
+    assert heads == [f"{alike} sex, age and income", f"{alike} ethnicity, age and income",
+                     f"{alike} age and income"]  # fmt: skip
+    nothing = decision_lines(audit_combinations({}).summary)
+    assert any(one.startswith(NOTHING_SHOWN) for one in nothing)
+    assert sum(one.startswith("Declined") for one in nothing) == 2
+
+
+def test_the_gap_that_the_estimate_is_compared_with_is_one_of_the_screen(unequal):
+    (found,) = [one for one in decision_lines(unequal.summary) if one.startswith("Found")]
+    tables = unequal.rates.by_group
+    largest = max(abs(one.difference) for table in tables for one in table.groups)
+
+    assert ("less than the largest gap above" in found) == (unequal.rates.value < largest)
+    hidden = replace(unequal.summary.rates, by_group=tables[1:2])  # sex alone, of no effect
+    text = " ".join(decision_lines(replace(unequal.summary, rates=hidden)))
+    assert "less than" not in text
+    assert "That is more than the gap above" in text
+
+
+def test_other_groups_stand_beside_the_reference_people_like_them(unequal):
+    table = unequal.rates.by_group[0]
+    asian = next(one for one in table.groups if one.group == {"ethnicity": "Asian"})
+    text = (
+        f"Others, each beside White among people like them: Asian {percent(asian.rate)} beside "
+        f"{percent(asian.reference_rate)} ({asian.people} and {asian.reference_people:,})."
+    )
+
+    assert text in decision_lines(unequal.summary)
+    people = draw_people(0, 600)[["ethnicity", "decision"]]
+    alone = ft.audit(people, y_pred="decision", favourable="approved", rng=0,
+                     sensitive_features="ethnicity")  # fmt: skip
+    (others,) = [one for one in decision_lines(alone.summary) if one.startswith("Others")]
+    assert others.startswith("Others: ")
+    assert "White" not in others  # its rate is the same in every comparison
+
+
+@pytest.mark.parametrize("share_at_least", [None, 5])
+def test_a_limit_that_nothing_could_exceed_is_said_first(share_at_least):
+    people = draw_people(7, 900).drop(columns="repaid")
+    call = dict(y_pred="decision", favourable="approved", sensitive_features="sex", rng=0)
+    approved = (people["decision"] == "approved").mean()
+    beyond, within = (
+        ft.audit(people, features=["age"], delta=delta, **call).document(share_at_least)
+        for delta in (approved + 0.001, approved - 0.001)
+    )
+    first = decision_lines(beyond)[0]
+
+    assert beyond.verdict == within.verdict == "inconclusive"
+    assert first.startswith("Nothing could exceed your limit of ")
+    assert first.endswith(" more in 100 can get “declined”.")
+    if share_at_least is None:
+        assert f"at most {100 * approved:.1f}".removesuffix(".0") in first
+    for form in ("html", "markdown"):
+        text = render(beyond, form)
+        assert first in text
+        assert "can show that the limit is exceeded" not in text
+        assert "larger sample" not in text
+        assert "mean loss can rise" not in text
+        assert "can show that the limit is exceeded" in render(within, form)
+    assert within.rates.largest_possible is None
+    screen = " ".join(result_text(beyond, "people").split())
+    assert screen.index(first) < screen.index("Declined, among people alike")
+
+
+def test_a_family_says_in_a_note_that_nothing_could_exceed_a_limit():
+    people = draw_people(7, 300).drop(columns="repaid")
+    family = ft.audit_many(
+        people, y_pred="decision", favourable="approved", rng=0, delta=0.9,
+        audits={"by sex": {"sensitive_features": "sex"},
+                "by ethnicity": {"sensitive_features": "ethnicity"}},
+    )  # fmt: skip
+
+    assert any(one.startswith("No model could exceed δ = 0.9") for one in family.summary.warnings)
 
 
 def test_without_a_favourable_decision_both_are_named_and_none_is_better():

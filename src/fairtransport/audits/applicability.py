@@ -265,14 +265,20 @@ def _beyond_reach(result: AuditResult) -> Obstacle | None:
 
 def why_beyond_reach(result: AuditResult) -> Note | None:
     """Return why no model could exceed the threshold with these people; None where one could."""
-    limit = find_largest_statistic(result)
-    if result.delta is None or limit is None or result.delta < limit:
+    limit = find_limit_below_delta(result)
+    if limit is None:
         return None
     return Note(
         "No model could exceed δ = {delta:g} with these people: whatever it answers about those "
         "they are compared with, their mean loss can rise by {limit:.4g} at most.",
         delta=result.delta, limit=Mean(limit),
     )  # fmt: skip
+
+
+def find_limit_below_delta(result: AuditResult) -> float | None:
+    """Return what ψ, and so R, is at most, if that is not above the threshold; else None."""
+    limit = find_largest_statistic(result)
+    return None if limit is None or result.delta is None or result.delta < limit else limit
 
 
 def find_largest_statistic(result: AuditResult) -> float | None:

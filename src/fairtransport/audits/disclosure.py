@@ -318,6 +318,8 @@ def _round_rates(
         pvalue_at_delta=headline["pvalue"], features=(),
         by_group=compare_alike(result, rounding.at_least),
         deterministic=summary.rates.deterministic,
+        largest_possible=None if summary.rates.largest_possible is None
+        else min(rounding.nearest(summary.rates.largest_possible), summary.delta or 0.0),
     )  # fmt: skip
 
 

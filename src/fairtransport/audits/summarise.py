@@ -10,6 +10,7 @@ import numpy as np
 
 from fairtransport._core.notes import Count, Note
 from fairtransport._core.packages import get_version
+from fairtransport.audits.applicability import find_limit_below_delta
 from fairtransport.audits.counterparts import summarise_counterparts
 from fairtransport.audits.decisions import find_audit_decisions, find_missing_reason
 from fairtransport.audits.groups import (
@@ -223,7 +224,8 @@ def _rates(result: AuditResult) -> RatesFound | None:
     if rates is None:
         return None
     features = tuple(FeatureRate(**vars(one)) for one in rates.features)
-    return RatesFound(**vars(rates) | {"features": features})
+    largest = find_limit_below_delta(result)
+    return RatesFound(**vars(rates) | {"features": features}, largest_possible=largest)
 
 
 def _limits(lower: float, upper: float) -> Limits:

@@ -42,9 +42,8 @@ def find_warnings(result: AuditResult) -> Iterator[str]:
     space = result.space
     yield from space.notes
     yield from _units(result)
-    beyond_reach = why_beyond_reach(result)
-    if beyond_reach is not None and result.bounds_verdict == "inconclusive":
-        yield beyond_reach
+    if not is_about_rates(result):  # their first screen begins with it
+        yield from _beyond_reach(result)
     yield from _no_errors(result)
     yield from result.answers.notes
     if isinstance(result.similarity, BaseSimilarity):
@@ -85,14 +84,22 @@ def find_warnings(result: AuditResult) -> Iterator[str]:
 
 
 def rates_notes(result: AuditResult) -> tuple[str, ...]:
-    """Return what bounds are about, where the statistic stands beside them in one table."""
+    """Return what a table of several audits does not show of rates."""
+    beyond_reach = _beyond_reach(result) if is_about_rates(result) else ()
     if not is_bounded_by_rates(result):
-        return ()
+        return (*beyond_reach,)
     note = (
         "Bounds, p-values and verdict are about rates among people alike (R). The FaiTH statistic "
         "of the report describes these people alone and may be larger."
     )
-    return (note,)
+    return (note, *beyond_reach)
+
+
+def _beyond_reach(result: AuditResult) -> Iterator[str]:
+    """Say that nothing could exceed the threshold, where that leaves it open."""
+    reason = why_beyond_reach(result)
+    if reason is not None and result.bounds_verdict == "inconclusive":
+        yield reason
 
 
 def _units(result: AuditResult) -> Iterator[str]:

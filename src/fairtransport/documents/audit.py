@@ -222,6 +222,13 @@ class RatesFound:
             "statistic, and so is its bound."
         ),
     ]
+    largest_possible: Annotated[
+        float | None,
+        Doc(
+            "The most that R can be with these people, where that is not above delta; else null. "
+            "Coarse if shared."
+        ),
+    ]
 
 
 @dataclass(frozen=True)

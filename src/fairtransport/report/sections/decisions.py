@@ -66,6 +66,10 @@ IN_SEVERAL, IN_BOTH = "one person can be in several of these", "one person can b
 MAX_NAMED_GROUPS = 3
 RANDOM_SAMPLE = "these {units} are an independent random sample"
 NOT_TRAINED_ON = " and were not used to train the model"
+OF_DECISIONS = (
+    "A file of decisions can show that the limit is exceeded, not that it is kept; asking the "
+    "model can show both."
+)
 HOLDS_OF_THESE_IF = "answers are independent of each other; it is about these cases only"
 
 
@@ -663,10 +667,7 @@ def verdict_note(summary: AuditSummary) -> str | None:
     if summary.verdict == "certified":
         return f"This is not a finding that the model is fair{_still_changes(summary)}."
     if summary.verdict == "inconclusive" and summary.rates is not None:
-        return (
-            "A file of decisions can show that the limit is exceeded, not that it is kept; asking "
-            "the model can show both."
-        )
+        return None if summary.rates.largest_possible is not None else OF_DECISIONS
     if summary.verdict != "inconclusive" or is_held_back(summary):
         return held_back_sentence(summary)
     if _is_never_settled(summary):
@@ -706,9 +707,13 @@ def next_steps(summary: AuditSummary) -> list[str]:
     steps = []
     if summary.verdict == "inconclusive":
         outlook, larger = summary.outlook, "Audit a new, larger sample."
-        if _is_never_settled(summary):
+        is_beyond = summary.rates is not None and summary.rates.largest_possible is not None
+        if _is_never_settled(summary) or is_beyond:
             larger = ""
-        steps.append(f"{larger} Do not move the limit to get a verdict.".strip())
+        advice = "Do not move the limit to get a verdict."
+        if is_beyond:
+            advice = "Set a smaller limit, by what is acceptable and not by what was found."
+        steps.append(f"{larger} {advice}".strip())
         steps += [] if outlook is None else [outlook_sentence(summary) or ""]
     if decisions is None or not decisions.changed.people:
         return steps

@@ -5,12 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from fairtransport.explain.alike import DECISION, ERROR, OTHER_DECISION, PREDICTION
+from fairtransport.explain.alike import DECISION, OTHER_DECISION
 from fairtransport.inference.rates.law import WORST, format_rate_sentence
 from fairtransport.report.sections import Section
+from fairtransport.report.sections.alike import (
+    MAX_LINE_GROUPS,
+    decision_text,
+    group_lines,
+    measure_key,
+    measure_title,
+    rate_text,
+    select_tables,
+)
 from fairtransport.report.tables import Cell, Table, columns_of
 from fairtransport.report.text import (
-    AMBIGUOUS,
     DOWN,
     OUTCOME,
     about,
@@ -19,27 +27,19 @@ from fairtransport.report.text import (
     distinct_decimals,
     group_text,
     is_shared,
-    is_telling,
     level,
     loss_name,
     people,
-    percent,
     pvalue,
     pvalue_text,
     shorten,
-    value_text,
     visible,
 )
 from fairtransport.report.text import ERROR as ZERO_ONE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fairtransport.documents.audit import (
         AuditSummary,
-        GroupBesideReference,
-        Profile,
-        RatesAmongAlike,
         RatesFound,
     )
     from fairtransport.report.sections import Output
@@ -65,7 +65,7 @@ NO_SIZE = "There is a difference, but we could not show how large it is"
 NO_ACQUITTAL = "This does not mean there is none."
 NO_REASON = "This does not say why: something that is not in the file may explain it."
 SPREAD = (
-    "That is less than the gap above: it is a share of all people, and nothing changes for the "
+    "That is less than the {gap} above: it is a share of all people, and nothing changes for the "
     "group that is treated worst."
 )
 AMONG = "among people alike"
@@ -74,13 +74,9 @@ MAY_DIFFER = (
     "file."
 )
 CANCELS = (
-    "Which group that is differs between kinds of people, so that differences cancel in the "
-    "figures by group, which describe this file."
+    "That is more than the {gap} above: which group is treated worst may differ between kinds of "
+    "people, so that differences cancel in the figures by group, which describe this file."
 )
-MAX_LINE_GROUPS = 3
-"""Further groups of a feature in the line below its first comparison."""
-MAX_LINE_COLUMNS = 8
-"""Columns that a line names of those people are alike in."""
 
 
 def decision_lines(summary: AuditSummary) -> list[str]:
@@ -88,101 +84,29 @@ def decision_lines(summary: AuditSummary) -> list[str]:
 
     Notes
     -----
-    Rates by group among people alike come first, which describe these people; then the limit, and
-    what is established: R's lower bound, where it is above 0, and nothing else. Empty where
-    predictions were not given, or nothing can be said.
+    A limit that nothing could exceed is said first. Rates by group among people alike follow, which
+    describe these people; then the limit, and what is established: R's lower bound, where it is
+    above 0, and nothing else. Empty where predictions were not given, or nothing can be said.
     """
     rates = summary.rates
     if rates is None or summary.applicability is not None:
         return []
-    tables = [one for one in rates.by_group if len(one.features) == 1]
-    measures = dict.fromkeys((one.measure, value_text(one.decision)) for one in tables)
-    lines = []
-    for measure in measures:
-        same = [one for one in tables if (one.measure, value_text(one.decision)) == measure]
-        for table in sorted(same, key=_rank):
-            lines.extend(_group_lines(summary, table))
-    return [*lines, *_established_lines(summary, rates)]
+    lines = [line for table in select_tables(rates) for line in group_lines(summary, table)]
+    return [*_beyond_lines(summary, rates), *lines, *_established_lines(summary, rates)]
 
 
-def _rank(table: RatesAmongAlike) -> float:
-    """Return what the features of a measure are ordered by: the largest difference first."""
-    return -abs(table.groups[0].difference)
-
-
-def _group_lines(summary: AuditSummary, table: RatesAmongAlike) -> list[str]:
-    """Return the first comparison of a feature, and a line with some of its other groups."""
-    first, *others = table.groups
-    lines = [
-        f"{_measure_title(summary, table)}, among people alike in {_columns_text(table.alike)}: "
-        f"{_pair_text(summary, table, first)} people compared)."
-        if table.alike
-        else f"{_measure_title(summary, table)}: {_pair_text(summary, table, first)} people)."
-    ]
-    if others:
-        texts = [f"{_pair_text(summary, table, one)})" for one in others[:MAX_LINE_GROUPS]]
-        if len(others) > MAX_LINE_GROUPS:
-            texts.append(f"and {len(others) - MAX_LINE_GROUPS} more groups")
-        lines.append(f"The others: {'; '.join(texts)}.")
-    return lines
-
-
-def _pair_text(summary: AuditSummary, table: RatesAmongAlike, one: GroupBesideReference) -> str:
-    """Return two groups with their rates, the higher first, and how many people they are."""
-    sides = [(one.group, one.rate, one.people),
-             (table.reference, one.reference_rate, one.reference_people)]  # fmt: skip
-    if one.difference < 0:
-        sides.reverse()
-    near = about(summary)
-    rates = ", ".join(
-        f"{_level_text(group)} {near}{_rate_text(table, rate)}" for group, rate, _ in sides
+def _beyond_lines(summary: AuditSummary, rates: RatesFound) -> list[str]:
+    """Return that nothing could exceed the limit, where that is so."""
+    if rates.largest_possible is None:
+        return []
+    unit, near = _unit(summary, rates), about(summary)
+    scale, digits = _scale(unit)
+    limit, most = (
+        _trim(decimal(scale * number, digits))
+        for number in (summary.delta or 0.0, rates.largest_possible)
     )
-    return f"{rates} ({near}{people(sides[0][2])} and {near}{people(sides[1][2])}"
-
-
-def _rate_text(table: RatesAmongAlike, rate: float, digits: int = 1) -> str:
-    """Return a rate as a percentage, a mean in the prediction's unit."""
-    if table.measure in {DECISION, OTHER_DECISION, ERROR}:
-        return percent(rate, digits)
-    return f"{rate:.4g}"
-
-
-def _level_text(group: Profile) -> str:
-    """Return a group in the file's own words; with the column where a level says nothing alone."""
-    texts = []
-    for name, value in group.items():
-        text = shorten(value_text(value))
-        texts.append(text if is_telling(value) else f"{shorten(visible(name))} = {text}")
-    return ", ".join(texts)
-
-
-def _measure_title(summary: AuditSummary, table: RatesAmongAlike) -> str:
-    """Return what is averaged, as a line begins."""
-    if table.measure == ERROR:
-        return "Errors"
-    if table.measure in {DECISION, OTHER_DECISION}:
-        text = _decision_text(table)
-        text = f"not {text}" if table.measure == OTHER_DECISION else text
-        return text[:1].upper() + text[1:] if isinstance(table.decision, str) else text
-    if table.measure == PREDICTION:
-        return f"Mean {shorten(visible(table.column))}"
-    return f"Mean {loss_name(summary.provenance.loss)} loss"
-
-
-def _decision_text(table: RatesAmongAlike) -> str:
-    """Return a decision in the file's own words; a number or a "yes" with its column."""
-    text = shorten(value_text(table.decision))
-    if isinstance(table.decision, str) and text.lower() not in AMBIGUOUS:
-        return text
-    return f"{shorten(visible(table.column))} = {text}"
-
-
-def _columns_text(names: Sequence[str]) -> str:
-    """Return the columns that people are alike in."""
-    texts = [shorten(visible(name), 40) for name in names]
-    if len(texts) > MAX_LINE_COLUMNS:
-        texts[MAX_LINE_COLUMNS - 1 :] = [f"{len(texts) - MAX_LINE_COLUMNS + 1} more columns"]
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+    beyond = f"Nothing could exceed your limit of {limit} with these people"
+    return [f"{beyond}: at most {near}{most} {unit.possible}."]
 
 
 @dataclass(frozen=True)
@@ -201,12 +125,17 @@ class RateFigures:
 
 def _rate_figures(summary: AuditSummary, rates: RatesFound) -> RateFigures:
     """Return the figures, the bound with digits that tell it from the limit."""
-    scale, digits = (1.0, 4) if _unit(summary, rates).is_mean else (100.0, 1)
+    scale, digits = _scale(_unit(summary, rates))
     limit = 0.0 if summary.delta is None else scale * summary.delta
     least, threshold = distinct_decimals(scale * rates.lower_bound, limit, digits, DOWN)
     if rates.lower_bound > 0 and not float(least):  # no bound above 0 is shown as 0
         least, _ = distinct_decimals(scale * rates.lower_bound, 0.0, digits, DOWN)
     return RateFigures(_trim(least), _trim(threshold), scale, digits)
+
+
+def _scale(unit: RateUnit) -> tuple[float, int]:
+    """Return what numbers are multiplied by, and their decimals."""
+    return (1.0, 4) if unit.is_mean else (100.0, 1)
 
 
 def rates_finding(summary: AuditSummary, rates: RatesFound) -> str:
@@ -254,21 +183,27 @@ def _established_lines(summary: AuditSummary, rates: RatesFound) -> list[str]:
     promise = " Answers were declared to be a function of these columns." * rates.deterministic
     return [
         *lines,
-        f"{finding} {_which_group(rates)}{promise}",
+        f"{finding} {_which_group(summary, rates)}{promise}",
         *_feature_lines(rates, figures.scale, figures.digits),
         NO_REASON,
     ]
 
 
-def _which_group(rates: RatesFound) -> str:
-    """Return how R goes together with the rates by group."""
-    last = rates.by_group[-1:]  # what the bound is about comes last
-    tables = [one for one in rates.by_group if one.measure == last[0].measure] if last else []
-    largest = max((abs(one.difference) for table in tables for one in table.groups), default=None)
-    if largest is not None and rates.lower_bound > largest:
-        return CANCELS
-    is_less = largest is not None and rates.value is not None and rates.value < largest
-    return f"{SPREAD} {MAY_DIFFER}" if is_less else MAY_DIFFER
+def _which_group(summary: AuditSummary, rates: RatesFound) -> str:
+    """Return how R goes together with the rates by group of the first screen."""
+    tables = select_tables(rates)
+    same = [one for one in tables if measure_key(one) == measure_key(tables[-1])]
+    gaps = [abs(one.difference) for table in same for one in table.groups[: MAX_LINE_GROUPS + 1]]
+    if not gaps:
+        return MAY_DIFFER
+    gap = "gap" if len(gaps) == 1 else "largest gap"
+    if len(same) < len(tables):
+        title = measure_title(summary, same[0])
+        gap += f" in {title[:1].lower()}{title[1:]}"
+    if rates.lower_bound > max(gaps):
+        return CANCELS.format(gap=gap)
+    is_less = rates.value is not None and rates.value < max(gaps)
+    return f"{SPREAD.format(gap=gap)} {MAY_DIFFER}" if is_less else MAY_DIFFER
 
 
 def _feature_lines(rates: RatesFound, scale: float, digits: int) -> list[str]:
@@ -296,6 +231,7 @@ class RateUnit(NamedTuple):
     more: str
     condition: str
     allowed: str
+    possible: str
     is_mean: bool = False
 
 
@@ -304,14 +240,18 @@ def _unit(summary: AuditSummary, rates: RatesFound) -> RateUnit:
     loss = summary.provenance.loss
     if loss == ZERO_ONE:
         like = f"if everyone had errors as often as the worst-treated group {AMONG}"
-        return RateUnit("more errors in 100", like, "more errors in every 100 people may occur")
+        more = "more errors in 100"
+        allowed = "more errors in every 100 people may occur"
+        return RateUnit(more, like, allowed, f"{more} can occur")
     decision = _unfavourable_text(summary, rates)
     if decision is None:
         mean = "prediction" if loss == OUTCOME else f"{loss_name(loss)} loss"
         like = f"if everyone were treated like the group with the largest mean {mean} {AMONG}"
-        return RateUnit(f"more in the mean {mean}", like, f"more in the mean {mean}", is_mean=True)
+        more = f"more in the mean {mean}"
+        return RateUnit(more, like, more, f"{more} can occur", is_mean=True)
     like = f"if everyone got {decision} as often as the group {AMONG} that gets it most"
-    return RateUnit(f"more in 100 get {decision}", like, "more in every 100 people may get it")
+    return RateUnit(f"more in 100 get {decision}", like, "more in every 100 people may get it",
+                    f"more in 100 can get {decision}")  # fmt: skip
 
 
 def _unfavourable_text(summary: AuditSummary, rates: RatesFound) -> str | None:
@@ -319,7 +259,7 @@ def _unfavourable_text(summary: AuditSummary, rates: RatesFound) -> str | None:
     tables = [one for one in rates.by_group if one.measure in {DECISION, OTHER_DECISION}]
     if not tables or summary.favourable is None or summary.provenance.loss != OUTCOME:
         return None
-    text = f"“{_decision_text(tables[0])}”"
+    text = f"“{decision_text(tables[0])}”"
     return f"another decision than {text}" if tables[0].measure == OTHER_DECISION else text
 
 
@@ -328,12 +268,12 @@ def by_group_table(summary: AuditSummary, rates: RatesFound) -> Table:
     near = "about " if is_shared(summary) else ""
     rows = [
         (
-            Cell(_measure_title(summary, one)), Cell(group_text(pair.group)),
+            Cell(measure_title(summary, one)), Cell(group_text(pair.group)),
             Cell(people(pair.people), pair.people),
-            Cell(near + _rate_text(one, pair.rate), pair.rate),
+            Cell(near + rate_text(one, pair.rate), pair.rate),
             Cell(group_text(one.reference)), Cell(people(pair.reference_people),
             pair.reference_people),
-            Cell(near + _rate_text(one, pair.reference_rate), pair.reference_rate),
+            Cell(near + rate_text(one, pair.reference_rate), pair.reference_rate),
         )
         for one in rates.by_group
         for pair in one.groups
