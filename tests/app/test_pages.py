@@ -224,7 +224,7 @@ def test_decisions_alone_work_at_once_in_the_words_of_the_file(app, lending):
 
     assert "more declined in 100 people" in form
     assert "Declined, among people alike in " in page
-    assert "Your limit: if everyone got “declined” as often as the group" in page
+    assert "more in 100 may get “declined”, if everyone got it as often as the group" in page
     assert "Decision: approved" in page
     assert "interval</" in page
     assert "Over the limit" in page

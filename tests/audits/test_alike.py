@@ -98,7 +98,7 @@ def test_the_first_screen_speaks_the_words_of_the_file(unequal):
         f"White {100 * pair.reference_rate:.1f} % ({pair.people:,} and "
         f"{pair.reference_people:,} people compared)."
     )
-    assert "at most 2 more in every 100 people may get it." in " ".join(lines)
+    assert "at most 2 more in 100 may get “declined”, if everyone got it" in " ".join(lines)
     (established,) = [one for one in lines if one.startswith("Found")]
     least = float(established.split("at least ")[1].split()[0]) / 100
     assert 0.02 < least <= unequal.lower_bound < least + 0.001

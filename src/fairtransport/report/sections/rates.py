@@ -65,17 +65,17 @@ NO_SIZE = "There is a difference, but we could not show how large it is"
 NO_ACQUITTAL = "This does not mean there is none."
 NO_REASON = "This does not say why: something that is not in the file may explain it."
 SPREAD = (
-    "That is less than the {gap} above: it is a share of all people, and nothing changes for the "
-    "group that is treated worst."
+    "That is less than the {gap} above, as it is a share of all people, those of the worst-treated "
+    "group included, for whom nothing changes."
 )
 AMONG = "among people alike"
 MAY_DIFFER = (
-    "Which group that is may differ between kinds of people. The figures by group describe this "
-    "file."
+    "Which group is treated worst may differ between kinds of people. The rates by group are those "
+    "of this file, without intervals."
 )
 CANCELS = (
     "That is more than the {gap} above: which group is treated worst may differ between kinds of "
-    "people, so that differences cancel in the figures by group, which describe this file."
+    "people, so that differences cancel in the rates by group, which are those of this file."
 )
 
 
@@ -166,7 +166,7 @@ def _established_lines(summary: AuditSummary, rates: RatesFound) -> list[str]:
     sure = f"{level(1 - summary.alpha)} confidence"
     lines = []
     if summary.delta is not None:
-        lines.append(f"Your limit: {unit.condition}, at most {figures.limit} {unit.allowed}.")
+        lines.append(f"Your limit: at most {figures.limit} {unit.allowed}, {unit.condition}.")
     if rates.lower_bound <= 0:
         if _is_shown(summary, rates):
             return [*lines, f"{NO_SIZE} ({pvalue_text(summary, rates.pvalue)})."]
@@ -241,7 +241,7 @@ def _unit(summary: AuditSummary, rates: RatesFound) -> RateUnit:
     if loss == ZERO_ONE:
         like = f"if everyone had errors as often as the worst-treated group {AMONG}"
         more = "more errors in 100"
-        allowed = "more errors in every 100 people may occur"
+        allowed = "more errors in 100 people may occur"
         return RateUnit(more, like, allowed, f"{more} can occur")
     decision = _unfavourable_text(summary, rates)
     if decision is None:
@@ -249,8 +249,8 @@ def _unit(summary: AuditSummary, rates: RatesFound) -> RateUnit:
         like = f"if everyone were treated like the group with the largest mean {mean} {AMONG}"
         more = f"more in the mean {mean}"
         return RateUnit(more, like, more, f"{more} can occur", is_mean=True)
-    like = f"if everyone got {decision} as often as the group {AMONG} that gets it most"
-    return RateUnit(f"more in 100 get {decision}", like, "more in every 100 people may get it",
+    like = f"if everyone got it as often as the group that gets it most {AMONG}"
+    return RateUnit(f"more in 100 get {decision}", like, f"more in 100 may get {decision}",
                     f"more in 100 can get {decision}")  # fmt: skip
 
 
