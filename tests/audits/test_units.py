@@ -216,6 +216,12 @@ def audit_predictions(people, **settings):
                     sensitive_features="sex", rng=0, **settings)  # fmt: skip
 
 
+def compare_predictions(people, **settings):
+    given = people.assign(said=answer(people), all=1)
+    return ft.compare(given, "good", y_pred={"old": "said", "new": "all"}, rng=0,
+                      features=["sex", "grade"], sensitive_features="sex", **settings)  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -233,6 +239,8 @@ def audit_predictions(people, **settings):
 def test_rates_of_people_need_a_declared_limit(people, settings, message):
     with pytest.raises(ft.InputError, match=message):
         audit_predictions(people, **settings)
+    with pytest.raises(ft.InputError, match=message):
+        compare_predictions(people, **settings)
 
 
 @pytest.mark.parametrize(
