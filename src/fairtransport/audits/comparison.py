@@ -601,8 +601,9 @@ def _groups(first: AuditResult, last: AuditResult) -> tuple[TreatedGroup, ...]:
     """Return what swaps cost each sensitive group, the largest groups first."""
     space = first.space
     of = space.sensitive_groups
-    people, before, after = (
-        np.bincount(of, weights) for weights in (space.counts, _added(first), _added(last))
+    people, weights, before, after = (
+        np.bincount(of, values)
+        for values in (space.counts, space.weighted_counts, _added(first), _added(last))
     )
     profiles = Profiles(space)
     place = space.first_of_groups
@@ -613,8 +614,8 @@ def _groups(first: AuditResult, last: AuditResult) -> tuple[TreatedGroup, ...]:
         TreatedGroup(
             profiles.group(int(place[at])),
             int(people[at]),
-            float(before[at] / people[at]),
-            float(after[at] / people[at]),
+            float(before[at] / weights[at]),
+            float(after[at] / weights[at]),
         )
         for at in largest
     )
