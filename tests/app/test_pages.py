@@ -19,6 +19,8 @@ def test_a_file_is_read_where_it_lies(app, loans):
     assert "600 rows, 5 columns. Read where it lies: " in page
     for name in ("sex", "income", "repaid", "granted"):
         assert f"What the column {name} is" in page
+    for flag in ("--clusters", "--sample-weight", "--controls"):  # what the form has no place for
+        assert f"<code>{flag}</code>" in page
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,34 @@ def test_every_surface_says_whom_the_bounds_are_for(people, settings, words, bas
     assert ("(weighted: " in text) == ("sample_weight" in settings)
 
 
+def test_first_screens_of_rates_name_the_unit(people):
+    known = ft.Clusters("household", largest=5)
+    result = audit_predictions(people.assign(grade=2), clusters=known)
+    screen = " ".join(str(result).split())
+    assert "(95 % confidence for independent units of household" in screen
+
+
+def test_mean_losses_of_groups_are_weighted(people):
+    weights = ft.Weights("weight", largest=8)
+    wrong = (people["sex"] == "f") & (people["grade"] == 2)
+    after = np.where(people["grade"] == 2, 1.0, 0.0)
+    result = audit(people, sample_weight=weights)
+    [old] = [one.first for one in compare(people, sample_weight=weights).summary.groups
+             if one.group == {"sex": "m"}]  # fmt: skip
+    for one in result.summary.groups:
+        group = people["sex"] == one.group["sex"]
+        mean = [np.average(loss[group], weights=people["weight"][group]) for loss in (wrong, after)]
+        assert [one.risk, one.risk_after] == pytest.approx(mean)
+        if one.group["sex"] == "m":
+            assert old == pytest.approx(mean[1])
+
+
+def compare(people, **settings):
+    models = {"old": answer, "new": lambda asked: np.ones(len(asked), int)}
+    return ft.compare(people, "good", models=models, features=["sex", "grade"], rng=0,
+                      sensitive_features="sex", **settings)  # fmt: skip
+
+
 def test_two_stages_name_the_weight(people):
     for target, words in (
         ("people", "people count by their weight in weight."),
@@ -212,8 +240,14 @@ def test_what_is_for_independent_people_is_refused(people):
 
 def audit_predictions(people, **settings):
     given = people.assign(said=answer(people))
-    return ft.audit(given, "good", y_pred="said", features=["sex", "grade"], delta=0.0,
-                    sensitive_features="sex", rng=0, **settings)  # fmt: skip
+    options = {"features": ["sex", "grade"], "sensitive_features": "sex", "delta": 0.0, "rng": 0}
+    return ft.audit(given, "good", y_pred="said", **options | settings)
+
+
+def compare_predictions(people, **settings):
+    given = people.assign(said=answer(people), all=1)
+    return ft.compare(given, "good", y_pred={"old": "said", "new": "all"}, rng=0,
+                      features=["sex", "grade"], sensitive_features="sex", **settings)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -233,6 +267,8 @@ def audit_predictions(people, **settings):
 def test_rates_of_people_need_a_declared_limit(people, settings, message):
     with pytest.raises(ft.InputError, match=message):
         audit_predictions(people, **settings)
+    with pytest.raises(ft.InputError, match=message):
+        compare_predictions(people, **settings)
 
 
 @pytest.mark.parametrize(
@@ -274,12 +310,9 @@ def test_groups_have_intervals_of_units(people):
 
 
 def test_comparisons_and_families_take_units(people):
-    models = {"old": answer, "new": lambda asked: np.ones(len(asked), int)}
-    options = {"features": ["sex", "grade"], "sensitive_features": "sex", "rng": 0}
     known = ft.Clusters("household", largest=5)
-    rows = ft.compare(people, "good", models=models, **options)
-    units = ft.compare(people, "good", models=models, clusters=known, **options)
-    open_sizes = ft.compare(people, "good", models=models, clusters="household", **options)
+    rows, units = compare(people), compare(people, clusters=known)
+    open_sizes = compare(people, clusters="household")
     [by_row], [by_unit] = rows.summary.differences, units.summary.differences
     assert by_unit.upper - by_unit.lower > by_row.upper - by_row.lower
     assert units.summary.units.count == MANY

@@ -19,6 +19,7 @@ from fairtransport.documents.audit import (
     MethodLimits,
     Provenance,
     RateTable,
+    SampledUnits,
 )
 from fairtransport.documents.comparison import (
     COMPARISON_SCHEMA,
@@ -516,11 +517,28 @@ def hostile():
     )  # fmt: skip
 
 
+HOUSEHOLDS = SampledUnits(
+    column="household", has_clusters=True, count=640, smallest=1.0, largest=6.0, limit=None,
+    target="people",
+)  # fmt: skip
+EQUAL_HOUSEHOLDS = replace(HOUSEHOLDS, limit=1.0, target="clusters")
+WEIGHTED = replace(
+    EQUAL_HOUSEHOLDS, column="weight", has_clusters=False, limit=8.0, target="people",
+    weights="weight",
+)  # fmt: skip
+
+
+def of_units(units):
+    """Return an audit, a comparison and a family of people who were sampled in units."""
+    members = tuple(replace(one, units=units) for one in family().members)
+    return sample(units=units), comparison(units=units), family(members=members)
+
+
 def family(**changes):
     """Return three audits together, each verdict once, and one without a threshold."""
     whole = sample(flows=(), law=None)
-    known = {"model": "LogisticRegression(C=1.0)", "n": 1584, "guarantee": "finite-sample",
-             "changed": _decisions().changed}  # fmt: skip
+    known = {"model": "LogisticRegression(C=1.0)", "n": 1584, "units": None,
+             "guarantee": "finite-sample", "changed": _decisions().changed}  # fmt: skip
     members = (
         Member(
             name="everybody", statistic=0.0606, lower=0.0452, upper=0.0791, delta=0.0365,

@@ -21,6 +21,7 @@ from fairtransport.access.query_log import with_log
 from fairtransport.audits.applicability import find_obstacle
 from fairtransport.audits.decisions import find_audit_decisions
 from fairtransport.audits.querying import QueryRecord, check_loss_range
+from fairtransport.audits.rates import check_units
 from fairtransport.audits.run import count_people, repeated, solve
 from fairtransport.audits.summarise import finite, provenance
 from fairtransport.audits.warnings import find_warnings, rates_notes
@@ -247,6 +248,7 @@ def compare_with(
         # people are told apart by what any of the models said; the oracle reads its own
         model_space = space if access.box is not None else _with_predictions(space, access)
         result = solve(settings, model_space, oracle, lambda _: geometry(space))
+        check_units(result)
         record = QueryRecord(repeats=repeated(settings, model_space, oracle))
         result = replace(result, query_record=record)
         warnings = (*rates_notes(result), *find_warnings(result))
@@ -599,8 +601,9 @@ def _groups(first: AuditResult, last: AuditResult) -> tuple[TreatedGroup, ...]:
     """Return what swaps cost each sensitive group, the largest groups first."""
     space = first.space
     of = space.sensitive_groups
-    people, before, after = (
-        np.bincount(of, weights) for weights in (space.counts, _added(first), _added(last))
+    people, weights, before, after = (
+        np.bincount(of, values)
+        for values in (space.counts, space.weighted_counts, _added(first), _added(last))
     )
     profiles = Profiles(space)
     place = space.first_of_groups
@@ -611,8 +614,8 @@ def _groups(first: AuditResult, last: AuditResult) -> tuple[TreatedGroup, ...]:
         TreatedGroup(
             profiles.group(int(place[at])),
             int(people[at]),
-            float(before[at] / people[at]),
-            float(after[at] / people[at]),
+            float(before[at] / weights[at]),
+            float(after[at] / weights[at]),
         )
         for at in largest
     )

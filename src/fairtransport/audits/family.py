@@ -29,6 +29,7 @@ from fairtransport.data.columns import check_bins
 from fairtransport.data.database import CountedSource
 from fairtransport.data.sample_space import plain_frame
 from fairtransport.data.sources import as_source, name_columns
+from fairtransport.documents.audit import SampledUnits
 from fairtransport.documents.family import FAMILY_SCHEMA, FamilySummary, Member
 from fairtransport.errors import FairtransportError, InputError, param
 from fairtransport.inference.methods import DRAWING
@@ -211,6 +212,7 @@ class Audits(Mapping[str, "AuditResult"], Reportable):
                 name=name,
                 model=result.model,
                 n=result.n,
+                units=SampledUnits.of(result.space.units),
                 changed=None if result.decisions is None else result.decisions.changed,
                 statistic=result.statistic,
                 **self._interval(name),

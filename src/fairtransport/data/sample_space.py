@@ -145,6 +145,11 @@ class SampleSpace:
         return self.counts / self.n if self.units is None else self.units.frequencies(self.size)
 
     @property
+    def weighted_counts(self) -> IntArray | FloatArray:
+        """How many of the n people each point stands for, by weight where people have weights."""
+        return self.counts if self.units is None else self.n * self.frequencies
+
+    @property
     def profile(self) -> tuple[str, ...]:
         """The columns that describe a person: the features and the sensitive columns."""
         return (*self.features, *(name for name in self.sensitive if name not in self.features))

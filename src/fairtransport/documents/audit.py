@@ -793,8 +793,15 @@ class AuditSummary(Document):
         return [
             ("statistic", f"{self.statistic:.4f}, interval {_ends(self.interval)}"),
             ("mean loss", f"{self.baseline_risk:.4f}, at worst {self.worst_case_risk:.4f}"),
-            ("people", f"{self.n:,}, {self.moved:g} of them moved"),
+            ("people", f"{self.n:,}, {self._moved_words}"),
         ]
+
+    @property
+    def _moved_words(self) -> str:
+        """How many people are moved; only their share where they count by weight."""
+        if self.units is None or self.units.counts_people_once:
+            return f"{self.moved:g} of them moved"
+        return f"{100 * self.moved / self.n:.1f} % of them moved (weighted)"
 
     def without_details(self) -> AuditSummary:
         """Return the document without every field that can be left out, as defaults say."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from fairtransport._core.schema import Doc, Document, Schema, json_schema
-from fairtransport.documents.audit import GUARANTEES, AuditSummary
+from fairtransport.documents.audit import GUARANTEES, AuditSummary, SampledUnits
 from fairtransport.documents.verdicts import VERDICT_VALUES
 from fairtransport.explain.decisions import ShareOfPeople  # noqa: TC001 - the schema reads it
 
@@ -23,6 +23,10 @@ class Member:
     name: Annotated[str, Doc("What the audit is called.")]
     model: Annotated[str, Doc("The model, in words.")]
     n: Annotated[int, Doc("The number of people.")]
+    units: Annotated[
+        SampledUnits | None,
+        Doc("The independent units that they belong to; null: every person is one."),
+    ]
     changed: Annotated[
         ShareOfPeople | None, Doc("People whose decision would change; null if not known.")
     ]

@@ -271,7 +271,9 @@ def group_flows(moves: MovePlan, space: SampleSpace, losses: FloatArray) -> tupl
     out = np.bincount(leaves[cross], moves.people[cross], size)
     into = np.bincount(enters[cross], moves.people[cross], size)
     gained = np.bincount(leaves, moves.people * moves.gains, size)
-    lost = np.bincount(group_of, space.counts * losses, size)
+    # moves are weighted as people are, and so must be what they are compared with
+    weights = np.bincount(group_of, space.weighted_counts, size)
+    lost = np.bincount(group_of, space.weighted_counts * losses, size)
     profiles = Profiles(space)
     return tuple(
         GroupFlow(
@@ -281,8 +283,8 @@ def group_flows(moves: MovePlan, space: SampleSpace, losses: FloatArray) -> tupl
             float(into[at]),
             float(into[at] - out[at]),
             float(gained[at] / space.n),
-            float(lost[at] / people[at]) if people[at] else None,
-            float((lost[at] + gained[at]) / people[at]) if people[at] else None,
+            float(lost[at] / weights[at]) if people[at] else None,
+            float((lost[at] + gained[at]) / weights[at]) if people[at] else None,
         )
         for at, point in enumerate(firsts)
     )

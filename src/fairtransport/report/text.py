@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from fairtransport._core.schema import Document
-    from fairtransport.documents.audit import AuditSummary
+    from fairtransport.documents.audit import AuditSummary, SampledUnits
     from fairtransport.explain.moves import Value
 
 
@@ -144,6 +144,14 @@ def percent(share: float, digits: int = 1) -> str:
 def level(share: float) -> str:
     """Return a level or a confidence as a percentage that never rounds to 0 or 100."""
     return f"{Decimal(f'{100 * share:.12g}'):f} %"
+
+
+def for_units(*units: SampledUnits | None) -> str:
+    """Return the units that bounds are for; "" where all of them are for independent people."""
+    if not any(units):
+        return ""
+    names = ("independent people" if one is None else visible(one.sampled) for one in units)
+    return f" for {' and '.join(dict.fromkeys(names))}"
 
 
 def people(number: float | None) -> str:

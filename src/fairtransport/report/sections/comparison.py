@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from fairtransport.documents.verdicts import VERDICTS, comparison_row
 from fairtransport.report.sections import Fragment, Section
 from fairtransport.report.sections.appendix import GLOSSARY
+from fairtransport.report.sections.decisions import counts_people_once
 from fairtransport.report.sections.finding import CAUTION, worst_swap
 from fairtransport.report.tables import (
     Cell,
@@ -24,6 +25,7 @@ from fairtransport.report.text import (
     NONE,
     bound,
     decimal,
+    for_units,
     interval_text,
     level,
     loss_name,
@@ -83,9 +85,13 @@ def difference_sentence(summary: ComparisonSummary) -> str:
         return f"{estimate}; what it is in the population cannot be bounded here."
     return (
         f"{estimate}; in the population it is between {signed_decimal(difference.lower)} and "
-        f"{signed_decimal(difference.upper)} with {level(1 - summary.alpha)} confidence, "
-        "at every sample size."
+        f"{signed_decimal(difference.upper)} with {_confidence(summary)}, at every sample size."
     )
+
+
+def _confidence(summary: ComparisonSummary) -> str:
+    """Return the confidence of the intervals, with the units that they are for."""
+    return f"{level(1 - summary.alpha)} confidence{for_units(summary.units)}"
 
 
 def certificate_sentence(summary: ComparisonSummary) -> str:
@@ -180,15 +186,15 @@ def differences_table(summary: ComparisonSummary) -> Table:
 
 def comparison_intervals_sentence(summary: ComparisonSummary) -> str:
     """Return what the intervals of the tables promise."""
-    sure = level(1 - summary.alpha)
-    own = f"The intervals of the models hold together with {sure} confidence."
+    sure = _confidence(summary)
+    own = f"The intervals of the models hold together with {sure}."
     if ends(summary).lower is None:
         return own
     one_pair = len(summary.differences) == 1
     together = "" if one_pair else ", for all pairs together"
     return (
         f"{own} That of a difference is about the same people under both models; it holds with "
-        f"{sure} confidence{together}."
+        f"{sure}{together}."
     )
 
 
@@ -292,10 +298,6 @@ GROUPS_NOTE = (
     "these people if they are taken for comparable ones, in the plan that is worst for everybody "
     "together."
 )
-PROFILES_NOTE = (
-    "What swaps at worst add to the total loss of people with one profile; under 0-1 loss, how "
-    "many of them would be misclassified as a comparable person."
-)
 
 
 def groups_table(summary: ComparisonSummary) -> Table:
@@ -316,6 +318,15 @@ def groups_table(summary: ComparisonSummary) -> Table:
         for one in summary.groups
     )
     return Table("groups", "What swaps add to the mean loss, by group", columns, rows)
+
+
+def profiles_note(summary: ComparisonSummary) -> str:
+    """Return what the numbers of the profiles are."""
+    weighted = "" if counts_people_once(summary) else " (weighted)"
+    return (
+        "What swaps at worst add to the total loss of people with one profile; under 0-1 loss, how "
+        f"many of them{weighted} would be misclassified as a comparable person."
+    )
 
 
 def profiles_table(summary: ComparisonSummary) -> Table:
@@ -347,7 +358,7 @@ def _comparison_who_contents(summary: ComparisonSummary, _: Output) -> dict[str,
         "groups": groups_table(summary),
         "profiles": profiles_table(summary),
         "groups_note": GROUPS_NOTE,
-        "profiles_note": PROFILES_NOTE,
+        "profiles_note": profiles_note(summary),
     }
 
 

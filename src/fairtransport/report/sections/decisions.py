@@ -30,6 +30,7 @@ from fairtransport.report.text import (
     bound,
     decimal,
     distinct_decimals,
+    for_units,
     is_shared,
     is_telling,
     level,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairtransport.documents.audit import AuditSummary, Value
+    from fairtransport.documents.comparison import ComparisonSummary
     from fairtransport.explain.decisions import (
         DecisionCase,
         DecisionCounts,
@@ -415,8 +417,7 @@ def limit_lines(summary: AuditSummary) -> list[str]:
     bounds = _bound_texts(summary)
     if bounds:
         each = "each " if len(bounds) > 1 else ""
-        of = "" if summary.units is None else f" for {summary.units.sampled}"
-        sure = f"{confidence(summary)} confidence{of}"
+        sure = f"{confidence(summary)} confidence{for_units(summary.units)}"
         parts.append(f"{', '.join(bounds.values())}, {each}with {sure}")
     if summary.verdict == "rejected" and summary.pvalue is not None:
         parts.append(pvalue_text(summary, summary.pvalue))
@@ -552,7 +553,7 @@ def verdict_with_finding(summary: AuditSummary) -> str:
     return title if finding is None else f"{title}: {finding}"
 
 
-def counts_people_once(summary: AuditSummary) -> bool:
+def counts_people_once(summary: AuditSummary | ComparisonSummary) -> bool:
     """Say whether every person counts once, so that a share of them is a number of people."""
     return summary.units is None or summary.units.counts_people_once
 

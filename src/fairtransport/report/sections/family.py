@@ -17,6 +17,7 @@ from fairtransport.report.tables import Cell, Column, Table, changed_cell, colum
 from fairtransport.report.text import (
     NONE,
     decimal,
+    for_units,
     interval_text,
     level,
     loss_name,
@@ -140,18 +141,23 @@ def promise_sentence(summary: FamilySummary) -> str:
     if all(one.verdict is None for one in summary.members):
         return "Without a threshold δ there are no verdicts."
     return (
-        f"With {confidence(summary)} confidence no verdict here is wrong, whatever the "
-        "audits have to do with each other, if the family was declared before the data were "
-        "looked at."
+        f"With {confidence(summary)} confidence no verdict here is wrong{_for_units(summary)}, "
+        "whatever the audits have to do with each other, if the family was declared before the "
+        "data were looked at."
     )
+
+
+def _for_units(summary: FamilySummary) -> str:
+    """Return the units that the audits are about."""
+    return for_units(*(one.units for one in summary.members))
 
 
 def intervals_sentence(summary: FamilySummary) -> str:
     """Return what the intervals together promise."""
     return (
-        f"The intervals hold for all audits together with {confidence(summary)} "
-        "confidence; an audit that is applicable is certified exactly if its interval ends at δ "
-        "or below."
+        f"The intervals hold for all audits together with {confidence(summary)} confidence"
+        f"{_for_units(summary)}; an audit that is applicable is certified exactly if its interval "
+        "ends at δ or below."
     )
 
 

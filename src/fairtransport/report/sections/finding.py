@@ -27,6 +27,7 @@ from fairtransport.report.text import (
     decimal,
     distinct_decimals,
     distinct_percents,
+    for_units,
     interval_text,
     is_shared,
     level,
@@ -84,7 +85,7 @@ def verdict_sentence(summary: AuditSummary) -> str:
     if summary.delta is None:
         return (
             f"{row.formal}: without a threshold δ there is nothing to test. "
-            f"{words['sure'].capitalize()} {words['bounds']}."
+            f"{words['sure'].capitalize()} {words['bounds']}{for_units(summary.units)}."
         )
     return f"{row.formal} {at_level(summary)}: {row.evidence.format(**words)}."
 
@@ -363,7 +364,8 @@ def parts_sentence(summary: AuditSummary) -> str | None:
     rest = f"{near}{decimal(part.value)} of it needs {other}"
     if part.lower_bound is not None or part.upper_bound is not None:
         bounds = _bounds(part.lower_bound, part.upper_bound)
-        rest += f"; in the population it is, with {confidence(summary)} confidence, {bounds}"
+        sure = f"{confidence(summary)} confidence{for_units(summary.units)}"
+        rest += f"; in the population it is, with {sure}, {bounds}"
     elif not near:
         rest += ", for which there is no bound"
     same = f"{near}{decimal(part.same_group)} of the statistic comes from {same_ones}"
@@ -379,7 +381,7 @@ def part_verdict_sentence(summary: AuditSummary) -> str | None:
         return "All of R needs sensitive features to change: the verdict on it is what counts."
     return (
         "What counts here is the part that needs sensitive features to change: "
-        f"{VERDICTS[verdict].part_phrase} at level {level(summary.alpha)}."
+        f"{VERDICTS[verdict].part_phrase} {at_level(summary)}."
     )
 
 

@@ -12,6 +12,7 @@ from fairtransport.report.text import (
     UP,
     bound,
     decimal,
+    for_units,
     level,
     percent,
     shorten,
@@ -154,8 +155,9 @@ def levels_sentence(summary: AuditSummary) -> str:
         return f"Rates are coarse, and have no intervals, in a document that is shared. {NOT_SAID}"
     confidence = level(next(one for one in levels if one is not None))
     return (
-        f"With {confidence} confidence all intervals of one table are right at once, however few "
-        f"people there are.{_reference_note(summary)} {NOT_SAID}"
+        f"With {confidence} confidence all intervals of one table are right at once"
+        f"{for_units(summary.units)}, however few people there are.{_reference_note(summary)} "
+        f"{NOT_SAID}"
     )
 
 

@@ -25,6 +25,7 @@ from fairtransport.report.text import (
     bound,
     decimal,
     distinct_decimals,
+    for_units,
     group_text,
     is_shared,
     level,
@@ -163,7 +164,7 @@ def _is_shown(summary: AuditSummary, rates: RatesFound) -> bool:
 def _established_lines(summary: AuditSummary, rates: RatesFound) -> list[str]:
     """Return the limit, the estimate of R and its lower bound; or that nothing is shown."""
     unit, figures = _unit(summary, rates), _rate_figures(summary, rates)
-    sure = f"{level(1 - summary.alpha)} confidence"
+    sure = f"{level(1 - summary.alpha)} confidence{for_units(summary.units)}"
     lines = []
     if summary.delta is not None:
         lines.append(f"Your limit: at most {figures.limit} {unit.allowed}, {unit.condition}.")
@@ -356,8 +357,7 @@ def rates_sentence(summary: AuditSummary, rates: RatesFound) -> str:
 
 def at_level(summary: AuditSummary) -> str:
     """Return the level of a verdict, and the units that it is about where these are no rows."""
-    of = "" if summary.units is None else f" for {summary.units.sampled}"
-    return f"at level {level(summary.alpha)}{of}"
+    return f"at level {level(summary.alpha)}{for_units(summary.units)}"
 
 
 def rates_verdict(summary: AuditSummary, rates: RatesFound, title: str) -> str:
@@ -365,7 +365,8 @@ def rates_verdict(summary: AuditSummary, rates: RatesFound, title: str) -> str:
     if summary.delta is None:
         return (
             f"{title}: without a threshold δ there is nothing to test. With "
-            f"{level(1 - summary.alpha)} confidence R is at least {bound(rates.lower_bound, DOWN)}."
+            f"{level(1 - summary.alpha)} confidence R is at least {bound(rates.lower_bound, DOWN)}"
+            f"{for_units(summary.units)}."
         )
     at_least, threshold = distinct_decimals(rates.lower_bound, summary.delta, rounding=DOWN)
     at = at_level(summary)

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from fairtransport.report.sections import Section
+from fairtransport.report.sections.decisions import counts_people_once
 from fairtransport.report.sections.finding import is_outcome
 from fairtransport.report.sections.rates import DECLARED, DESCRIPTION
 from fairtransport.report.tables import (
@@ -91,11 +92,11 @@ def moved_sentence(summary: AuditSummary) -> str:
             f"No move that this budget allows leads to a higher {what} for any of the "
             f"{summary.n:,} people."
         )
-    return (
-        f"{about(summary).capitalize()}{people(summary.moved)} of {summary.n:,} people "
-        f"({percent(summary.moved / summary.n)}) are swapped with someone similar who has a higher "
-        f"{what}."
-    )
+    share = percent(summary.moved / summary.n)
+    whom = f"{about(summary).capitalize()}{people(summary.moved)} of {summary.n:,} people ({share})"
+    if not counts_people_once(summary):
+        whom = f"{share} of {summary.n:,} people (weighted)"
+    return f"{whom} are swapped with someone similar who has a higher {what}."
 
 
 def scope_meaning(summary: AuditSummary) -> str:
@@ -159,6 +160,11 @@ def ties_sentence(summary: AuditSummary) -> str | None:
 
 def fractions_sentence(summary: AuditSummary) -> str | None:
     """Return why there are parts of a person; None if there are none."""
+    if not counts_people_once(summary):
+        return (
+            f"Numbers of moved people are weighted so that all people together count as "
+            f"{summary.n:,}: they need not be whole."
+        )
     numbers = [summary.moved, *(move.people for move in summary.moves)]
     if all(abs(number - round(number)) < ROUNDING for number in numbers):
         return None

@@ -1,0 +1,75 @@
+"""Whatever promises something names the units that were sampled, and what takes sizes as given."""
+
+from dataclasses import replace
+
+import pytest
+
+from fairtransport.report import render, text
+from fairtransport.report.sections import comparison as compared
+from fairtransport.report.sections import family as families
+from fairtransport.report.sections import finding, groups, who
+from fairtransport.report.terminal import print_comparison, print_family
+from tests.report.samples import EQUAL_HOUSEHOLDS, HOUSEHOLDS, WEIGHTED, of_units, sample
+
+UNITS = {
+    "independent units of household, given these sizes": HOUSEHOLDS,
+    "independent units of household": EQUAL_HOUSEHOLDS,
+    "independently drawn people": WEIGHTED,
+}
+
+
+@pytest.mark.parametrize(("words", "units"), UNITS.items(), ids=["given", "equal", "weighted"])
+def test_every_guarantee_names_the_unit(words, units):
+    audit, comparison, family = of_units(units)
+    part = replace(audit.attributable, same_group=0.01, lower_bound=0.04, verdict="rejected")
+    audit = replace(audit, attributable=part, judge="attributable")
+    sentences = (
+        finding.verdict_sentence(audit),
+        finding.verdict_sentence(replace(audit, delta=None, verdict=None)),
+        finding.parts_sentence(audit),
+        finding.part_verdict_sentence(audit),
+        groups.levels_sentence(audit),
+        compared.difference_sentence(comparison),
+        *compared.comparison_intervals_sentence(comparison).split(" That of a difference "),
+        families.promise_sentence(family),
+        families.intervals_sentence(family),
+    )
+    for sentence in sentences:
+        assert f" for {words}" in sentence, sentence
+
+
+def test_documents_and_screens_of_several_name_the_unit(capsys):
+    _, comparison, family = of_units(HOUSEHOLDS)
+    print_comparison(comparison, "Models")
+    print_family(family, "Audits")
+    words = "for independent units of household, given these sizes"
+    assert " ".join(capsys.readouterr().out.replace("│", "").split()).count(words) >= 4
+    for document in (comparison, family):
+        for form in ("markdown", "html"):
+            assert render(document, form).count(words) >= 2
+
+
+def test_audits_of_one_family_may_sample_different_units():
+    assert text.for_units(None, None) == ""
+    assert text.for_units(None, EQUAL_HOUSEHOLDS, EQUAL_HOUSEHOLDS) == (
+        " for independent people and independent units of household"
+    )
+
+
+@pytest.mark.parametrize("units", [EQUAL_HOUSEHOLDS, WEIGHTED], ids=["equal", "weighted"])
+def test_weighted_numbers_are_not_said_to_be_people(units):
+    audit, comparison, _ = of_units(units)
+    audit = replace(audit, moved=96.4)
+    assert who.moved_sentence(audit) == (
+        "6.1 % of 1,584 people (weighted) are swapped with someone similar who has a higher loss."
+    )
+    assert who.fractions_sentence(audit) == (
+        "Numbers of moved people are weighted so that all people together count as 1,584: they "
+        "need not be whole."
+    )
+    assert "1,584, 6.1 % of them moved (weighted)" in str(audit)
+    assert "how many of them (weighted) would be misclassified" in render(comparison, "markdown")
+    plain = replace(audit, units=HOUSEHOLDS, moved=96.0)
+    assert who.moved_sentence(plain) == who.moved_sentence(sample(moved=96.0))
+    assert who.fractions_sentence(plain) is None
+    assert "weighted" not in render(replace(comparison, units=HOUSEHOLDS), "markdown")
