@@ -480,6 +480,14 @@ class DocumentOptions:
         "--privileged.race Caucasian; highest for the one with the highest rate. Default: the "
         "largest.",
     )
+    min_share: float = _setting(
+        "Groups with a smaller share of the people are listed but not compared in the rates by "
+        "group.",
+        0.0,
+        check=partial(check_number, at_least=0, below=1),
+        section=OUTPUT,
+        kind="number",
+    )
 
     def __post_init__(self) -> None:
         _check_fields(self)
@@ -513,8 +521,9 @@ class AuditSettings:
         "The label that is good for a person, or all labels from worst to best.",
         check=_check_favourable,
         section=BASICS,
-        kind="literal",
-        flag_help="The decision that is good for the person, such as granted.",
+        kind="one or more literals",
+        flag_help="The decision that is good for the person, such as granted, or all of them from "
+        "worst to best, separated by commas.",
     )
     features: Sequence[str] | None = _setting(
         "Columns that describe a case. Default: those the model was fitted on, or all but label, "

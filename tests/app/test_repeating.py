@@ -4,6 +4,7 @@ import json
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 
 import joblib
 import pandas as pd
@@ -95,6 +96,21 @@ def test_line_and_code_say_what_the_app_says(folder, name, capsys):
     assert by_line == wanted
     assert done.returncode == 0, done.stderr
     assert json.loads((folder / "audit.json").read_text("utf-8")) == wanted
+
+
+@pytest.mark.parametrize(
+    ("favourable", "words"),
+    [
+        ("yes", "--favourable yes"), ("yes, later", None), (1, "--favourable 1"),
+        (["no", "yes"], "--favourable no,yes"),
+    ],
+)  # fmt: skip
+def test_a_line_cuts_labels_at_commas(loans, favourable, words):
+    request = request_of({}, loans)
+    settings = vars(request)["values"] | {"favourable": favourable}
+    line = replace(request, values=settings).as_command()
+
+    assert line is None if words is None else words in line
 
 
 @pytest.mark.parametrize("column", ["a,b", "a.b"])

@@ -109,6 +109,9 @@ def test_small_and_missing_groups_are_listed_and_are_no_reference():
     assert by_race[("d",)].rate == 1
     assert by_race[("d",)].ratio is None
     assert by_race[(None,)].people == frame["race"].isna().sum()
+    document = result.document(reference="highest", min_share=0.02)
+    assert document.group_metrics == result.group_metrics("highest", min_share=0.02)
+    assert document.group_metrics != result.document(reference="highest").group_metrics
     hired = frame["hired"].where(frame["race"].notna(), "yes")
     unknown = audit_decisions(frame.assign(hired=hired), missing="level")
     assert rows_of(unknown.group_metrics("highest")[1])[(None,)].rate == 1
@@ -182,6 +185,9 @@ def test_strangers_are_told_coarse_rates_without_people_and_intervals():
             assert (coarse.people, coarse.lower, coarse.ratio_upper) == (None, None, None)
             assert coarse.rate / step == pytest.approx(round(coarse.rate / step))
     assert "Rates are coarse" in result.to_markdown(share=5)
+    # who falls short of a share would tell sizes
+    assert result.document(5, min_share=0.9).group_metrics == shared.group_metrics
+    assert result.document(min_share=0.9).group_metrics != whole.group_metrics
     few = people(20_000)
     few.loc[few.index[:3], "race"] = "d"
     groups = [row.group for one in audit_decisions(few).document(5).group_metrics

@@ -5,6 +5,7 @@ import os
 import pickle
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import fairtransport as ft
@@ -67,6 +68,37 @@ def test_columns_change_together_by_flag_and_by_file(run, folder):
         text = f'[audit]\nlabel = "good"\nsensitive = ["race"]\ntogether = {sets}\n'
         (folder / "sets.toml").write_text(text)
         assert note in run(*line, "--config", "sets.toml").words
+
+
+ORDER = ["bronze", "silver", "gold"]
+
+
+def test_an_order_of_labels_by_flag_and_by_file(run, folder):
+    from tests.cli.conftest import fitted
+
+    people = pd.read_csv(folder / "people.csv")
+    ranks = ((people["age"] - 20) // 3 - (people["race"] == "b")).clip(0, 2)
+    people["tier"] = [ORDER[rank] for rank in ranks]
+    people.to_csv(folder / "tiers.csv", index=False)
+    model = fitted(people.assign(guess=people["tier"]), ["race", "age"])
+    (folder / "tiers.pkl").write_bytes(pickle.dumps(model))
+    line = ["audit", "tiers.csv", "--model", "tiers.pkl", "--allow-pickle", "--label", "tier",
+            "--sensitive", "race", "--seed", "1", "--json", "-"]  # fmt: skip
+    result = ft.audit(people, "tier", model=model, favourable=ORDER, sensitive_features="race",
+                      rng=1)  # fmt: skip
+    (folder / "order.toml").write_text(f"[audit]\nfavourable = {json.dumps(ORDER)}\n")
+    repeated = [part for label in ORDER for part in ("--favourable", label)]
+
+    assert result.decisions.worse_off.people > 0
+    for more in (["--favourable", ",".join(ORDER)], repeated, ["--config", "order.toml"]):
+        decisions = json.loads(run(*line, *more).out)["decisions"]
+        assert decisions["favourable"] == ORDER
+        assert decisions["worse_off"]["people"] == result.decisions.worse_off.people
+    one = json.loads(run(*line, "--favourable", "gold").out)["decisions"]
+    assert one["favourable"] == ["gold"]
+    assert run(*line, "--favourable", "bronze,", "gold").err.endswith(
+        "the parts of a list have a comma between them: --favourable bronze,gold\n"
+    )
 
 
 def test_targets_are_people_to_compare_with(run, folder):

@@ -202,9 +202,10 @@ def test_only_what_describes_cases_can_come_from_a_file_without_a_name():
         "auditor", "data-name", "date", "title", "moves", "max-moves",
         "delta", "fail-on", "goal", "json", "prompt", "protocol", "retries", "served-model",
         "timeout", "token-variable",
-        "judge", "loss", "loss-range", "method", "model", "plot", "power", "quiet", "report",
-        "resamples", "seed", "share", "share-at-least", "similarity", "similarity-settings",
-        "simulations", "state", "targets", "train", "trust", "value", "junit", "proxies", "verbose",
+        "judge", "loss", "loss-range", "method", "min-share", "model", "plot", "power", "quiet",
+        "report", "resamples", "seed", "share", "share-at-least", "similarity",
+        "similarity-settings", "simulations", "state", "targets", "train", "trust", "value",
+        "junit", "proxies", "verbose",
     }  # fmt: skip
 
 

@@ -229,7 +229,7 @@ def test_a_table_may_hold_what_the_command_asks_and_no_outputs():
         "report", "json", "moves", "share", "share-at-least", "quiet", "config", "debug", "title",
         "date", "data-name", "auditor",
         "until-sure", "query-limit", "draws", "about", "unit", "price-per-1000", "junit",
-        "proxies", "privileged", "max-moves", "verbose",
+        "proxies", "privileged", "max-moves", "min-share", "verbose",
     }  # fmt: skip
 
 

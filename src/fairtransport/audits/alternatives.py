@@ -56,7 +56,7 @@ def describe_alternatives(space: SampleSpace) -> Iterator[str]:
         yield Note(
             "About {percent:.0f} % of the alternatives combine {first} and {second} as hardly "
             "anybody in the data does, if anybody, such as {example}. If the two can only change "
-            "together, pass `together` with [[{first!r}, {second!r}]].",
+            "together, pass `together=[[{first!r}, {second!r}]]`.",
             percent=Figure(100 * pair.share), first=pair.sensitive, second=pair.other,
             example=pair.example,
         )  # fmt: skip

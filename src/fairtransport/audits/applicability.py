@@ -77,8 +77,7 @@ def _one_group(result: AuditResult) -> Obstacle | None:
     if len(space.first_of_groups) > 1:
         return None
     group = [f"{name} {short_repr(space.columns[name].at(0))}" for name in space.sensitive]
-    levels = ", ".join(f"{name!r}: [...]" for name in space.sensitive)
-    declare = f"declare all levels there can be, as in `levels={{{levels}}}`"
+    declare = f"declare all `levels` of {' and '.join(space.sensitive)} there can be"
     model = "" if space.has_twins else "give a `model` to ask and "
     return Obstacle(
         Note("Everybody has the {group}: there is no other group.", group=" and the ".join(group)),

@@ -39,7 +39,7 @@ from fairtransport.explain.disclosure import MAX_HIDDEN, MOVED_BOUND, Suppressio
 from fairtransport.transport import AuditProblem
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from fairtransport._core.validation import FloatArray, IntArray
     from fairtransport.audits.groups import FeatureComparison
@@ -90,7 +90,7 @@ def redact(
     # who is left when the shown moves are taken off could be told from metrics of both
     np.subtract.at(people_after, visible_moves.sources, visible_moves.people)
     moves = _round_moves(visible_moves, rounding)
-    comparisons = _compare_large_groups(result, people_after, at_least, options.reference)
+    comparisons = _compare_large_groups(result, people_after, at_least, options)
     hidden = rounding.total(result.moved.people[~visible])
     decisions, missing = summary.decisions, summary.decisions_missing
     if decisions is not None and decisions.scores is not None:
@@ -379,7 +379,7 @@ def _compare_large_groups(
     result: AuditResult,
     people_after: FloatArray,
     at_least: int,
-    reference: Mapping[str, object] | str | None,
+    options: DocumentOptions,
 ) -> list[FeatureComparison]:
     """Return the group metrics that are made from many people, moves taken off or not."""
     space = result.space
@@ -397,7 +397,9 @@ def _compare_large_groups(
         few = any(are_few(people, at_least).any() for people in counts)
         return not few and rounding.step <= COARSEST_METRIC
 
-    return [one for one in compare_groups(result, reference) if may_be_told(one.metrics.features)]
+    # which groups fall short of a share would tell their sizes
+    comparisons = compare_groups(result, replace(options, min_share=0.0))
+    return [one for one in comparisons if may_be_told(one.metrics.features)]
 
 
 def _round_metrics(result: AuditResult, metrics: GroupComparison, at_least: int) -> GroupComparison:

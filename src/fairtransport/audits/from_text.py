@@ -365,7 +365,8 @@ class AuditRequest:
             yield from _entry(similarity_flag(name), values, literal_=True)
         for name, value in (*self.values.items(), *self.document.items()):
             flag = f"--{(SETTINGS | DOCUMENT)[name].flag}"
-            yield from _entry(flag, value, literal_=name in LITERALS)
+            is_cut = name == "favourable" and isinstance(value, str)
+            yield from _entry(flag, [value] if is_cut else value, literal_=name in LITERALS)
         yield "--report", REPORT_FILE
         yield "--json", JSON_FILE
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fairtransport.data.columns import Value
     from fairtransport.explain import Profile
     from fairtransport.explain.groups import Rate
+    from fairtransport.settings import DocumentOptions
 
 MAX_METRIC_LEVELS = 200
 """Group metrics by a feature with more levels are in no document."""
@@ -109,19 +110,15 @@ def has_decisions(result: AuditResult) -> bool:
     return result.answers.labels is not None and record.draws is None and not was_stopped
 
 
-def compare_groups(
-    result: AuditResult,
-    reference: Mapping[str, object] | str | None = None,
-    min_share: float = 0.0,
-) -> tuple[FeatureComparison, ...]:
+def compare_groups(result: AuditResult, options: DocumentOptions) -> tuple[FeatureComparison, ...]:
     """Return rates and metrics by sensitive features; none where answers are no decisions."""
-    references = check_reference(result, reference)
+    references = check_reference(result, options.reference)
     if not has_decisions(result):
         return ()
     skipped = find_unmeasured_features(result)
     people = _observed_people(result)
     return tuple(
-        _compare_by(result, people, _build_groups(result, features, min_share), references)
+        _compare_by(result, people, _build_groups(result, features, options.min_share), references)
         for features in list_feature_sets(result)
         if features not in skipped
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairtransport._core.files import write_bytes, write_text
 from fairtransport._core.notes import Count, Note
-from fairtransport._core.validation import check_choice, check_integer, check_number
+from fairtransport._core.validation import check_choice, check_integer
 from fairtransport.audits.applicability import Obstacle, audit_keywords, find_obstacle
 from fairtransport.audits.controls import (
     ControlComparison,
@@ -854,6 +854,7 @@ class AuditResult(Reportable):
         data_name: str | None = None,
         max_moves: int = 500,
         reference: Mapping[str, object] | str | None = None,
+        min_share: float = 0.0,
     ) -> AuditSummary:
         """Return everything the audit says, as one document.
 
@@ -876,6 +877,9 @@ class AuditResult(Reportable):
         reference
             Group that the others are compared with in the rates by group, as in ``{"race":
             "Caucasian"}``; "highest" for the one with the highest rate. Default: the largest.
+        min_share
+            Groups with a smaller share of the people are listed but not compared in the rates by
+            group.
 
         Returns
         -------
@@ -890,7 +894,7 @@ class AuditResult(Reportable):
         """
         options = DocumentOptions(
             title=title, date=date, auditor=auditor, data_name=data_name, max_moves=max_moves,
-            reference=reference,
+            reference=reference, min_share=min_share,
         )  # fmt: skip
         summary = replace(self._summarise(options), proxies=self.proxy_list)
         if share is None:
@@ -942,8 +946,8 @@ class AuditResult(Reportable):
         >>> round(women.ratio_lower, 2), round(women.ratio_upper, 2)
         (0.34, 0.71)
         """
-        share = check_number("min_share", min_share, at_least=0, below=1)
-        comparisons = compare_groups(self, reference, share)
+        options = DocumentOptions(reference=reference, min_share=min_share)
+        comparisons = compare_groups(self, options)
         return gather_comparisons((one.metrics for one in comparisons), self.space.library)
 
     def overlap(self, train: TableLike) -> Self:
@@ -993,7 +997,7 @@ class AuditResult(Reportable):
         return replace(self._headline, proxies=self.proxy_list)
 
     def _summarise(self, options: DocumentOptions) -> AuditSummary:
-        key = (options.max_moves, repr(options.reference))
+        key = (options.max_moves, repr(options.reference), options.min_share)
         if key not in self._details:
             self._details[key] = summarise(self, self._headline, options)
         details = self._details[key]

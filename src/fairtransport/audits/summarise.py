@@ -84,7 +84,7 @@ def summarise(
 ) -> AuditSummary:
     """Return everything an audit says; ``headline`` is what `summarise_headline` returns."""
     moves = result.moved
-    comparisons = compare_groups(result, options.reference)
+    comparisons = compare_groups(result, options)
     notes = [note for one in comparisons for note in one.notes]
     curve, omitted_corners = _curve(result)
     return replace(

@@ -185,7 +185,7 @@ def _list_rare_levels(space: SampleSpace) -> str:
 def _alternatives(result: AuditResult) -> Iterator[str]:
     """Say how many alternatives each person has, where the worst of many counts."""
     risk = result.random_swap_risk
-    if risk is None:
+    if risk is None or not result.statistic:
         return
     count = int(np.unique(result.problem.geometry.blocks, return_counts=True)[1].max()) - 1
     if count <= MAX_ALTERNATIVES:

@@ -38,7 +38,10 @@ def family_exit_code(verdicts: Iterable[str | None], fail_on: FailOn | None) -> 
     return exit_code(worst_row(verdict or "inconclusive" for verdict in verdicts).value, fail_on)
 
 
-LISTS = ("--sensitive", "--features", "--score", "--labels", "--trust", "--classes", "--loss-range")
+LISTS = (
+    "--sensitive", "--features", "--favourable", "--score", "--labels", "--trust", "--classes",
+    "--loss-range",
+)  # fmt: skip
 KINDS = {
     "int": "a whole number", "float": "a number", "bool": "true or false",
     "Several": "a list of at least one value",
@@ -78,9 +81,8 @@ def _commas(error: exceptions.UnusedCliTokensError) -> str:
     at = line.index(rest[0]) if rest[0] in line else 0
     if at < 2 or line[at - 2] not in LISTS:  # noqa: PLR2004
         return ""
-    return (
-        f"; the parts of a list have a comma between them: {line[at - 2]} {line[at - 1]},{rest[0]}"
-    )
+    parts = f"{line[at - 1].rstrip(',')},{rest[0]}"
+    return f"; the parts of a list have a comma between them: {line[at - 2]} {parts}"
 
 
 def _invalid(error: exceptions.ValidationError, _: str) -> str:

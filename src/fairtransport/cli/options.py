@@ -136,6 +136,7 @@ TYPES: dict[str, Any] = {
     "design": Names,
     "controls": Names,
     "literals": Names,
+    "one or more literals": Names,
     "range": Names,
     "literal by column": dict[str, str],
     "numbers by column": Lists,
@@ -255,6 +256,7 @@ READERS: dict[str, Callable[[str, Any], Any]] = {
     "sets of columns": lambda _, sets: [list(names) for names in sets],
     "literal": lambda _, text: parse_literal(text),
     "literals": _read_literals,
+    "one or more literals": lambda _, values: _leaf(values),
     "literal by column": lambda _, by_column: {
         name: parse_literal(text) for name, text in by_column.items()
     },
