@@ -123,7 +123,7 @@ def test_differences_that_cancel_are_named():
 
     assert result.lower_bound > 0.2
     assert "That is more than the gap above" in text
-    assert "so that differences cancel in the figures by group" in text
+    assert "so that differences cancel in the rates by group" in text
 
 
 def audit_combinations(effects, seed=5, n=8000):
