@@ -1,5 +1,6 @@
 """The pages as a browser without scripting gets them."""
 
+import html
 import json
 import re
 
@@ -252,6 +253,51 @@ def test_an_advised_audit_is_filled_in_and_starts_by_a_button(app, audited, loan
     assert request.similarity_settings == advised["similarity_settings"]
     assert (request.similarity, dict(request.values)["budget"]) == ("mixed-tabular", 0.05)
     assert app.post(f"{audited}/follow").status == 404  # it advises nothing
+
+
+def in_words(page):
+    """Return the text of a page."""
+    text = html.unescape(re.sub(r"<[^>]+>", " ", page.split("<main")[1]))
+    return re.sub(r" ([;,.)])", r"\1", " ".join(text.split()))
+
+
+@pytest.mark.slow
+def test_the_other_columns_of_a_blind_model_are_checked_by_a_button(app, tmp_path):
+    import skops.io as skops
+    from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({"sex": rng.choice(["woman", "man"], 1500)})
+    people["height"] = rng.normal(168 + 13 * (people["sex"] == "man"), 6).round(1)
+    people["good"] = (people["height"] + rng.normal(0, 3, 1500) > 174).astype(int)
+    people["grade"] = rng.normal(size=1500).round(2)
+    people[["sex", "height", "grade", "good"]].to_csv(tmp_path / "people.csv", index=False)
+    columns = ["height", "grade"]
+    skops.dump(LogisticRegression().fit(people[columns], people["good"]), tmp_path / "m.skops")
+    typed = {
+        "group.0": "on", "role.1": "case", "role.2": "case", "role.3": "label", "good.3": "1",
+        "answers": "model", "model_path": str(tmp_path / "m.skops"), "limit": "2", "rng": "1",
+    }  # fmt: skip
+    audits = [app.post(f"{app.table(tmp_path / 'people.csv')}/audits", typed).headers["location"]]
+    app.wait(audits[0])
+    for ticked in ({}, {"legitimate.0": "on"}):
+        audits.append(app.post(f"{audits[0]}/follow", ticked).headers["location"])
+        app.wait(audits[-1])
+    blind, checked, closed = (in_words(app.get(audit).text) for audit in audits)
+
+    for page in (blind, closed):
+        assert "This audit cannot tell" in page
+        assert "That sex plays no part: other columns can stand in for it." in page
+        assert "certified" not in page
+    assert "Which columns may rightly count? height grade Check the other columns" in blind
+    assert "among people alike in height" in closed
+    assert "Over the limit" in checked
+    assert "with approximately 95 % confidence" in checked
+    assert "each with" not in checked
+    assert "The interval is for the counterparts as they were fitted" in checked
+    assert "What sex causes: counterparts are statistical, and nothing is certified." in checked
+    assert "columns that stand in" not in checked
+    assert re.search(r"worse off \(woman: [0-9]+ of [0-9]+\)", checked)
 
 
 def test_columns_that_may_rightly_count_are_kept_in_the_form(app, loans):

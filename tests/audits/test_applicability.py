@@ -105,6 +105,14 @@ def test_every_page_says_it_first_and_what_to_do(empty, capsys, tmp_path):
     assert "if people were swapped with similar people" not in screen
 
 
+def test_no_threshold_gets_a_verdict(empty):
+    result, _ = empty
+    thresholds = result.to_markdown().split("What it depends on")[1].split("budget")[0]
+
+    assert "This audit cannot tell: no verdict follows from its bounds." in thresholds
+    assert "For every δ" not in thresholds
+
+
 def test_of_a_model_that_receives_no_sensitive_feature_counterparts_are_advised():
     result = blind()
 

@@ -240,7 +240,7 @@ def test_printed_results_have_the_lines_of_the_command_line():
     for part in parts:
         assert part in text
     # a number says nothing without its column
-    assert "25 of 25 with age 18" in text
+    assert "age 18: 25 of 25" in text
     assert "25 age 18, sex f as age 21 0 → 1" in text
     assert repr(result).endswith(f"delta=0.01, notes={len(result.headline.warnings)})")
     assert "has no effect with the similarity" in result._repr_html_()

@@ -9,7 +9,8 @@ import fairtransport as ft
 from fairtransport._core.units import Units
 from fairtransport.cli import main
 from fairtransport.errors import FairtransportError
-from fairtransport.report.sections.finding import verdict_line
+from fairtransport.report.sections.counterparts import told_sentences
+from fairtransport.report.sections.finding import advised_settings, verdict_line
 
 
 def draw(n=1500, seed=0, shift=13.0):
@@ -103,6 +104,25 @@ def test_columns_that_say_nothing_give_no_verdict():
     assert "standard deviations (sex) would have been seen" in closed.applicability
     # also where the sex is received and not used
     assert audit(people=people, features=None).verdict == "not-applicable"
+
+
+def test_advice_on_a_closed_gate_keeps_the_settings_in_use():
+    people = PEOPLE.assign(noise=PEOPLE["grade"] ** 2)
+    asked = {"people": people, "features": ["grade", "height", "noise"]}
+    closed = audit(similarity=ft.similarity.Counterparts(legitimate=["height"]), **asked)
+    (code,) = advised_settings(closed.headline, in_python=True)
+    assert code == (
+        "similarity=ft.similarity.Counterparts(['sex'], legitimate=['height'], fit_share=0.7, "
+        "given={'column': ['other']})"
+    )
+    assert code in " ".join(str(closed).split())
+    code = code.replace("column", "grade").replace("other", "noise")
+    similarity = eval(code.partition("=")[2], {"ft": ft})  # noqa: S307
+    again = audit(similarity=similarity.set_params(level=0.01), **asked)
+    assert again.summary.counterparts.legitimate == ("height",)
+    assert again.n < closed.n
+    (code,) = advised_settings(again.headline, in_python=True)
+    assert code.endswith("level=0.01, fit_share=0.85, given={'grade': ['noise']})")
 
 
 def test_a_proxy_that_is_not_used_is_neither_rejected_nor_certified():
@@ -210,6 +230,52 @@ def test_the_command_line_takes_them(tmp_path, capsys):
     assert main(line) == 3
     assert main([*line, "--similarity-settings.legitimate", "grade"]) == 3
     assert "typically recorded with another sex" in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_flags_that_are_advised_on_a_closed_gate_run(tmp_path, capsys):
+    import skops.io as skops
+    from sklearn.tree import DecisionTreeClassifier
+
+    people = draw(shift=0.0)
+    tree = DecisionTreeClassifier(max_depth=3).fit(people[["grade", "height"]], by_height(people))
+    skops.dump(tree, tmp_path / "model.skops")
+    people.to_csv(tmp_path / "people.csv", index=False)
+    line = (
+        f"audit {tmp_path}/people.csv --label good --sensitive sex --model {tmp_path}/model.skops "
+        "--seed 0 --similarity counterparts"
+    ).split()
+    assert main(line) == 5
+    screen = " ".join(capsys.readouterr().out.split())
+    flags = "--similarity-settings.fit_share 0.7 --similarity-settings.given.COLUMN OTHER"
+    assert flags in screen
+    written = flags.replace("COLUMN", "grade").replace("OTHER", "height").split()
+    assert main([*line, *written]) == 5
+    assert "10" in capsys.readouterr().out
+
+
+def test_a_classifier_that_tells_counterparts_is_noted():
+    """The height opens the gate; that two columns go together by sex, no counterpart has."""
+    rng = np.random.default_rng(0)
+    first, noise = rng.normal(size=(2, len(PEOPLE)))
+    sign = np.where(PEOPLE["sex"] == "m", 1, -1)
+    people = PEOPLE.assign(first=first, second=sign * first + 0.3 * noise)
+    names = ["height", "first", "second"]
+    result = audit(lambda asked: (asked["height"] > 170) * 1, people, features=names)
+    gate = result.similarity.gate_.set_index("column")["moves"]
+    assert gate.to_dict() == {"height": True, "first": False, "second": False}
+    (note,) = told_sentences(result.summary.counterparts)
+    assert note.startswith("A classifier still tells counterparts from people with sex")
+    assert note.partition(" (guessing")[0] in result.to_markdown()
+    assert "; `given` may name it." in result.to_markdown()
+    # nothing is left to tell them by where the columns that shift are all there is
+    (told,) = audit().summary.counterparts.told
+    assert told.lower <= 0.5
+    assert told_sentences(audit().summary.counterparts) == []
+    # those that may rightly count stay, and so tell them apart by design
+    chosen = ft.similarity.Counterparts(legitimate=["first"])
+    among = audit(lambda asked: (asked["height"] > 170) * 1, people, chosen, features=names)
+    assert among.similarity.model_.is_open("sex")
+    assert told_sentences(among.summary.counterparts) == []
 
 
 def test_equal_true_labels_do_not_stop_refitted_maps():

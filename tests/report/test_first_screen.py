@@ -25,7 +25,7 @@ def test_it_counts_people_each_way_and_by_feature():
 
     assert "143 of 1,584 people (9 %) would get another decision if only their recorded" in text
     assert "134 people 8.5 % (7.1–10.0 %)" in text
-    assert "5 of 964 African-American; 0 of 620 Caucasian" in text
+    assert "African-American: 5 of 964; Caucasian: 0 of 620" in text
     assert "only both together 69" in text
     assert "55 of the 134 who are worse off have the true label “0”" in text
     assert "leaves out the 55 who are worse off and have the true label “0”." in text
@@ -180,6 +180,6 @@ def test_columns_that_change_together_are_one_row():
 
     (row,) = decisions.changed_by_feature_table(result.decisions).rows
     assert [cell.text for cell in row][0::2] == [
-        "sex and race", "50 of 50 f, a; 50 of 50 f, b; 0 of 50 m, a; 0 of 50 in 1 other groups"
+        "sex and race", "f, a: 50 of 50; f, b: 50 of 50; m, a: 0 of 50; 0 of 50 in 1 other groups"
     ]  # fmt: skip
     assert "sex and race" in result.to_markdown()

@@ -20,19 +20,27 @@ from fairtransport.documents.verdicts import comparison_row
 from fairtransport.explain.groups import SELECTION
 from fairtransport.explain.moves import Profiles, build_moves_columns, encode_moves
 from fairtransport.report import render
-from fairtransport.report.sections.comparison import comparison_title, difference_sentence
+from fairtransport.report.sections.comparison import (
+    NOT_SAID,
+    comparison_title,
+    difference_sentence,
+)
 from fairtransport.report.sections.decisions import (
+    NOT_TRAINED_ON,
+    RANDOM_SAMPLE,
     alternatives_sentence,
+    counterparts_caveat,
     direction_rows,
     headline,
     interval_of,
     label_sentence,
     label_text,
     limit_lines,
+    not_said,
     score_sentences,
     verdict_with_finding,
 )
-from fairtransport.report.sections.finding import meaning, verdict_title
+from fairtransport.report.sections.finding import confidence, meaning, verdict_title
 from fairtransport.report.sections.groups import rate_table
 from fairtransport.report.sections.rates import decision_lines as rate_lines
 from fairtransport.report.sections.who import moved_sentence, moves_table
@@ -50,7 +58,6 @@ from fairtransport.report.text import (
     OUTCOME,
     UP,
     bound,
-    level,
     people,
     prediction_text,
     profile_text,
@@ -259,6 +266,7 @@ class Finding:
     lines: tuple[str, ...] = ()
     limits: tuple[str, ...] = ()
     rates: tuple[Table, ...] = ()
+    not_said: tuple[str, ...] = ()
     advice: str | None = None
     next_settings: dict[str, Any] | None = None
     other_columns: tuple[str, ...] = ()
@@ -292,7 +300,8 @@ def _lines(summary: AuditSummary) -> tuple[str, ...]:
     if decisions is None or summary.applicability is not None:
         return ()
     sentences = (
-        *score_sentences(decisions), label_sentence(decisions), alternatives_sentence(decisions)
+        *score_sentences(decisions), label_sentence(decisions), alternatives_sentence(decisions),
+        counterparts_caveat(decisions),
     )  # fmt: skip
     return tuple(one for one in sentences if one)
 
@@ -307,7 +316,7 @@ def _limits(summary: AuditSummary, measure: Measure) -> tuple[str, ...]:
     if has_lines or not measure.is_people:
         return tuple(limit_lines(summary))
     unit = WRONG if measure.loss == ERROR else measure.words
-    sure = f"with {level(1 - summary.alpha)} confidence"
+    sure = f"with {confidence(summary)} confidence"
     lines = []
     if summary.delta is not None:
         count = f"{summary.delta * summary.n:.0f} of these {summary.n:,}"
@@ -318,7 +327,8 @@ def _limits(summary: AuditSummary, measure: Measure) -> tuple[str, ...]:
     most = "" if upper is None else f", at most {bound(PER_CENT * upper, UP, 1)}"
     tail = "" if summary.pvalue is None else f"; {pvalue_text(summary, summary.pvalue)}"
     share = f"{PER_CENT * summary.statistic:.3g} in 100 ({number} people)"
-    return (*lines, f"Found {share}; at least {least}{most}, each {sure}{tail}.")
+    each = "" if upper is None else "each "
+    return (*lines, f"Found {share}; at least {least}{most}, {each}{sure}{tail}.")
 
 
 def _rate_tables(summary: AuditSummary, words: DecisionWords) -> Iterator[Table]:
@@ -398,12 +408,13 @@ class ResultViews:
     def finding(self) -> Finding:
         """Return what was found, in short."""
         if not isinstance(self.result, AuditResult):
-            comparison = self.result.summary
+            comparison, people_drawn = self.result.summary, RANDOM_SAMPLE.format(units="people")
             return Finding(
                 title=comparison_title(comparison),
                 verdict=comparison_row(comparison.verdict).value,
                 n=comparison.n,
                 lead=difference_sentence(comparison),
+                not_said=(NOT_SAID, f"Bounds hold only if {people_drawn}{NOT_TRAINED_ON}."),
             )
         result, summary = self.result, self.result.document(**self.request.document)
         measure, last = self.words.measure, float(result.budget_curve.budgets[-1])
@@ -423,6 +434,7 @@ class ResultViews:
             lines=_lines(summary),
             limits=_limits(summary, measure),
             rates=tuple(_rate_tables(summary, self.words)),
+            not_said=tuple(not_said(summary)),
             advice=_say_fields(result.advice),
             next_settings=result.next_settings,
             other_columns=tuple(

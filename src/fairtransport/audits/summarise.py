@@ -116,7 +116,6 @@ def summarise(
         provenance=replace(
             headline.provenance,
             data_sha256=data_sha256(result.space),
-            similarity_record=_similarity_record(result),
         ),
     )  # fmt: skip
 
@@ -171,7 +170,7 @@ def summarise_headline(result: AuditResult) -> AuditSummary:
         moves=list_moves(result, moves),
         budget_in_words=_budget_in_words(result),
         warnings=list_notes(result),
-        provenance=provenance(result),
+        provenance=replace(provenance(result), similarity_record=_similarity_record(result)),
     )
 
 

@@ -149,11 +149,14 @@ CERTAINTY = Section(
 )  # fmt: skip
 
 
+NOTHING_FOLLOWS = "This audit cannot tell: no verdict follows from its bounds."
 CHOSEN_LATE = "A limit that is chosen after seeing this is no test: set it before."
 
 
 def delta_sentences(summary: AuditSummary) -> tuple[str, ...]:
     """Return for which thresholds δ the verdict would be which."""
+    if summary.applicability is not None:
+        return (NOTHING_FOLLOWS,)
     lower, upper = summary.lower_bound, summary.upper_bound
     sentences = []
     at_least, up_to, from_there = "0.0000", "below", "from"

@@ -636,8 +636,8 @@ def changed_by_feature_table(decisions: Decisions) -> Table | None:
 
 
 def _group_text(row: DecisionCounts, effect: str) -> str:
-    """Return how many of a group, as in "60 of 1,269 Male"."""
-    return f"{people(counted(row, effect))} of {people(row.people)} {_with_group(row)}"
+    """Return how many of a group, as in "Male: 60 of 1,269"."""
+    return f"{group_name(row)}: {people(counted(row, effect))} of {people(row.people)}"
 
 
 def limit_note(summary: AuditSummary) -> str | None:

@@ -275,31 +275,44 @@ def next_audit_flags(summary: AuditSummary) -> str | None:
     return shlex.join(flags)
 
 
-SETTING_EXAMPLES = {"legitimate": "[...]", "fit_share": "0.6", "given": "[...]"}
-"""Settings of counterparts that advice is about, as Python takes them."""
+KEPT_SETTINGS = ("legitimate", "level")
+"""Settings of counterparts that are part of the question, and stay when others change."""
 
 
 def advised_settings(summary: AuditSummary, *, in_python: bool) -> list[str]:
     """Return what advice comes to, as Python code or as flags, a line each."""
     following = summary.next_audit
-    if following is not None:
-        names = ["legitimate"] * (following["similarity"] == "counterparts")
-    else:
-        is_closed = summary.applicability is not None and summary.target_scope == "counterparts"
-        names = ["fit_share", "given"] * is_closed
+    if following is None:
+        return _closed_gate_settings(summary, in_python=in_python)
+    flags = "ft.audit(..., **result.next_audit)" if in_python else next_audit_flags(summary) or ""
+    if following["similarity"] != "counterparts":
+        return [flags]
     if in_python:
-        lines = [] if following is None else ["ft.audit(..., **result.next_audit)"]
-        settings = "".join(f", {name}={SETTING_EXAMPLES[name]}" for name in names)
-        sensitive = list(summary.provenance.sensitive)
-        similarity = f"similarity=ft.similarity.Counterparts({sensitive!r}{settings})"
-        return [*lines, *([similarity] if names else [])]
-    flags = next_audit_flags(summary)
-    lines = [] if flags is None else [flags]
-    if names:
-        values = {"fit_share": "0.6"}
-        lines.append(" ".join(f"--similarity-settings.{name} {values.get(name, 'COLUMN')}"
-                              for name in names))  # fmt: skip
-    return lines
+        return [flags, _counterparts_code(summary, "legitimate=[...]")]
+    return [flags, "--similarity-settings.legitimate COLUMN"]
+
+
+def _closed_gate_settings(summary: AuditSummary, *, in_python: bool) -> list[str]:
+    """Return the settings of counterparts that may open their gate, beside those in use."""
+    record = summary.provenance.similarity_record or {}
+    if summary.applicability is None or record.get("name") != "counterparts":
+        return []
+    if any(row["moves"] for row in record["fitted"]["gate"]):
+        return []
+    settings = record["settings"]
+    fit_share = f"{(1 + settings['fit_share']) / 2:.3g}"  # half of those who were audited
+    if not in_python:
+        flag = "--similarity-settings"
+        return [f"{flag}.fit_share {fit_share} {flag}.given.COLUMN OTHER"]
+    stays = [f"{name}={settings[name]!r}" for name in KEPT_SETTINGS if settings[name]]
+    given = settings["given"] or {"column": ["other"]}
+    return [_counterparts_code(summary, *stays, f"fit_share={fit_share}", f"given={given!r}")]
+
+
+def _counterparts_code(summary: AuditSummary, *settings: str) -> str:
+    """Return the keyword of `audit` for counterparts with some settings, as Python code."""
+    arguments = ", ".join([repr(list(summary.provenance.sensitive)), *settings])
+    return f"similarity=ft.similarity.Counterparts({arguments})"
 
 
 def worst_case(summary: AuditSummary) -> str:
