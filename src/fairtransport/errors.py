@@ -22,9 +22,12 @@ def entry(name: str, key: object) -> str:
     return f"{name}{_KEY}{key}"
 
 
-def option(name: str, value: str) -> str:
-    """Return a reference to a parameter set to a value, for an error message."""
-    return f"{_BEGIN}{name}{_VALUE}{value}{_END}"
+def option(name: str, value: str, code: str | None = None) -> str:
+    """Return a reference to a parameter set to a value, for an error message.
+
+    ``code`` is the value in Python, where that is not the same text.
+    """
+    return f"{_BEGIN}{name}{_VALUE}{value}{_VALUE}{repr(value) if code is None else code}{_END}"
 
 
 def render_message(message: str, flags: Mapping[str, str] | None = None) -> str:
@@ -37,9 +40,11 @@ def render_message(message: str, flags: Mapping[str, str] | None = None) -> str:
 
 
 def _render_reference(reference: str, flags: Mapping[str, str]) -> str:
-    name, _, value = reference.partition(_VALUE)
-    if value:
-        return f"{flags[name]} {value}" if name in flags else f"{name}={value!r}"
+    if _VALUE in reference:
+        name, value, code = reference.split(_VALUE)
+        if name not in flags:
+            return f"{name}={code}"
+        return f"{flags[name]}{' ' if flags[name].startswith('-') else ': '}{value}"
     name, _, key = reference.partition(_KEY)
     if name in flags:
         return f"`{flags[name]}.{key}`" if key else f"`{flags[name]}`"

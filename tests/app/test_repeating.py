@@ -39,6 +39,10 @@ MODELS = {
     "model without outcomes": {
         "answers": "model", "model_path": "model.joblib", "allow_pickle": "on", "role.2": "unused",
     },
+    "sets": {
+        "answers": "model", "model_path": "model.joblib", "allow_pickle": "on",
+        "together": "sex, income",
+    },
     "learned": {
         "answers": "model", "model_path": "model.joblib", "allow_pickle": "on",
         "similarity": "sensitive-subspace", "budget": "0.5",

@@ -94,6 +94,45 @@ def test_a_model_fitted_on_one_hot_columns_receives_its_own():
     assert two.audits["a"].statistic == pytest.approx(result.statistic, **EXACT)
 
 
+def with_two_wordings(n=900):
+    """Return people with a race as text, as 0/1 columns less one level, and a model of both."""
+    rng = np.random.default_rng(3)
+    race = rng.choice(["White", "Black", "Asian"], n, p=[0.6, 0.25, 0.15])
+    years = rng.integers(0, 15, n)
+    good = (years + rng.normal(0, 4, n) > 6).astype(int)
+    people = pd.DataFrame({"years": years, "good": good})
+    text = {
+        f"race_{one}": np.where(race == one, "yes", "no") for one in ("White", "Black", "Asian")
+    }
+    numbers = {one.lower(): (race == one).astype(int) for one in ("White", "Black")}
+    return people.assign(race=race), people.assign(**text), people.assign(**numbers)
+
+
+def score(years, *, black):
+    return (years - 6 * np.asarray(black) > 4).astype(int)
+
+
+def test_one_hot_text_and_columns_without_a_prefix_get_no_false_certificate():
+    plain, text, numbers = with_two_wordings()
+    call = dict(delta=0.05, rng=0)
+    truth = ft.audit(plain, "good", sensitive_features="race", **call,
+                     model=lambda x: score(x["years"], black=x["race"] == "Black"))  # fmt: skip
+    words = ft.audit(text, "good", sensitive_features="race_White", **call,
+                     model=lambda x: score(x["years"], black=x["race_Black"] == "yes"))  # fmt: skip
+    assert truth.verdict == words.verdict == "rejected"
+    assert words.statistic == pytest.approx(truth.statistic, **EXACT)
+
+    coded = dict(sensitive_features="white", **call,
+                 model=lambda x: score(x["years"], black=x["black"] == 1))  # fmt: skip
+    with pytest.raises(ft.InputError, match=r"pass together=\[\['white', 'black'\]\]"):
+        ft.audit(numbers, "good", **coded)
+    advised = ft.audit(numbers, "good", together=[["white", "black"]], **coded)
+    assert advised.verdict == "rejected"
+    assert advised.statistic == pytest.approx(truth.statistic, **EXACT)
+    alone = ft.audit(numbers, "good", together=[["white"]], **coded)
+    assert alone.statistic < truth.statistic
+
+
 FEATURES_TO_ENCODE = list(FEATURES)
 
 

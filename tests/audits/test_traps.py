@@ -319,6 +319,45 @@ def test_counts_that_are_survey_weights_are_named_and_the_advice_works(repeats):
     assert notes_with(followed, INDEPENDENT) == []
 
 
+OWN = {
+    "person_id": np.arange(5000, 5400),
+    "postcode": np.random.default_rng(1).permutation(90_000)[:400],
+    "wage": np.random.default_rng(2).normal(30_000, 9_000, 400).round(),
+}
+
+
+@pytest.mark.parametrize("names", [[], ["person_id"], ["postcode", "wage"], [*OWN]])
+def test_columns_that_are_not_audited_hide_no_weights(names):
+    rng = np.random.default_rng(3)
+    people = with_weights().assign(
+        years=rng.integers(0, 15, 400), **{one: OWN[one] for one in names}
+    )
+    result = audit(people=people, model=lambda x: (x["job"] == "clerk") * 1, counts="weight",
+                   features=["sex", "job", "years"])  # fmt: skip
+
+    assert len(notes_with(result, "look like survey weights")) == 1
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        lambda table: {"row": np.arange(len(table))},
+        lambda table: {"mean_wage": np.random.default_rng(0).normal(30, 9, len(table))},
+        lambda table: {"share": np.random.default_rng(0).normal(0.5, 0.1, len(table)).round(2)},
+        lambda table: {"hits": np.random.default_rng(0).binomial(table["count"], 0.3)},
+        lambda table: {"x_name": "x" + table["x"], "z_code": table["z"].map(ord)},
+    ],
+)
+def test_figures_of_each_kind_make_no_weights_of_counts(extra):
+    table = counted(200_000)
+    assert table["count"].min() > 30
+    table = table.assign(**extra(table))
+    for features in (["sex", "x", "z"], ["sex", "x"]):
+        result = audit(people=table, model=lambda x: (x["x"] == "a") * 1, counts="count",
+                       features=features)  # fmt: skip
+        assert notes_with(result, INDEPENDENT) == []
+
+
 def counted(n, least=1, seed=3):
     """A table of counts: of each kind of people one row."""
     rng = np.random.default_rng(seed)
@@ -460,8 +499,12 @@ def test_known_data_raise_no_alarm(load):
     call = dict(sensitive_features=["sex", "race"], rng=0)
     for people, counts in ((table, "count"), (rows, None)):
         given = (people[label].to_numpy() + np.arange(len(people)) % 2) % 2
-        result = ft.audit(people, label, y_pred=given, counts=counts, **call)
-        assert notes_with(result, INDEPENDENT) == notes_with(result, "as an ID has") == []
+        features = [name for name in people if name not in {label, "count"}]
+        for audited in (features, ["sex", "race"]):
+            result = ft.audit(people, label, y_pred=given, counts=counts, features=audited, **call)
+            assert notes_with(result, "look like survey weights") == []
+            if audited == features:
+                assert notes_with(result, INDEPENDENT) == notes_with(result, "as an ID has") == []
 
 
 # many levels, and levels that nobody declared

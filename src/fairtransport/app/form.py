@@ -84,6 +84,7 @@ FIELD_NAMES = {
     "favourable": "Good for the person", "reference": "Reference group", "title": "Title",
     "auditor": "Auditor", "date": "Date", "data_name": "Name of the data",
     "tolerance": "Tolerance", "row": "Row of the file", "targets": "targets",
+    "together": "Columns that change together",
 }  # fmt: skip
 """Parameters as the form names them."""
 
@@ -114,6 +115,7 @@ def field_of(parameter: str | None) -> str:
         "loss",
         "similarity",
         "bins",
+        "together",
         "tolerance",
         "loss_range",
     )
@@ -312,6 +314,7 @@ def _settings(table: Table, form: AuditForm, roles: Mapping[str, str]) -> dict[s
     values: dict[str, Any] = {
         "counts": _only(form, roles, COUNTS),
         "bins": dict(_bins(table, form)) or None,
+        "together": _sets(form),
         "loss_range": _range(form),
         "delta": _limit(form, measure),
         **{name: _number(form, name) for name in NUMBERS},
@@ -424,6 +427,15 @@ def _bins(table: Table, form: AuditForm) -> Iterator[tuple[str, list[float]]]:
                 yield column.name, parse_numbers(entry("bins", column.name), text.split(","))
             except InputError as error:
                 form.refuse(error.message, "bins")
+
+
+def _sets(form: AuditForm) -> list[list[str]] | None:
+    """Return the sets of columns that change together."""
+    text = _typed(form, "together")
+    if text is None:
+        return None
+    sets = [[name.strip() for name in part.split(",")] for part in text.split(";")]
+    return [[name for name in names if name] for names in sets]
 
 
 def _privileged(table: Table, form: AuditForm) -> Iterator[tuple[str, object]]:

@@ -8,20 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fairtransport._core.notes import Figure, Note
-from fairtransport.data.one_hot import find_feature_name
+from fairtransport.data.one_hot import MAX_FALSE_ALARM, find_feature_name, find_rare_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fairtransport._core.validation import BoolArray, FloatArray, IntArray
+    from fairtransport._core.validation import BoolArray, IntArray
     from fairtransport.data import SampleSpace
 
 MAX_TABLE_LEVELS = 1000
 """Columns with more levels are not searched: each of them has too few people."""
-MAX_RARITY = 0.01
-"""A combination is rare if it is found at most this often, as a share of what chance makes."""
-MAX_FALSE_ALARM = 0.001
-"""Chance of a note where all columns are independent."""
 MIN_IMPOSSIBLE_SHARE = 0.1
 """Rare combinations are worth a note from this share of the alternatives on."""
 
@@ -86,7 +82,7 @@ def find_impossible_twins(space: SampleSpace) -> list[ImpossibleTwins]:
     cells = sum(table.size for table in tables.values())
     impossible: dict[tuple[str, str], ImpossibleTwins] = {}
     for (name, other), table in tables.items():
-        rare = _find_rare_cells(table, MAX_FALSE_ALARM / cells)
+        rare = find_rare_cells(table, MAX_FALSE_ALARM / cells)
         # people with a level of the other column who would get the sensitive level
         changes = (table.sum(axis=0) - table) * _has_points(space, name)[:, None]
         share = float((changes * rare).sum() / max(1, changes.sum()))
@@ -121,18 +117,6 @@ def _count_pairs(space: SampleSpace, name: str, other: str) -> IntArray:
     places = np.ravel_multi_index((first.ranks, second.ranks), shape)
     counts = np.bincount(places, space.counts[rows], minlength=shape[0] * shape[1])
     return counts.reshape(shape).astype(np.int64)
-
-
-def _find_rare_cells(table: IntArray, level: float) -> FloatArray:
-    """Return which combinations are much rarer than those of independent columns."""
-    from scipy.special import bdtr
-
-    n = table.sum()
-    rows, columns = table.sum(axis=1, keepdims=True), table.sum(axis=0, keepdims=True)
-    expected = rows * columns / n
-    rare = (table <= MAX_RARITY * expected) & (expected > 0)
-    chance = bdtr(table, np.broadcast_to(columns, table.shape), rows / n)
-    return np.asarray(rare & (chance <= level), np.float64)
 
 
 def _level(space: SampleSpace, name: str, place: int) -> str:

@@ -451,12 +451,15 @@ def _source_flag(one: ModelSource, *, named: bool) -> tuple[str, ...]:
 
 
 def _entry(flag: str, value: object, *, literal_: bool) -> Iterator[tuple[str, ...]]:
-    """Yield a setting; one by columns has a flag for each of them."""
+    """Yield a setting; one by columns, or of several lists, has a flag for each."""
     if isinstance(value, dict):
         for column, below in value.items():
             if set(column) & IN_NO_KEY or _part(column) != column:
                 raise _NoFlagError
             yield from _entry(f"{flag}.{column}", below, literal_=literal_)
+    elif isinstance(value, list) and any(isinstance(one, list) for one in value):
+        for names in value:
+            yield from _entry(flag, names, literal_=literal_)
     elif isinstance(value, list | tuple):
         yield _flag(flag, ",".join(_part(_word(one, literal_=literal_)) for one in value))
     else:

@@ -155,8 +155,10 @@ def build_space(
         reference_rows = _read_reference(targets, roles, edges, missing)
         rows, reference, shared, places = _add_reference(rows, reference_rows, roles)
     sets_together = check_together("together", together) or {}
+    # members of a cluster are no independent people
+    independent = rows.counts * (1.0 if units is None else units.n / rows.counts.sum())
     one_hot = find_one_hot(
-        rows.columns, rows.counts, roles.profile, roles.sensitive, list(sets_together), twins=twins
+        rows.columns, independent, roles.profile, roles.sensitive, list(sets_together), twins=twins
     )
     rows, model_features = _decode(rows, roles, one_hot), roles.features
     roles = _add_sets(_rename(roles, one_hot), sets_together, twins=twins)

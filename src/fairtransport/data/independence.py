@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -36,6 +35,8 @@ MAX_CELL_SHARE = 0.05
 """A table of counts without small cells fills more than this share of all combinations."""
 MIN_OWN_VALUES = 0.6
 """A table of counts has no column with other values in more than this share of its rows."""
+MAX_NUMBER_CODES = 10
+"""Numbers of more values that are not audited may be figures of a kind, not codes of groups."""
 MAX_NEAR_LEAST = 0.2
 """Of counts that were cut off from below, more than this share is below twice the least."""
 MIN_REPEATED_SHARE = 0.1
@@ -61,6 +62,8 @@ MAX_COLUMNS_TRIED = 20
 """Columns that the model does not see and whose values may be units."""
 MIN_ALIKE_UNITS, MIN_ALIKE_ROWS = 10, 2
 """Values of such a column, and rows a value on average."""
+MAX_ROWS_COMPARED = 10_000
+"""Rows that tell whether a column determines another."""
 MAX_ALIKE_PEOPLE = 10_000
 """People of the permutation test; of more, units are drawn."""
 DEALS = 999
@@ -154,11 +157,7 @@ def _weights(source: Source, roles: Roles, rows: RowCounts) -> Iterator[str]:
     if count < MIN_ROWS or values.min() < 2 or people < MIN_MEAN_WEIGHT * count:  # noqa: PLR2004
         return
     near_least = times[values < 2 * values.min()].sum() / count
-    sizes = [len(rows.columns[name].levels) for name in roles.points]
-    is_sparse = len(rows.counts) < MAX_CELL_SHARE * math.prod(sizes)
-    has_own_values = max(sizes) > max(MIN_VALUES, MIN_OWN_VALUES * count)
-    is_no_table = (is_sparse or has_own_values) and near_least < MAX_NEAR_LEAST
-    if is_no_table or _lists_kinds_twice(source, roles, rows, count):
+    if _lists_people(source, roles, rows, count, is_cut_off=near_least >= MAX_NEAR_LEAST):
         yield Note(
             "The counts in {name} look like survey weights: all of {rows} rows stand for {least} "
             "people or more, {people} in all. Weights are no counts: {rule} Pass "
@@ -168,16 +167,68 @@ def _weights(source: Source, roles: Roles, rows: RowCounts) -> Iterator[str]:
         )  # fmt: skip
 
 
-def _lists_kinds_twice(source: Source, roles: Roles, rows: RowCounts, count: int) -> bool:
-    """Return whether a table of counts has rows that differ in nothing but the count."""
-    if isinstance(source, CountedSource) or count > MAX_ROWS:
-        return False
-    if len(rows.counts) > (1 - MIN_REPEATED_SHARE) * count:
-        return False
-    names = [name for name in source.columns if name != roles.counts]
-    if set(names) == set(roles.points):
+def _lists_people(
+    source: Source, roles: Roles, rows: RowCounts, count: int, *, is_cut_off: bool
+) -> bool:  # fmt: skip
+    """Return whether a table of counts has rows for people, not one for each kind of them.
+
+    Notes
+    -----
+    Columns that are not audited say it too, but for those that may be figures of a kind: with
+    other values in nearly every row, as an ID of people has as well, or numbers of many values. A
+    table is sparse for another reason where its counts were cut off from below.
+    """
+    table = _read_whole(source, roles, count)
+    most_kinds = (1 - MIN_REPEATED_SHARE) * count
+    if table is not None and len(table.counts) <= most_kinds:
         return True
-    return len(source.count(names, {}, None).counts) <= (1 - MIN_REPEATED_SHARE) * count
+    columns, counts = (table or rows).columns, (table or rows).counts
+    max_values = max(MIN_VALUES, MIN_OWN_VALUES * count)
+    own = {name for name, column in columns.items() if len(column.levels) > max_values}
+    if is_cut_off:
+        return False
+    if not own.isdisjoint(roles.points):
+        return True
+    kinds, _ = merge_rows({name: columns[name] for name in columns if name not in own}, counts)
+    if own and len(kinds.counts) <= most_kinds:
+        return True
+    described = {
+        name: column
+        for name, column in kinds.columns.items()
+        if name in roles.points
+        or len(column.levels) <= MAX_NUMBER_CODES
+        or column.levels.dtype.kind not in "iuf"
+    }
+    return _is_sparse(merge_rows(described, kinds.counts)[0])
+
+
+def _read_whole(source: Source, roles: Roles, count: int) -> RowCounts | None:
+    """Return the rows of all columns but the counts; None of a table that is not read again."""
+    if isinstance(source, CountedSource) or count > MAX_ROWS:
+        return None
+    try:
+        return source.count([name for name in source.columns if name != roles.counts], {}, None)
+    except FairtransportError:  # nobody asked for these columns
+        return None
+
+
+def _is_sparse(rows: RowCounts) -> bool:
+    """Return whether rows are few of all combinations of columns that do not say the same."""
+    cells = 1
+    kept: list[IntArray] = []
+    for column in sorted(rows.columns.values(), key=lambda one: -len(one.levels)):
+        if not any(_determines(other, column.codes) for other in kept):
+            kept.append(column.codes)
+            cells *= len(column.levels)
+        if len(rows.counts) < MAX_CELL_SHARE * cells:
+            return True
+    return False
+
+
+def _determines(codes: IntArray, others: IntArray) -> bool:
+    """Return whether rows with one value of a column have one value of another."""
+    first, second = codes[:MAX_ROWS_COMPARED], others[:MAX_ROWS_COMPARED]
+    return bool(number_rows([first, second]).max() == number_rows([first]).max())
 
 
 def _ids(roles: Roles, rows: RowCounts) -> Iterator[str]:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtransport._core.validation import short_repr
 from fairtransport.data.columns import CodedColumn, object_array
-from fairtransport.errors import InputError, param
+from fairtransport.errors import InputError, option, param
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from fairtransport._core.validation import BoolArray, IntArray
+    from fairtransport._core.validation import BoolArray, FloatArray, IntArray
 
 SEPARATORS = "_-.= "
 """What may stand between a feature's name and a level's."""
@@ -26,18 +25,27 @@ MAX_COVER_STEPS = 1000
 """Steps of the search for columns that sum to 1."""
 MAX_OVERLAP_RATIO = 0.5
 """Columns that are set together more often than this share of chance are flags of their own."""
+MAX_RARITY = 0.01
+"""A combination is rare if it is found at most this often, as a share of what chance makes."""
+MAX_FALSE_ALARM = 0.001
+"""Chance that combinations of independent columns are taken for rare ones."""
 MAX_NAMED_LEVELS = 3
 """Levels that the name of a dropped level lists."""
+FLAGS = (("0", "1"), ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"))
+"""Text that stands for 0 and 1, in any case."""
 
 
 @dataclass(frozen=True)
 class OneHot:
-    """A feature that the data have as 0/1 columns, one for each level but perhaps one."""
+    """A feature that the data have as 0/1 columns, one for each level but perhaps one.
+
+    ``flags`` holds the two values of each column: row 0 is not set, row 1 is.
+    """
 
     name: str
     columns: tuple[str, ...]
     levels: tuple[str, ...]
-    kinds: tuple[np.dtype[np.generic], ...]
+    flags: tuple[CodedColumn, ...]
     dropped: str | None = None
 
     def decode(self, columns: Mapping[str, CodedColumn]) -> CodedColumn:
@@ -45,8 +53,10 @@ class OneHot:
         # rows where no column is set have the dropped level, which comes last
         every = [*self.levels, *([] if self.dropped is None else [self.dropped])]
         names = sorted(every)
-        is_set = np.column_stack([columns[name].levels[columns[name].codes] == 1
-                                  for name in self.columns])  # fmt: skip
+        is_set = np.column_stack([
+            _is_set(columns[name], flag)
+            for name, flag in zip(self.columns, self.flags, strict=True)
+        ])  # fmt: skip
         which = np.where(is_set.any(axis=1), is_set.argmax(axis=1), len(self.levels))
         places = np.array([names.index(level) for level in every], np.int64)
         return CodedColumn(object_array(names), places[which])
@@ -55,23 +65,22 @@ class OneHot:
         """Return the 0/1 columns of the data, as a model receives them."""
         names = column.levels.tolist()
         return {
-            name: CodedColumn(
-                np.array([0, 1], kind), (column.codes == names.index(level)).astype(np.int64)
-            )
-            for name, level, kind in zip(self.columns, self.levels, self.kinds, strict=True)
+            name: flag.take((column.codes == names.index(level)).astype(np.int64))
+            for name, level, flag in zip(self.columns, self.levels, self.flags, strict=True)
         }
 
 
 def find_one_hot(
-    columns: Mapping[str, CodedColumn], counts: IntArray, profile: Sequence[str],
+    columns: Mapping[str, CodedColumn], counts: FloatArray, profile: Sequence[str],
     sensitive: Sequence[str], together: Sequence[Sequence[str]], *, twins: bool,
 ) -> tuple[OneHot, ...]:  # fmt: skip
     """Return the one-hot features that sensitive columns belong to.
 
-    Columns that ``together`` names are left as they are: its sets say how they change.
+    ``counts`` are of independent people. Columns that ``together`` names are left as they are: its
+    sets say how they change.
     """
-    binary = {name: columns[name].levels[columns[name].codes] == 1 for name in profile
-              if _is_binary(columns[name])}  # fmt: skip
+    flags = {name: flag for name in profile if (flag := _find_flag(columns[name])) is not None}
+    binary = {name: _is_set(columns[name], flag) for name, flag in flags.items()}
     features: list[OneHot] = []
     for name in (*sensitive, *_find_named(together, profile, binary)):
         if name not in binary or any(name in feature.columns for feature in features):
@@ -105,14 +114,15 @@ def _find_named(
 
 def find_feature_name(name: str, columns: Mapping[str, CodedColumn]) -> str:
     """Return the name of the one-hot feature that a column belongs to, or its own."""
-    if not _is_binary(columns[name]):
+    if _find_flag(columns[name]) is None:
         return name
     for head in _prefixes(name):
         members = [
-            column.levels[column.codes] == 1
+            _is_set(column, flag)
             for one, column in columns.items()
-            if one.startswith(head) and len(one) > len(head) and _is_binary(column)
-        ]
+            if one.startswith(head) and len(one) > len(head)
+            and (flag := _find_flag(column)) is not None
+        ]  # fmt: skip
         if len(members) > 1 and np.all(np.sum(members, axis=0) == 1):
             return head[:-1]
     return name
@@ -124,25 +134,50 @@ def check_no_one_hot(levels: Mapping[str, Sequence[object]], profile: Sequence[s
     ``levels`` are those of the sensitive columns.
     """
     for name, values in levels.items():
-        if not set(values) <= {0, 1}:
+        if _find_values(values) is None:
             continue
         for head in _prefixes(name):
             members = [one for one in profile if one.startswith(head) and len(one) > len(head)]
-            numbers = [one for one in members if set(levels.get(one, (0, 1))) <= {0, 1}]
-            if len(numbers) > 1:
+            flags = [one for one in members if _find_values(levels.get(one, (0, 1))) is not None]
+            if len(flags) > 1:
                 msg = (
                     f"{param('sensitive_features')} must not hold one-hot columns in a monitor, "
-                    f"which cannot change {', '.join(numbers)} as one feature, got {name!r}: pass "
+                    f"which cannot change {', '.join(flags)} as one feature, got {name!r}: pass "
                     "one column of levels and encode it in the model, or use other prefixes if "
                     "they are different features"
                 )
                 raise InputError(msg)
 
 
-def _is_binary(column: CodedColumn) -> bool:
-    """Return whether a column holds nothing but 0 and 1, or truth values."""
-    kinds = column.levels.dtype.kind in "biuf" and not column.has_missing
-    return kinds and bool(np.isin(column.levels, (0, 1)).all())
+def _find_flag(column: CodedColumn) -> CodedColumn | None:
+    """Return the two values of a 0/1 column, the one that is set last; None of another column."""
+    levels = column.levels.tolist()
+    values = None if column.has_missing else _find_values(levels)
+    is_number = column.levels.dtype.kind in "biuf"
+    if values is None or is_number == isinstance(values[0], str):
+        return None
+    if is_number:
+        return CodedColumn(np.array([0, 1], column.levels.dtype), np.arange(2))
+    return replace(column, codes=np.array([levels.index(value) for value in values], np.int64))
+
+
+def _is_set(column: CodedColumn, flag: CodedColumn) -> BoolArray:
+    """Return where a 0/1 column has the second of its two values."""
+    return np.asarray(column.levels[column.codes] == flag.at(1), bool)
+
+
+def _find_values(levels: Sequence[object]) -> list[object] | None:
+    """Return the values of a 0/1 column, the one that is set last; None of another column.
+
+    Of text both must be there, as the spelling of the other one is unknown.
+    """
+    words = {str(one).lower(): one for one in levels if isinstance(one, str)}
+    if not words:
+        return [0, 1] if set(levels) <= {0, 1} else None
+    pair = next((pair for pair in FLAGS if set(pair) == set(words)), None)
+    if pair is None or len(levels) > len(pair):
+        return None
+    return [words[word] for word in pair]
 
 
 def _check_one_set(
@@ -160,44 +195,78 @@ def _check_one_set(
 
 
 def _find_members(
-    name: str, binary: Mapping[str, BoolArray], counts: IntArray, *, strict: bool
+    name: str, binary: Mapping[str, BoolArray], counts: FloatArray, *, strict: bool
 ) -> tuple[list[str], str]:
     """Return the columns that belong to a sensitive one, and their common prefix.
 
     Where it cannot be told, ``strict`` refuses; otherwise the column is on its own.
     """
-    partial: tuple[list[str], str] | None = None
-    overlapping: list[str] = []
-    for head in _prefixes(name):
-        members = [one for one in binary if one.startswith(head) and len(one) > len(head)]
-        if len(members) < 2:  # noqa: PLR2004
-            break
-        total = np.sum([binary[one] for one in members], axis=0)
-        if np.all(total == 1):
-            return members, head
-        if total.max() <= 1:
-            partial = partial or (members, head)
-        elif _is_rarer_than_chance([binary[one] for one in members], counts):
-            overlapping = members
-    if partial is not None:
-        return partial
+    members, head, overlapping = _find_by_prefix(name, binary, counts)
+    if len(members) > 1:
+        return members, head
     if overlapping and strict:
         raise InputError(_ambiguous(name, overlapping, "of which some people have several"))
     covers = _find_covers(name, binary, counts)
     if len(covers) > 1 and strict:
         columns = list(dict.fromkeys([*covers[0], *covers[1]]))
         raise InputError(_ambiguous(name, columns, "which sum to 1 in several ways"))
-    return (covers[0], "") if len(covers) == 1 else ([name], "")
+    if len(covers) == 1:
+        return covers[0], ""
+    exclusive = _find_exclusive(name, binary, counts) if strict else []
+    if len(exclusive) > 1:
+        raise InputError(_ambiguous(name, exclusive, "of which hardly anybody has two"))
+    return [name], ""
+
+
+def _find_by_prefix(
+    name: str, binary: Mapping[str, BoolArray], counts: FloatArray
+) -> tuple[list[str], str, list[str]]:
+    """Return the columns of one feature by their prefix, and else those that may be of one."""
+    partial, overlapping = ([name], ""), list[str]()
+    for head in _prefixes(name):
+        members = [one for one in binary if one.startswith(head) and len(one) > len(head)]
+        if len(members) < 2:  # noqa: PLR2004
+            break
+        total = np.sum([binary[one] for one in members], axis=0)
+        if np.all(total == 1):
+            return members, head, []
+        if total.max() <= 1:
+            partial = (members, head) if len(partial[0]) == 1 else partial
+        elif _is_rarer_than_chance([binary[one] for one in members], counts):
+            overlapping = members
+    return *partial, overlapping
 
 
 def _ambiguous(name: str, columns: Sequence[str], reason: str) -> str:
     """Return the message about columns that may or may not be one feature."""
     return (
         f"{param('sensitive_features')} must say how {name!r} changes, as it may be one of the "
-        f"one-hot columns {', '.join(columns)}, {reason}: pass {param('together')} with "
-        f"[{short_repr(list(columns), 200)}] to change them as the combinations that occur, or "
-        f"with [[{name!r}]] to change it alone"
+        f"one-hot columns {', '.join(columns)}, {reason}: pass {_together(columns)} to change them "
+        f"as the combinations that occur, or {_together([name])} to change it alone"
     )
+
+
+def _together(columns: Sequence[str]) -> str:
+    """Return what to pass for columns that change together."""
+    return option("together", ",".join(columns), repr([[*columns]]))
+
+
+def find_rare_cells(table: IntArray, level: float) -> BoolArray:
+    """Return which combinations are much rarer than those of independent columns.
+
+    Notes
+    -----
+    They occur at most a hundredth as often as chance makes them occur, and an exact binomial test
+    says at this level that this is no chance.
+    """
+    from scipy.special import bdtr
+
+    n = table.sum()
+    rows, columns = table.sum(axis=1, keepdims=True), table.sum(axis=0, keepdims=True)
+    expected = rows * columns / n
+    rare = (table <= MAX_RARITY * expected) & (expected > 0)
+    chance = bdtr(table, np.broadcast_to(columns, table.shape), rows / n)
+    return np.asarray(rare & (chance <= level), bool)
 
 
 def _prefixes(name: str) -> Iterator[str]:
@@ -207,7 +276,7 @@ def _prefixes(name: str) -> Iterator[str]:
             yield name[: place + 1]
 
 
-def _is_rarer_than_chance(columns: Sequence[BoolArray], counts: IntArray) -> bool:
+def _is_rarer_than_chance(columns: Sequence[BoolArray], counts: FloatArray) -> bool:
     """Return whether columns are set together much less often than independent ones would be."""
     several = int(counts[np.sum(columns, axis=0) > 1].sum())
     shares = np.array([counts[column].sum() / counts.sum() for column in columns])
@@ -217,7 +286,36 @@ def _is_rarer_than_chance(columns: Sequence[BoolArray], counts: IntArray) -> boo
     return bool(several < MAX_OVERLAP_RATIO * counts.sum() * (1 - none - one))
 
 
-def _find_covers(name: str, binary: Mapping[str, BoolArray], counts: IntArray) -> list[list[str]]:
+def _find_exclusive(
+    name: str, binary: Mapping[str, BoolArray], counts: FloatArray
+) -> list[str]:  # fmt: skip
+    """Return a column with those that exclude it and each other, which chance would not make.
+
+    Columns of another feature are none of them, even if a level of it excludes this one.
+    """
+    level = MAX_FALSE_ALARM / len(binary) ** 2
+    members, covered = [name], binary[name]
+    others = {one: values for one, values in binary.items() if one != name}
+    while True:
+        excluding = [
+            one for one, values in others.items()
+            if find_rare_cells(_count_both(covered, values, counts), level)[1, 1]
+            and len(_find_members(one, others, counts, strict=False)[0]) == 1
+        ]  # fmt: skip
+        if not excluding:
+            return sorted(members, key=list(binary).index)
+        largest = max(excluding, key=lambda one: counts[others[one]].sum())
+        members.append(largest)
+        covered = covered | others.pop(largest)
+
+
+def _count_both(first: BoolArray, second: BoolArray, counts: FloatArray) -> IntArray:
+    """Return (2, 2) how many people have each combination of two 0/1 columns."""
+    table = np.bincount(2 * first + second, counts, minlength=4)
+    return np.rint(table).astype(np.int64).reshape(2, 2)
+
+
+def _find_covers(name: str, binary: Mapping[str, BoolArray], counts: FloatArray) -> list[list[str]]:
     """Return up to two sets of columns with ``name`` that sum to 1 everywhere."""
     start = binary[name]
     if counts.sum() < MIN_COVER_PEOPLE or start.all() or not start.any():
@@ -254,7 +352,7 @@ def _build_feature(
     if not np.any([binary[one] for one in members], axis=0).all():
         more = ", …" if len(levels) > MAX_NAMED_LEVELS else ""
         dropped = f"none of {', '.join(levels[:MAX_NAMED_LEVELS])}{more}"
-    kinds = tuple(columns[one].levels.dtype for one in members)
+    flags = tuple(flag for one in members if (flag := _find_flag(columns[one])) is not None)
     while name in columns and name not in members:
         name += "_"
-    return OneHot(name, tuple(members), levels, kinds, dropped)
+    return OneHot(name, tuple(members), levels, flags, dropped)

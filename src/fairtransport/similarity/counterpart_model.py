@@ -115,9 +115,7 @@ class CounterpartModel:
         names = [name for name in names if name not in space.sensitive]
         raw = {name: space.columns[name].take(rows) for name in names}
         self.columns = tuple(names)
-        self.one_hot = find_one_hot(
-            raw, np.ones(len(rows), np.int64), names, names, (), twins=False
-        )
+        self.one_hot = find_one_hot(raw, np.ones(len(rows)), names, names, (), twins=False)
         columns = decode(self.one_hot, raw)
         whole = {one: feature.name for feature in self.one_hot for one in feature.columns}
         fixed = dict.fromkeys(whole.get(name, name) for name in legitimate)
@@ -407,7 +405,7 @@ class CounterpartModel:
         flags = feature.encode(column)
         written = {}
         for name, flag in flags.items():
-            binary = ColumnKind(name, "levels", (0, 1))
+            binary = ColumnKind(name, "levels", tuple(flag.levels.tolist()))
             own = binary.read(before[name])
             written[name] = binary.write(np.where(changed, flag.codes, own), before[name])
         return written
