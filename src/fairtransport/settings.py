@@ -390,8 +390,8 @@ class Queries:
         check=partial(_optional, partial(check_number, above=0)),
         section=QUERYING,
         kind="number",
-        flag_help="With --draws and graded answers: larger differences of two losses count as "
-        "this.",
+        flag_help="With --draws and graded answers: the largest difference of two losses that "
+        "counts; larger ones are cut to it.",
     )
     until_sure: bool = _setting(
         "Ask about people in random order until there is a verdict.",
@@ -599,8 +599,9 @@ class AuditSettings:
         "at the cases, or nothing can be certified.",
         section=SIMILAR,
         kind="path",
-        flag_help="File of people to compare the cases with, instead of with each other. Choose "
-        "them without looking at the cases, or nothing can be certified.",
+        flag_help="File of people to compare everybody with, instead of the same person with "
+        "other sensitive values. Choose them without looking at the cases, or nothing can be "
+        "certified.",
     )
     similarity: SimilarityLike = _setting(
         "Who counts as similar.",
@@ -638,9 +639,9 @@ class AuditSettings:
         flag_help="Your limit (δ); 0.02 is 2 in 100 people. Required for a verdict. With a model "
         "and --label: people decided correctly who would be decided wrongly as someone else. With "
         "a model alone: people who would get the favourable decision only as someone else. With "
-        "decisions alone: how many more would get the other decision if everyone were treated like "
-        "the group that gets it most often among people alike. In general: the largest tolerated "
-        "increase in the mean loss.",
+        "decisions alone: how many more would get the unfavourable decision if everyone got it as "
+        "often as the group that gets it most among people alike. In general: the largest "
+        "tolerated increase in the mean loss.",
         recorded="delta",
     )
     alpha: float = _setting(
@@ -817,8 +818,8 @@ PEOPLE: dict[str, Setting] = _table({
     ),
     "y": Setting(
         "The true labels.", section=BASICS, flag="label",
-        flag_help="Column of the true labels: what turned out to be right, in the words of the "
-        "predictions. Without them, give --favourable.",
+        flag_help="Column of the true labels: what turned out to be right, in the same words as "
+        "the predictions. Without them, give --favourable.",
         recorded="provenance.label",
     ),
     "model": Setting(

@@ -211,7 +211,7 @@ def test_a_similarity_says_how_many_of_the_audits_people_it_was_fitted_on(kind, 
     )
     assert said == ([note] if shared else [])
     assert all(text in result.summary.warnings for text in said)
-    assert "who had no part in making the model or the similarity" in result.to_markdown()
+    assert "whose data were not used to make the model or the similarity" in result.to_markdown()
 
 
 @pytest.mark.parametrize("kind", ["subspace", "groups"])

@@ -27,8 +27,8 @@ def test_it_counts_people_each_way_and_by_feature():
     assert "134 people 8.5 % (7.1–10.0 %)" in text
     assert "African-American: 5 of 964; Caucasian: 0 of 620" in text
     assert "only both together 69" in text
-    assert "55 of the 134 who are worse off have the true label “0”" in text
-    assert "leaves out the 55 who are worse off and have the true label “0”." in text
+    assert "For 55 of the 134 who are worse off the true label is “0” (" in text
+    assert "The 55 above whose true label is “0” are not among them." in text
     assert "an independent random sample and were not used to train the model" in text
 
 
@@ -159,7 +159,7 @@ def test_bounds_are_told_as_sure_as_they_are():
     )
     (_, none) = decisions.limit_lines(sample(lower_bound=None, upper_bound=None, pvalue=None))
 
-    assert limit.startswith("Your limit: at most 3.65 in 100 people (58 of these 1,584) may be")
+    assert limit.startswith("Your limit: at most 3.65 in 100 people (57 of these 1,584) may be")
     assert "at most 7.2, each with approximately 95 % confidence" in both
     assert "; at least 5.0, with 95 % confidence" in one
     assert none == "Found 6.06 in 100 (96 people)."

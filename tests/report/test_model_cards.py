@@ -22,7 +22,7 @@ def test_a_card_gets_a_section_and_keeps_the_rest(biased, tmp_path):
     # of those with 3 points 20 women and 20 men: by hand
     assert "40 of 200 people" in card.text
     assert "20 get “1”, and would get “0” as someone else" in card.text
-    assert "20 of 100 f; 20 of 100 m" in card.text
+    assert "f: 20 of 100; m: 20 of 100" in card.text
 
 
 def test_the_next_audit_replaces_the_section(biased, tmp_path):

@@ -102,7 +102,7 @@ def test_for_which_delta_the_verdict_would_differ():
 
 def test_budget_and_scope_and_guarantee():
     assert "adds about 1.7 to the statistic per unit" in depends.budget_sentence(with_budget())
-    assert "changes nothing" in depends.budget_sentence(sample())
+    assert "would find nothing more" in depends.budget_sentence(sample())
     flat = sample(budget_curve=(CurvePoint(0.0, 0.1), CurvePoint(1.0, 0.2)), price=0.0)
     assert "adds 0 to" in depends.budget_sentence(flat)
     assert "nothing can be certified" in who.scope_meaning(with_budget())

@@ -65,7 +65,7 @@ class AuditDecisions(Decisions):
     sex were different.
     50 are worse off: they get “0”, and would get “1” as someone else (50 of 200 f)
     50 are better off: they get “1”, and would get “0” as someone else (50 of 200 m)
-    50 of the 50 who are worse off have the true label “1” (50 f).
+    For 50 of the 50 who are worse off the true label is “1” (50 f).
     >>> decisions.table()
       sex  people  changed  worse_off  better_off
     0   f     200       50         50           0

@@ -531,7 +531,7 @@ def check_no_overlap(parameter: str, names: Sequence[str], reserved: Container[o
         if name in reserved:
             msg = (
                 f"{param(parameter)} must not hold label, counts, clusters, weights or "
-                f"predictions, got {name!r}"
+                f"predictions, but {name!r} is given as one of these too"
             )
             raise InputError(msg)
 

@@ -20,6 +20,7 @@ from fairtransport.report.sections.rates import NOT_SAID as RATES_NOT_SAID
 from fairtransport.report.tables import Cell, Table, changes_cell, columns_of, profile_cell
 from fairtransport.report.text import (
     DOWN,
+    ROUNDING,
     UP,
     about,
     bound,
@@ -48,18 +49,19 @@ NOT_SAID = (
 GUARANTEES = {
     "finite-sample": (
         "The bounds hold at every sample size, whatever the population, for {sampled} drawn at "
-        "random and independently of each other who had no part in making the model or the "
+        "random and independently of each other, whose data were not used to make the model or the "
         "similarity: nothing is approximated."
     ),
     "asymptotic": (
         "The bounds hold for large samples of {sampled} drawn at random and independently of each "
-        "other who had no part in making the model or the similarity; at the size of this one "
-        "their level is approximate."
+        "other, whose data were not used to make the model or the similarity; at the size of this "
+        "one their level is approximate."
     ),
     "approximate": (
         "The bound holds at every sample size for the counterparts as fitted, for people drawn at "
-        "random who had no part in making the model; it was lowered for how much the statistic "
-        "varies when counterparts are refitted on resampled hold-outs, which is approximate."
+        "random and independently of each other, whose data were not used to make the model; it "
+        "was lowered for how much the statistic varies when counterparts are refitted on resampled "
+        "hold-outs, which is approximate."
     ),
 }
 
@@ -187,10 +189,7 @@ def delta_sentences(summary: AuditSummary) -> tuple[str, ...]:
 def budget_sentence(summary: AuditSummary) -> str:
     """Return what the budget is and what more of it would do."""
     if len(summary.budget_curve) == 1:
-        return (
-            f"The budget is ε = {summary.budget:g}. A larger one changes nothing: all that can "
-            "be found is found with free moves."
-        )
+        return f"The budget is ε = {summary.budget:g}. A larger one would find nothing more."
     far = "so far may people be moved on average, as a squared distance."
     sentences = [f"The budget is ε = {summary.budget:g}: {far}", visible(summary.budget_in_words)]
     if math.isfinite(summary.price):
@@ -212,9 +211,12 @@ def feature_sentences(summary: AuditSummary) -> tuple[str, ...]:
     sentences = []
     for role in summary.without_feature:
         others = [visible(name) for name in names if name != role.feature]
-        which = f"changes of {' and '.join(others)} only" if others else "no such changes"
+        which = f"only {' and '.join(others)} may change" if others else "it may not change"
         size = _size_text(summary, role.statistic)
-        sentences.append(f"Counting {which}: {near}{size} instead of {near}{whole}.")
+        sentences.append(f"If {which}: {near}{size} instead of {near}{whole}.")
+    parts = sum(role.statistic for role in summary.without_feature)
+    if len(names) == 2 and parts < summary.statistic - ROUNDING:  # noqa: PLR2004
+        sentences.append("The rest needs both to change at once.")
     return tuple(sentences)
 
 

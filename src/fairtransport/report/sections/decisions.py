@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -64,7 +65,7 @@ EFFECTS = ("worse off", "better off", "")
 WHERE_LISTED = ": section “The people”, column “True label {}”"
 WHEN_SWAPPED = "when people are swapped with similar people"
 AS_SAID = " (as set for this audit)"
-IN_SEVERAL, IN_BOTH = "one person can be in several of these", "one person can be in both"
+IN_SEVERAL, IN_BOTH = "some are in several of these", "some are in both"
 MAX_NAMED_GROUPS = 3
 RANDOM_SAMPLE = "these {units} are an independent random sample"
 NOT_TRAINED_ON = " and were not used to train the model"
@@ -305,7 +306,7 @@ def label_sentence(decisions: Decisions) -> str | None:
     several = f"; {_in_several(groups)}" if listed > number + ROUNDING else ""
     who = f" ({', '.join(groups)}{several})" if number and groups else ""
     return (
-        f"{people(number)} of the {people(worse.people)} who are worse off have the true label "
+        f"For {people(number)} of the {people(worse.people)} who are worse off the true label is "
         f"“{label_text(row.label)}”{who}."
     )
 
@@ -490,19 +491,23 @@ def _correct_now(decisions: Decisions) -> list[tuple[float, float]]:
 
 def limit_sentence(summary: AuditSummary) -> str:
     """Return what the limit is about."""
-    delta = summary.delta or 0.0
     if not counts_people(summary):
         return (
             f"Your limit: {mean_text(summary)} may rise by at most {_limit_number(summary)} "
             f"{WHEN_SWAPPED}."
         )
     has_count = counts_people_once(summary) and not is_shared(summary)
-    of = f" ({delta * summary.n:.0f} of these {summary.n:,})" if has_count else ""
+    of = f" ({allowed_people(summary):,} of these {summary.n:,})" if has_count else ""
     whom = "may be decided correctly now but wrongly as someone else"
     if (label := counted_label(summary)) is not None:
         text = label_text(label)
         whom = f"may get another decision than “{text}” now but “{text}” as someone else"
     return f"Your limit: at most {_limit_number(summary)} in 100 people{of} {whom}."
+
+
+def allowed_people(summary: AuditSummary) -> int:
+    """Return the largest number of people who are not above the limit."""
+    return math.floor((summary.delta or 0.0) * summary.n + ROUNDING)
 
 
 def _what_counts(summary: AuditSummary) -> str:
@@ -630,7 +635,7 @@ def changed_by_feature_table(decisions: Decisions) -> Table | None:
         rows.append(
             (Cell(f"only {together_text(decisions)} together"), people_cell(number), Cell(""))
         )
-    titles = ["Changed", effect.capitalize() or "People", "Of whom"]
+    titles = ["Changed", effect.capitalize() or "People", "By group"]
     return Table("by-feature", group_heading(decisions), columns_of(titles, titles[1:2]),
                  tuple(rows))  # fmt: skip
 
@@ -654,10 +659,7 @@ def limit_note(summary: AuditSummary) -> str | None:
     if not wrong:
         return f"{note}, better off or worse off."
     label = label_text(decisions.favourable[-1])
-    return (
-        f"{note}, and leaves out the {people(wrong)} who are worse off and have the true label "
-        f"“{label}”."
-    )
+    return f"{note}. The {people(wrong)} above whose true label is “{label}” are not among them."
 
 
 def verdict_note(summary: AuditSummary) -> str | None:
@@ -721,7 +723,7 @@ def next_steps(summary: AuditSummary) -> list[str]:
     if wrong := _wrongly_worse_off(decisions):
         best = label_text(decisions.favourable[-1])
         steps.append(
-            f"Look first at the {people(wrong)} who are worse off and have the true label “{best}”"
+            f"Look first at the {people(wrong)} who are worse off and whose true label is “{best}”"
             f"{WHERE_LISTED.format(best) if decisions.cases else ''}."
         )
     if summary.verdict == "certified":

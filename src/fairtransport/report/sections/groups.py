@@ -162,13 +162,21 @@ def levels_sentence(summary: AuditSummary) -> str:
 
 
 def _reference_note(summary: AuditSummary) -> str:
-    """Return that the reference group was chosen, where it is not the largest; else ""."""
+    """Return which reference groups were set, where they are not the largest; else ""."""
+    chosen = []
     for table in (table for one in summary.group_metrics for table in one.rates):
         largest = max((one.people or 0.0 for one in table.groups), default=0.0)
-        for one in table.groups:
-            if one.group == table.reference and (one.people or 0.0) < largest:
-                return " Reference groups were chosen for this report; the default is the largest."
-    return ""
+        chosen += [
+            group_label(one.group)
+            for one in table.groups
+            if one.group == table.reference and (one.people or 0.0) < largest
+        ]
+    if not chosen:
+        return ""
+    return (
+        f" Set as reference for this report: {', '.join(dict.fromkeys(chosen))}; without a "
+        "setting it is the largest group."
+    )
 
 
 def _groups_contents(summary: AuditSummary, _: Output) -> dict[str, object]:

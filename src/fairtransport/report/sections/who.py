@@ -142,8 +142,9 @@ def flows_sentence(table: FlowTable) -> str:
     if table.kind == "descriptive":
         return "The flows describe these people; no interval says how they would be elsewhere."
     return (
-        "The intervals hold for all cells of the table at once, each p-value for its cell alone. "
-        "Among many cells some small p-values are chance: go by the intervals that leave out 0."
+        "Judge a cell by its interval, not by its p-value: a cell changes if its interval leaves "
+        "out 0. The intervals hold for all cells of the table at once, each p-value for its cell "
+        "alone, and among many cells some p-values are small by chance."
     )
 
 
@@ -152,9 +153,9 @@ def ties_sentence(summary: AuditSummary) -> str | None:
     if summary.plan_is_unique is not False:
         return None
     return (
-        "Other swaps would give the same statistic. Such moves are marked as tied: the swap with "
-        "the fewest changed columns is shown, then the nearest, then the first in order. Another "
-        "choice could show other groups."
+        "Other swaps would give the same statistic; where that is so, a row is marked as tied. "
+        "Of such swaps the one with the fewest changed columns is shown, of several the nearest, "
+        "and of these the first. Another choice could show other groups."
     )
 
 
