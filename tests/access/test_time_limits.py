@@ -5,14 +5,13 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
 import fairtransport as ft
 from fairtransport.access.http_client import Client, Limits, Token, as_address
 from fairtransport.errors import ModelError
-
 
 OK, BUSY = b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 503 Service Unavailable\r\n"
 CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
@@ -107,6 +106,32 @@ def test_aliases_of_aliases_are_refused(tmp_path):
     (tmp_path / "MLmodel").write_text("\n".join([*lines, "flavors: *a9"]))
     with pytest.raises(ModelError, match="must not have YAML aliases"):
         ft.access.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [
+        ("flavors: " + "[" * 20_000 + "]" * 20_000, "nested at most 50 deep"),
+        ("flavors:\n" + "  a: 1\n" * 100_000, "at most 10,000 values"),
+        ("flavors:\n" + "".join(f"  k{at}: 1\n" for at in range(300_000)), "at most 1 MiB"),
+    ],
+    ids=["nested", "long", "large"],
+)
+def test_the_description_of_a_folder_is_limited(tmp_path, text, limit):
+    (tmp_path / "MLmodel").write_text(text)
+    start = time.monotonic()
+    with pytest.raises(ModelError, match=limit):
+        ft.access.load(tmp_path)
+    assert time.monotonic() - start < 10
+
+
+def test_a_skops_file_has_a_schema_of_limited_size(tmp_path):
+    with ZipFile(tmp_path / "a.skops", "w", ZIP_DEFLATED) as archive:
+        archive.writestr("schema.json", '{"a": [' + "0, " * (6 << 20) + "0]}")
+    start = time.monotonic()
+    with pytest.raises(ModelError, match="a schema of at most 16 MiB, got 18,874,378 bytes"):
+        ft.access.load(tmp_path / "a.skops")
+    assert time.monotonic() - start < 5
 
 
 def test_a_skops_file_has_a_limited_number_of_parts(tmp_path):

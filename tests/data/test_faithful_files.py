@@ -64,6 +64,8 @@ BIG_LINES = "".join(f'{{"g": "{group}", "x": {10**20 + at % 2}}}\n'
         ("a.csv", write_text("g,x\n" + BIG_ROWS), "'x' holds whole numbers beyond 64 bits"),
         ("a.jsonl", write_text(BIG_LINES), "'x' holds whole numbers beyond 64 bits"),
         ("a.csv", write_text('g,x\n"a,1\n' + "b,2\na,1\n" * 4), "a quote that is not closed"),
+        ("a.csv", write_text('g,"x\na,1\nb,2\n'), "the header has a quote that is not closed"),
+        ("a.csv", write_text('g,"x\n' + "a,1\nb,2\n" * 99), "header has a quote that is not"),
         ("a.csv", write_text("g,x,g\n" + "a,1,a\nb,2,b\n" * 99), "column 1 is 'g' and column 3 is"),
         ("a.csv", write_text('g;x;" X"\na;1;2\nb;2;1\n'), "column 2 is 'x' and column 3 is ' X'"),
     ],

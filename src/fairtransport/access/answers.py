@@ -190,9 +190,12 @@ def _order_columns(
     if names is None:
         return array
     texts = list(map(str, names))
-    for columns, labels in ((names, list(own)), (texts, list(map(str, own)))):
+    spellings: list[tuple[list[Value], list[Value]]] = [
+        (names, list(own)), (list(texts), list(map(str, own))),
+    ]  # fmt: skip
+    for columns, labels in spellings:
         if sorted(columns, key=str) == sorted(labels, key=str):
-            return array[:, [columns.index(label) for label in labels]]
+            return np.asarray(array[:, np.array([columns.index(label) for label in labels])])
     count = range(len(names))
     is_numbered = texts in ([str(at) for at in count], [f"column_{at}" for at in count])
     is_score = len(names) == 1 and (str(positive) in texts or texts[0] not in map(str, own))

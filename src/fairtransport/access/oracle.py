@@ -585,8 +585,7 @@ def count_contradictions(box: BlackBox, points: IntoDataFrame) -> int:
         if classes is None or not has_both:
             return 0
         labels, scores = (
-            ask(model, points, len(points), kind, classes, None)  # type: ignore[arg-type]
-            for kind in ("label", "score")
+            ask(model, points, len(points), kind, classes, None) for kind in ("label", "score")
         )
     except KeyboardInterrupt:
         raise
