@@ -58,8 +58,9 @@ GUARANTEES = {
     ),
     "approximate": (
         "The bound holds at every sample size for the counterparts as fitted, for people drawn at "
-        "random and independently of each other who had no part in making the model; it was lowered for how much the statistic "
-        "varies when counterparts are refitted on resampled hold-outs, which is approximate."
+        "random and independently of each other who had no part in making the model; it was "
+        "lowered for how much the statistic varies when counterparts are refitted on resampled "
+        "hold-outs, which is approximate."
     ),
 }
 
