@@ -5,9 +5,16 @@
 
 import lazy_loader
 
+from fairtransport._core.environment import check_environment
+
 __version__ = "0.1.0"
 
-__getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_load, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+
+def __getattr__(name: str) -> object:
+    check_environment()
+    return _load(name)
 
 
 def __dir__() -> list[str]:

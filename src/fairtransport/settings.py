@@ -7,7 +7,6 @@ A test compares all of them with this table.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
@@ -16,6 +15,7 @@ from functools import cached_property, partial, wraps
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar, cast
 
+from fairtransport._core.environment import check_environment
 from fairtransport._core.validation import (
     check_choice,
     check_generator,
@@ -953,11 +953,7 @@ def check_keywords(function: Callable[P, T]) -> Callable[P, T]:
             what = f"only {' and '.join(names)} by position" if names else "nothing by position"
             msg = f"{caller} takes {what}: pass the rest by name, as in model=model"
             raise InputError(msg)
-        epoch = os.environ.get("SOURCE_DATE_EPOCH", "0")
-        # parts of numpy read it when they are loaded, in the middle of an audit
-        if not epoch.strip().lstrip("-").isdecimal():
-            msg = f"the variable SOURCE_DATE_EPOCH must be a whole number, got {short_repr(epoch)}"
-            raise InputError(msg)
+        check_environment()
         return function(*args, **keywords)
 
     return call

@@ -152,7 +152,7 @@ def test_a_file_outside_the_folder_is_not_read(name, pipeline, folder, tmp_path)
         ("flavors: {sklearn: {}}\nsignature: {inputs: '[3]'}", "the signature of 'MLmodel' must"),
         ("flavors: {sklearn: {}}\nsignature: {inputs: '[{\"type\": \"date\", \"name\": \"a\"}]'}",
          "the signature of 'MLmodel' must name columns of boolean, .*, got"),
-        ("# " + "x" * (10 << 20), "must have at most 10 MiB"),
+        ("# " + "x" * (1 << 20), "must have at most 1 MiB"),
     ],
 )  # fmt: skip
 def test_descriptions_that_are_none(text, message, tmp_path, monkeypatch):

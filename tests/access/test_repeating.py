@@ -230,3 +230,16 @@ def test_labels_that_contradict_the_scores_are_told(loss, threshold, is_told):
     told = [one for one in result.warnings if "contradict each other" in one]
     assert len(told) == is_told
     assert (result.query_record.repeats.contradictions > 0) == is_told
+
+
+@pytest.mark.parametrize("error", [RuntimeError, SystemExit])
+@pytest.mark.parametrize("when", ["read", "called"])
+def test_scores_that_fail_are_left_alone_where_labels_are_needed(error, when):
+    def fail(*_):
+        raise error
+
+    class Failing(Contradicting):
+        predict_proba = property(fail) if when == "read" else fail
+
+    result = audited(Failing(15))
+    assert result.query_record.repeats.contradictions == 0

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
@@ -437,7 +438,7 @@ def as_series(rows):
 
 
 def as_frame(rows):
-    return pd.DataFrame({"no": 1 - score(rows), "yes": score(rows)}, index=rows.index)
+    return pd.DataFrame({0: 1 - score(rows), 1: score(rows)}, index=rows.index)
 
 
 class OwnBox(ft.access.BlackBox):
@@ -457,6 +458,61 @@ def test_a_frame_of_scores_is_aligned_by_its_index():
     assert audit(shuffled(as_frame), loss="brier").statistic == pytest.approx(
         audit(score, loss="brier").statistic
     )
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        lambda rows: as_frame(rows)[[1, 0]],
+        lambda rows: as_frame(rows)[[1, 0]].rename(columns=str),
+        lambda rows: pl.DataFrame({"1": score(rows), "0": 1 - score(rows)}),
+        lambda rows: pl.from_numpy(as_frame(rows).to_numpy()),
+        lambda rows: pd.DataFrame({"score": score(rows)}),
+        lambda rows: pd.DataFrame({"1": score(rows)}),
+    ],
+)
+def test_columns_of_scores_are_those_of_the_classes(frame):
+    by_position = audit(score, loss="brier").statistic
+    assert by_position > 0
+    assert audit(frame, loss="brier").statistic == pytest.approx(by_position)
+    shared = cached(frame)
+    for _ in range(2):  # the second takes what the first asked for
+        assert audit(shared, loss="brier").statistic == pytest.approx(by_position)
+
+
+@pytest.mark.parametrize("names", [["no", "yes"], ["0", "2"], ["b", 0]])
+def test_columns_of_scores_that_are_no_classes_are_refused(names):
+    def model(rows):
+        return as_frame(rows).set_axis(names, axis=1)
+
+    with raises(ft.ModelError, "the model model must name the columns of its class scores as the"):
+        audit(model, loss="brier")
+
+
+def test_numbered_columns_of_scores_go_by_position():
+    people = PEOPLE.assign(good=PEOPLE["good"].map({0: "no", 1: "yes"}))
+    result = ft.audit(people, "good", model=as_frame, loss="brier", **ASK)
+    assert result.statistic == pytest.approx(audit(score, loss="brier").statistic)
+
+
+def test_scores_of_the_other_class_alone_are_refused():
+    people = PEOPLE.assign(good=PEOPLE["good"].map({0: "no", 1: "yes"}))
+
+    def model(rows):
+        return pd.DataFrame({"no": 1 - score(rows)})
+
+    with raises(ft.ModelError, "the model model must name the columns of its class scores as the"):
+        ft.audit(people, "good", model=model, loss="brier", pos_label="yes", **ASK)
+
+
+def test_a_shared_model_must_keep_its_columns():
+    def answer(rows):
+        return as_frame(rows)[[1, 0] if rows["grade"].min() == 0 else [0, 1]]
+
+    model = cached(ft.access.Function(answer, classes=[0, 1]))
+    ft.audit(PEOPLE[PEOPLE["grade"] > 1], "good", model=model, loss="brier", **ASK)
+    with raises(ft.ModelError, "must answer in the same columns each time, got"):
+        ft.audit(PEOPLE, "good", model=model, loss="brier", **ASK)
 
 
 def test_a_stream_aligns_answers_too():

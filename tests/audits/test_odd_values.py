@@ -1,5 +1,8 @@
 """Odd types, values and models are refused in a sentence, never with a traceback."""
 
+import os
+import subprocess
+import sys
 import time
 from decimal import Decimal
 
@@ -97,12 +100,46 @@ def test_models_that_fail(error):
         audited(model=model)
 
 
-def test_a_date_of_the_source_that_is_none(monkeypatch):
+def run_with_source_date(value, *line):
+    """Run Python in a process of its own: parts of NumPy read the variable when they are loaded."""
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": value}
+    command = [sys.executable, "-B", *line]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+AUDIT = """
+import pandas as pd
+people = pd.DataFrame({"g": ["a", "b"] * 4, "y": [0, 1] * 4, "guess": [1, 1, 0, 0] * 2})
+try:
+    import fairtransport as ft
+    print(ft.audit(people, "y", y_pred="guess", sensitive_features="g", rng=0).n)
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+
+
+@pytest.mark.parametrize("value", ["x", "1e5", ""])
+def test_a_source_date_that_is_no_number(value, tmp_path):
+    sentence = f"the variable SOURCE_DATE_EPOCH must be a whole number, got {value!r}"
+    printed = run_with_source_date(value, "-c", AUDIT).stdout
+    assert printed.strip() == f"InputError {sentence}"
+    (tmp_path / "a.csv").write_text("g,y,guess\n" + "a,1,0\nb,0,0\n" * 4)
+    result = run_with_source_date(
+        value, "-m", "fairtransport", "audit", tmp_path / "a.csv", "--label", "y",
+        "--prediction", "guess", "--sensitive", "g",
+    )  # fmt: skip
+    assert result.returncode == 2
+    assert sentence in " ".join(result.stderr.split())
+
+
+def test_a_source_date():
+    assert run_with_source_date("1700000000", "-c", AUDIT).stdout == "8\n"
+
+
+def test_a_source_date_that_is_set_later(monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "x")
     with pytest.raises(InputError, match="SOURCE_DATE_EPOCH must be a whole number, got 'x'"):
         audited()
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
-    assert audited().n == 16
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "csv"])

@@ -108,6 +108,9 @@ def test_budget_and_scope_and_guarantee():
     assert "nothing can be certified" in who.scope_meaning(with_budget())
     assert "approximate" in sure.guarantee_meaning(sample(guarantee="asymptotic"))
     assert "at every sample size" in sure.guarantee_meaning(sample())
+    for guarantee in sure.GUARANTEES:
+        told = sure.guarantee_meaning(sample(guarantee=guarantee))
+        assert "independently of each other" in told
 
 
 def test_what_is_left_out_is_said_once():

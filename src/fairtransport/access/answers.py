@@ -163,6 +163,7 @@ def _check_answer(
         raise ModelError(msg)
     if kind == "score":
         own = list(classes or ()) if box.classes is None else box.classes
+        array = _order_columns(who, array, column_names(answer), own, positive)
         return check_scores(who, array, size, own, classes or own, positive)
     array = _check_one_per_row(box, array, size, kind, classes)
     if kind == "value":
@@ -170,6 +171,41 @@ def _check_answer(
     if kind == "any":
         return array
     return check_labels(who, array, classes, call_in_advice(box))
+
+
+def column_names(answer: object) -> list[Value] | None:
+    """Return the names of the columns of a data frame; None if it is none."""
+    if isinstance(answer, np.ndarray | list | tuple):
+        return None
+    import narwhals as nw
+
+    frame = nw.from_native(answer, eager_only=True, pass_through=True)
+    return list(frame.columns) if isinstance(frame, nw.DataFrame) else None
+
+
+def _order_columns(
+    who: str, array: Values, names: list[Value] | None, own: Sequence[Value], positive: Value
+) -> Values:
+    """Return class scores in the order of ``own``, by the names that columns have in a frame."""
+    if names is None:
+        return array
+    texts = list(map(str, names))
+    spellings: list[tuple[list[Value], list[Value]]] = [
+        (names, list(own)), (list(texts), list(map(str, own))),
+    ]  # fmt: skip
+    for columns, labels in spellings:
+        if sorted(columns, key=str) == sorted(labels, key=str):
+            return np.asarray(array[:, np.array([columns.index(label) for label in labels])])
+    count = range(len(names))
+    is_numbered = texts in ([str(at) for at in count], [f"column_{at}" for at in count])
+    is_score = len(names) == 1 and (str(positive) in texts or texts[0] not in map(str, own))
+    if is_numbered or is_score:
+        return array
+    msg = (
+        f"{who} must name the columns of its class scores as the classes, {short_repr(list(own))}, "
+        f"got {short_repr(names)}; return an array to go by position"
+    )
+    raise ModelError(msg)
 
 
 def _about_columns(points: IntoDataFrame, error: BaseException) -> str:

@@ -354,7 +354,8 @@ class Function(BlackBox):
 
     That is one label or number a point, or class scores with one column per class in the
     order of ``classes`` (default: the labels of the audit data, sorted), or one score a point,
-    that of the positive label. ``answers_at_random`` says whether the same question gets other
+    that of the positive label. Columns of a data frame that are named as the classes may be in any
+    order. ``answers_at_random`` says whether the same question gets other
     answers when it is asked again; None: nothing.
 
     Attributes

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from fairtransport._core.validation import short_repr
+from fairtransport.access.answers import column_names
 from fairtransport.access.black_box import (
     BlackBox,
     Estimator,
@@ -16,10 +18,12 @@ from fairtransport.access.black_box import (
     align_answers,
     as_black_box,
 )
+from fairtransport.errors import ModelError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    import pandas as pd
     from narwhals.typing import IntoDataFrame
 
     from fairtransport._core.validation import Values
@@ -41,6 +45,7 @@ class CachedModel(Wrapper):
 
     _rows: dict[_Key, dict[Question, int]] = field(default_factory=dict, init=False)
     _answers: dict[_Key, Values] = field(default_factory=dict, init=False)
+    _columns: dict[_Key, list[Value] | None] = field(default_factory=dict, init=False)
 
     @property
     def queried(self) -> int:
@@ -62,7 +67,7 @@ class CachedModel(Wrapper):
             answers = np.asarray(answer)
             if answers.ndim == 0 or len(answers) != len(new) or np.ma.is_masked(answer):
                 return answer  # whoever asked rejects it
-            self._store(key, [questions[row] for row in new], answers)
+            self._store(key, [questions[row] for row in new], answer)
         return self._look_up(key, questions)
 
     def stream_answers(
@@ -85,9 +90,9 @@ class CachedModel(Wrapper):
         if not new:
             return
 
-        def check_and_keep(answer: object, count: int) -> tuple[T, Values]:
+        def check_and_keep(answer: object, count: int) -> tuple[T, object]:
             """Return answers as they are used, and as they came, to be stored."""
-            return check(answer, count), np.asarray(answer)
+            return check(answer, count), answer
 
         stream = self.box.stream_answers(
             _take_rows(points, new, len(questions)), kind, check_and_keep
@@ -110,8 +115,15 @@ class CachedModel(Wrapper):
         rows = self._rows.setdefault(key, {})
         return [row for row, question in enumerate(questions) if question not in rows]
 
-    def _store(self, key: _Key, questions: list[Question], answers: Values) -> None:
+    def _store(self, key: _Key, questions: list[Question], answer: object) -> None:
         """Store answers as they came, and the row of each question's answer."""
+        answers, names = np.asarray(answer), column_names(answer)
+        if self._columns.setdefault(key, names) != names:
+            msg = (
+                f"the model {self.name} must answer in the same columns each time, got "
+                f"{short_repr(names)} after {short_repr(self._columns[key])}"
+            )
+            raise ModelError(msg)
         before = self._answers.get(key)
         start = 0 if before is None else len(before)
         self._answers[key] = answers if before is None else _concatenate(before, answers)
@@ -119,10 +131,15 @@ class CachedModel(Wrapper):
             {question: row for row, question in enumerate(questions, start=start)}
         )
 
-    def _look_up(self, key: _Key, questions: list[Question]) -> Values:
-        """Return the stored answers to questions."""
-        rows = self._rows[key]
-        return self._answers[key][[rows[question] for question in questions]]
+    def _look_up(self, key: _Key, questions: list[Question]) -> Values | pd.DataFrame:
+        """Return the stored answers to questions, with the names that columns had."""
+        rows, names = self._rows[key], self._columns[key]
+        answers = self._answers[key][[rows[question] for question in questions]]
+        if names is None:
+            return answers
+        import pandas as pd
+
+        return pd.DataFrame(answers, columns=names)
 
 
 def cached(model: object) -> CachedModel:

@@ -7,11 +7,10 @@ import json
 import os
 import socket
 import threading
-import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import SplitResult, parse_qsl, quote, urlsplit
 
 from fairtransport._core.validation import (
@@ -150,25 +149,32 @@ class Client:
 
     def _content(self, response: BaseHTTPResponse) -> bytes:
         """Return the content of a response, and release its connection."""
+        from urllib3.exceptions import ReadTimeoutError
+
+        deadline = cast("Any", response.connection).deadline
         try:
             self._check_redirect(response)
             content = b"".join(self._pieces(response))
         except BaseException:
             response.close()
-            raise
+            deadline.cancel()
+            if not deadline.is_missed:
+                raise
+        # what is cut off may look as if it had ended
+        if deadline.is_missed:
+            response.close()
+            msg = f"the answer took longer than {param('timeout')}"
+            raise ReadTimeoutError(None, None, msg)  # type: ignore[arg-type]
         response.release_conn()
         return content
 
     def _pieces(self, response: BaseHTTPResponse) -> Iterator[bytes]:
-        """Yield the content of a response within the limits of size and time."""
-        from urllib3.exceptions import ReadTimeoutError
-
+        """Yield the content of a response within the limit of its size."""
         # a few packed bytes can unpack to any size, past `max_answer`
         if response.headers.get("Content-Encoding", "identity") != "identity":
             msg = f"{self} must not compress its answers, which it was not asked to"
             raise ModelError(msg)
-        # a read times out only if nothing comes at all: one byte a minute would last forever
-        remaining, end = self.limits.max_answer, time.monotonic() + self.limits.timeout
+        remaining = self.limits.max_answer
         while piece := response.read1(PIECE):
             remaining -= len(piece)
             if remaining < 0:
@@ -178,9 +184,6 @@ class Client:
                     "more"
                 )
                 raise ModelError(msg)
-            if time.monotonic() > end:
-                msg = f"the answer took longer than {param('timeout')}"
-                raise ReadTimeoutError(None, None, msg)  # type: ignore[arg-type]
             yield piece
 
     def _check_redirect(self, response: BaseHTTPResponse) -> None:
@@ -235,41 +238,67 @@ class Client:
         return pool
 
 
-def bounded_pools(seconds: float) -> dict[str, Any]:
-    """Return pools of connections that wait so long at most for the headers of an answer.
+class Deadline:
+    """Shuts a socket when its time is over, unless it is cancelled.
 
     A read times out only if nothing comes at all: a byte a second would last for ever.
     """
+
+    def __init__(self, sock: Any, seconds: float) -> None:
+        self.is_missed = False
+        self._socket = sock
+        self._timer = threading.Timer(seconds, self._shut)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _shut(self) -> None:
+        self.is_missed = True
+        with suppress(OSError, AttributeError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+
+    def cancel(self) -> None:
+        """Leave the socket open."""
+        self._timer.cancel()
+
+
+def bounded_pools(seconds: float) -> dict[str, Any]:
+    """Return pools of connections that wait so long for the headers of an answer, and its rest."""
     from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
     class Bounded:
-        """A connection that is shut when its headers take too long."""
+        """A connection that is shut when an answer takes too long."""
+
+        deadline: Deadline
 
         def getresponse(self) -> Any:
             """Return the response once its headers are there."""
-            is_late = threading.Event()
             connection: Any = self
-
-            def give_up() -> None:
-                is_late.set()
-                with suppress(OSError, AttributeError):
-                    connection.sock.shutdown(socket.SHUT_RDWR)
-
-            timer = threading.Timer(seconds, give_up)
-            timer.daemon = True
-            timer.start()
+            sock = connection.sock  # the connection forgets it where it is not used again
+            deadline, response = Deadline(sock, seconds), None
             try:
-                return super().getresponse()  # type: ignore[misc]
+                response = super().getresponse()  # type: ignore[misc]
             finally:
-                timer.cancel()
+                deadline.cancel()
                 # headers that were cut off are read as if they had ended
-                if is_late.is_set():
+                if deadline.is_missed:
+                    if response is not None:
+                        response.close()
                     msg = f"the headers took longer than {param('timeout')}"
                     raise TimeoutError(msg)
+            self.deadline = Deadline(sock, seconds)
+            return response
+
+    class BoundedPool:
+        """A pool into which connections come back when an answer is read, also by urllib3."""
+
+        def _put_conn(self, connection: Any) -> None:
+            if hasattr(connection, "deadline"):
+                connection.deadline.cancel()
+            super()._put_conn(connection)  # type: ignore[misc]
 
     def bound(pool: Any) -> Any:
         connection = type("BoundedConnection", (Bounded, pool.ConnectionCls), {})
-        return type("BoundedPool", (pool,), {"ConnectionCls": connection})
+        return type("BoundedPool", (BoundedPool, pool), {"ConnectionCls": connection})
 
     return {"http": bound(HTTPConnectionPool), "https": bound(HTTPSConnectionPool)}
 

@@ -37,8 +37,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 DESCRIPTION = "MLmodel"
 """The file of a folder that says what is in it."""
-MAX_DESCRIPTION_BYTES = 10 << 20
-"""Bytes that this file may have."""
+MAX_DESCRIPTION_BYTES = 1 << 20
+"""Bytes that this file may have; with thousands of columns it has some hundred thousand."""
+MAX_DESCRIPTION_EVENTS, MAX_DESCRIPTION_DEPTH = 10_000, 50
+"""Values and brackets in it, and how deep they may be nested: YAML takes its time for each."""
 TYPES = {
     "boolean": "?", "integer": "i4", "long": "i8", "float": "f4", "double": "f8", "string": "O",
 }  # fmt: skip
@@ -142,10 +144,20 @@ def _description(file: Path) -> Description:
         raise ModelError(msg)
     with reading(file):
         content = bytes_of(file)
-        # a few aliases of aliases stand for any number of values
-        if any(isinstance(one, yaml.AliasEvent) for one in yaml.parse(content, yaml.SafeLoader)):
-            msg = f"{file.name!r} must not have YAML aliases, got some"
-            raise ModelError(msg)
+        depth = 0
+        for at, event in enumerate(yaml.parse(content, yaml.SafeLoader)):
+            # a few aliases of aliases stand for any number of values
+            if isinstance(event, yaml.AliasEvent):
+                msg = f"{file.name!r} must not have YAML aliases, got some"
+                raise ModelError(msg)
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if at > MAX_DESCRIPTION_EVENTS or depth > MAX_DESCRIPTION_DEPTH:
+                msg = (
+                    f"{file.name!r} must have at most {MAX_DESCRIPTION_EVENTS:,} values, nested at "
+                    f"most {MAX_DESCRIPTION_DEPTH} deep, got more"
+                )
+                raise ModelError(msg)
         document = yaml.safe_load(content)
     if not isinstance(document, dict) or not isinstance(document.get("flavors"), dict):
         msg = f"{file.name!r} must name the flavours of a model, got {short_repr(document)}"

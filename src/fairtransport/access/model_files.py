@@ -191,6 +191,9 @@ def _as_model(model: object, file: Path) -> FileModel:
 MAX_SKOPS_MEMBERS = 20_000
 """Limit on the files in a skops file; a forest of a thousand trees has some thousands."""
 
+MAX_SCHEMA_BYTES = 16 << 20
+"""Limit on the schema of a skops file, unless the file is larger: it describes each part."""
+
 
 def _from_skops(file: Path, allowed: Permissions) -> object:
     """Return the object in a skops file, after checking its size and its types."""
@@ -206,8 +209,15 @@ def _from_skops(file: Path, allowed: Permissions) -> object:
     with reading(file):
         with ZipFile(BytesIO(data)) as archive:
             count = len(archive.infolist())
+            schema_size = archive.getinfo("schema.json").file_size
         if count > MAX_SKOPS_MEMBERS:
             msg = f"{file.name!r} must have at most {MAX_SKOPS_MEMBERS:,} parts, got {count:,}"
+            raise ModelError(msg)
+        if schema_size > max(MAX_SCHEMA_BYTES, len(data)):
+            msg = (
+                f"{file.name!r} must have a schema of at most {MAX_SCHEMA_BYTES >> 20} MiB, got "
+                f"{schema_size:,} bytes"
+            )
             raise ModelError(msg)
         if not _fits(data, limit):
             msg = f"{file.name!r} {describe_unpacked_limit(limit)}"

@@ -27,6 +27,7 @@ from fairtransport.access.answers import (
     all_classes,
     as_array,
     as_list,
+    ask,
     ask_in_parts,
     check_logged,
     check_no_fractions,
@@ -576,16 +577,19 @@ class Repeats:
 def count_contradictions(box: BlackBox, points: IntoDataFrame) -> int:
     """Count the points whose label an estimator does not give the largest score."""
     model = next((layer for layer in layers(box) if isinstance(layer, Estimator)), None)
-    if model is None or not all(
-        hasattr(model.model, name) for name in ("predict", "predict_proba")
-    ):
+    if model is None:
         return 0
     try:
-        labels, scores = (np.asarray(model.answer(points, kind)) for kind in ("label", "score"))
-    except Exception:  # noqa: BLE001 - the audit needs one of the two alone
-        return 0
-    classes = list(model.classes or ())
-    if scores.shape != (len(labels), len(classes)) or not set(labels.tolist()) <= set(classes):
+        classes = model.classes
+        has_both = all(hasattr(model.model, name) for name in ("predict", "predict_proba"))
+        if classes is None or not has_both:
+            return 0
+        labels, scores = (
+            ask(model, points, len(points), kind, classes, None) for kind in ("label", "score")
+        )
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - the audit needs one of the two alone
         return 0
     own = scores[np.arange(len(labels)), [classes.index(label) for label in labels.tolist()]]
     return int(np.sum(own < scores.max(axis=1) - TOLERANCE))

@@ -78,6 +78,10 @@ if TYPE_CHECKING:
     from fairtransport.explain.moves import Prediction
 
 
+BELONG_TOGETHER = (
+    "Where rows belong together, as those of a household, audit in Python or on the command line "
+    "with `clusters`."
+)
 NOBODY = (
     "Nobody in the file is alike, so that the audit says nothing about this person: that is no "
     "sign of equal treatment."
@@ -435,7 +439,7 @@ class ResultViews:
             lines=_lines(summary),
             limits=_limits(summary, measure),
             rates=tuple(_rate_tables(summary, self.words)),
-            not_said=tuple(not_said(summary)),
+            not_said=(*not_said(summary), BELONG_TOGETHER),
             advice=_say_fields(result.advice),
             next_settings=result.next_settings,
             other_columns=tuple(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cyclopts import App, CycloptsError, Parameter
 
 from fairtransport import __version__
+from fairtransport._core.environment import check_environment
 from fairtransport.cli.errors import CLOSED_PIPE, FAILED, INTERRUPTED, RAN, WRONG_USAGE
 from fairtransport.documents.verdicts import EXIT_CODES
 from fairtransport.errors import FairtransportError, InputError
@@ -37,6 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
         try:
+            check_environment()
             _check_own_settings()
             _check_not_empty(tokens)
             code = _run(tokens)

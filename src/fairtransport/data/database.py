@@ -204,6 +204,10 @@ def encode_fetched(values: Any) -> CodedColumn:
     array = np.ma.getdata(values)
     if array.dtype.kind == "f":
         mask = mask | np.isnan(array)
+    elif array.dtype == "datetime64[ns]":
+        import pandas as pd
+
+        array = object_array(pd.Series(array).tolist())  # NumPy would make numbers of them
     elif array.dtype.kind not in "biu":
         # DuckDB returns bytes as bytearray, which is not hashable
         items = [bytes(item) if isinstance(item, bytearray) else item for item in array.tolist()]

@@ -17,6 +17,7 @@ import numpy as np
 
 from fairtransport._core.files import is_file, is_folder
 from fairtransport._core.validation import short_repr, shorten
+from fairtransport.data.arrow_schema import find_durations
 from fairtransport.data.columns import CodedColumn, is_text, object_array
 from fairtransport.data.database import (
     Database,
@@ -76,6 +77,8 @@ READ_JSON = (
 )
 # without DuckDB's partitions: it would also read those above the user's folder
 READ_PARQUET = "read_parquet({}, hive_partitioning = false, union_by_name = {})"
+TIME_KINDS = ("DATE", "TIMESTAMP")
+"""Beginnings of the types of times that Python can hold from the year 1 to 9999."""
 WIDE_KINDS = ("DOUBLE", "HUGEINT", "UHUGEINT", "DECIMAL")
 """Types that are fetched as floats."""
 WIDENABLE_KINDS = ("VARCHAR", "INTEGER", "BIGINT", "DOUBLE")
@@ -144,6 +147,15 @@ class FileSource:
                 f"UTC; {advice}"
             )
             raise DataError(msg)
+        if name in self._durations:
+            msg = (
+                f"the column {name!r} holds durations, which would reach the model as whole "
+                f"numbers; {advice}"
+            )
+            raise DataError(msg)
+        if kind.startswith(TIME_KINDS) and any(isinstance(level, int) for level in levels.tolist()):
+            msg = f"the column {name!r} holds times before the year 1 or after 9999; {advice}"
+            raise DataError(msg)
         if levels.dtype.kind == "f" and kind.startswith(WIDE_KINDS) and len(levels):
             # a number beyond 64 bits in a text is read as a float; among smaller ones it is one
             is_wide = kind != "DOUBLE" or self.shards.kind != ".parquet"
@@ -211,6 +223,17 @@ class FileSource:
         """The columns of nested values."""
         kinds = self.schema.items()
         return {name for name, kind in kinds if kind.startswith(NESTED_KINDS) or kind.endswith("]")}
+
+    @cached_property
+    def _durations(self) -> set[str]:
+        """The columns that are durations to who wrote the files, and whole numbers in them."""
+        if self.shards.kind != ".parquet":
+            return set()
+        rows = self.database.run(
+            f"SELECT value FROM parquet_kv_metadata({quote_texts(self.shards.locations)}) "  # noqa: S608
+            "WHERE key = 'ARROW:schema'::BLOB"
+        ).fetchall()
+        return {name for (value,) in set(rows) for name in find_durations(value)}
 
     @cached_property
     def schema(self) -> dict[str, str]:

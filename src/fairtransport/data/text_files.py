@@ -90,7 +90,7 @@ class Dialect:
             f"FROM sniff_csv({quote_text(duckdb_path(file))}, {DETECTION})"
         ).fetchall()
         dialect = cls(*rows[0])
-        _check_distinct_names(dialect, _Header.of(file))
+        _check_header(dialect, _Header.of(file))
         return dialect
 
     def reader(self, files: Sequence[str], new_line: str | None = None) -> str:
@@ -163,8 +163,15 @@ def _reader_of_files(dialect: Dialect, locations: Sequence[str], heads: Sequence
     return readers[0] if len(readers) == 1 else f"(FROM {' UNION ALL FROM '.join(readers)})"
 
 
-def _check_distinct_names(dialect: Dialect, head: _Header) -> None:
-    """Check that no column stands twice in a header: DuckDB would give the second another name."""
+def _check_header(dialect: Dialect, head: _Header) -> None:
+    """Check that no column stands twice in a header: DuckDB would give the second another name.
+
+    A quote that is not closed would become part of a name.
+    """
+    for column in dialect.columns:
+        if column["name"].startswith('"') and head.line.count(b'"') % 2:
+            msg = f"the header has a quote that is not closed, in {short_repr(column['name'])}"
+            raise DataError(msg)
     quote = None if dialect.quote == NOT_DETECTED else dialect.quote
     line = head.line.decode(errors="replace")
     (names,) = csv.reader(
