@@ -15,7 +15,7 @@ from statistics import median
 from time import process_time
 from typing import TYPE_CHECKING, Any
 
-from measure import in_fresh_process, peak_mib
+from measure import exponent, in_fresh_process, peak_mib
 from rich.table import Table
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ QUICK_ROWS = 200_000
 FEW, MANY = 10, 2_431
 """Ages: with the other columns 2,880 and 700,128 distinct rows."""
 TURNS = 3
-VERDICT_ROWS, QUICK_VERDICT_ROWS = (10_000, 100_000, 1_000_000), (2_000,)
+VERDICT_ROWS, QUICK_VERDICT_ROWS = (10_000, 100_000, 1_000_000, 10_000_000), (1_000, 2_000)
 DELTA = 0.01
 
 
@@ -119,15 +119,21 @@ def measure_verdicts(
     rows: tuple[int, ...], progress: Callable[[str], None]
 ) -> list[dict[str, Any]]:
     """Return what a verdict adds for few and many profiles: CPU seconds, the least of the turns."""
-    found = []
-    for ages in (FEW, MANY):
+    growths = []
+    for name, ages in (("few", FEW), ("many", MANY)):
+        sizes = []
         for many in rows:
             progress(f"{many:,} rows, {ages:,} ages, with a verdict")
             with tempfile.TemporaryDirectory() as folder:
                 file = Path(folder) / "cases.parquet"
                 _write(file, many, ages)
-                found.append(in_fresh_process(_verdict_turns, str(file), many))
-    return found
+                sizes.append(in_fresh_process(_verdict_turns, str(file), many))
+        exponents = {
+            part: exponent(rows, [size[part] for size in sizes])
+            for part in ("bare", "audit", "verdict")
+        }
+        growths.append({"profiles": name, "sizes": sizes, "exponents": exponents})
+    return growths
 
 
 def _verdict_turns(file: str, rows: int) -> dict[str, Any]:
@@ -185,9 +191,12 @@ def verdict_table(found: list[dict[str, Any]]) -> Table:
     made = Table(title="With and without a verdict, CPU seconds")
     for name in ("rows", "points", "group-by", "without δ", "with δ"):
         made.add_column(name, justify="right")
-    for one in found:
-        times = (f"{one[name]:.3f}" for name in ("bare", "audit", "verdict"))
-        made.add_row(f"{one['rows']:,}", f"{one['points']:,}", *times)
+    for growth in found:
+        for size in growth["sizes"]:
+            times = (f"{size[name]:.3f}" for name in ("bare", "audit", "verdict"))
+            made.add_row(f"{size['rows']:,}", f"{size['points']:,}", *times)
+        exponents = (f"n^{value:.2f}" for value in growth["exponents"].values())
+        made.add_row("grows as", "", *exponents)
     return made
 
 

@@ -386,8 +386,9 @@ def speed_measured(parts: Row) -> str:
 
 def speed_starting(parts: Row) -> str:
     """Return the seconds of commands from their start."""
-    return format_table(("command", "least", "median"), (
-        (f"`{name}`", f"{seconds['least']:.2f}", f"{seconds['median']:.2f}")
+    columns = ("first", "least", "median")
+    return format_table(("command", *columns), (
+        (f"`{name}`", *(f"{seconds[column]:.2f}" for column in columns))
         for name, seconds in parts["starting"]["commands"].items()
     ))  # fmt: skip
 
@@ -532,13 +533,19 @@ def speed_monitor(parts: Row) -> str:
 def speed_verdicts(parts: Row) -> str:
     """Return what a verdict adds to counting, beside the bare group-by."""
     titles = ("rows", "distinct", "group-by", "audit", "with verdict and summary", "ratio")
-    return format_table(titles, (
-        (
-            f"{row['rows']:,}", f"{row['points']:,}", f"{row['bare']:.2f}", f"{row['audit']:.2f}",
-            f"{row['verdict']:.2f}", f"{row['verdict'] / row['bare']:.0f}",
-        )
-        for row in parts["counting"]["verdicts"]
-    ))  # fmt: skip
+    rows: list[tuple[str, ...]] = []
+    for growth in parts["counting"]["verdicts"]:
+        rows += [
+            (
+                f"{row['rows']:,}", f"{row['points']:,}", f"{row['bare']:.2f}",
+                f"{row['audit']:.2f}", f"{row['verdict']:.2f}",
+                f"{row['verdict'] / row['bare']:.0f}",
+            )
+            for row in growth["sizes"]
+        ]  # fmt: skip
+        exponents = (f"n^{value:.2f}" for value in growth["exponents"].values())
+        rows.append(("grow as", "", *exponents, ""))
+    return format_table(titles, rows)
 
 
 def speed_counting(parts: Row) -> str:

@@ -80,7 +80,7 @@ if TYPE_CHECKING:
 
 BELONG_TOGETHER = (
     "Where rows belong together, as those of a household, audit in Python or on the command line "
-    "with `clusters`."
+    "with “clusters”."
 )
 NOBODY = (
     "Nobody in the file is alike, so that the audit says nothing about this person: that is no "
