@@ -8,7 +8,7 @@ import pytest
 from tests.messages import raises
 
 from fairtransport.errors import InputError
-from fairtransport.explain import group_metrics
+from fairtransport.explain.groups import group_metrics
 
 
 def people(seed, groups=2, n=300):

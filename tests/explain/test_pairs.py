@@ -8,7 +8,7 @@ import fairtransport as ft
 from fairtransport.data import SampleSpace
 from fairtransport.data.columns import CodedColumn
 from fairtransport.explain import moves as pairs
-from fairtransport.explain import worst_pair
+from fairtransport.explain.moves import worst_pair
 from fairtransport.geometry import Embedding, Geometry
 
 

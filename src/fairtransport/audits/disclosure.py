@@ -23,19 +23,21 @@ from fairtransport.audits.summarise import (
 from fairtransport.audits.warnings import find_warnings, list_notes
 from fairtransport.documents.audit import CurvePoint, GroupComparison, Limits, RatesFound
 from fairtransport.errors import InputError, param
-from fairtransport.explain import (
-    GroupRate,
+from fairtransport.explain.disclosure import (
+    MAX_HIDDEN,
+    MOVED_BOUND,
     Rounding,
+    Suppression,
     are_few,
     find_identifying_targets,
     find_visible_moves,
-    group_flows,
     hide_small_counts,
     round_gap,
     round_pvalue,
     round_to_one_digit,
 )
-from fairtransport.explain.disclosure import MAX_HIDDEN, MOVED_BOUND, Suppression
+from fairtransport.explain.flows import group_flows
+from fairtransport.explain.groups import GroupRate
 from fairtransport.transport import AuditProblem
 
 if TYPE_CHECKING:
@@ -46,8 +48,9 @@ if TYPE_CHECKING:
     from fairtransport.audits.result import AuditResult
     from fairtransport.data import SampleSpace
     from fairtransport.documents.audit import AttributablePart, AuditSummary, ControlsFound
-    from fairtransport.explain import MovePlan, RateTable
     from fairtransport.explain.flows import Flow, FlowTable, GroupFlow
+    from fairtransport.explain.groups import RateTable
+    from fairtransport.explain.moves import MovePlan
     from fairtransport.settings import DocumentOptions
 
 COARSEST_METRIC = 0.1

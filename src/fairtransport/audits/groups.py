@@ -13,8 +13,14 @@ from fairtransport.data.columns import sort_levels
 from fairtransport.data.sample_space import plain_frame
 from fairtransport.documents.audit import GroupComparison
 from fairtransport.errors import entry
-from fairtransport.explain import GroupRate, group_metrics
-from fairtransport.explain.groups import HIGHEST, Groups, compare_rate, list_rates
+from fairtransport.explain.groups import (
+    HIGHEST,
+    GroupRate,
+    Groups,
+    compare_rate,
+    group_metrics,
+    list_rates,
+)
 from fairtransport.explain.moves import to_plain_value
 
 if TYPE_CHECKING:
@@ -25,8 +31,8 @@ if TYPE_CHECKING:
     from fairtransport._core.validation import FloatArray, IntArray, Values
     from fairtransport.audits.result import AuditResult
     from fairtransport.data.columns import Value
-    from fairtransport.explain import Profile
     from fairtransport.explain.groups import Rate
+    from fairtransport.explain.moves import Profile
     from fairtransport.settings import DocumentOptions
 
 MAX_METRIC_LEVELS = 200

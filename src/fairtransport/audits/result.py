@@ -38,8 +38,8 @@ from fairtransport.audits.summarise import (
 from fairtransport.data.build import count_shared_people
 from fairtransport.data.sample_space import plain_frame
 from fairtransport.errors import InputError, param
-from fairtransport.explain import MovePlan, find_moves, flow_shapes, flow_table, random_swap_risk
-from fairtransport.explain.moves import build_moves_columns
+from fairtransport.explain.flows import flow_shapes, flow_table
+from fairtransport.explain.moves import MovePlan, build_moves_columns, find_moves, random_swap_risk
 from fairtransport.geometry import Geometry
 from fairtransport.inference import Interval, Pilot, SamplingLaw, sampling_law
 from fairtransport.inference.laws import Verdict, reach_verdict

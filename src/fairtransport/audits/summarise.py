@@ -39,8 +39,8 @@ from fairtransport.documents.audit import (
     RatesFound,
     SampledUnits,
 )
-from fairtransport.explain import describe_moves, flow_table, group_flows, worst_pair
-from fairtransport.explain.moves import to_plain_value
+from fairtransport.explain.flows import flow_table, group_flows
+from fairtransport.explain.moves import describe_moves, to_plain_value, worst_pair
 from fairtransport.inference import DrawnLaw
 from fairtransport.settings import DocumentOptions
 from fairtransport.similarity.inspection import check_space
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from fairtransport._core.validation import FloatArray
     from fairtransport.audits.result import AuditResult
     from fairtransport.data import SampleSpace
-    from fairtransport.explain import GroupFlow, Move, MovePlan
-    from fairtransport.explain.flows import FlowTable
+    from fairtransport.explain.flows import FlowTable, GroupFlow
+    from fairtransport.explain.moves import Move, MovePlan
     from fairtransport.inference import SamplingLaw
     from fairtransport.similarity import SimilarityCheck
 

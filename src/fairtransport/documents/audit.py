@@ -8,21 +8,13 @@ from typing import Annotated, Any, ClassVar
 from fairtransport._core.schema import Doc, Document, Schema, json_schema
 from fairtransport._core.units import PEOPLE, TARGETS, Units
 from fairtransport.documents.verdicts import VERDICT_VALUES
-from fairtransport.explain import (
-    Flow,
-    FlowTable,
-    GroupFlow,
-    GroupRate,
-    Move,
-    Profile,
-    Proxies,
-    RateTable,
-    Suppression,
-    Value,
-    WorstPair,
-)
 from fairtransport.explain.alike import GroupBesideReference, RatesAmongAlike
 from fairtransport.explain.decisions import Decisions
+from fairtransport.explain.disclosure import Suppression
+from fairtransport.explain.flows import Flow, FlowTable, GroupFlow
+from fairtransport.explain.groups import GroupRate, RateTable
+from fairtransport.explain.moves import Move, Profile, Value, WorstPair
+from fairtransport.explain.proxies import Proxies
 from fairtransport.inference.outlook import Outlook
 from fairtransport.similarity.counterpart_model import GateRow
 from fairtransport.similarity.inspection import ColumnDistance, SimilarityCheck, SimilarPair

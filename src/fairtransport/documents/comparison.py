@@ -8,8 +8,8 @@ from typing import Annotated, ClassVar
 from fairtransport._core.schema import Doc, Document, Schema, json_schema
 from fairtransport.documents.audit import SCOPES, Provenance, SampledUnits
 from fairtransport.documents.verdicts import COMPARISON_VERDICTS
-from fairtransport.explain import Profile, Value  # noqa: TC001 - the schema reads them
 from fairtransport.explain.decisions import Decisions  # noqa: TC001 - the schema reads it
+from fairtransport.explain.moves import Profile, Value  # noqa: TC001 - the schema reads them
 
 COMPARISON_SCHEMA = "fairtransport-comparison/1"
 """The name and version of the JSON document's schema."""

@@ -18,7 +18,7 @@ from fairtransport.datasets.compas import (
     logistic_regression,
     split_compas,
 )
-from fairtransport.explain import group_metrics
+from fairtransport.explain.groups import group_metrics
 from fairtransport.explain.moves import Profiles, format_group
 
 if TYPE_CHECKING:
