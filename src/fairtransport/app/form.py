@@ -30,7 +30,7 @@ from fairtransport.audits.from_text import AuditRequest, ModelSource
 from fairtransport.data.files import FileSource
 from fairtransport.data.preview import preview_file
 from fairtransport.errors import FairtransportError, InputError, entry, param, render_message
-from fairtransport.report.text import ERROR, OUTCOME, loss_name, people
+from fairtransport.report.text import ERROR, OUTCOME, allowed_people, loss_name
 from fairtransport.settings import SETTINGS, AuditSettings, checked
 from fairtransport.similarity import SIMILARITIES, SensitiveSubspace, similarity_from_settings
 
@@ -556,7 +556,7 @@ def limit_means(table: Table, entries: Mapping[str, str], n: int) -> dict[str, s
     measure = find_measure(table, entries)
     number = _number_meaning(entries.get("limit", ""))
     is_limit = number is not None and measure.is_people and 0 <= number < PER_CENT
-    count = f"({people(round((number or 0) * n / PER_CENT))} of these {n:,})" if is_limit else ""
+    count = f"({allowed_people((number or 0) / PER_CENT, n):,} of these {n:,})" if is_limit else ""
     return {"unit": measure.words, "limit": count}
 
 

@@ -28,7 +28,6 @@ from fairtransport.report.sections.comparison import (
 from fairtransport.report.sections.decisions import (
     NOT_TRAINED_ON,
     RANDOM_SAMPLE,
-    allowed_people,
     alternatives_sentence,
     counterparts_caveat,
     direction_rows,
@@ -58,6 +57,7 @@ from fairtransport.report.text import (
     ERROR,
     OUTCOME,
     UP,
+    allowed_people,
     bound,
     people,
     prediction_text,
@@ -324,7 +324,7 @@ def _limits(summary: AuditSummary, measure: Measure) -> tuple[str, ...]:
     sure = f"with {confidence(summary)} confidence"
     lines = []
     if summary.delta is not None:
-        count = f"{allowed_people(summary):,} of these {summary.n:,}"
+        count = f"{allowed_people(summary.delta, summary.n):,} of these {summary.n:,}"
         lines.append(f"Your limit: {PER_CENT * summary.delta:.3g} {unit} ({count}).")
     number = people(round(summary.statistic * summary.n, 6))
     least = bound(PER_CENT * (summary.lower_bound or 0.0), DOWN, 1)

@@ -319,3 +319,8 @@ def shown_text(summary: AuditSummary, text: str, number: float) -> str:
     """Return a number's text, "0 shown" where others may be hidden."""
     # nothing is shown, which does not mean that nothing is there
     return "0 shown" if is_shared(summary) and number == 0 else text
+
+
+def allowed_people(limit: float, n: int) -> int:
+    """Return how many of n people a limit allows, which is a share."""
+    return math.floor(limit * n + ROUNDING)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -28,6 +27,7 @@ from fairtransport.report.text import (
     ROUNDING,
     UP,
     about,
+    allowed_people,
     bound,
     decimal,
     distinct_decimals,
@@ -497,17 +497,16 @@ def limit_sentence(summary: AuditSummary) -> str:
             f"{WHEN_SWAPPED}."
         )
     has_count = counts_people_once(summary) and not is_shared(summary)
-    of = f" ({allowed_people(summary):,} of these {summary.n:,})" if has_count else ""
+    of = (
+        f" ({allowed_people(summary.delta or 0.0, summary.n):,} of these {summary.n:,})"
+        if has_count
+        else ""
+    )
     whom = "may be decided correctly now but wrongly as someone else"
     if (label := counted_label(summary)) is not None:
         text = label_text(label)
         whom = f"may get another decision than “{text}” now but “{text}” as someone else"
     return f"Your limit: at most {_limit_number(summary)} in 100 people{of} {whom}."
-
-
-def allowed_people(summary: AuditSummary) -> int:
-    """Return the largest number of people who are not above the limit."""
-    return math.floor((summary.delta or 0.0) * summary.n + ROUNDING)
 
 
 def _what_counts(summary: AuditSummary) -> str:
