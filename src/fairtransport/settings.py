@@ -827,8 +827,8 @@ PEOPLE: dict[str, Setting] = _table({
         section=BASICS,
         kind="path",
         flag_help="The model, which is asked about each person as they are and as someone else: a "
-        ".skops or .onnx file, an MLflow folder, a pickle with --allow-pickle, or the address of "
-        "an endpoint.",
+        ".skops or .onnx file, an MLflow folder, a pickle with --allow-pickle, the address of an "
+        "endpoint, or the query log of an earlier audit (.sqlite).",
         recorded="provenance.model",
     ),
     "y_pred": Setting(

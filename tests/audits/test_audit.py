@@ -277,7 +277,7 @@ def test_series_with_the_name_of_a_column_and_other_values_are_refused():
         ft.audit(people, 1 - people["good"], y_pred="said", sensitive_features=["group"])
     with pytest.raises(ft.InputError, match="`sensitive_features` " + rule.format("group")):
         ft.audit(people, "good", y_pred="said", sensitive_features=people["group"].str.upper())
-    with pytest.raises(ft.InputError, match="`sensitive_features` must not hold label"):
+    with pytest.raises(ft.InputError, match="`sensitive_features` and `y` must not name the same"):
         ft.audit(people, "good", y_pred="said", sensitive_features=people["good"])
 
 

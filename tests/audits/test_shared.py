@@ -289,8 +289,8 @@ def test_a_shared_document_is_as_the_schema_says_and_can_be_read(access):
 
     assert "<dt>Seed</dt><dd><bdi>left out</bdi></dd>" in page
     one_corner = len(document.budget_curve) == 1
-    assert ("A larger one changes nothing" in page) == one_corner
-    assert ("A larger one changes nothing" in text) == one_corner
+    assert ("A larger one would find nothing more" in page) == one_corner
+    assert ("A larger one would find nothing more" in text) == one_corner
 
 
 def test_how_many_are_left_in_a_group_is_not_told():

@@ -191,8 +191,8 @@ def result_delta(people):
 @pytest.mark.parametrize(
     ("change", "settings", "message"),
     [
-        ({}, {"clusters": "grade"}, "`features` must not hold label, counts, clusters"),
-        ({}, {"clusters": "good"}, "`clusters` must not hold label, .*, got 'good'"),
+        ({}, {"clusters": "grade"}, "`features` and .* must not name the same column"),
+        ({}, {"clusters": "good"}, "`clusters` and `y` must not name .*, got 'good' for both"),
         ({}, {"clusters": "house"}, "`clusters` must name columns of the data .*, got 'house'"),
         ({"household": 1}, {"clusters": "household"}, "two values or more, but .* has one"),
         ({"household": [None] * 2}, {"clusters": "household"}, "'household' lacks one in 2 rows"),
@@ -204,7 +204,7 @@ def result_delta(people):
         ({"weight": [np.nan]}, {"sample_weight": "weight"}, "1 rows of .* break this, as nan"),
         ({}, {"sample_weight": "household"}, "must name a column of numbers above 0, but"),
         ({}, {"sample_weight": ft.Weights("weight", 7)}, "got 7, but 'weight' has 8"),
-        ({}, {"clusters": "household", "sample_weight": "household"}, "must not hold|two columns"),
+        ({}, {"clusters": "household", "sample_weight": "household"}, "must not name the same"),
         ({}, {"clusters": "household", "counts": "weight"}, "`clusters` must not be given with"),
         ({}, {"sample_weight": "weight", "counts": "good"}, "`sample_weight` must not be given"),
         ({}, {"clusters": "household", "method": "efron"}, "`method` 'efron'"),

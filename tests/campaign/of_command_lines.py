@@ -113,15 +113,15 @@ LISTS = [
             "a comma": ("','", f"^`--features` {COMMAS}"),
             "twice the same": ("age,age", "^`--features` must be distinct"),
             "unknown": ("height", "^`--features` must name columns"),
-            "the label": ("good", "^`--features` must not hold label"),
+            "the label": ("good", "^`--features` and .* must not name the same column"),
         }),
         ("sensitive", TOLD.replace("--sensitive race", ""), {
             "nothing": ("''", f"^`--sensitive` {EMPTY}"),
             "a comma": ("','", f"^`--sensitive` {COMMAS}"),
             "twice the same": ("race,race", "^`--sensitive` must be distinct"),
             "unknown": ("height", "^`--sensitive` must name columns"),
-            "the label": ("good", "^`--sensitive` must not hold label"),
-            "the prediction": ("guess", "^`--sensitive` must not hold label"),
+            "the label": ("good", "^`--sensitive` and .* must not name the same column"),
+            "the prediction": ("guess", "^`--sensitive` and .* must not name the same column"),
             "a pattern": ("ra*", "^`--sensitive` must name columns"),
         }),
         ("bins.age", TOLD, {

@@ -21,7 +21,7 @@ DESIGN = pd.DataFrame({
 })  # fmt: skip
 FEATURES = ["race", "age", "day"]
 NO_COLUMN = "must be a column's name or an ft."
-NOT_FREE = "must not hold label, counts, clusters, weights or predictions"
+NOT_FREE = "must not name the same column"
 
 
 def designed(**changed):
@@ -59,9 +59,9 @@ CLUSTERS = kinds("audit clusters", {
     "a table without a column": ({"clusters": {"largest": 3}}, "must be a column's name, got None"),
     "a table with more": ({"clusters": {"column": "house", "x": 1}}, "^`clusters` must be one of"),
     "an unknown column": ({"clusters": "home"}, "^`clusters` must name columns of the data"),
-    "the label": ({"clusters": "good"}, f"^`clusters` {NOT_FREE}, got 'good'"),
-    "a sensitive feature": ({"clusters": "race"}, f"^`sensitive_features` {NOT_FREE}"),
-    "a feature": ({"clusters": "age"}, f"^`features` {NOT_FREE}, got 'age'"),
+    "the label": ({"clusters": "good"}, f"^`clusters` and `y` {NOT_FREE}, got 'good'"),
+    "a sensitive feature": ({"clusters": "race"}, f"^`sensitive_features` and `clusters` {NOT_FREE}"),
+    "a feature": ({"clusters": "age"}, f"^`features` and `clusters` {NOT_FREE}, got 'age'"),
     "a column with gaps": ({"clusters": "gap"}, "^`clusters` must name .* without missing", DataError),
     "one cluster": ({"clusters": "house", "house": [1] * 8}, "^`clusters` .* two values", DataError),
     "lists": ({"clusters": "house", "house": [[1]] * 8}, "must hold single values", DataError),
@@ -70,7 +70,7 @@ CLUSTERS = kinds("audit clusters", {
     "another method": ({"clusters": "house", "method": "efron"}, "^`clusters` must not be given with"),
     "with draws": ({"clusters": "house", "queries": ft.Queries(draws=2)}, "^`clusters` must not be"),
     "that are the weights": ({"clusters": "weight", "sample_weight": "weight"},
-                             "^`clusters` and `sample_weight` must be two columns"),
+                             "^`sample_weight` and `clusters` must not name the same column"),
     "a target that is none": ({"clusters": {"column": "house", "target": "rows"}},
                               "^`clusters.target` must be one of"),
     "smaller than they are": ({"clusters": Clusters("house", largest=1)},
@@ -96,7 +96,7 @@ WEIGHTS = kinds("audit sample_weight", {
     "an array": ({"sample_weight": np.ones(8)}, f"^`sample_weight` {NO_COLUMN}Weights"),
     "a table without a column": ({"sample_weight": {"largest": 3}}, "must be a column's name, got N"),
     "an unknown column": ({"sample_weight": "mass"}, "^`sample_weight` must name columns"),
-    "the label": ({"sample_weight": "good"}, f"^`sample_weight` {NOT_FREE}"),
+    "the label": ({"sample_weight": "good"}, f"^`sample_weight` and `y` {NOT_FREE}"),
     "zero": (weighted(0.0), "^`sample_weight` must be finite numbers above 0", DataError),
     "negative": (weighted(-1.0), "^`sample_weight` must be finite numbers above 0", DataError),
     "NaN": (weighted(np.nan), "^`sample_weight` must be finite numbers above 0", DataError),

@@ -67,7 +67,6 @@ VALUES = [
         "dates": lambda: pa.array(AGES.astype("M8[D]")),
         "times": lambda: pa.array(AGES.astype("M8[ns]")),
         "times of day": lambda: pa.array(AGES, pa.int32()).cast(pa.time32("s")),
-        "lengths of time": lambda: pa.array(AGES.astype("m8[s]")),
         "dictionaries of text": lambda: pa.array(AGES.astype(str)).dictionary_encode(),
         "large text": lambda: pa.array(AGES.astype(str), pa.large_string()),
         "text with quotes": lambda: pa.array([f"'{age}\"" for age in AGES]),
@@ -83,6 +82,8 @@ VALUES = [
         ("times with a zone", lambda: pa.array(
             pd.to_datetime(AGES, unit="D", utc=True).tz_convert("Asia/Tokyo")),
          "^the column 'age' holds times with a time zone"),
+        ("lengths of time", lambda: pa.array(AGES.astype("m8[s]")),
+         "^the column 'age' holds durations"),
         ("lists", lambda: pa.array([[1]] * 8), "^the column 'age' must hold single values"),
         ("structures", lambda: pa.array([{"a": 1}] * 8), "^the column 'age' must hold single"),
         ("mappings", lambda: pa.array([[("a", 1)]] * 8, pa.map_(pa.string(), pa.int64())),

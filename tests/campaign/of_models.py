@@ -167,6 +167,8 @@ SCORES = [
         ("nothing", lambda p: None, "must give"),
         ("one number", lambda p: 0.5, "must give"),
         ("three columns", lambda p: np.c_[p, 1 - p, 0 * p], "rows of 2 class scores"),
+        ("a frame with other names", lambda p: pd.DataFrame({"no": 1 - p, "yes": p}),
+         "must name the columns of its class scores as the classes"),
         ("columns that do not sum to 1", lambda p: np.c_[p, p], "class scores that sum to 1"),
         ("rows and columns exchanged", lambda p: np.c_[p, 1 - p].T, "rows of 2 class scores"),
         ("dates", lambda p: p.astype("M8[s]"), "must give numbers for this loss"),
@@ -185,7 +187,7 @@ SCORES = [
         "two columns": lambda p: np.c_[1 - p, p],
         "half precision": lambda p: np.c_[1 - p, p].astype(np.float16),
         "text of a number type": lambda p: p.astype(object),
-        "a frame": lambda p: pd.DataFrame({"no": 1 - p, "yes": p}),
+        "a frame": lambda p: pd.DataFrame({1: p, 0: 1 - p}),
         "a list of lists": lambda p: np.c_[1 - p, p].tolist(),
     }.items()
 ] + [
@@ -218,7 +220,7 @@ BOXES = [
         ("features", "none at all", (), "^the model box must have distinct column names", ModelError),
         ("features", "twice the same", ("race", "race"), "^the model .* must have distinct column names, got", ModelError),
         ("features", "a list of lists", [["race"]], "^the model .* must have distinct column names, got", ModelError),
-        ("features", "the label", ("race", "good"), "^`features` must not hold label", InputError),
+        ("features", "the label", ("race", "good"), "^`features` and .* must not name the same column", InputError),
         ("classes", "a number", 3, "^the model .* must have distinct classes", ModelError),
         ("classes", "text", "01", "^the model .* must have distinct classes", ModelError),
         ("classes", "none at all", [], "^the model .* must have distinct classes", ModelError),

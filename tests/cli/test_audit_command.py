@@ -244,7 +244,7 @@ def test_a_forgotten_delta_is_said_even_where_nothing_else_is(more, message, run
 
 def test_the_help_starts_with_a_complete_command(run):
     words = run("audit", "--help").words
-    example = "fairtransport audit cases.csv --model model.skops --label good \\ --sensitive"
+    example = "fairtransport audit cases.csv --model model.skops --label outcome \\ --sensitive"
 
     assert example in words
     assert words.index(example) < words.index("--prediction")

@@ -94,7 +94,10 @@ WRONG = {
     "one model": (("--model", "a=model.skops"), "`--model` must name at least two models, got 'a'"),
     "no name": (
         ("--model", "model.skops", "--model", "b=model.skops"),
-        "`--model` must be a name, = and a value, as in --model old=…, got 'model.skops'",
+        (
+            "`--model` must be a name for the model, = and its value, as in --model old=…, got "
+            "'model.skops'"
+        ),
     ),
     "twice": (
         ("--model", "a=model.skops", "--model", "a=other.skops"),

@@ -69,7 +69,7 @@ LINES = [
     ("audit cases.csv --label good --prediction guess", 2,
      "`--sensitive` must name at least one column, got none"),
     (f"audit cases.csv {TOLD} --features good", 2,
-     "`--features` must not hold label, counts, clusters, weights or predictions, got 'good'"),
+     "`--features` and `--label` must not name the same column, got 'good' for both"),
     ("audit cases.csv --label good --prediction guess --sensitive race --features age,gap", 1,
      GAP),
     ("audit cases.csv --label word --prediction guess --sensitive race --features age", 1,

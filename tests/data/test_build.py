@@ -188,7 +188,10 @@ def test_targets_that_cannot_be_used_are_refused(targets, error, message):
         ({"sensitive_features": pd.DataFrame(index=FRAME.index)}, "`sensitive_features` must name"),
         ({"sensitive_features": "age"}, r"`sensitive_features` must name columns .*, got 'age'"),
         ({"sensitive_features": ["race", "race"]}, "`sensitive_features` must be distinct column"),
-        ({"sensitive_features": "good"}, "`sensitive_features` must not hold label, .* 'good'"),
+        (
+            {"sensitive_features": "good"},
+            "`sensitive_features` and `y` must not name the same column, got 'good' for both",
+        ),
         ({"sensitive_features": None}, "`sensitive_features` must be column names or .* got None"),
         ({"sensitive_features": FRAME[["race"]].shift()}, "the name 'race' of a column of the"),
         (
@@ -196,7 +199,10 @@ def test_targets_that_cannot_be_used_are_refused(targets, error, message):
             r"`sensitive_features` must have one value per row, shape \(3,\), got \(2,\)",
         ),
         ({"features": ["height"]}, "`features` must name columns of the data .* got 'height'"),
-        ({"features": ["x", "good"]}, "`features` must not hold label, .* got 'good'"),
+        (
+            {"features": ["x", "good"]},
+            "`features` and `y` must not name the same column, got 'good' for both",
+        ),
         ({"features": 5}, "`features` must be distinct column names, got 5"),
         ({"features": ["x", "x"]}, "`features` must be distinct column names"),
         ({"features": []}, "`features` must name at least one column, got none"),

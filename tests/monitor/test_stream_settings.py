@@ -21,7 +21,7 @@ import fairtransport as ft
         ({"y": [1, 0]}, "`y` must be distinct column names in a monitor"),
         (
             {"features": ["good", "x"]},
-            "`features` must not hold label, counts, clusters, weights or predictions, got 'good'",
+            "`features` and `y` must not name the same column, got 'good' for both",
         ),
         ({"bins": {"z": [1]}}, "`bins` must name columns of the points, got 'z'"),
         ({"loss": "absolute"}, "`loss_range` must be given"),

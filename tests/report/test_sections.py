@@ -88,13 +88,13 @@ def test_errors_are_percentages_and_other_losses_numbers():
 def test_for_which_delta_the_verdict_would_differ():
     assert depends.delta_sentences(sample()) == (
         "For every δ below 0.0508: δ-fairness rejected.",
-        "For every δ from 0.0711 on: certified.",
+        "For every δ from 0.0711 on: within the limit (certified).",
         "For δ from 0.0508 on and below 0.0711: not settled.",
         depends.CHOSEN_LATE,
     )
     assert depends.delta_sentences(sample(lower_bound=0.0, upper_bound=None)) == (
         "For no δ: δ-fairness rejected; the lower bound is not above 0.",
-        "For no δ: certified; there is no upper bound.",
+        "For no δ: within the limit (certified); there is no upper bound.",
         "For δ from 0.0000 on: not settled.",
         depends.CHOSEN_LATE,
     )
@@ -136,7 +136,7 @@ def test_a_rounded_bound_still_holds():
     assert "at most 0.03641, no more than δ = 0.03650" in finding.verdict_sentence(certified)
     assert depends.delta_sentences(sample(lower_bound=0.05089, upper_bound=0.07101)) == (
         "For every δ below 0.0508: δ-fairness rejected.",
-        "For every δ from 0.0711 on: certified.",
+        "For every δ from 0.0711 on: within the limit (certified).",
         "For δ from 0.0508 on and below 0.0711: not settled.",
         depends.CHOSEN_LATE,
     )

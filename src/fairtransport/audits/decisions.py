@@ -63,8 +63,8 @@ class AuditDecisions(Decisions):
     >>> print(decisions)
     100 of 400 people (25 %; 95 %: 20.8–29.6 %) would get another decision if only their recorded
     sex were different.
-    50 are worse off: they get “0”, and would get “1” as someone else (50 of 200 f)
-    50 are better off: they get “1”, and would get “0” as someone else (50 of 200 m)
+    50 are worse off: they get “0”, and would get “1” as someone else (f: 50 of 200)
+    50 are better off: they get “1”, and would get “0” as someone else (m: 50 of 200)
     For 50 of the 50 who are worse off the true label is “1” (50 f).
     >>> decisions.table()
       sex  people  changed  worse_off  better_off

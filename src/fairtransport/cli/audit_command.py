@@ -69,7 +69,7 @@ def audit(
     ----------
     fail_on
         Which results fail, with exit code 3, 4 or 5. "rejected": over the limit, or the audit
-        cannot tell. "not-certified": everything but within the limit. "never": none. Default:
+        cannot tell. "not-certified": every result except within the limit. "never": none. Default:
         rejected.
     verbose
         Also print the statistic, its bounds and who is swapped with whom.

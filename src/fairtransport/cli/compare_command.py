@@ -80,7 +80,10 @@ def _by_name(flag: str, pairs: tuple[str, ...]) -> dict[str, str]:
     for pair in pairs:
         name, sign, value = pair.partition("=")
         if not sign or not name or not value:
-            msg = f"{param(flag)} must be a name, = and a value, as in {flag} old=…, got {pair!r}"
+            msg = (
+                f"{param(flag)} must be a name for the model, = and its value, as in {flag} old=…, "
+                f"got {pair!r}"
+            )
             raise InputError(msg)
         if name in values:
             msg = f"{param(flag)} must have different names, got {name!r} twice"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
@@ -342,9 +342,9 @@ def find_roles(
                 f"{param('counts')} must not be the column of labels or predictions, got {counts!r}"
             )
             raise InputError(msg)
-    reserved = {label_name, counts_name, *prediction_names}
+    reserved = reserve_columns(label_name, prediction_names, predictions[0])
+    reserved |= {} if counts_name is None else {counts_name: "counts"}
     design_names = _resolve_design(design, own, reserved)
-    reserved |= set(design_names)
     source, sensitive_names = _resolve_sensitive(source, sensitive, reserved)
     if features is None:
         feature_names = [name for name in own if name not in reserved]
@@ -371,20 +371,15 @@ def find_roles(
 
 def _resolve_design(
     design: Sequence[Clusters | Weights | None], columns: Sequence[str],
-    reserved: Container[object],
+    reserved: dict[str, str],
 ) -> list[str]:  # fmt: skip
-    """Return the columns of clusters and weights."""
+    """Return the columns of clusters and weights, which are reserved from now on."""
     names: list[str] = []
     for parameter, one in zip(("clusters", "sample_weight"), design, strict=False):
         if one is not None:
             names += _check_columns(parameter, [one.column], columns)
             check_no_overlap(parameter, names[-1:], reserved)
-    if len(set(names)) < len(names):
-        msg = (
-            f"{param('clusters')} and {param('sample_weight')} must be two columns, got "
-            f"{names[0]!r} for both"
-        )
-        raise InputError(msg)
+            reserved[names[-1]] = parameter
     return names
 
 
@@ -462,7 +457,7 @@ def _score_columns(value: object) -> Iterable[object]:
 
 
 def _resolve_sensitive(
-    source: Source, value: object, reserved: Container[object]
+    source: Source, value: object, reserved: Mapping[str, str]
 ) -> tuple[Source, list[str]]:
     """Return the sensitive columns; those of an aligned frame are attached to the source."""
     if isinstance(value, str) or (
@@ -476,7 +471,7 @@ def _resolve_sensitive(
 
 
 def _attach_sensitive(
-    source: Source, value: object, reserved: Container[object]
+    source: Source, value: object, reserved: Mapping[str, str]
 ) -> tuple[Source, list[str]]:
     """Attach the columns of a frame of sensitive features."""
     import narwhals as nw
@@ -525,13 +520,20 @@ def _check_columns(parameter: str, names: Iterable[object], columns: Sequence[st
     return column_names
 
 
-def check_no_overlap(parameter: str, names: Sequence[str], reserved: Container[object]) -> None:
-    """Check that no column has another role: the model would otherwise see the answer."""
+def reserve_columns(
+    label: str | None, predictions: Iterable[str], parameter: str
+) -> dict[str, str]:
+    """Return the columns that a model must not see, and the parameter that each belongs to."""
+    return dict.fromkeys(predictions, parameter) | ({} if label is None else {label: "y"})
+
+
+def check_no_overlap(parameter: str, names: Sequence[str], reserved: Mapping[str, str]) -> None:
+    """Check that no column is that of another parameter: the model would see the answer."""
     for name in names:
         if name in reserved:
             msg = (
-                f"{param(parameter)} must not hold label, counts, clusters, weights or "
-                f"predictions, but {name!r} is given as one of these too"
+                f"{param(parameter)} and {param(reserved[name])} must not name the same column, "
+                f"got {name!r} for both"
             )
             raise InputError(msg)
 

@@ -21,7 +21,7 @@ from fairtransport.access.answers import (
     tells_labels,
 )
 from fairtransport.access.oracle import AnswerBook, Oracle, Question, input_frame, same_answer
-from fairtransport.data.build import Roles, check_no_overlap
+from fairtransport.data.build import Roles, check_no_overlap, reserve_columns
 from fairtransport.data.columns import (
     Value,
     bin_values,
@@ -78,7 +78,9 @@ class Points:
         self.names: tuple[str, ...] = ()
         self.oracle = StreamOracle(settings)
         self.library = "pandas"
-        self._reserved = {name for name in (settings.y, *settings.predictions) if name is not None}
+        self._reserved = reserve_columns(
+            settings.y, settings.predictions, settings.access.parameter
+        )
         self._categories: dict[str, tuple[Value, ...] | None] = {}
         self._kinds: dict[str, str] = {}
         if settings.features is not None:

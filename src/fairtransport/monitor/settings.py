@@ -17,7 +17,7 @@ from fairtransport.access.answers import (
 from fairtransport.access.black_box import Access, choose_access
 from fairtransport.access.oracle import check_no_controls, check_not_random
 from fairtransport.access.query_log import with_log
-from fairtransport.data.build import check_no_overlap
+from fairtransport.data.build import check_no_overlap, reserve_columns
 from fairtransport.data.columns import (
     Bins,
     bin_names,
@@ -131,7 +131,9 @@ def check_settings(
         raise InputError(msg)
     label = None if y is None else _check_names("y", y)[0]
     predictions = _check_predictions(access, loss, label)
-    check_no_overlap("sensitive_features", sensitive, {label, *predictions})
+    check_no_overlap(
+        "sensitive_features", sensitive, reserve_columns(label, predictions, access.parameter)
+    )
     features = access.features
     if audit.features is not None:
         features = _check_names("features", audit.features)

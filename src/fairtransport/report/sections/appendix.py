@@ -115,7 +115,7 @@ GLOSSARY = {
     ),
     "Interval": (
         "The two-sided confidence interval at level 1 − α, with α/2 on each side; it is a "
-        "little wider than the two bounds."
+        "little wider than the two bounds, or as wide."
     ),
     "Rates, R": (
         "With predictions alone, where answers differ inside a profile: by how much the mean loss "

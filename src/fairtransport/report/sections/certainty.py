@@ -173,9 +173,9 @@ def delta_sentences(summary: AuditSummary) -> tuple[str, ...]:
     elif lower is not None:
         sentences.append("For no δ: δ-fairness rejected; the lower bound is not above 0.")
     if upper is None:
-        sentences.append("For no δ: certified; there is no upper bound.")
+        sentences.append("For no δ: within the limit (certified); there is no upper bound.")
     else:
-        sentences.append(f"For every δ from {bound(upper, UP)} on: certified.")
+        sentences.append(f"For every δ from {bound(upper, UP)} on: within the limit (certified).")
     if not exceeds:
         to = "For every δ" if upper is None else f"For every δ below {bound(upper, UP)}"
         sentences.append(f"{to}: not settled.")
@@ -216,7 +216,7 @@ def feature_sentences(summary: AuditSummary) -> tuple[str, ...]:
         sentences.append(f"If {which}: {near}{size} instead of {near}{whole}.")
     parts = sum(role.statistic for role in summary.without_feature)
     if len(names) == 2 and parts < summary.statistic - ROUNDING:  # noqa: PLR2004
-        sentences.append("The rest needs both to change at once.")
+        sentences.append("For all others both need to change at once.")
     return tuple(sentences)
 
 

@@ -383,8 +383,8 @@ def alternatives_sentence(decisions: Decisions) -> str | None:
         return f"Everyone was compared with {count:,} versions of themselves."
     return (
         f"Everyone was compared with {count:,} versions of themselves: "
-        f"{percent(decisions.changed.share)} get another decision as at least one of them, "
-        f"{percent(share)} as one picked at random."
+        f"{percent(decisions.changed.share)} would get another decision as at least one of them, "
+        f"{percent(share)} as one of them picked at random."
     )
 
 
@@ -658,7 +658,10 @@ def limit_note(summary: AuditSummary) -> str | None:
     if not wrong:
         return f"{note}, better off or worse off."
     label = label_text(decisions.favourable[-1])
-    return f"{note}. The {people(wrong)} above whose true label is “{label}” are not among them."
+    return (
+        f"{note}. The {people(wrong)} above whose true label is “{label}” are decided wrongly now, "
+        "and are not counted here."
+    )
 
 
 def verdict_note(summary: AuditSummary) -> str | None:

@@ -164,10 +164,10 @@ def levels_sentence(summary: AuditSummary) -> str:
 def _reference_note(summary: AuditSummary) -> str:
     """Return which reference groups were set, where they are not the largest; else ""."""
     chosen = []
-    for table in (table for one in summary.group_metrics for table in one.rates):
+    for metrics, table in ((one, table) for one in summary.group_metrics for table in one.rates):
         largest = max((one.people or 0.0 for one in table.groups), default=0.0)
         chosen += [
-            group_label(one.group)
+            f"{group_label(one.group)} for {_join(metrics.features)}"
             for one in table.groups
             if one.group == table.reference and (one.people or 0.0) < largest
         ]

@@ -66,17 +66,17 @@ NO_SIZE = "There is a difference, but we could not show how large it is"
 NO_ACQUITTAL = "This does not mean there is none."
 NO_REASON = "This does not say why: something that is not in the file may explain it."
 SPREAD = (
-    "That is less than the {gap} above, as it is a share of all people, those of the worst-treated "
-    "group included, for whom nothing changes."
+    "That is less than the {gap} above, as it is a share of all people, those of the group with "
+    "the highest rate included, for whom nothing changes."
 )
 AMONG = "among people alike"
 MAY_DIFFER = (
-    "Which group is treated worst may differ between kinds of people. The rates by group are those "
-    "of this file, without intervals."
+    "Which group that is may differ between kinds of people. The rates by group are those of this "
+    "file, without intervals."
 )
 CANCELS = (
-    "That is more than the {gap} above: which group is treated worst may differ between kinds of "
-    "people, so that differences cancel in the rates by group, which are those of this file."
+    "That is more than the {gap} above: which group has the highest rate may differ between kinds "
+    "of people, so that differences cancel in the rates by group, which are those of this file."
 )
 
 
