@@ -280,6 +280,38 @@ def _stops_table(rows: list[Row]) -> str:
     ))  # fmt: skip
 
 
+# ------------------------------------------------------------------ designs.json
+
+SETS_OF_BOUNDS = ("", "robust ", "oracle ")
+
+
+def designs(rows: list[Row]) -> str:
+    """Return errors, mean bounds and power of audits of clusters and weights."""
+    titles = (
+        "world", "samples", "ψ", "by rows: L > ψ", "L > ψ / U < ψ", "robust: L > ψ / U < ψ",
+        "mean L / U", "robust", "oracle", "rejects ψ/2", "robust", "oracle",
+    )  # fmt: skip
+    return format_table(titles, (
+        (
+            row["world"], f"{row['samples']}", format_value(row["psi"]),
+            format_share(row["by rows"]), _format_misses(row), _format_misses(row, "robust "),
+            *(_format_bounds(row, name) for name in SETS_OF_BOUNDS),
+            *(format_share(row[f"{name}found"]) for name in SETS_OF_BOUNDS),
+        )
+        for row in rows
+    ))  # fmt: skip
+
+
+def _format_misses(row: Row, name: str = "") -> str:
+    """Return how often the lower and the upper bound are wrong."""
+    return " / ".join(format_share(row[f"{name}{side} misses"]) for side in ("lower", "upper"))
+
+
+def _format_bounds(row: Row, name: str) -> str:
+    """Return the mean lower and upper bound."""
+    return " / ".join(format_value(row[f"{name}{side}"]) for side in ("lower", "upper"))
+
+
 # ------------------------------------------------------------------ rates.json, rate_audits.json
 
 COMPAS_TITLES = (
@@ -604,6 +636,7 @@ TABLES: dict[str, tuple[str | None, Callable[[Any], str]]] = {
     "families": ("families.json", families),
     "differences-coverage": ("differences.json", differences_coverage),
     "differences-power": ("differences.json", differences_power),
+    "designs": ("designs.json", designs),
     "questions-draws": ("questions.json", questions_draws),
     "questions-stops": ("questions.json", questions_stops),
     "questions-many": ("questions.json", questions_many),

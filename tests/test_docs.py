@@ -176,3 +176,19 @@ def test_the_bounds_of_differences_keep_their_level():
             assert row["paired_over_apart"] <= 0.6
     for row in found["power"]:
         assert row["truth"] > 0 or max(row["paired"], row["apart"]) <= 0.08
+
+
+def most_errors(samples, level=0.05):
+    """The share of errors that is no surprise at a level: three binomial errors above it."""
+    return level + 3 * (level * (1 - level) / samples) ** 0.5
+
+
+@pytest.mark.parametrize("name", ["designs"])
+def test_the_bounds_of_designs_and_controls_keep_their_level(name):
+    rows = json.loads((ROOT / "docs" / f"{name}.json").read_text("utf-8"))
+    assert rows
+    for row in rows:
+        assert row["samples"] >= 500
+        errors = [row["lower misses"], row["upper misses"]]
+        errors += [row["rejected"]] if row.get("difference") == 0 else []
+        assert max(errors) <= most_errors(row["samples"]), row["world"]
