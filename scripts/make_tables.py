@@ -280,7 +280,7 @@ def _stops_table(rows: list[Row]) -> str:
     ))  # fmt: skip
 
 
-# ------------------------------------------------------------------ designs.json
+# ------------------------------------------------------------------ designs.json, controls.json
 
 SETS_OF_BOUNDS = ("", "robust ", "oracle ")
 
@@ -297,6 +297,24 @@ def designs(rows: list[Row]) -> str:
             format_share(row["by rows"]), _format_misses(row), _format_misses(row, "robust "),
             *(_format_bounds(row, name) for name in SETS_OF_BOUNDS),
             *(format_share(row[f"{name}found"]) for name in SETS_OF_BOUNDS),
+        )
+        for row in rows
+    ))  # fmt: skip
+
+
+def controls(rows: list[Row]) -> str:
+    """Return errors and mean bounds of audits with controls."""
+    titles = (
+        "world", "samples", "Δ", "rejected without controls", "rejected", "L > Δ / U < Δ",
+        "normal: L > Δ / U < Δ", "mean L / U", "normal", "oracle", "permutation p ≤ .05",
+    )  # fmt: skip
+    return format_table(titles, (
+        (
+            row["world"], f"{row['samples']}", format_value(row["difference"]),
+            format_share(row["rejected without controls"]), format_share(row["rejected"]),
+            _format_misses(row), _format_misses(row, "normal "),
+            *(_format_bounds(row, name) for name in ("", "normal ", "oracle ")),
+            format_share(row["permutation"]),
         )
         for row in rows
     ))  # fmt: skip
@@ -637,6 +655,7 @@ TABLES: dict[str, tuple[str | None, Callable[[Any], str]]] = {
     "differences-coverage": ("differences.json", differences_coverage),
     "differences-power": ("differences.json", differences_power),
     "designs": ("designs.json", designs),
+    "controls": ("controls.json", controls),
     "questions-draws": ("questions.json", questions_draws),
     "questions-stops": ("questions.json", questions_stops),
     "questions-many": ("questions.json", questions_many),

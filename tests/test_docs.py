@@ -183,7 +183,7 @@ def most_errors(samples, level=0.05):
     return level + 3 * (level * (1 - level) / samples) ** 0.5
 
 
-@pytest.mark.parametrize("name", ["designs"])
+@pytest.mark.parametrize("name", ["designs", "controls"])
 def test_the_bounds_of_designs_and_controls_keep_their_level(name):
     rows = json.loads((ROOT / "docs" / f"{name}.json").read_text("utf-8"))
     assert rows
