@@ -606,21 +606,21 @@ def speed_counting(parts: Row) -> str:
     ))  # fmt: skip
 
 
-# ------------------------------------------------------------------ counterparts
+# ------------------------------------------------------------------ counterparts.json, …
 
 
 def counterparts(data: Row) -> str:
     """Return how often audits with counterparts rejected, world by world."""
     titles = (
         "world", "n", "true flips", "mean ψ", "gate open", "rejected at δ = 0", "0.01", "0.02",
-        "0.05", "bound above the truth",
+        "0.05", "bound above the truth", "earlier: true flips; rejected at 0.01 / 0.02 / 0.05",
     )  # fmt: skip
     rows = (
         (
             one["world"] + (" (innocent)" if one["innocent"] else ""), str(one["n"]),
             format_value(one["true_flips"]), format_value(one["mean_statistic"]),
             format_share(one["gate_open"]), *map(format_share, one["rejected"].values()),
-            format_share(one["above_truth"]),
+            format_share(one["above_truth"]), _format_earlier(*one["earlier"]),
         )
         for one in data["worlds"]
     )  # fmt: skip
@@ -630,6 +630,33 @@ def counterparts(data: Row) -> str:
         "without dependence (nominal 2.5 %)."
     )  # fmt: skip
     return format_table(titles, rows) + note
+
+
+def _format_earlier(truth: float | None = None, *rejected: float) -> str:
+    """Return what an earlier implementation found."""
+    if truth is None:
+        return "–"
+    return f"{truth:.3f}; {' / '.join(f'{100 * share:.0f}' for share in rejected)} %"
+
+
+def counterparts_adult(data: Row) -> str:
+    """Return the audits of a blind model on Adult, with and without legitimate columns."""
+    titles = (
+        "legitimate", "columns that move", "ψ", "at least", "decisions that change",
+        "female husbands", "male wives", "unmarried spouses", "told by a classifier", "CPU s",
+    )  # fmt: skip
+    shares = ("female_husbands", "male_wives", "unmarried_spouses")
+    return format_table(titles, (
+        (
+            ", ".join(one["legitimate"]) or "none", ", ".join(one["moving"]),
+            format_value(one["statistic"]), format_value(one["lower_bound"]),
+            f"{one['changed']:,} ({100 * one['changed'] / one['n']:.1f} %)",
+            *(f"{100 * one[share]:.2f} %" for share in shares),
+            ", ".join("{:.3f} ({:.3f}–{:.3f})".format(*told) for told in one["told"]) or "–",
+            f"{one['cpu_seconds']:.0f}",
+        )
+        for one in data["audits"]
+    ))  # fmt: skip
 
 
 # ------------------------------------------------------------------ the registry
@@ -676,6 +703,7 @@ TABLES: dict[str, tuple[str | None, Callable[[Any], str]]] = {
     "speed-verdicts": ("speed.json", speed_verdicts),
     "speed-counting": ("speed.json", speed_counting),
     "counterparts": ("counterparts.json", counterparts),
+    "counterparts-adult": ("adult_counterparts.json", counterparts_adult),
 }
 """By name of a table: the file in docs, None for the code, and the function that makes it."""
 
