@@ -280,6 +280,56 @@ def _stops_table(rows: list[Row]) -> str:
     ))  # fmt: skip
 
 
+# ------------------------------------------------------------------ designs.json, controls.json
+
+SETS_OF_BOUNDS = ("", "robust ", "oracle ")
+
+
+def designs(rows: list[Row]) -> str:
+    """Return errors, mean bounds and power of audits of clusters and weights."""
+    titles = (
+        "world", "samples", "ψ", "by rows: L > ψ", "L > ψ / U < ψ", "robust: L > ψ / U < ψ",
+        "mean L / U", "robust", "oracle", "rejects ψ/2", "robust", "oracle",
+    )  # fmt: skip
+    return format_table(titles, (
+        (
+            row["world"], f"{row['samples']}", format_value(row["psi"]),
+            format_share(row["by rows"]), _format_misses(row), _format_misses(row, "robust "),
+            *(_format_bounds(row, name) for name in SETS_OF_BOUNDS),
+            *(format_share(row[f"{name}found"]) for name in SETS_OF_BOUNDS),
+        )
+        for row in rows
+    ))  # fmt: skip
+
+
+def controls(rows: list[Row]) -> str:
+    """Return errors and mean bounds of audits with controls."""
+    titles = (
+        "world", "samples", "Δ", "rejected without controls", "rejected", "L > Δ / U < Δ",
+        "normal: L > Δ / U < Δ", "mean L / U", "normal", "oracle", "permutation p ≤ .05",
+    )  # fmt: skip
+    return format_table(titles, (
+        (
+            row["world"], f"{row['samples']}", format_value(row["difference"]),
+            format_share(row["rejected without controls"]), format_share(row["rejected"]),
+            _format_misses(row), _format_misses(row, "normal "),
+            *(_format_bounds(row, name) for name in ("", "normal ", "oracle ")),
+            format_share(row["permutation"]),
+        )
+        for row in rows
+    ))  # fmt: skip
+
+
+def _format_misses(row: Row, name: str = "") -> str:
+    """Return how often the lower and the upper bound are wrong."""
+    return " / ".join(format_share(row[f"{name}{side} misses"]) for side in ("lower", "upper"))
+
+
+def _format_bounds(row: Row, name: str) -> str:
+    """Return the mean lower and upper bound."""
+    return " / ".join(format_value(row[f"{name}{side}"]) for side in ("lower", "upper"))
+
+
 # ------------------------------------------------------------------ rates.json, rate_audits.json
 
 COMPAS_TITLES = (
@@ -563,21 +613,21 @@ def speed_counting(parts: Row) -> str:
     ))  # fmt: skip
 
 
-# ------------------------------------------------------------------ counterparts
+# ------------------------------------------------------------------ counterparts.json, …
 
 
 def counterparts(data: Row) -> str:
     """Return how often audits with counterparts rejected, world by world."""
     titles = (
         "world", "n", "true flips", "mean ψ", "gate open", "rejected at δ = 0", "0.01", "0.02",
-        "0.05", "bound above the truth",
+        "0.05", "bound above the truth", "earlier: true flips; rejected at 0.01 / 0.02 / 0.05",
     )  # fmt: skip
     rows = (
         (
             one["world"] + (" (innocent)" if one["innocent"] else ""), str(one["n"]),
             format_value(one["true_flips"]), format_value(one["mean_statistic"]),
             format_share(one["gate_open"]), *map(format_share, one["rejected"].values()),
-            format_share(one["above_truth"]),
+            format_share(one["above_truth"]), _format_earlier(*one["earlier"]),
         )
         for one in data["worlds"]
     )  # fmt: skip
@@ -587,6 +637,33 @@ def counterparts(data: Row) -> str:
         "without dependence (nominal 2.5 %)."
     )  # fmt: skip
     return format_table(titles, rows) + note
+
+
+def _format_earlier(truth: float | None = None, *rejected: float) -> str:
+    """Return what an earlier implementation found."""
+    if truth is None:
+        return "–"
+    return f"{truth:.3f}; {' / '.join(f'{100 * share:.0f}' for share in rejected)} %"
+
+
+def counterparts_adult(data: Row) -> str:
+    """Return the audits of a blind model on Adult, with and without legitimate columns."""
+    titles = (
+        "legitimate", "columns that move", "ψ", "at least", "decisions that change",
+        "female husbands", "male wives", "unmarried spouses", "told by a classifier", "CPU s",
+    )  # fmt: skip
+    shares = ("female_husbands", "male_wives", "unmarried_spouses")
+    return format_table(titles, (
+        (
+            ", ".join(one["legitimate"]) or "none", ", ".join(one["moving"]),
+            format_value(one["statistic"]), format_value(one["lower_bound"]),
+            f"{one['changed']:,} ({100 * one['changed'] / one['n']:.1f} %)",
+            *(f"{100 * one[share]:.2f} %" for share in shares),
+            ", ".join("{:.3f} ({:.3f}–{:.3f})".format(*told) for told in one["told"]) or "–",
+            f"{one['cpu_seconds']:.0f}",
+        )
+        for one in data["audits"]
+    ))  # fmt: skip
 
 
 # ------------------------------------------------------------------ the registry
@@ -611,6 +688,8 @@ TABLES: dict[str, tuple[str | None, Callable[[Any], str]]] = {
     "families": ("families.json", families),
     "differences-coverage": ("differences.json", differences_coverage),
     "differences-power": ("differences.json", differences_power),
+    "designs": ("designs.json", designs),
+    "controls": ("controls.json", controls),
     "questions-draws": ("questions.json", questions_draws),
     "questions-stops": ("questions.json", questions_stops),
     "questions-many": ("questions.json", questions_many),
@@ -631,6 +710,7 @@ TABLES: dict[str, tuple[str | None, Callable[[Any], str]]] = {
     "speed-verdicts": ("speed.json", speed_verdicts),
     "speed-counting": ("speed.json", speed_counting),
     "counterparts": ("counterparts.json", counterparts),
+    "counterparts-adult": ("adult_counterparts.json", counterparts_adult),
 }
 """By name of a table: the file in docs, None for the code, and the function that makes it."""
 

@@ -176,3 +176,40 @@ def test_the_bounds_of_differences_keep_their_level():
             assert row["paired_over_apart"] <= 0.6
     for row in found["power"]:
         assert row["truth"] > 0 or max(row["paired"], row["apart"]) <= 0.08
+
+
+def most_errors(samples, level=0.05):
+    """The share of errors that is no surprise at a level: three binomial errors above it."""
+    return level + 3 * (level * (1 - level) / samples) ** 0.5
+
+
+@pytest.mark.parametrize("name", ["designs", "controls"])
+def test_the_bounds_of_designs_and_controls_keep_their_level(name):
+    rows = json.loads((ROOT / "docs" / f"{name}.json").read_text("utf-8"))
+    assert rows
+    for row in rows:
+        assert row["samples"] >= 500
+        errors = [row["lower misses"], row["upper misses"]]
+        errors += [row["rejected"]] if row.get("difference") == 0 else []
+        assert max(errors) <= most_errors(row["samples"]), row["world"]
+
+
+def test_counterparts_accuse_no_innocent_model():
+    figures = json.loads((ROOT / "docs" / "counterparts.json").read_text("utf-8"))
+    level = figures["gate_level"]
+    assert level["opened"] <= most_errors(level["samples"], 0.025)
+    for row in figures["worlds"]:
+        assert row["samples"] >= 200
+        assert row["above_truth"] <= most_errors(row["samples"]), row["world"]
+        if row["innocent"]:
+            assert row["rejected"]["0"] <= most_errors(row["samples"], 0.025), row["world"]
+        if row["earlier"]:  # the same world
+            assert row["true_flips"] == pytest.approx(row["earlier"][0], abs=0.003), row["world"]
+
+
+def test_counterparts_of_real_people_are_possible():
+    figures = json.loads((ROOT / "docs" / "adult_counterparts.json").read_text("utf-8"))
+    assert figures["coins"].count("not-applicable") >= len(figures["coins"]) - 1 == 9
+    for row in figures["audits"]:
+        impossible = "female_husbands", "male_wives", "unmarried_spouses"
+        assert max(row[name] for name in impossible) < 0.01

@@ -1,13 +1,14 @@
-"""Errors of audits with controls: ``python -m tests.validity.controls 500``.
+"""Errors of audits with controls: ``python -m tests.validity.controls``.
 
 A person's answer flips with a chance of its own at any edit. Each person has 4 sensitive and 2
 control edits; the difference Δ of the mean shifts is known. Δ = 0 without an effect, and then
-"rejected" is wrong.
+"rejected" is wrong. The figures go to docs/controls.json.
 """
 
 from __future__ import annotations
 
-import sys
+import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,9 @@ from scipy.stats import beta, norm
 
 import fairtransport as ft
 
-ALPHA, DELTA, PEOPLE = 0.05, 0.05, 300
+DOCS = Path(__file__).parents[2] / "docs"
+ALPHA, DELTA, PEOPLE, RUNS = 0.05, 0.05, 300, 500
+QUANTILE = norm.ppf(1 - ALPHA)
 GROUPS, CONTROLS = 5, ("weekday", "colour")
 CHANCES = beta(0.5, 2.0)
 """The law of people's chances of a flip."""
@@ -67,40 +70,37 @@ def normal_bounds(result):
     """Return the normal bounds of Δ, for their width."""
     means = [result.shifts.means(result.points, control=kind) for kind in (False, True)]
     d = (means[0] - means[1])[result.space.observed]
-    error = norm.ppf(1 - ALPHA) * d.std(ddof=1) / np.sqrt(len(d))
+    error = QUANTILE * d.std(ddof=1) / np.sqrt(len(d))
     return d.mean() - error, d.mean() + error
 
 
-def simulate(name, runs):
-    """Return shares of errors, and mean bounds beside normal ones."""
+def measure(name, runs=RUNS):
+    """Return shares of errors, and mean bounds beside normal ones.
+
+    The oracle is a normal bound that knows the standard deviation of the difference.
+    """
     truth, rows = true_difference(name), []
     for run in range(runs):
         result = run_world(name, run)
         found, (low, high) = result.controls, normal_bounds(result)
         rows.append((
-            result.verdict == "rejected", found.lower_bound > truth, found.upper_bound < truth,
-            found.lower_bound, found.upper_bound, low > truth, high < truth, low, high,
-            found.permutation_pvalue <= ALPHA, result.law.rejects(DELTA, ALPHA),
+            result.law.rejects(DELTA, ALPHA), result.verdict == "rejected", found.lower_bound,
+            found.upper_bound, low, high, found.difference, found.permutation_pvalue <= ALPHA,
         ))  # fmt: skip
-    return np.mean(rows, axis=0)
-
-
-def main(runs):
-    """Print the table of the docs."""
-    sys.stdout.write(
-        f"| world, {runs} samples | Δ | rejected without controls | rejected | L > Δ | U < Δ "
-        "| mean L | mean U | normal L > Δ | normal U < Δ | normal L | normal U "
-        "| permutation p ≤ .05 |\n"
-    )
-    for name in WORLDS:
-        one = simulate(name, runs)
-        sys.stdout.write(
-            f"| {name} | {true_difference(name):.3f} | {one[10]:.3f} | {one[0]:.3f} | {one[1]:.3f} "
-            f"| {one[2]:.3f} | {one[3]:.3f} | {one[4]:.3f} | {one[5]:.3f} | {one[6]:.3f} "
-            f"| {one[7]:.3f} | {one[8]:.3f} | {one[9]:.3f} |\n"
-        )
-        sys.stdout.flush()
+    alone, rejected, lower, upper, low, high, difference, permutation = np.transpose(rows)
+    margin = QUANTILE * difference.std(ddof=1)
+    figures = {
+        "difference": truth, "rejected without controls": alone, "rejected": rejected,
+        "lower misses": lower > truth, "upper misses": upper < truth,
+        "normal lower misses": low > truth, "normal upper misses": high < truth,
+        "lower": lower, "upper": upper, "normal lower": low, "normal upper": high,
+        "oracle lower": difference - margin, "oracle upper": difference + margin,
+        "permutation": permutation,
+    }  # fmt: skip
+    means = {key: round(float(np.mean(values)), 6) for key, values in figures.items()}
+    return {"world": name, "samples": runs, **means}
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 500)
+    text = json.dumps([measure(name) for name in WORLDS], indent=1) + "\n"
+    (DOCS / "controls.json").write_text(text, "utf-8")

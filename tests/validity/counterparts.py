@@ -1,6 +1,7 @@
 """Audits with counterparts in worlds whose true counterfactual is known, through `audit`.
 
-``python -m tests.validity.counterparts docs/counterparts.json`` writes the figures of the docs.
+``python -m tests.validity.counterparts docs/counterparts.json`` writes the figures of the docs;
+names of worlds after the path renew these alone.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from scipy.stats import poisson
 
 import fairtransport as ft
 from fairtransport.similarity.gate import prepare_scores, run_gate
@@ -25,13 +27,28 @@ SAMPLES = 200
 TRUTH_PEOPLE = 400_000
 LEVELS = np.array(list("abcdefghijkl"))
 
+
+def score(people: pd.DataFrame) -> pd.Series:
+    """Return what the true label depends on, but for noise."""
+    return people["x0"] + 0.5 * people["x1"]
+
+
+def half_sum(people: pd.DataFrame) -> pd.Series:
+    """Return half the sum of the first eight columns."""
+    return people[[f"x{at}" for at in range(8)]].sum(axis=1) / 2
+
+
 Draw = tuple[np.ndarray, pd.DataFrame, pd.DataFrame]
 """Groups, columns, and the columns that the same people would have in the other group."""
 
 
 @dataclass(frozen=True)
 class World:
-    """People, what they would be in the other group, and a model that does not see the group."""
+    """People, what they would be in the other group, and a model that does not see the group.
+
+    ``earlier`` has the true flips that an earlier implementation of the same method was measured
+    with, and its rejections at δ = .01, .02 and .05.
+    """
 
     name: str
     n: int
@@ -40,16 +57,13 @@ class World:
     legitimate: Sequence[str] = ()
     given: Mapping[str, Sequence[str]] = field(default_factory=dict)
     innocent: bool = False
+    merit: Callable[[pd.DataFrame], pd.Series] = score
+    earlier: tuple[float, ...] = ()
 
 
 def normals(rng: np.random.Generator, n: int, count: int = 4) -> pd.DataFrame:
     """Return independent columns x0, x1 and so on."""
     return pd.DataFrame({f"x{at}": rng.normal(size=n) for at in range(count)})
-
-
-def score(people: pd.DataFrame) -> pd.Series:
-    """Return what the true label depends on, but for noise."""
-    return people["x0"] + 0.5 * people["x1"]
 
 
 def decide(people: pd.DataFrame) -> np.ndarray:
@@ -174,6 +188,15 @@ def _mostly_zero(rng: np.random.Generator, n: int) -> Draw:
     return groups, people.assign(gain=gains(groups)), people.assign(gain=gains(1 - groups))
 
 
+def _whole_numbers(rng: np.random.Generator, n: int) -> Draw:
+    groups, people, rank = rng.integers(0, 2, n), normals(rng, n, 3), rng.random(n)
+
+    def visits(group: np.ndarray) -> np.ndarray:
+        return poisson.ppf(rank, 20 + 2 * group).astype(int)
+
+    return groups, people.assign(visits=visits(groups)), people.assign(visits=visits(1 - groups))
+
+
 def _one_hot(rng: np.random.Generator, n: int) -> Draw:
     groups, people, other = _zip(rng, n)
 
@@ -209,7 +232,8 @@ WORLDS = (
         model=lambda people: ((people["x0"] > 0.3) & (people["x1"] > -1)).astype(int).to_numpy(),
     ),
     World("independent, forest of mixed columns", 500, _mixed, _forest(), innocent=True),
-    World("strong proxy that is not used", 500, _height, decide, innocent=True),
+    World("strong proxy that is not used", 500, _height, decide, innocent=True,
+          earlier=(0.0, 0.0, 0.0, 0.0)),
     World("explained by levels", 500, _explained_by_levels, decide, ("level",), innocent=True),
     World("explained by a number", 500, _explained_by_number, decide, ("number",), innocent=True),
     World(
@@ -222,16 +246,19 @@ WORLDS = (
     World("explained by two columns of levels", 600, _two_explaining, decide, ("job", "town"),
           innocent=True),
     World("tiny proxy (0.1 sd)", 2000, lambda rng, n: _shifted(rng, n, 0.1, 1, 4), decide),
-    World("weak proxy (0.4 sd)", 2000, lambda rng, n: _shifted(rng, n, 0.4, 1, 4), decide),
+    World("weak proxy (0.4 sd)", 2000, lambda rng, n: _shifted(rng, n, 0.4, 1, 4), decide,
+          earlier=(0.087, 0.97, 0.89, 0.43)),
     World(
         "eight weak proxies (0.3 sd)", 2000, lambda rng, n: _shifted(rng, n, 0.3, 8, 10),
-        lambda people: (people[[f"x{at}" for at in range(8)]].sum(axis=1) > 0)
-        .astype(int).to_numpy(),
+        lambda people: (half_sum(people) > 0).astype(int).to_numpy(), merit=half_sum,
+        earlier=(0.257, 1.0, 1.0, 1.0),
     ),
-    World("height (2.2 sd)", 500, _height, _both(lambda people: people["height"] > 167)),
+    World("height (2.2 sd)", 500, _height, _both(lambda people: people["height"] > 167),
+          earlier=(0.105, 1.0, 0.98, 0.75)),
     World(
         "zip code of 12 levels", 500, _zip,
         _both(lambda people: ~people["zip"].isin(["j", "k", "g"])),
+        earlier=(0.084, 0.95, 0.83, 0.23),
     ),
     World(
         "the same in one-hot columns", 500, _one_hot,
@@ -242,10 +269,14 @@ WORLDS = (
           _both(lambda people: people["gap"].abs() < 1.5)),
     World("mostly 0, of other frequency", 1000, _mostly_zero,
           _both(lambda people: people["gain"] > 0)),
+    World("small shift in whole numbers (20 and 22)", 2000, _whole_numbers,
+          _both(lambda people: people["visits"] > 19)),
     World("interaction alone", 2000, _interaction,
-          _both(lambda people: people["x3"] * people["x2"] > -0.5)),
+          _both(lambda people: people["x3"] * people["x2"] > -0.5),
+          earlier=(0.117, 0.0, 0.0, 0.0)),
     World("the same, given the other column", 2000, _interaction,
-          _both(lambda people: people["x3"] * people["x2"] > -0.5), given={"x3": ["x2"]}),
+          _both(lambda people: people["x3"] * people["x2"] > -0.5), given={"x3": ["x2"]},
+          earlier=(0.117, 1.0, 1.0, 1.0)),
 )  # fmt: skip
 
 
@@ -264,10 +295,10 @@ class Figures:
     above_truth: float
 
 
-def draw_labels(rng: np.random.Generator, people: pd.DataFrame) -> np.ndarray:
-    """Return true labels: two columns and noise."""
+def draw_labels(rng: np.random.Generator, world: World, people: pd.DataFrame) -> np.ndarray:
+    """Return true labels: merit and noise."""
     noise = rng.normal(0, 0.7, len(people))
-    return (score(people.fillna(0)) + noise > 0).astype(int).to_numpy()
+    return (world.merit(people.fillna(0)) + noise > 0).astype(int).to_numpy()
 
 
 def find_true_flips(world: World) -> float:
@@ -276,7 +307,7 @@ def find_true_flips(world: World) -> float:
         return 0.0
     rng = np.random.default_rng(1)
     _, people, other = world.draw(rng, TRUTH_PEOPLE)
-    labels = draw_labels(rng, people)
+    labels = draw_labels(rng, world, people)
     right = world.model(people) == labels
     return float((right & (world.model(other) != labels)).mean())
 
@@ -286,7 +317,7 @@ def audit_sample(world: World, seed: int) -> ft.AuditResult:
     rng = np.random.default_rng([seed, 5])
     groups, people, _ = world.draw(rng, world.n)
     features = list(people.columns)
-    data = people.assign(group=groups.astype(str), label=draw_labels(rng, people))
+    data = people.assign(group=groups.astype(str), label=draw_labels(rng, world, people))
     return ft.audit(
         data, "label", model=world.model, features=features, sensitive_features="group",
         missing="level", delta=0.01, rng=seed,
@@ -332,15 +363,22 @@ def measure_gate_level(samples: int = 10_000, n: int = 200, columns: int = 6) ->
     return opened / samples
 
 
-def main(path: Path) -> None:
-    """Write the figures of all worlds, one after the other."""
-    figures: dict[str, object] = {"worlds": []}
+def main(path: Path, *names: str) -> None:
+    """Write the figures of the worlds, one after the other, or renew those of some."""
+    if names:
+        figures = json.loads(path.read_text("utf-8"))
+    else:
+        figures = {"worlds": [], "gate_level": {"samples": 10_000, "opened": measure_gate_level()}}
+    rows = {row["world"]: row for row in figures["worlds"]}
     for world in WORLDS:
-        figures["worlds"].append(asdict(simulate(world)))  # type: ignore[attr-defined]
+        if names and world.name not in names:
+            continue
+        rows[world.name] = asdict(simulate(world))
+        figures["worlds"] = [
+            rows[one.name] | {"earlier": one.earlier} for one in WORLDS if one.name in rows
+        ]
         path.write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
-    figures["gate_level"] = {"samples": 10_000, "opened": measure_gate_level()}
-    path.write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *sys.argv[2:])

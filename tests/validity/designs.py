@@ -202,7 +202,13 @@ def share(values):
     return round(float(np.mean(values)), 6)
 
 
+def main(path):
+    """Write the figures of all worlds, one after the other."""
+    rows = []
+    for name in WORLDS:
+        rows.append(measure(name))
+        path.write_text(json.dumps(rows, ensure_ascii=False, indent=1) + "\n", "utf-8")
+
+
 if __name__ == "__main__":
-    rows = [measure(name) for name in WORLDS]
-    text = json.dumps(rows, ensure_ascii=False, indent=1) + "\n"
-    (DOCS / "designs.json").write_text(text, encoding="utf-8")
+    main(DOCS / "designs.json")
