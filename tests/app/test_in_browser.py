@@ -91,7 +91,7 @@ def test_the_whole_way(visit, loans, tmp_path, shared_app):
     run(page)
     assert "mean prediction" not in page.locator("main").inner_text()
     assert (
-        "at most 3 more errors in every 100 people may occur" in page.locator("main").inner_text()
+        "at most 3 more errors in 100 people may occur" in page.locator("main").inner_text()
     )
     report = open_report(page)
     assert report.locator("h1").inner_text() == "Audit for individual bias"

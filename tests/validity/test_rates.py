@@ -68,6 +68,7 @@ def test_the_scores_of_compas_are_as_told():
     told = {(row["loss"], row["feature"]): row for row in FOUND["compas"]}
     for row in compas(seeds=2):
         known = told[row.loss, row.feature]
-        assert known["least"] <= row.least <= row.most <= known["most"]
+        # the last digits are up to the processor
+        assert known["least"] - 1e-12 <= row.least <= row.most <= known["most"] + 1e-12
         assert row.permutation == known["permutation"]
         assert row.plug_in == pytest.approx(known["plug_in"])
