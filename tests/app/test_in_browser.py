@@ -90,9 +90,7 @@ def test_the_whole_way(visit, loans, tmp_path, shared_app):
     page.get_by_text("(18 of these 600)").wait_for()
     run(page)
     assert "mean prediction" not in page.locator("main").inner_text()
-    assert (
-        "at most 3 more errors in 100 people may occur" in page.locator("main").inner_text()
-    )
+    assert "at most 3 more errors in 100 people may occur" in page.locator("main").inner_text()
     report = open_report(page)
     assert report.locator("h1").inner_text() == "Audit for individual bias"
     assert report.locator("[data-chart] svg").count() > 0

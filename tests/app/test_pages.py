@@ -262,7 +262,7 @@ def in_words(page):
 
 
 @pytest.mark.slow
-def test_the_other_columns_of_a_blind_model_are_checked_by_a_button(app, tmp_path):
+def test_the_other_columns_of_a_blind_model_are_checked_by_a_button(own_app, tmp_path):
     import skops.io as skops
     from sklearn.linear_model import LogisticRegression
 
@@ -278,12 +278,13 @@ def test_the_other_columns_of_a_blind_model_are_checked_by_a_button(app, tmp_pat
         "group.0": "on", "role.1": "case", "role.2": "case", "role.3": "label", "good.3": "1",
         "answers": "model", "model_path": str(tmp_path / "m.skops"), "limit": "2", "rng": "1",
     }  # fmt: skip
-    audits = [app.post(f"{app.table(tmp_path / 'people.csv')}/audits", typed).headers["location"]]
-    app.wait(audits[0])
+    table = own_app.table(tmp_path / "people.csv")
+    audits = [own_app.post(f"{table}/audits", typed).headers["location"]]
+    own_app.wait(audits[0])
     for ticked in ({}, {"legitimate.0": "on"}):
-        audits.append(app.post(f"{audits[0]}/follow", ticked).headers["location"])
-        app.wait(audits[-1])
-    blind, checked, closed = (in_words(app.get(audit).text) for audit in audits)
+        audits.append(own_app.post(f"{audits[0]}/follow", ticked).headers["location"])
+        own_app.wait(audits[-1])
+    blind, checked, closed = (in_words(own_app.get(audit).text) for audit in audits)
 
     for page in (blind, closed):
         assert "This audit cannot tell" in page
