@@ -18,6 +18,7 @@ from fairtransport.report import console as lines
 from fairtransport.report import terminal as results
 from fairtransport.report.console import DIRECTIONS, readable, with_flags
 from fairtransport.report.terminal import print_moves, print_result
+from tests.report.samples import sample
 
 HOSTILE = "[red]a[/red]\x1b[31m\x1b]0;title\x07\u202e:smile:\r\nError: forged\x9b2J"
 
@@ -83,6 +84,16 @@ def test_notes_and_advice_of_the_command_line_name_flags(capsys, wide):
     assert "declare all `levels` of sex there can be" in texts[1]
     assert "(`--favourable`)" in printed
     assert "(`favourable`)" in texts[0]
+
+
+def test_a_notebook_gets_the_text_of_a_result_as_text(monkeypatch):
+    """Rich shows what is printed in a notebook, whatever file it is printed to."""
+    summary = sample()
+    plain = results.result_text(summary, "A model")
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+
+    assert results.result_text(summary, "A model") == plain
+    assert plain.startswith("OVER THE LIMIT")
 
 
 @given(st.text(st.characters(categories=["L", "N", "P", "S", "Zs"])))

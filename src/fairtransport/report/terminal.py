@@ -126,7 +126,7 @@ def result_text(summary: AuditSummary, title: str) -> str:
     text = StringIO()
     console = Console(
         file=text, width=TEXT_WIDTH, color_system=None, highlight=False, markup=False,
-        emoji=False,
+        emoji=False, force_jupyter=False,  # a notebook would show it instead of returning it
     )  # fmt: skip
     for block in _blocks(summary, title, in_python=True):
         console.print(block)
