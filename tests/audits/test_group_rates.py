@@ -206,3 +206,18 @@ def test_the_report_says_who_gets_what():
         in text
     )
     assert "0.8" not in text.split("## Rates by group")[1].split("|")[0]  # no threshold
+
+
+def test_a_reference_is_said_to_be_set_only_where_it_was():
+    """Among people of one label another group may be the largest."""
+    frame = people()
+    women = frame["sex"] == "f"
+    frame.loc[women, "good"] = "yes"
+    frame.loc[~women, "good"] = np.where(frame.loc[~women, "score"] > 2, "yes", "no")
+    assert (frame["good"][women] == "yes").sum() > (frame["good"][~women] == "yes").sum()
+    options = {"y_pred": "hired", "sensitive_features": "sex", "favourable": "yes", "rng": 0}
+    result = ft.audit(frame, "good", **options)
+    default, chosen = result.to_markdown(), result.to_markdown(privileged={"sex": "f"})
+
+    assert "as reference" not in default
+    assert "Set as reference for this report: f for sex; without" in chosen

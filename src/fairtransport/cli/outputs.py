@@ -44,7 +44,8 @@ class Outputs:
         A file for the result as JSON; "-" prints it instead of the screen.
     junit
         A file for the verdict as a test's result, in JUnit's XML: failed where --fail-on fails,
-        otherwise skipped where nothing is settled. A file of an earlier run is removed first.
+        otherwise skipped where nothing is settled. A file of an earlier run is removed when the
+        audit begins.
     moves
         A .csv or .parquet file for all moves: who is swapped with whom, one a row.
     share

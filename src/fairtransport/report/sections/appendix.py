@@ -90,9 +90,9 @@ GLOSSARY = {
         "compared with."
     ),
     "Limit, δ": (
-        "The largest value of the statistic that is tolerated. With 0-1 loss it is a share of "
-        "people: those who are decided correctly, but would be decided wrongly as someone else. "
-        "It is to be chosen before the audit."
+        "The largest value of the statistic, or of R, that is tolerated. With a model, true "
+        "labels and 0-1 loss it is a share of people: those who are decided correctly, but would "
+        "be decided wrongly as someone else. It is to be chosen before the audit."
     ),
     "FaiTH statistic, ψ": (
         "How much worse the model does on average when people are swapped with people who are "

@@ -165,6 +165,8 @@ def _reference_note(summary: AuditSummary) -> str:
     """Return which reference groups were set, where they are not the largest; else ""."""
     chosen = []
     for metrics, table in ((one, table) for one in summary.group_metrics for table in one.rates):
+        if table.kind != SELECTION:  # rates of some people only
+            continue
         largest = max((one.people or 0.0 for one in table.groups), default=0.0)
         chosen += [
             f"{group_label(one.group)} for {_join(metrics.features)}"
