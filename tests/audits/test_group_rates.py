@@ -217,7 +217,7 @@ def test_a_reference_is_said_to_be_set_only_where_it_was():
     assert (frame["good"][women] == "yes").sum() > (frame["good"][~women] == "yes").sum()
     options = {"y_pred": "hired", "sensitive_features": "sex", "favourable": "yes", "rng": 0}
     result = ft.audit(frame, "good", **options)
-    default, chosen = result.to_markdown(), result.to_markdown(privileged={"sex": "f"})
+    default, chosen = result.to_markdown(), result.to_markdown(reference={"sex": "f"})
 
     assert "as reference" not in default
     assert "Set as reference for this report: f for sex; without" in chosen
