@@ -16,7 +16,7 @@ from fairtransport.documents.verdicts import VERDICTS
 from fairtransport.monitor.follow import print_evidence
 from fairtransport.report import console as lines
 from fairtransport.report import terminal as results
-from fairtransport.report.console import DIRECTIONS, readable, with_flags
+from fairtransport.report.console import DIRECTIONS, readable
 from fairtransport.report.terminal import print_moves, print_result
 from tests.report.samples import sample
 
@@ -48,42 +48,6 @@ def test_readable_text_holds_no_control(text):
     refuse_controls(readable(text))
     assert "\n" not in readable(text)
     readable(text).encode("utf-8")
-
-
-@pytest.mark.parametrize(
-    ("in_python", "in_flags"),
-    [
-        ("Declare `levels` if there are more.", "Declare `--levels` if there are more."),
-        ("leave `until_sure` out", "leave `--until-sure` out"),
-        ("pass `together=[['sex', 'role']]`.", "pass `--together sex,role`."),
-        ("pass `together=[['sex', 'the role']]`.", "pass `--together 'sex,the role'`."),
-        ('`clusters="it\'s"`', """`--clusters 'it'"'"'s'`"""),
-        ("`predict` and `similarity=ft.similarity.Counterparts(['sex'])`", None),
-        ("`--share` is for files", None),
-    ],
-)
-def test_sentences_on_a_terminal_name_flags(in_python, in_flags):
-    assert with_flags(in_python) == (in_flags or in_python)
-
-
-def test_notes_and_advice_of_the_command_line_name_flags(capsys, wide):
-    wide(300)
-    married = pd.DataFrame({"sex": ["f", "m"] * 60, "role": ["wife", "husband"] * 60})
-    married["good"] = [1, 1, 0, 0] * 30
-    options = dict(model=lambda asked: (asked["sex"] == "m") * 1, sensitive_features="sex", rng=0)
-    result = ft.audit(married, "good", **options)
-    women = ft.audit(married[::2], "good", **options)
-
-    for one in (result, women):
-        print_result(one.headline, "people.csv")
-    printed = " ".join(capsys.readouterr().out.split())
-    texts = [" ".join(str(one).split()) for one in (result, women)]
-    assert "pass `--together sex,role`." in printed
-    assert "pass `together=[['sex', 'role']]`." in texts[0]
-    assert "declare all `--levels` of sex there can be" in printed
-    assert "declare all `levels` of sex there can be" in texts[1]
-    assert "(`--favourable`)" in printed
-    assert "(`favourable`)" in texts[0]
 
 
 def test_a_notebook_gets_the_text_of_a_result_as_text(monkeypatch):

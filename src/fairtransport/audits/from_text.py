@@ -364,9 +364,10 @@ class AuditRequest:
             values = [value] if isinstance(value, str) else value
             yield from _entry(similarity_flag(name), values, literal_=True)
         for name, value in (*self.values.items(), *self.document.items()):
-            flag = f"--{(SETTINGS | DOCUMENT)[name].flag}"
-            is_cut = name == "favourable" and isinstance(value, str)
-            yield from _entry(flag, [value] if is_cut else value, literal_=name in LITERALS)
+            setting = (SETTINGS | DOCUMENT)[name]
+            is_cut = setting.kind == "one or more literals" and isinstance(value, str)
+            parts = [value] if is_cut else value
+            yield from _entry(f"--{setting.flag}", parts, literal_=name in LITERALS)
         yield "--report", REPORT_FILE
         yield "--json", JSON_FILE
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 import unicodedata
-from ast import literal_eval
 from functools import cache
 from typing import TYPE_CHECKING, NoReturn
 
@@ -67,7 +64,7 @@ def print_error(message: str) -> None:
 
 def print_note(message: str, *, error: bool = False) -> None:
     """Print what a reader of the numbers should know."""
-    sentence = " ".join(with_flags(message).split())
+    sentence = " ".join(message.split())
     terminal(error=error).print(line(("Note: ", "bold yellow"), sentence))
 
 
@@ -100,29 +97,6 @@ def flag_names() -> dict[str, str]:
         "allow_pickle": "--allow-pickle",
         "trusted": "--trust",
     }
-
-
-SETTING = re.compile(r"""`(\w+)(?:=((?:['"]|\[\[)[^`]*))?`""")
-"""A parameter in a sentence, perhaps with a column or a set of columns, as Python writes it."""
-
-
-def with_flags(sentence: str) -> str:
-    """Return a sentence with flags in the place of Python's parameters."""
-    return SETTING.sub(_as_flag, sentence)
-
-
-def _as_flag(setting: re.Match[str]) -> str:
-    """Return a parameter as its flag; one that has none stays as it is."""
-    name, value = setting.groups()
-    flag = flag_names().get(name) or flag_names().get(f"queries.{name}")
-    if flag is None:
-        return setting[0]
-    return f"`{flag}`" if value is None else f"`{flag} {_on_line(literal_eval(value))}`"
-
-
-def _on_line(value: str | list[list[str]]) -> str:
-    """Return a column, or a set of columns, as a shell takes it."""
-    return shlex.quote(value if isinstance(value, str) else ",".join(value[0]))
 
 
 def print_log(systems: list[tuple[System, int, int]], name: str) -> None:

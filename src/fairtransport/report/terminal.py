@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from fairtransport.documents.verdicts import VERDICTS, comparison_row
-from fairtransport.report.console import line, print_note, terminal, with_flags
+from fairtransport.report.console import line, print_note, terminal
 from fairtransport.report.sections.comparison import (
     applicability_sentence,
     certificate_sentence,
@@ -154,15 +154,12 @@ def _blocks(
 def _first_screen(summary: AuditSummary, *, in_python: bool) -> Iterator[RenderableType]:
     """Yield the blocks of the first screen."""
     decisions = summary.decisions
-    name_settings = str if in_python else with_flags
     if summary.applicability is not None:
-        yield line(name_settings(summary.applicability))
+        yield line(summary.applicability)
         if summary.advice:
-            advice = name_settings(summary.advice)
-            yield _indented(advice, advised_settings(summary, in_python=in_python))
+            yield _indented(summary.advice, advised_settings(summary, in_python=in_python))
     elif decisions is not None:
-        hint = name_settings(favourable_hint(decisions) or "")
-        yield _decisions_block(summary, decisions, hint)
+        yield _decisions_block(summary, decisions)
     else:
         first, *further = decision_lines(summary) or [meaning(summary)]
         yield _indented(first, further)
@@ -185,7 +182,7 @@ def _first_screen(summary: AuditSummary, *, in_python: bool) -> Iterator[Rendera
     yield two_columns(_scope_rows(summary, in_python=in_python))
 
 
-def _decisions_block(summary: AuditSummary, decisions: Decisions, hint: str) -> RenderableType:
+def _decisions_block(summary: AuditSummary, decisions: Decisions) -> RenderableType:
     """Return how many decisions would change, which way, and for whom."""
     from rich.console import Group
     from rich.table import Table
@@ -197,7 +194,7 @@ def _decisions_block(summary: AuditSummary, decisions: Decisions, hint: str) -> 
         table.add_row(line(f"  {people(row.count.people)}"), line(f"{row.text}."))
     sentences = [
         *score_sentences(decisions), label_sentence(decisions), alternatives_sentence(decisions),
-        hint, counterparts_caveat(decisions),
+        favourable_hint(decisions), counterparts_caveat(decisions),
     ]  # fmt: skip
     first = changed_sentence(decisions, summary.provenance.sensitive)
     return Group(line(first), table, *(_indent(one) for one in sentences if one))
