@@ -242,3 +242,15 @@ def test_scores_of_two_classes_are_one_number_with_the_same_decimals():
     assert row["Loss"].text == "0.3567 → 0.8000"
     assert "half way through a profile" in who.fractions_sentence(with_budget())
     assert who.fractions_sentence(sample()) is None
+
+
+def test_both_features_are_said_to_be_needed_only_of_people_who_are_counted():
+    """Of graded losses each feature alone may add a part for the same person."""
+    both = "For all others both need to change at once."
+    roles = sample().without_feature
+
+    assert both in depends.feature_sentences(sample())
+    assert both not in depends.feature_sentences(with_budget())
+    assert both not in depends.feature_sentences(replace(with_budget(), without_feature=roles))
+    whole = tuple(replace(role, statistic=sample().statistic) for role in roles)
+    assert both not in depends.feature_sentences(sample(without_feature=whole))

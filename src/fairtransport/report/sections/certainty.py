@@ -27,6 +27,7 @@ from fairtransport.report.text import (
     decimal,
     distinct_decimals,
     interval_text,
+    is_shared,
     level,
     shorten,
     visible,
@@ -215,7 +216,8 @@ def feature_sentences(summary: AuditSummary) -> tuple[str, ...]:
         size = _size_text(summary, role.statistic)
         sentences.append(f"If {which}: {near}{size} instead of {near}{whole}.")
     parts = sum(role.statistic for role in summary.without_feature)
-    if len(names) == 2 and parts < summary.statistic - ROUNDING:  # noqa: PLR2004
+    is_count = counts_people(summary) and not summary.budget and not is_shared(summary)
+    if is_count and len(names) == 2 and parts < summary.statistic - ROUNDING:  # noqa: PLR2004
         sentences.append("For all others both need to change at once.")
     return tuple(sentences)
 

@@ -70,8 +70,8 @@ MAX_NAMED_GROUPS = 3
 RANDOM_SAMPLE = "these {units} are an independent random sample"
 NOT_TRAINED_ON = " and were not used to train the model"
 OF_DECISIONS = (
-    "A file of decisions can show that the limit is exceeded, not that it is kept; asking the "
-    "model can show both."
+    "A file of decisions can show that the limit is exceeded, not that the decisions stay within "
+    "it; asking the model can show both."
 )
 HOLDS_OF_THESE_IF = "answers are independent of each other; it is about these cases only"
 
