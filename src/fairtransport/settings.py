@@ -804,8 +804,8 @@ class AuditSettings:
 def missing_truth(loss: str) -> str:
     """Return the sentence on a loss that needs true labels where there are none."""
     return (
-        f"{param('y')} must be given for the loss {loss!r}, got None; without "
-        f"true labels, name the {param('favourable')} decision"
+        f"{param('y')} must be given for the loss {loss!r}, got None: name the true labels, or the "
+        f"decision that is good for a person ({param('favourable')})"
     )
 
 

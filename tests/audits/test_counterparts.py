@@ -122,7 +122,10 @@ def test_advice_on_a_closed_gate_keeps_the_settings_in_use():
     assert again.summary.counterparts.legitimate == ("height",)
     assert again.n < closed.n
     (code,) = advised_settings(again.headline, in_python=True)
-    assert code.endswith("level=0.01, fit_share=0.85, given={'grade': ['noise']})")
+    # the advice ends: with an even larger hold-out nobody would be left to audit
+    assert code.endswith("level=0.01, fit_share=0.7, given={'grade': ['noise']})")
+    assert "larger share" in closed.advice
+    assert again.advice.startswith("No more can be seen with these people: report that this audit")
 
 
 def test_a_proxy_that_is_not_used_is_neither_rejected_nor_certified():

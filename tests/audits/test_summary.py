@@ -234,16 +234,16 @@ def test_of_many_groups_those_that_add_most_are_listed():
     rng = np.random.default_rng(0)
     people = pd.DataFrame(
         {
-            "id": [f"level {number}" for number in range(1200)],
+            "post": [f"level {number}" for number in range(1200)],
             "good": 1,
             "said": rng.integers(0, 2, 1200),
         }
     )
-    result = ft.audit(people, "good", y_pred="said", sensitive_features="id", rng=0)
+    result = ft.audit(people, "good", y_pred="said", sensitive_features="post", rng=0)
     summary = result.summary
 
     assert len(summary.groups) == 500
     assert all(group.contribution > 0 for group in summary.groups)
     assert summary.group_metrics == ()
     assert "500 of 1200 groups are listed here, those that add most." in summary.warnings
-    assert any("Group metrics by id are left out here" in note for note in summary.warnings)
+    assert any("Group metrics by post are left out here" in note for note in summary.warnings)

@@ -529,9 +529,8 @@ def test_the_number_of_alternatives_is_told_beside_the_random_swap():
     assert many.statistic > 1.5 * few.statistic
     assert note.startswith("Each person is compared with 19 alternatives, and the worst counts")
     change = many.random_swap_risk - many.baseline_risk
-    assert (
-        f"With one alternative picked at random the mean loss would change by {change:.4f}" in note
-    )
+    assert "With a random one instead, in proportion to the groups and with their own" in note
+    assert f"the mean loss would change by {change:.4f}" in note
     assert abs(change) < many.statistic / 2
     assert notes_with(few, "alternatives") == []
     both = audit(sensitive_features=["sex", "job"])
@@ -557,3 +556,164 @@ def test_a_certificate_says_which_levels_it_covers():
     assert "Few people" not in shared
     declared = audit(levels={"sex": ["f", "m"]})
     assert notes_with(declared, "This covers") == []
+
+
+# a feature that the model does not receive, beside one that it does
+
+
+def draw_of_two(n=600, seed=21):
+    rng = np.random.default_rng(seed)
+    people = draw(n, seed).assign(origin=rng.choice(["a", "b", "c"], n))
+    flags = {f"from_{one}": (people["origin"] == one).astype(int) for one in "abc"}
+    return people.assign(**flags)
+
+
+BOTH = draw_of_two()
+
+
+def by_sex(points):
+    return (points["income"] > 31 + 2 * (points["sex"] == "f")).astype(int)
+
+
+def by_origin(points):
+    return (points["income"] > 31 + 2 * points["from_a"]).astype(int)
+
+
+def test_a_feature_that_the_model_does_not_receive_is_no_part_of_what_is_said():
+    settings = {"sensitive_features": ["sex", "origin"], "rng": 0, "favourable": 1}
+    features = ["sex", "income", "job"]
+    half = ft.audit(BOTH, "good", model=by_sex, features=features, delta=0.3, **settings)
+    whole = ft.audit(BOTH, "good", model=by_sex, features=[*features, "origin"], delta=0.3,
+                     **settings)  # fmt: skip
+    alone = ft.audit(BOTH, "good", model=by_sex, features=features, delta=0.3,
+                     **(settings | {"sensitive_features": "origin"}))  # fmt: skip
+
+    (note,) = notes_with(half, "does not receive origin")
+    assert "nothing is said of origin here, nor of columns that stand in for it" in note
+    assert "Audit origin alone" in note
+    assert [one.feature for one in half.decisions.by_feature] == ["sex"]
+    assert "if only their recorded sex were different." in str(half.decisions)
+    assert notes_with(whole, "does not receive") == []
+    assert "if only their recorded sex or origin were different." in str(whole.decisions)
+    # the advice leads to the audit of proxies
+    assert alone.verdict == "not-applicable"
+    assert alone.next_audit["similarity"].sensitive_features == ["origin"]
+
+
+def test_columns_that_stand_for_a_feature_are_named_and_the_advice_works():
+    flags = ["from_a", "from_b", "from_c"]
+    settings = {"model": by_origin, "rng": 0, "delta": 0.01, "favourable": 1}
+    features = ["sex", "income", *flags]
+    alone = ft.audit(BOTH, "good", features=features, sensitive_features="origin", **settings)
+    both = ft.audit(BOTH, "good", features=features, sensitive_features=["sex", "origin"],
+                    **settings)  # fmt: skip
+    followed = ft.audit(BOTH, "good", features=features, sensitive_features=flags, **settings)
+
+    assert alone.verdict == "not-applicable"
+    assert "It receives from_a, from_b, from_c, in which everybody of one origin has the same" in (
+        alone.applicability
+    )
+    assert "Name from_a, from_b, from_c as sensitive instead of origin" in alone.advice
+    assert alone.next_audit is None
+    assert notes_with(both, "Name from_a, from_b, from_c instead of origin")
+    assert followed.verdict == "rejected"
+    near = (BOTH["income"] > 31) & (BOTH["income"] <= 33)
+    assert followed.decisions.worse_off.people == (near & (BOTH["origin"] == "a")).sum() > 10
+    # income is no function of the origin, nor is a column of as many values as people
+    blind_one = ft.audit(BOTH, "good", model=blind, features=["income", "job"],
+                         sensitive_features="origin", rng=0)  # fmt: skip
+    assert "It receives" not in blind_one.applicability
+
+
+# decisions on record
+
+
+def decided(n=600, seed=22):
+    people = draw(n, seed).drop(columns="good").assign(income=lambda one: one["income"].round(-1))
+    yes = (people["income"] > 25) & (np.arange(n) % 4 > 0)
+    return people.assign(decision=np.where(yes, "yes", "no"))
+
+
+def audit_decisions(people, **settings):
+    settings = {"favourable": "yes", "sensitive_features": "sex", "rng": 0} | settings
+    return ft.audit(people, y_pred="decision", **settings)
+
+
+def test_a_column_that_gives_the_decision_away_is_named_and_the_advice_works():
+    people = decided()
+    reason = np.where(people["decision"] == "no", "too little income", "none")
+    leaking = audit_decisions(people.assign(reason=reason))
+    followed = audit_decisions(people.assign(reason=reason), features=["income", "job"])
+
+    assert notes_with(leaking, "The column reason gives the decision away")
+    assert notes_with(followed, "gives the decision away") == []
+    assert notes_with(audit_decisions(people), "gives the decision away") == []
+    # values of their own agree with themselves
+    own = people.assign(number=np.arange(len(people)) * 1.7)
+    assert notes_with(audit_decisions(own), "The column number gives") == []
+
+
+def test_what_counts_as_unfavourable_is_listed():
+    people = decided()
+    some = people.assign(decision=people["decision"].where(people.index % 9 > 0, "withdrawn"))
+
+    (note,) = notes_with(audit_decisions(some), "counts as unfavourable")
+    assert "Every decision but 'yes' counts as unfavourable: 'no', 'withdrawn'." in note
+    assert notes_with(audit_decisions(people), "counts as unfavourable") == []
+
+
+@pytest.mark.parametrize("spelling", ["yes ", "Yes", " yes"])
+def test_labels_that_are_spelled_in_two_ways_are_refused(spelling):
+    people = decided()
+    people.loc[people.index % 5 == 0, "decision"] = spelling
+
+    words = f"must spell each label in one way, got {min('yes', spelling)!r} and "
+    with pytest.raises(ft.DataError) as caught:
+        audit_decisions(people)
+    assert words in str(caught.value)
+
+
+def test_groups_that_are_spelled_in_two_ways_are_named():
+    people = decided()
+    two = people.assign(sex=people["sex"].where(people.index % 3 > 0, people["sex"].str.upper()))
+
+    (note,) = notes_with(audit_decisions(two), "blanks or case")
+    assert "The column sex has the groups 'F' and 'f'" in note
+    assert notes_with(audit_decisions(people), "blanks or case") == []
+
+
+@pytest.mark.parametrize("model", [None, nearly_blind])
+def test_an_id_is_no_sensitive_feature(model):
+    people = PEOPLE.assign(person=[f"p{at}" for at in range(400)], said=blind(PEOPLE))
+    answers = {"y_pred": "said"} if model is None else {"model": model}
+    words = "must name columns that put people into groups, got 'person', which has another value"
+    with pytest.raises(ft.InputError, match=words):
+        ft.audit(people, "good", sensitive_features="person", features=["sex", "income"], **answers)
+
+
+def test_where_a_larger_sample_would_settle_nothing_none_is_advised():
+    """Nothing is certified from decisions: with less than the limit, no number of people helps."""
+    from fairtransport.report.sections.decisions import next_steps
+
+    document = audit_decisions(decided(), delta=0.2).document()
+    low = audit_decisions(decided(), delta=0.0).document()
+
+    assert document.verdict == low.verdict == "inconclusive"
+    assert document.rates.value <= 0.2
+    assert not any("larger sample" in step for step in next_steps(document))
+
+
+def test_reports_of_decisions_alone_show_no_swaps_and_speak_of_no_training(tmp_path):
+    people = decided()
+    unfair = people.assign(
+        decision=people["decision"].where((people["sex"] == "m") | (people.index % 2 > 0), "no")
+    )
+    result = audit_decisions(unfair, delta=0.02)
+
+    assert result.verdict == "rejected"
+    result.to_html(tmp_path / "report.html")
+    for one in (result.to_markdown(), (tmp_path / "report.html").read_text()):
+        assert "is swapped with whom" not in one
+        assert "used to train" not in one
+        assert "Look first whether a column that was not compared" in one
+    assert "used to train" in audit().to_markdown()

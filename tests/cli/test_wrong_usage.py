@@ -62,8 +62,8 @@ LINES = [
     ("audit cases.csv --label bad --prediction guess --sensitive race", 2,
      f"`--label` must name columns of the data {COLUMNS}, got 'bad'"),
     ("audit cases.csv --prediction guess --sensitive race", 2,
-     ("`--label` must be given for the loss 'zero-one', got None; without true labels, "
-      "name the `--favourable` decision")),
+     ("`--label` must be given for the loss 'zero-one', got None: name the true labels, "
+      "or the decision that is good for a person (`--favourable`)")),
     ("audit cases.csv --label good --prediction guess --sensitive height", 2,
      f"`--sensitive` must name columns of the data {COLUMNS}, got 'height'"),
     ("audit cases.csv --label good --prediction guess", 2,

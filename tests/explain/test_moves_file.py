@@ -79,10 +79,10 @@ def test_the_file_has_all_moves(tmp_path, ending):
 
 def test_scores_have_a_column_a_class(tmp_path):
     people = PEOPLE.assign(kind=RNG.choice(["high", "low", "mid"], SIZE))
-    scores = np.abs(RNG.normal(size=(SIZE, 3))) + 0.1
+    scores = (np.abs(RNG.normal(size=(SIZE, 3))) + 0.1)[people.groupby(PROFILE).ngroup()]
     result = ft.audit(
         people.drop(columns="good"), "kind", y_score=scores / scores.sum(axis=1, keepdims=True),
-        sensitive_features="sex", features=PROFILE, loss="brier", rng=0,
+        sensitive_features="sex", features=PROFILE, loss="brier", rng=0, deterministic=True,
     )  # fmt: skip
     back = _read_parquet(result.write_moves(tmp_path / "m.parquet"))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtransport._core.notes import Count, Figure, Mean, Note
+from fairtransport._core.ranks import number_rows
 from fairtransport._core.validation import short_repr
 from fairtransport.access.oracle import TOLERANCE
 from fairtransport.audits.rates import why_untestable
@@ -29,6 +30,8 @@ MANY_VALUES = 10
 """Columns of words with more values leave few people alike."""
 LITTLE = 0.01
 """If no larger share of the features' variance is left, a learned distance tells nobody apart."""
+MIN_REPEATS = 20
+"""People with the values of others, from whom on what columns have in common is no chance."""
 FIRST_BUDGET = 0.05
 """The budget of the audit that is proposed for proxies: .22 standard deviations."""
 
@@ -109,9 +112,18 @@ def _closed_gate(result: AuditResult) -> Obstacle | None:
             among=f" among people alike in {among}" if among else "",
             people=Count(model.size), shifts=" and ".join(shifts),
         ),
-        "Audit more people, or hold out a larger share of them (`fit_share`), to see weaker "
-        "dependence. If dependence shows only jointly, name the columns (`given`).",
+        f"{_see_more(similarity)} If dependence shows only jointly, name the columns (`given`).",
     )  # fmt: skip
+
+
+def _see_more(similarity: Counterparts) -> str:
+    """Return how weaker dependence could be seen, or that nothing more is left to try."""
+    if similarity.fit_share > Counterparts.fit_share:
+        return "No more can be seen with these people: report that this audit cannot tell."
+    return (
+        "Audit more people, or hold out a larger share of them (`fit_share`), to see weaker "
+        "dependence."
+    )
 
 
 def _blind(result: AuditResult) -> Obstacle | None:
@@ -120,7 +132,38 @@ def _blind(result: AuditResult) -> Obstacle | None:
     if not space.has_twins or not result.similarity.moves_only_to_twins:
         return None
     reason = why_zero(space.sensitive, space.features)
-    return None if reason is None else Obstacle(reason, CHECK_COLUMNS, counterpart_settings(space))
+    if reason is None:
+        return None
+    for name in space.sensitive:
+        if columns := find_same_columns(space, name):
+            return Obstacle(
+                Note("{reason} {same}", reason=reason, same=same_columns_note(name, columns)),
+                f"Name {', '.join(columns)} as sensitive instead of {name} (`sensitive_features`).",
+            )
+    return Obstacle(reason, CHECK_COLUMNS, counterpart_settings(space))
+
+
+def find_same_columns(space: SampleSpace, name: str) -> list[str]:
+    """Return columns that the model receives and that say which group of a feature somebody has."""
+    group = space.columns[name].codes[space.observed]
+    groups = int(group.max()) + 1
+    if len(group) - groups < MIN_REPEATS:
+        return []
+    return [
+        one for one in space.features
+        if one not in space.sensitive
+        and np.ptp(codes := space.columns[one].codes[space.observed]) > 0
+        and number_rows([group, codes]).max() == number_rows([group]).max()
+    ]  # fmt: skip
+
+
+def same_columns_note(name: str, columns: Sequence[str]) -> Note:
+    """Return that columns say the same as a sensitive feature that the model does not receive."""
+    return Note(
+        "It receives {columns}, in which everybody of one {name} has the same: {it} for {name}.",
+        columns=", ".join(columns), name=name,
+        it="it stands" if len(columns) == 1 else "they stand",
+    )  # fmt: skip
 
 
 def why_zero(sensitive: Sequence[str], features: Sequence[str]) -> Note | None:

@@ -449,7 +449,7 @@ def _check_one_answer(space: SampleSpace) -> None:
             text = ", ".join(f"{one} {short_repr(value)}" for one, value in columns.items())
             msg = (
                 f"{param('deterministic')} must not be declared where a profile has two answers, "
-                f"got {short_repr(answers[at])} and {short_repr(answers[at + 1])} for {text}"
+                f"got {' and '.join(map(short_repr, answers[at : at + 2].tolist()))} for {text}"
             )
             raise InputError(msg)
 

@@ -7,10 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtransport._core.notes import Count, Figure, Mean, Note, Wording
+from fairtransport._core.ranks import number_rows
 from fairtransport._core.validation import short_repr
 from fairtransport.audits.alternatives import describe_alternatives
-from fairtransport.audits.applicability import answers_ignore_group, why_beyond_reach
+from fairtransport.audits.applicability import (
+    answers_ignore_group,
+    find_same_columns,
+    same_columns_note,
+    why_beyond_reach,
+)
 from fairtransport.audits.rates import is_about_rates, is_bounded_by_rates
+from fairtransport.data.columns import find_same_words
 from fairtransport.data.independence import find_alike_units
 from fairtransport.documents.audit import WHY_STOPPED, SampledUnits
 from fairtransport.similarity.base import BaseSimilarity, is_numeric
@@ -28,6 +35,8 @@ MAX_ALTERNATIVES = 3
 MAX_NAMED_LEVELS = 10
 MIN_LEVEL_PEOPLE = 5
 """A level that fewer people have is rare."""
+MAX_AGREEMENT_CHANCE = 1e-6
+"""Chance that people who share a value of a column all got the same decision."""
 MIN_PERFECT_PEOPLE = 20
 """So many people without an error are no chance."""
 
@@ -57,6 +66,9 @@ def find_warnings(result: AuditResult) -> Iterator[str]:
             "alone, who differ from them in sensitive features."
         )
     yield from _one_level(result)
+    yield from _spellings(space)
+    yield from _not_received(result)
+    yield from _given_decisions(result)
     for name in space.sensitive:
         levels = space.columns[name].levels
         if len(levels) > MANY_GROUPS and is_numeric(levels):
@@ -193,9 +205,8 @@ def _alternatives(result: AuditResult) -> Iterator[str]:
     yield Note(
         "Each person is compared with {count} alternatives, and the worst counts: the more there "
         "are, the larger is the statistic ({statistic:.4f}), even where answers differ by chance "
-        "alone. With one alternative picked at random the mean loss would change by "
-        "{change:.4f}. `levels` "
-        "restricts the alternatives.",
+        "alone. With a random one instead, in proportion to the groups and with their own among "
+        "them, the mean loss would change by {change:.4f}. `levels` restricts the alternatives.",
         count=count, statistic=Mean(result.statistic), change=Mean(risk - result.baseline_risk),
     )  # fmt: skip
 
@@ -224,6 +235,73 @@ def _one_level(result: AuditResult) -> Iterator[str]:
             "Declare its other `levels`, if a model can be asked.",
             name=name, level=short_repr(columns[name].at(0)),
         )  # fmt: skip
+
+
+def _spellings(space: SampleSpace) -> Iterator[str]:
+    """Name two groups whose names differ only in blanks or case."""
+    for name in space.sensitive:
+        same = find_same_words(space.columns[name].levels.tolist())
+        if same is not None:
+            yield Note(
+                "The column {name} has the groups {first!r} and {second!r}, which differ only in "
+                "blanks or case. If they are one group, spell them in one way.",
+                name=name, first=same[0], second=same[1],
+            )  # fmt: skip
+
+
+def _not_received(result: AuditResult) -> Iterator[str]:
+    """Say of which sensitive features an audit says nothing, as the model receives others alone."""
+    space = result.space
+    names = [name for name in space.sensitive if name not in space.features]
+    if not names or len(names) == len(space.sensitive) or result.target_scope != "twins":
+        return
+    for name in names:
+        columns = find_same_columns(space, name)
+        advice = Note("Audit {name} alone", name=name)
+        if columns:
+            advice = Note(
+                "{same} Name {columns} instead of {name}",
+                same=same_columns_note(name, columns), columns=", ".join(columns), name=name,
+            )  # fmt: skip
+        yield Note(
+            "The model does not receive {name}, so that no answer changes with it: nothing is said "
+            "of {name} here, nor of columns that stand in for it. {advice} "
+            "(`sensitive_features`).",
+            name=name, advice=advice,
+        )  # fmt: skip
+
+
+def _given_decisions(result: AuditResult) -> Iterator[str]:
+    """Say what counts as the unfavourable decision, and which column gives the decision away."""
+    space = result.space
+    is_decision = result.favourable is not None or result.loss.needs == "label"
+    if len(space.predictions) != 1 or not is_decision:
+        return
+    decision = space.columns[space.predictions[0]]
+    others = [label for label in decision.levels.tolist() if label != result.favourable]
+    if result.favourable is not None and len(others) > 1:
+        more = len(others) - MAX_NAMED_LEVELS
+        listed = [repr(label) for label in others[:MAX_NAMED_LEVELS]]
+        yield Note(
+            "Every decision but {favourable!r} counts as unfavourable: {others}. Leave people out "
+            "who have no decision yet.",
+            favourable=result.favourable,
+            others=", ".join([*listed, *([f"{more} more"] if more > 0 else [])]),
+        )  # fmt: skip
+    codes, counts = decision.codes[space.observed], space.counts[space.observed]
+    most = np.bincount(codes, counts).max() / counts.sum()
+    for name in space.profile:
+        column = space.columns[name].codes[space.observed]
+        values = number_rows([column]).max() + 1
+        repeats = counts.sum() - values
+        is_function = number_rows([column, codes]).max() + 1 == values
+        if name not in space.sensitive and is_function and most**repeats < MAX_AGREEMENT_CHANCE:
+            yield Note(
+                "The column {name} gives the decision away: people with one value of it all got "
+                "the same decision. If it was recorded afterwards, leave it out (`features`), as "
+                "people who are alike in it are decided alike whatever their group.",
+                name=name,
+            )
 
 
 def _asking(result: AuditResult) -> Iterator[str]:

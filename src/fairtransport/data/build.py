@@ -25,12 +25,13 @@ from fairtransport.data.columns import (
     check_bins,
     check_not_missing,
     check_not_mixed,
+    check_one_spelling,
     check_usable,
     merge_columns,
 )
 from fairtransport.data.database import RowCounts, merge_rows
 from fairtransport.data.design import build_units
-from fairtransport.data.independence import find_dependence, find_possible_units
+from fairtransport.data.independence import check_groups, find_dependence, find_possible_units
 from fairtransport.data.one_hot import find_one_hot
 from fairtransport.data.sample_space import ColumnSet, SampleSpace
 from fairtransport.data.sources import TableLike, as_source
@@ -147,6 +148,7 @@ def build_space(
     edges = check_bins(bins, (*roles.features, *roles.sensitive))
     rows, units = _count_rows(source, roles, edges, clusters, sample_weight)
     rows = _check_values(rows, roles, missing)
+    check_groups(roles, rows)
     places = np.arange(len(rows.counts))
     notes = tuple(find_dependence(source, roles, rows))
     possible_units = {} if notes else find_possible_units(source, roles, rows, edges)
@@ -255,7 +257,9 @@ def _check_values(rows: RowCounts, roles: Roles, missing: str) -> RowCounts:
         column = rows.columns[name]
         check_usable(name, column)
         if name == roles.label or name in roles.predictions:
-            check_not_mixed(name, column.levels.tolist() if column.levels.dtype == object else [])
+            labels = column.levels.tolist() if column.levels.dtype == object else []
+            check_not_mixed(name, labels)
+            check_one_spelling(name, labels)
         people = int(rows.counts[column.codes == MISSING].sum())
         check_not_missing(
             name, people, missing, is_profile=name in roles.profile,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -346,6 +346,28 @@ def check_not_mixed(name: str, levels: list[Value]) -> None:
     if text and others:
         msg = (
             f"the column {name!r} must be all text or all numbers, got {text[0]!r} and {others[0]}"
+        )
+        raise DataError(msg)
+
+
+def find_same_words(levels: Iterable[Value]) -> tuple[str, str] | None:
+    """Return two texts that differ only in blanks or case; None where there are none."""
+    words: dict[str, str] = {}
+    for level in levels:
+        if isinstance(level, str):
+            other = words.setdefault(" ".join(level.split()).casefold(), level)
+            if other != level:
+                return other, level
+    return None
+
+
+def check_one_spelling(name: str, levels: list[Value]) -> None:
+    """Check that no label is spelled in two ways: each would count as a decision of its own."""
+    same = find_same_words(levels)
+    if same is not None:
+        msg = (
+            f"the column {name!r} must spell each label in one way, got {same[0]!r} and "
+            f"{same[1]!r}, which differ only in blanks or case"
         )
         raise DataError(msg)
 

@@ -13,7 +13,7 @@ from fairtransport._core.ranks import number_rows
 from fairtransport.data.columns import merge_columns
 from fairtransport.data.database import CountedSource, merge_rows
 from fairtransport.data.design import Clusters, build_units
-from fairtransport.errors import FairtransportError
+from fairtransport.errors import FairtransportError, InputError, param
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -242,6 +242,19 @@ def _ids(roles: Roles, rows: RowCounts) -> Iterator[str]:
                 "model.",
                 name=name,
             )
+
+
+def check_groups(roles: Roles, rows: RowCounts) -> None:
+    """Refuse a sensitive feature that has another value for everybody: it makes no groups."""
+    people = int(rows.counts.sum())
+    for name in roles.sensitive:
+        column = rows.columns[name]
+        if people >= MIN_ROWS and len(column.levels) == people and _is_id(name, column):
+            msg = (
+                f"{param('sensitive_features')} must name columns that put people into groups, got "
+                f"{name!r}, which has another value for every person, as an ID has"
+            )
+            raise InputError(msg)
 
 
 def _is_id(name: str, column: CodedColumn) -> bool:

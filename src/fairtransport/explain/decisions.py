@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from fairtransport._core.validation import BoolArray, FloatArray, IntArray, Values
     from fairtransport.data import SampleSpace
+    from fairtransport.data.sample_space import ColumnSet
 
 Number = TypeVar("Number", np.int64, np.float64)
 SCOPES = ("declared levels", "levels seen", "these counterparts")
@@ -330,9 +331,15 @@ def _extremes(groups: IntArray, values: NDArray[Number]) -> tuple[NDArray[Number
     )
 
 
+def _received_sets(space: SampleSpace) -> Sequence[ColumnSet]:
+    """Return the sets of sensitive columns that the model receives; all where it receives none."""
+    received = [one for one in space.column_sets if set(one.columns) & set(space.features)]
+    return received if received and space.family is None else space.column_sets
+
+
 def _alone(space: SampleSpace, rule: DecisionRule) -> Iterator[tuple[tuple[str, ...], _Effects]]:
     """Yield each set of columns that change together, with the effects of changing it alone."""
-    for one in space.column_sets:
+    for one in _received_sets(space):
         others = [space.columns[name].codes for name in space.sensitive if name not in one.columns]
         yield one.columns, _find_effects(number_rows([space.families, *others]), rule)
 
@@ -341,7 +348,7 @@ def _only_together(
     space: SampleSpace, rule: DecisionRule, effects: _Effects, count: _Counter
 ) -> DecisionCounts | None:
     """Count people whose decision changes with several features and with none alone."""
-    if len(space.column_sets) == 1:
+    if len(_received_sets(space)) == 1:
         return None
     changed, worse, better = effects[:3]
     for _, alone in _alone(space, rule):

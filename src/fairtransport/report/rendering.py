@@ -130,21 +130,20 @@ def entry_of(table: Mapping[type, T], document: Document) -> T:
 def render_sections(
     templates: Environment, document: Document, output: Output
 ) -> list[tuple[Section, Markup]]:
-    """Return the sections of a report, each with its template part filled in."""
+    """Return the sections of a report, each with its template part filled in; "" without any."""
     from markupsafe import Markup
 
-    return [
-        (
-            section,
-            # a template that escapes gives text that is safe to put into another one
-            Markup(  # noqa: S704
-                templates.get_template(section.template).render(
-                    s=document, output=output, **section.contents(document, output)
-                )
-            ),
+    def render_section(section: Section) -> Markup:
+        contents = section.contents(document, output)
+        if not contents:
+            return Markup("")
+        text = templates.get_template(section.template).render(
+            s=document, output=output, **contents
         )
-        for section in entry_of(SECTIONS, document)
-    ]
+        # a template that escapes gives text that is safe to put into another one
+        return Markup(text)  # noqa: S704
+
+    return [(section, render_section(section)) for section in entry_of(SECTIONS, document)]
 
 
 FORMATS = ("html", "markdown", "json", "notebook")

@@ -21,6 +21,7 @@ from fairtransport.report.sections.decisions import (
     alternatives_sentence,
     alternatives_text,
     case_text,
+    changed_features,
     changed_sentence,
     counterparts_caveat,
     direction_rows,
@@ -250,7 +251,8 @@ def _scope_rows(summary: AuditSummary, *, in_python: bool) -> dict[str, str]:
             alternative = "nobody"
         outside = f"what {features} causes, columns that depend on it weakly"
     elif summary.decisions is not None:
-        alternative = f"the same person with another {features}"
+        changed = changed_features(summary.decisions, summary.provenance.sensitive)
+        alternative = f"the same person with another {alternatives_text(changed)}"
         if summary.target_scope != "twins":
             alternative += "; the limit counts swaps with similar people too"
     elif summary.rates is not None:

@@ -46,6 +46,9 @@ def shorten(text: str, longest: int = MAX_LINE_CHARACTERS) -> str:
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
 
 
+LARGE_NUMBER, HUGE_NUMBER = 1e3, 1e15
+
+
 def value_text(value: Value | tuple[float, ...], write: Callable[[object], str] = visible) -> str:
     """Return a cell of the audit data, or a prediction, as text; ``write`` writes strings."""
     if value is None:
@@ -53,8 +56,15 @@ def value_text(value: Value | tuple[float, ...], write: Callable[[object], str] 
     if isinstance(value, tuple | list):
         return ", ".join(value_text(part, write) for part in value)
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return _number_text(value)
     return write(value)
+
+
+def _number_text(value: float) -> str:
+    """Return a number of the data: four digits, or of large ones all before the point."""
+    if LARGE_NUMBER <= abs(value) < HUGE_NUMBER:
+        return f"{value:.2f}".rstrip("0").rstrip(".")
+    return f"{value:.4g}"
 
 
 def distinct_texts(before: Value, after: Value) -> tuple[str, str]:

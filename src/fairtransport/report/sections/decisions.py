@@ -14,6 +14,7 @@ from fairtransport.report.sections.controls import (
 )
 from fairtransport.report.sections.finding import (
     confidence,
+    is_on_record,
     mean_loss_text,
     outlook_sentence,
     verdict_title,
@@ -72,6 +73,10 @@ NOT_TRAINED_ON = " and were not used to train the model"
 OF_DECISIONS = (
     "A file of decisions can show that the limit is exceeded, not that the decisions stay within "
     "it; asking the model can show both."
+)
+EXPLAIN_RATES = (
+    "Look first whether a column that was not compared, in the file or outside it, explains the "
+    "difference. Then ask how these decisions are made."
 )
 HOLDS_OF_THESE_IF = "answers are independent of each other; it is about these cases only"
 
@@ -132,7 +137,7 @@ def changed_sentence(
 ) -> str:
     """Return how many people would get another decision, or how far scores would change."""
     count, what = decisions.changed, _answer_word(decisions)
-    names = alternatives_text(sensitive)
+    names = alternatives_text(changed_features(decisions, sensitive))
     only = f"if only their recorded {names} were different."
     if count.scope == SCOPES[2]:
         only = f"as the same person as typically recorded with another {names}."
@@ -148,6 +153,12 @@ def changed_sentence(
         f"{near.capitalize()}{people(count.people)} of {decisions.n:,} people ({share}) would get "
         f"another {what} {only}"
     )
+
+
+def changed_features(decisions: Decisions | None, sensitive: Sequence[str]) -> Sequence[str]:
+    """Return the sensitive features that the model receives, where these are told."""
+    received = [] if decisions is None else [one.feature for one in decisions.by_feature]
+    return received or sensitive
 
 
 def is_weighted(count: ShareOfPeople, decisions: Decisions) -> bool:
@@ -687,8 +698,9 @@ def verdict_note(summary: AuditSummary) -> str | None:
 def _is_never_settled(summary: AuditSummary) -> bool:
     """Say whether more people like these would give no verdict: nothing can be certified."""
     is_open = summary.verdict == "inconclusive" and summary.upper_bound is None
-    is_low = summary.delta is not None and summary.statistic <= summary.delta
-    return is_open and is_low and summary.rates is None
+    rates = summary.rates
+    found = summary.statistic if rates is None or rates.value is None else rates.value
+    return is_open and summary.delta is not None and found <= summary.delta
 
 
 def _still_changes(summary: AuditSummary) -> str:
@@ -720,6 +732,8 @@ def next_steps(summary: AuditSummary) -> list[str]:
             advice = "Set a smaller limit, by what is acceptable and not by what was found."
         steps.append(f"{larger} {advice}".strip())
         steps += [] if outlook is None else [outlook_sentence(summary) or ""]
+    if summary.rates is not None and summary.verdict == "rejected":
+        steps.append(EXPLAIN_RATES)
     if decisions is None or not decisions.changed.people:
         return steps
     if wrong := _wrongly_worse_off(decisions):
@@ -745,8 +759,7 @@ def holds_if(summary: AuditSummary) -> str:
     """Return what bounds and verdict rest on, with the unit that was sampled."""
     if summary.is_about_these:
         return HOLDS_OF_THESE_IF
-    # decisions on record have no model to train
-    on_record = summary.rates is not None or bool(summary.applicability and summary.queried == 0)
+    on_record = is_on_record(summary)
     population = " of those it is about" if on_record else NOT_TRAINED_ON
     units = summary.units
     if units is None:

@@ -63,6 +63,12 @@ CAUTION_OF_OUTCOMES = (
 )
 
 
+CAUTION_OF_RECORDS = (
+    "The audit is valid only if these people are an independent random sample of those it is "
+    "about. If a model made the decisions, it must not have been trained on these people."
+)
+
+
 def verdict_title(summary: AuditSummary) -> str:
     """Return the verdict as every surface names it."""
     return VERDICTS[summary.verdict].title
@@ -244,8 +250,15 @@ def is_outcome(summary: AuditSummary | ComparisonSummary) -> bool:
     return summary.provenance.loss == OUTCOME
 
 
+def is_on_record(summary: AuditSummary) -> bool:
+    """Tell whether decisions on record are compared, without a model to ask."""
+    return summary.rates is not None or bool(summary.applicability and summary.queried == 0)
+
+
 def caution(summary: AuditSummary) -> str:
     """Return what every audit depends on."""
+    if is_on_record(summary):
+        return CAUTION_OF_RECORDS
     return CAUTION_OF_OUTCOMES if is_outcome(summary) else CAUTION
 
 
@@ -299,14 +312,17 @@ def _closed_gate_settings(summary: AuditSummary, *, in_python: bool) -> list[str
         return []
     if any(row["moves"] for row in record["fitted"]["gate"]):
         return []
-    settings = record["settings"]
-    fit_share = f"{(1 + settings['fit_share']) / 2:.3g}"  # half of those who were audited
+    from fairtransport.similarity.counterparts import Counterparts
+
+    settings, share = record["settings"], record["settings"]["fit_share"]
+    if share <= Counterparts.fit_share:
+        share = (1 + share) / 2  # half of those who were audited
     if not in_python:
         flag = "--similarity-settings"
-        return [f"{flag}.fit_share {fit_share} {flag}.given.COLUMN OTHER"]
+        return [f"{flag}.fit_share {share:.3g} {flag}.given.COLUMN OTHER"]
     stays = [f"{name}={settings[name]!r}" for name in KEPT_SETTINGS if settings[name]]
     given = settings["given"] or {"column": ["other"]}
-    return [_counterparts_code(summary, *stays, f"fit_share={fit_share}", f"given={given!r}")]
+    return [_counterparts_code(summary, *stays, f"fit_share={share:.3g}", f"given={given!r}")]
 
 
 def _counterparts_code(summary: AuditSummary, *settings: str) -> str:

@@ -64,7 +64,7 @@ DECLARED = (
 NOTHING_SHOWN = "We could not show a difference"
 NO_SIZE = "There is a difference, but we could not show how large it is"
 NO_ACQUITTAL = "This does not mean there is none."
-NO_REASON = "This does not say why: something that is not in the file may explain it."
+NO_REASON = "This does not say why: something that was not compared may explain it."
 SPREAD = (
     "That is less than the {gap} above, as it is a share of all people, those of the group with "
     "the highest rate included, for whom nothing changes."
@@ -337,10 +337,6 @@ NOT_SAID = (
     "file and differs by group has the same effect. A bound of 0 does not prove that it uses none. "
     "Groups are compared only where people of several are alike. R has no upper bound, so nothing "
     "is certified."
-)
-DESCRIPTION = (
-    "The statistic, its swaps and who they affect describe these people and are no evidence: what "
-    "the file does not have, or noise alone, can do the same."
 )
 
 

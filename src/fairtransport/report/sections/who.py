@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fairtransport.report.sections import Section
 from fairtransport.report.sections.decisions import counts_people_once
 from fairtransport.report.sections.finding import is_outcome
-from fairtransport.report.sections.rates import DECLARED, DESCRIPTION
+from fairtransport.report.sections.rates import DECLARED
 from fairtransport.report.tables import (
     ARROW,
     Cell,
@@ -334,15 +334,17 @@ def _flows_contents(summary: AuditSummary, output: Output) -> dict[str, object]:
     Notes
     -----
     Flows that are nothing, or may all be chance, are quiet: no picture is drawn, their tables are
-    folded away.
+    folded away. Swaps of given predictions are not shown: noise alone makes as many.
     """
+    if summary.rates is not None and not summary.rates.deterministic:
+        return {}
     most = output.max_moves or rows_with_room(summary, MAX_TABLE_CELLS)
     flows = [
         (has_signal(table), (table.feature, flows_sentence(table), flow_table(table, at)))
         for at, table in enumerate(summary.flows, 1)
     ]
     return {
-        "description": DECLARED if summary.rates and summary.rates.deterministic else DESCRIPTION,
+        "description": None if summary.rates is None else DECLARED,
         "moved": moved_sentence(summary),
         "scope": scope_meaning(summary),
         "ties": ties_sentence(summary),
