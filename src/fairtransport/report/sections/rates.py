@@ -66,13 +66,13 @@ NO_SIZE = "There is a difference, but we could not show how large it is"
 NO_ACQUITTAL = "This does not mean there is none."
 NO_REASON = "This does not say why: something that was not compared may explain it."
 SPREAD = (
-    "That is less than the {gap} above, as it is a share of all people, those of the group with "
-    "the highest rate included, for whom nothing changes."
+    "That is less than the {gap} above because it counts everybody: for the group with the highest "
+    "rate nothing would change."
 )
 AMONG = "among people alike"
 MAY_DIFFER = (
-    "Which group that is may differ between kinds of people. The rates by group are those of this "
-    "file, without intervals."
+    "The group with the highest rate may differ between kinds of people. The rates by group "
+    "describe this file and have no interval."
 )
 CANCELS = (
     "That is more than the {gap} above: which group has the highest rate may differ between kinds "
@@ -144,7 +144,7 @@ def rates_finding(summary: AuditSummary, rates: RatesFound) -> str:
     unit, figures = _unit(summary, rates), _rate_figures(summary, rates)
     finding = "no difference shown"
     if rates.lower_bound > 0:
-        finding = f"{_least_text(summary, figures)} {unit.more}"
+        finding = f"{_least_text(summary, figures)} {unit.more} if treated like {unit.worst}"
     elif _is_shown(summary, rates):
         finding = "a difference of a size that is not shown"
     return f"{finding}; limit {figures.limit}"
@@ -233,6 +233,7 @@ class RateUnit(NamedTuple):
     condition: str
     allowed: str
     possible: str
+    worst: str = "the worst-off group"
     is_mean: bool = False
 
 
@@ -249,9 +250,10 @@ def _unit(summary: AuditSummary, rates: RatesFound) -> RateUnit:
         mean = "prediction" if loss == OUTCOME else f"{loss_name(loss)} loss"
         like = f"if everyone were treated like the group with the largest mean {mean} {AMONG}"
         more = f"more in the mean {mean}"
-        return RateUnit(more, like, more, f"{more} can occur", is_mean=True)
+        worst = f"the group with the largest {mean}"
+        return RateUnit(more, like, more, f"{more} can occur", worst, is_mean=True)
     like = f"if everyone got it as often as the group that gets it most {AMONG}"
-    return RateUnit(f"more in 100 get {decision}", like, f"more in 100 may get {decision}",
+    return RateUnit(f"more in 100 would get {decision}", like, f"more in 100 may get {decision}",
                     f"more in 100 can get {decision}")  # fmt: skip
 
 
@@ -333,8 +335,8 @@ RATES = Section("rates", "How people who are alike are treated", "rates.j2", _ra
 
 
 NOT_SAID = (
-    "R above 0 does not prove that a system uses a sensitive feature: a column that is not in the "
-    "file and differs by group has the same effect. A bound of 0 does not prove that it uses none. "
+    "R above 0 does not prove that a system uses a sensitive feature: a column that was not "
+    "compared and differs by group has the same effect. A bound of 0 does not prove that it uses none. "
     "Groups are compared only where people of several are alike. R has no upper bound, so nothing "
     "is certified."
 )
