@@ -18,7 +18,7 @@ from fairtransport.documents.audit import AuditSummary, audit_schema
 from fairtransport.report import render
 from fairtransport.report import text as disclosure
 from fairtransport.report.rendering import SECTIONS
-from fairtransport.report.sections import finding, who
+from fairtransport.report.sections import finding, moves
 from tests.report.golden import FOLDER, documents
 from tests.report.samples import hostile, sample, with_budget
 
@@ -208,7 +208,7 @@ def test_an_audit_that_found_nothing_has_a_report():
     page = render(empty, "html")
 
     assert finding.verdict_title(empty) in page
-    assert who.moved_sentence(empty) in page
+    assert moves.moved_sentence(empty) in page
     # without charts there is no need for a library that draws them
     assert len(page) < 60_000
 

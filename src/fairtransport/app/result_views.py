@@ -13,18 +13,14 @@ import numpy as np
 from fairtransport.app.form import FIELD_NAMES, PER_CENT, decision_name
 from fairtransport.audits import AuditResult
 from fairtransport.audits.from_text import JSON_FILE, REPORT_FILE
-from fairtransport.audits.inspect import find_case, look_at, point_of
+from fairtransport.audits.what_if import find_case, look_at, point_of
 from fairtransport.data.files import FileSource
 from fairtransport.data.preview import fetch_row, preview_file
 from fairtransport.documents.verdicts import comparison_row
 from fairtransport.explain.groups import SELECTION
 from fairtransport.explain.moves import Profiles, build_moves_columns, encode_moves
 from fairtransport.report import render
-from fairtransport.report.sections.comparison import (
-    NOT_SAID,
-    comparison_title,
-    difference_sentence,
-)
+from fairtransport.report.sections.comparison import NOT_SAID, comparison_title, difference_sentence
 from fairtransport.report.sections.decisions import (
     NOT_TRAINED_ON,
     RANDOM_SAMPLE,
@@ -42,8 +38,8 @@ from fairtransport.report.sections.decisions import (
 )
 from fairtransport.report.sections.finding import confidence, meaning, verdict_title
 from fairtransport.report.sections.groups import rate_table
+from fairtransport.report.sections.moves import moved_sentence, moves_table
 from fairtransport.report.sections.rates import decision_lines as rate_lines
-from fairtransport.report.sections.who import moved_sentence, moves_table
 from fairtransport.report.tables import (
     Cell,
     Table,
@@ -73,7 +69,7 @@ if TYPE_CHECKING:
     from fairtransport.app.form import Measure
     from fairtransport.audits import Comparison
     from fairtransport.audits.from_text import AuditRequest
-    from fairtransport.audits.inspect import Case, Twin
+    from fairtransport.audits.what_if import Case, Twin
     from fairtransport.documents.audit import AuditSummary
     from fairtransport.explain.moves import Prediction
 

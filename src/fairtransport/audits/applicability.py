@@ -9,7 +9,7 @@ import numpy as np
 
 from fairtransport._core.notes import Count, Figure, Mean, Note
 from fairtransport._core.validation import short_repr
-from fairtransport.access.oracle import TOLERANCE
+from fairtransport.access.repeats import TOLERANCE
 from fairtransport.audits.rates import why_untestable
 from fairtransport.geometry.geometry import are_all_alike, reaches_other
 from fairtransport.similarity.base import is_numeric, label_columns

@@ -10,7 +10,8 @@ import numpy as np
 
 from fairtransport._core.progress import with_draw
 from fairtransport._core.validation import check_threshold, short_repr
-from fairtransport.access.oracle import Oracle, Repeats, count_repeats
+from fairtransport.access.oracle import Oracle
+from fairtransport.access.repeats import Repeats, count_repeats
 from fairtransport.data.columns import object_array
 from fairtransport.documents.audit import ABOUT_WORDS
 from fairtransport.errors import InputError, option, param

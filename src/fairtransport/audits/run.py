@@ -13,8 +13,9 @@ from fairtransport._core.progress import tell
 from fairtransport._core.validation import check_allowed, is_among, short_repr
 from fairtransport.access.answers import advise_on_continuous
 from fairtransport.access.black_box import choose_access
-from fairtransport.access.oracle import TOLERANCE, Oracle, count_repeats
+from fairtransport.access.oracle import Oracle
 from fairtransport.access.query_log import with_log
+from fairtransport.access.repeats import TOLERANCE, count_repeats
 from fairtransport.audits.controls import (
     add_own_controls,
     advise_controls,
@@ -50,7 +51,8 @@ if TYPE_CHECKING:
 
     from fairtransport._core.validation import IntArray, Values
     from fairtransport.access.black_box import Access
-    from fairtransport.access.oracle import AnsweredPoints, Repeats
+    from fairtransport.access.oracle import AnsweredPoints
+    from fairtransport.access.repeats import Repeats
     from fairtransport.data.controls import Controls
     from fairtransport.data.design import Clusters, Weights
     from fairtransport.data.sources import ColumnLike, ColumnsLike, TableLike

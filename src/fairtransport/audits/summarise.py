@@ -43,7 +43,7 @@ from fairtransport.explain.flows import flow_table, group_flows
 from fairtransport.explain.moves import describe_moves, to_plain_value, worst_pair
 from fairtransport.inference import DrawnLaw
 from fairtransport.settings import DocumentOptions
-from fairtransport.similarity.inspection import check_space
+from fairtransport.similarity.similarity_check import check_space
 
 if TYPE_CHECKING:
     from fairtransport._core.validation import FloatArray

@@ -12,7 +12,7 @@ from fairtransport._core.validation import check_finite, check_float_array, shor
 from fairtransport.errors import InputError, param
 from fairtransport.explain.moves import Profile  # noqa: TC001 - annotations are the schema
 from fairtransport.explain.moves import Value as PlainValue  # noqa: TC001
-from fairtransport.inference.rate_intervals import rate_intervals, unit_rate_intervals
+from fairtransport.inference.simultaneous_intervals import rate_intervals, unit_rate_intervals
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -21,9 +21,9 @@ from fairtransport.report.sections import (
     finding,
     first_screen,
     groups,
+    moves,
     proxies,
     rates,
-    who,
 )
 from fairtransport.report.text import (
     decimal,
@@ -53,7 +53,7 @@ SECTIONS: dict[type, tuple[Section, ...]] = {
         counterparts.COUNTERPARTS,
         groups.GROUP_RATES,
         finding.NOTES,
-        who.FLOWS,
+        moves.FLOWS,
         certainty.CERTAINTY,
         certainty.DEPENDENCE,
         proxies.PROXIES,

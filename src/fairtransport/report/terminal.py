@@ -51,9 +51,9 @@ from fairtransport.report.sections.finding import (
     parts_sentence,
     verdict_line,
 )
+from fairtransport.report.sections.moves import move_count_sentence
 from fairtransport.report.sections.proxies import proxies_sentences
 from fairtransport.report.sections.rates import decision_lines, rate_figures
-from fairtransport.report.sections.who import move_count_sentence
 from fairtransport.report.tables import changed_cell
 from fairtransport.report.text import (
     NONE,

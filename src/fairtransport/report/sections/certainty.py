@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from fairtransport.documents.audit import AuditSummary
     from fairtransport.report.sections import Output
-    from fairtransport.similarity.inspection import SimilarPair
+    from fairtransport.similarity.similarity_check import SimilarPair
 
 
 NOT_SAID = (

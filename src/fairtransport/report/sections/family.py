@@ -12,7 +12,7 @@ from fairtransport.report.sections.appendix import GLOSSARY
 from fairtransport.report.sections.certainty import NOT_SAID
 from fairtransport.report.sections.decisions import headline
 from fairtransport.report.sections.finding import confidence, meaning
-from fairtransport.report.sections.who import moved_sentence, moves_table
+from fairtransport.report.sections.moves import moved_sentence, moves_table
 from fairtransport.report.tables import Cell, Column, Table, changed_cell, columns_of, people_cell
 from fairtransport.report.text import (
     NONE,

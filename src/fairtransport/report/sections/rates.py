@@ -39,10 +39,7 @@ from fairtransport.report.text import (
 from fairtransport.report.text import ERROR as ZERO_ONE
 
 if TYPE_CHECKING:
-    from fairtransport.documents.audit import (
-        AuditSummary,
-        RatesFound,
-    )
+    from fairtransport.documents.audit import AuditSummary, RatesFound
     from fairtransport.report.sections import Output
 
 
