@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from fairtransport._core.packages import find_package, get_version
+from fairtransport._core.environment import find_package, get_version
 from fairtransport._core.validation import describe_error, is_among, short_repr
 from fairtransport.errors import FairtransportError, InputError, ModelError, option, param
 

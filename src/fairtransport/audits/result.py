@@ -43,7 +43,7 @@ from fairtransport.explain.moves import MovePlan, build_moves_columns, find_move
 from fairtransport.geometry import Geometry
 from fairtransport.inference import Interval, Pilot, SamplingLaw, sampling_law
 from fairtransport.inference.laws import Verdict, reach_verdict
-from fairtransport.inference.outlook import Outlook, find_outlook
+from fairtransport.inference.sample_plan import Outlook, find_outlook
 from fairtransport.report.rendering import Reportable
 from fairtransport.settings import DocumentOptions
 from fairtransport.similarity.similarity_check import comparable_share

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtransport._core.environment import get_version
 from fairtransport._core.notes import Count, Note
-from fairtransport._core.packages import get_version
 from fairtransport.audits.applicability import find_limit_below_delta
 from fairtransport.audits.counterparts import summarise_counterparts
 from fairtransport.audits.decisions import find_audit_decisions, find_missing_reason

@@ -15,7 +15,7 @@ from fairtransport.explain.flows import Flow, FlowTable, GroupFlow
 from fairtransport.explain.groups import GroupRate, RateTable
 from fairtransport.explain.moves import Move, Profile, Value, WorstPair
 from fairtransport.explain.proxies import Proxies
-from fairtransport.inference.outlook import Outlook
+from fairtransport.inference.sample_plan import Outlook
 from fairtransport.similarity.counterpart_model import GateRow
 from fairtransport.similarity.similarity_check import ColumnDistance, SimilarityCheck, SimilarPair
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from fairtransport._core.validation import BoolArray, FloatArray, IntArray
     from fairtransport.inference.laws import SamplingLaw
-    from fairtransport.inference.sample_plan import Pilot
+    from fairtransport.inference.pilot import Pilot
 
 
 MAX_CASES = 10**9
