@@ -7,16 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairtransport.documents.verdicts import VERDICTS, comparison_row
 from fairtransport.report.console import line, print_note, terminal
-from fairtransport.report.sections.comparison import (
-    applicability_sentence,
-    certificate_sentence,
-    comparison_intervals_sentence,
-    comparison_title,
-    difference_sentence,
-    differences_table,
-    models_table,
-    risks_sentence,
-)
+from fairtransport.report.sections import comparison
 from fairtransport.report.sections.decisions import (
     alternatives_sentence,
     alternatives_text,
@@ -459,16 +450,16 @@ MIN_NAME_CHARACTERS = 6
 def print_comparison(summary: ComparisonSummary, title: str) -> None:
     """Print the verdict on the last model, the tables and notes."""
     sentences = (
-        applicability_sentence(summary),
-        difference_sentence(summary),
-        certificate_sentence(summary),
-        risks_sentence(summary),
+        comparison.applicability_sentence(summary),
+        comparison.difference_sentence(summary),
+        comparison.certificate_sentence(summary),
+        comparison.risks_sentence(summary),
     )
-    headline = f"{comparison_title(summary)}."
+    headline = f"{comparison.comparison_title(summary)}."
     _print_frame(title, comparison_row(summary.verdict), headline, sentences)
-    terminal().print(_screen_table(models_table(summary)))
-    terminal().print(_screen_table(differences_table(summary)))
-    terminal().print(line(comparison_intervals_sentence(summary)))
+    terminal().print(_screen_table(comparison.models_table(summary)))
+    terminal().print(_screen_table(comparison.differences_table(summary)))
+    terminal().print(line(comparison.comparison_intervals_sentence(summary)))
     _print_notes(summary)
 
 
