@@ -237,8 +237,6 @@ def _from_skops(file: Path, allowed: Permissions) -> object:
 def _fits(data: bytes, limit: int) -> bool:
     """Return whether a skops file unpacks within a limit.
 
-    Notes
-    -----
     The schema is walked as the loader will walk it: each mention of a file counts with its size.
     """
     try:
@@ -279,8 +277,6 @@ def plain_column(points: pd.DataFrame, name: str) -> list[Value]:
 def cast(values: Sequence[object], dtype: np.dtype[np.generic], who: str, name: str) -> Values:
     """Return values in a type; raise for those that it cannot hold exactly.
 
-    Notes
-    -----
     Truth values are the numbers 0 and 1 and the other way round. A missing value is NaN among
     floats and an error elsewhere. Numbers are rounded to the precision of the type.
     """

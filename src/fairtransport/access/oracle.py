@@ -226,8 +226,6 @@ class Oracle:
     def ask_again(self, space: SampleSpace, count: int, rng: np.random.Generator) -> Repeats:
         """Ask random questions a second time, and count the answers that differ.
 
-        Notes
-        -----
         The log is not used: it would give the first answer again. The order and the batches are
         others than before, so that answers by position or by batch differ too. What may be
         concluded from the count is in ``docs/theory.md``, "Asked a second time".

@@ -74,8 +74,6 @@ class Answers:
     def scores(self, document: object, who: str) -> list[float]:
         """Return the probability that a reply begins as each label's answers do.
 
-        Notes
-        -----
         The rest is the refusal's, also where the server lists too few tokens.
         """
         order = self.classes

@@ -38,8 +38,6 @@ class StandIns:
     def of(self, row: Mapping[str, Value]) -> str:
         """Return the name for a person.
 
-        Notes
-        -----
         The position among a group's names is a hash of the columns that make no groups, so that
         twins share it and it is the same in every run.
         """

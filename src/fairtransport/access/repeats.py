@@ -64,8 +64,6 @@ def count_contradictions(box: BlackBox, points: IntoDataFrame) -> int:
 def count_repeats(box: BlackBox | None, repeats: int | None, limit: int | None = None) -> int:
     """Return how many questions to ask again: at most a third of the limit on questions.
 
-    Notes
-    -----
     A log alone cannot be asked again, and a model that answers at random need not be.
     """
     if box is None or box.answers_at_random:

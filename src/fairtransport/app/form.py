@@ -255,8 +255,6 @@ def is_decision_list(column: ColumnPreview) -> bool:
 def find_measure(table: Table, entries: Mapping[str, str]) -> Measure:
     """Return what is counted, as far as the form is filled in.
 
-    Notes
-    -----
     With true outcomes in the words of the decisions, wrong decisions. Otherwise, in the file alone,
     the bad one of two decisions; asked of a model, the good one, which people who are worse off
     would get as someone else.

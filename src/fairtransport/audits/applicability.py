@@ -57,8 +57,6 @@ class Obstacle:
 def find_obstacle(result: AuditResult) -> Obstacle | None:
     """Return the first thing that makes an audit's verdict empty; None if nothing does.
 
-    Notes
-    -----
     That hardly anybody has anyone to be compared with does not take back a rejection, which so
     few can be enough for. All others hold whatever the sample says of ψ.
     """
@@ -181,8 +179,6 @@ def _equal_losses(result: AuditResult) -> Obstacle | None:
 def _random(result: AuditResult) -> Obstacle | None:
     """Return the obstacle of a model that gave other answers when it was asked again.
 
-    Notes
-    -----
     A maximum over twins of noisy losses is above the largest mean: without any bias at all ψ would
     be positive, and a rejection of δ-fairness would accuse chance.
     """
@@ -283,8 +279,6 @@ def find_limit_below_delta(result: AuditResult) -> float | None:
 def find_largest_statistic(result: AuditResult) -> float | None:
     """Return what ψ is at most, whatever the model answers about others; None without limits.
 
-    Notes
-    -----
     Nobody can be moved to a larger loss than the largest there can be, and only people who have
     twins can be moved where there are no other moves.
     """
@@ -301,8 +295,6 @@ def find_largest_statistic(result: AuditResult) -> float | None:
 def _same_answers(result: AuditResult) -> Obstacle | None:
     """Return the obstacle of a model that answers alike whatever the sensitive features.
 
-    Notes
-    -----
     With a budget people are compared with others than twins, and what these add is a finding; a
     note says then that no sensitive feature changed an answer. Of people who were not asked about
     nothing is known, unless the asking stopped at a certificate.

@@ -474,8 +474,6 @@ def count_once(
 ) -> tuple[CountedSource, dict[str, Entry]]:
     """Count the data over all columns that some audit needs.
 
-    Notes
-    -----
     A column is cut into bins in the counting where all audits that look at it cut it alike;
     otherwise it is counted as it is, and each audit cuts its own.
     """

@@ -66,8 +66,6 @@ def fit_on_holdout(
 ) -> tuple[AuditSettings, SampleSpace]:  # fmt: skip
     """Fit a similarity on the share of the people that it asks for; return the others.
 
-    Notes
-    -----
     Every unit is held out with the same chance, whatever it is like: given how many are left,
     these are independent draws from the population as before, and the similarity is fixed with
     respect to them.
@@ -332,8 +330,6 @@ def _walk(
 ) -> AuditResult:  # fmt: skip
     """Count the points, ask the black box about them, and solve.
 
-    Notes
-    -----
     The walk of ``docs/architecture.md``. Everything that can be refused is refused before the model
     is asked its first question.
     """

@@ -136,8 +136,6 @@ def _no_errors(result: AuditResult) -> Iterator[str]:
 def _open_levels(result: AuditResult) -> Iterator[str]:
     """Say which levels a certificate covers, and that it covers no others.
 
-    Notes
-    -----
     A level of share p is absent from n independent people with probability (1 − p)ⁿ.
     """
     space = result.space
@@ -348,8 +346,6 @@ def describe_alternatives(space: SampleSpace) -> Iterator[str]:
 def find_impossible_twins(space: SampleSpace) -> list[ImpossibleTwins]:
     """Return the columns that a sensitive one restricts so much that many twins cannot exist.
 
-    Notes
-    -----
     A combination counts as impossible if it occurs at most a hundredth as often as independent
     columns would make it occur, and an exact binomial test, at a level that is shared by all
     combinations, says that this is no chance. So independent columns make a note with probability

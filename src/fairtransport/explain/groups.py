@@ -244,8 +244,6 @@ def group_metrics(
 ) -> GroupMetrics:
     """Compare a model's answers between groups; ``names`` are those of the sorted groups in notes.
 
-    Notes
-    -----
     The differences need two labels: with more there are accuracies alone. A rate among
     people of whom there are none is undefined, and so is what is made from it: None, with a
     sentence in ``notes``. Without ``truth`` there are selection rates alone.

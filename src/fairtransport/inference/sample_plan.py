@@ -479,8 +479,6 @@ def find_outlook(
 ) -> Outlook:  # fmt: skip
     """Return about how many cases, or units, would settle an inconclusive verdict, at little cost.
 
-    Notes
-    -----
     A plug-in estimate, no bound: it takes the sample's value for the population's. With N people
     the estimate varies by σ/√N, σ the standard deviation of the net gains φ_ν at the audit's
     price, and the bound is z_{1−α}·σ/√N + b/N away from it: what it is wider than a normal one

@@ -174,8 +174,6 @@ def _read_on(
 ) -> int:
     """Process what is new, and save it; return how many bytes wait.
 
-    Notes
-    -----
     After a bad record what came before it is saved: the next run begins there, and says the same.
     """
     last_save = reached = source.offset

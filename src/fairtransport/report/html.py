@@ -35,8 +35,6 @@ _CODE = re.compile(r"`([^`]{1,80})`")
 def render_html(document: Document, *, title: str | None = None) -> str:
     """Return a report as one HTML document.
 
-    Notes
-    -----
     Scripts and styles stand in the file and are allowed by their hashes alone
     (Content-Security-Policy), so nothing that comes with the data can run. Strings of the
     data are escaped in HTML and in the charts' JSON, and hidden characters are spelled out.

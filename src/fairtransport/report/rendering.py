@@ -89,8 +89,6 @@ T = TypeVar("T")
 def environment(finalize: Callable[[object], object], code: Callable[[str], Markup]) -> Environment:
     """Return the templates' environment.
 
-    Notes
-    -----
     Everything is escaped and an unknown name is an error, so that names from the data can neither
     break a page nor vanish from it. Only what passes ``trusted`` is not escaped.
     """

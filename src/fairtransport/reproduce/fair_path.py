@@ -126,8 +126,6 @@ def _audits(
 ) -> list[tuple[float, float]]:
     """Return each model's statistic and lower bound; models that answer alike share theirs.
 
-    Notes
-    -----
     There are 72 profiles, and neighbours on the path often answer all of them alike: what an audit
     sees of a model is its answers there, so that a hundred models need far fewer audits.
     """

@@ -88,8 +88,6 @@ def run_gate(
 ) -> list[ColumnTest]:  # fmt: skip
     """Return the step-down test of each column; groups are shuffled within cells.
 
-    Notes
-    -----
     The groups of all members of a unit stay together: they are dealt out among units that have as
     many members in each cell. Members are in random order within cells, so that units that agree
     are independent draws whose groups, under independence, do not depend on the scores.

@@ -37,8 +37,6 @@ MAX_LINE_COLUMNS = 8
 def select_tables(rates: RatesFound) -> list[RatesAmongAlike]:
     """Return the tables of a first screen: by measure, the largest difference first.
 
-    Notes
-    -----
     The bound is about the last measure, and about combinations of the features. Their table is
     there if something is established and no feature alone differs as much. It comes first in its
     measure if the bound exceeds all those differences, so that these do not show what was found.

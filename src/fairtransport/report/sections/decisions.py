@@ -472,8 +472,6 @@ def _counted_parts(summary: AuditSummary) -> str:
 def _correct_now(decisions: Decisions) -> list[tuple[float, float]]:
     """Return how many of the worse off and of the better off are decided correctly, of how many.
 
-    Notes
-    -----
     Of two decisions whoever is worse off gets the other one than the favourable, whoever is better
     off the favourable one.
     """

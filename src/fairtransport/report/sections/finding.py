@@ -71,8 +71,6 @@ def verdict_title(summary: AuditSummary) -> str:
 def verdict_sentence(summary: AuditSummary) -> str:
     """Return the verdict with the bound that it comes from.
 
-    Notes
-    -----
     In this order: that the audit could find nothing; the verdict on rates; without δ, the bounds;
     then the verdict's own evidence.
     """
@@ -93,8 +91,6 @@ def verdict_sentence(summary: AuditSummary) -> str:
 def evidence_words(summary: AuditSummary) -> dict[str, str]:
     """Return what a verdict's evidence can be told with.
 
-    Notes
-    -----
     A bound and δ are shown with as many digits as tell them apart, and a bound is rounded to its
     safe side. A bound that was rounded to δ says no more than the verdict and is left out.
     """
@@ -198,8 +194,6 @@ def _held_back(summary: AuditSummary) -> str | None:
 def _undecided(delta: float, lower: float | None, upper: float | None) -> str:
     """Return why a verdict is open: neither bound decides, or the two contradict each other.
 
-    Notes
-    -----
     Digits are added until a bound and δ look different, so that a sentence never says that .05 does
     not exceed .05.
     """

@@ -331,8 +331,6 @@ def rows_with_room(summary: AuditSummary, room: int) -> int | None:
 def _flows_contents(summary: AuditSummary, output: Output) -> dict[str, object]:
     """Return what the template part ``flows.j2`` shows, by name.
 
-    Notes
-    -----
     Flows that are nothing, or may all be chance, are quiet: no picture is drawn, their tables are
     folded away.
     """

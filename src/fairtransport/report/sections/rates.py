@@ -80,8 +80,6 @@ CANCELS = (
 def decision_lines(summary: AuditSummary) -> list[str]:
     """Return what the first screen says of given predictions, a sentence or two a line.
 
-    Notes
-    -----
     A limit that nothing could exceed is said first. Rates by group among people alike follow, which
     describe these people; then the limit, and what is established: R's lower bound, where it is
     above 0, and nothing else. Empty where predictions were not given, or nothing can be said.
