@@ -11,6 +11,7 @@ from fairtransport._core.validation import check_choice
 from fairtransport.documents.audit import AuditSummary
 from fairtransport.documents.comparison import ComparisonSummary
 from fairtransport.documents.family import FamilySummary
+from fairtransport.report import text
 from fairtransport.report.sections import (
     appendix,
     certainty,
@@ -24,15 +25,6 @@ from fairtransport.report.sections import (
     moves,
     proxies,
     rates,
-)
-from fairtransport.report.text import (
-    decimal,
-    level,
-    people,
-    percent,
-    profile_text,
-    shorten,
-    visible,
 )
 
 if TYPE_CHECKING:
@@ -107,13 +99,13 @@ def environment(finalize: Callable[[object], object], code: Callable[[str], Mark
     )
     templates.filters |= {
         "code": code,
-        "decimal": decimal,
-        "level": level,
-        "people": people,
-        "percent": percent,
-        "profile": profile_text,
-        "shorten": shorten,
-        "visible": visible,
+        "decimal": text.decimal,
+        "level": text.level,
+        "people": text.people,
+        "percent": text.percent,
+        "profile": text.profile_text,
+        "shorten": text.shorten,
+        "visible": text.visible,
         # our own files, sentences without data and JSON that was made safe; nothing else
         "trusted": Markup,
     }

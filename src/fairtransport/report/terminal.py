@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairtransport.documents.verdicts import VERDICTS, comparison_row
 from fairtransport.report.console import line, print_note, terminal
-from fairtransport.report.sections import comparison
+from fairtransport.report.sections import comparison, family
 from fairtransport.report.sections.decisions import (
     alternatives_sentence,
     alternatives_text,
@@ -24,12 +24,6 @@ from fairtransport.report.sections.decisions import (
     score_sentences,
     verdict_finding,
     verdict_note,
-)
-from fairtransport.report.sections.family import (
-    family_row,
-    family_title,
-    intervals_sentence,
-    promise_sentence,
 )
 from fairtransport.report.sections.finding import (
     advised_settings,
@@ -411,10 +405,10 @@ def print_plan(plan: SamplePlan, notes: Sequence[str]) -> None:
 
 def print_family(summary: FamilySummary, title: str) -> None:
     """Print what several audits say together."""
-    headline = f"{family_title(summary)}."
-    _print_frame(title, family_row(summary), headline, [promise_sentence(summary)])
+    headline = f"{family.family_title(summary)}."
+    _print_frame(title, family.family_row(summary), headline, [family.promise_sentence(summary)])
     terminal().print(_members_table(summary))
-    terminal().print(line(intervals_sentence(summary)))
+    terminal().print(line(family.intervals_sentence(summary)))
     _print_notes(summary)
 
 
