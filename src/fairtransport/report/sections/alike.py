@@ -109,10 +109,10 @@ def _pair_text(summary: AuditSummary, table: RatesAmongAlike, one: GroupBesideRe
     return f"{rates} ({near}{people(sides[0][2])} and {near}{people(sides[1][2])}"
 
 
-def rate_text(table: RatesAmongAlike, rate: float, digits: int = 1) -> str:
+def rate_text(table: RatesAmongAlike, rate: float) -> str:
     """Return a rate as a percentage, a mean in the prediction's unit."""
     if table.measure in {DECISION, OTHER_DECISION, ERROR}:
-        return percent(rate, digits)
+        return percent(rate, 1)
     return f"{rate:.4g}"
 
 
