@@ -17,8 +17,7 @@ import pytest
 from fairtransport.documents.audit import AuditSummary, audit_schema
 from fairtransport.report import render
 from fairtransport.report import text as disclosure
-from fairtransport.report.rendering import SECTIONS
-from fairtransport.report.sections import finding, moves
+from fairtransport.report.sections import SECTIONS, finding, moves
 from tests.report.golden import FOLDER, documents
 from tests.report.samples import hostile, sample, with_budget
 

@@ -14,8 +14,9 @@ from fairtransport.documents.verdicts import VERDICTS
 from fairtransport.report.bundle import javascript_bundle
 from fairtransport.report.charts.intervals import family_document
 from fairtransport.report.charts.specs import chart_specs
-from fairtransport.report.rendering import FRAGMENTS, entry_of, environment, render_sections
-from fairtransport.report.sections import Output
+from fairtransport.report.rendering import entry_of, environment, render_sections
+from fairtransport.report.sections import FRAGMENTS
+from fairtransport.report.sections.section import Output
 from fairtransport.report.text import subtitle, visible
 
 if TYPE_CHECKING:

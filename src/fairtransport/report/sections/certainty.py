@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from fairtransport.report.sections import Section, decisions, finding
+from fairtransport.report.sections import decisions, finding
 from fairtransport.report.sections.rates import NOT_SAID as RATES_NOT_SAID
+from fairtransport.report.sections.section import Section
 from fairtransport.report.tables import Cell, Table, changes_cell, columns_of, profile_cell
 from fairtransport.report.text import (
     DOWN,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fairtransport.documents.audit import AuditSummary
-    from fairtransport.report.sections import Output
+    from fairtransport.report.sections.section import Output
     from fairtransport.similarity.similarity_check import SimilarPair
 
 

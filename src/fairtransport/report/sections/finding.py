@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from fairtransport.documents.audit import AuditSummary
 from fairtransport.documents.verdicts import VERDICTS
-from fairtransport.report.sections import Section, rates
+from fairtransport.report.sections import rates
 from fairtransport.report.sections.controls import is_held_back
+from fairtransport.report.sections.section import Section
 from fairtransport.report.text import (
     DOWN,
     ERROR,

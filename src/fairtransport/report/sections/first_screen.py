@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairtransport.documents.verdicts import VERDICTS
-from fairtransport.report.sections import Fragment, Section, finding
+from fairtransport.report.sections import finding
 from fairtransport.report.sections.appendix import facts
 from fairtransport.report.sections.decisions import (
     alternatives_sentence,
@@ -35,12 +35,13 @@ from fairtransport.report.sections.decisions import (
     verdict_with_finding,
 )
 from fairtransport.report.sections.rates import decision_lines
+from fairtransport.report.sections.section import Fragment, Section
 from fairtransport.report.text import percent, shorten
 
 if TYPE_CHECKING:
     from fairtransport.documents.audit import AuditSummary
-    from fairtransport.report.sections import Output
     from fairtransport.report.sections.decisions import DirectionRow
+    from fairtransport.report.sections.section import Output
 
 MAX_LEAD_CHARACTERS = 400
 MAX_FRAGMENT_CASES = 5

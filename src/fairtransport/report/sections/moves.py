@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from fairtransport.report.sections import Section
 from fairtransport.report.sections.decisions import counts_people_once
 from fairtransport.report.sections.finding import is_outcome
 from fairtransport.report.sections.rates import DECLARED, DESCRIPTION
+from fairtransport.report.sections.section import Section
 from fairtransport.report.tables import (
     ARROW,
     Cell,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from fairtransport.documents.audit import AuditSummary
     from fairtransport.explain.flows import Flow, FlowTable, GroupFlow
     from fairtransport.explain.moves import Move, Value
-    from fairtransport.report.sections import Output
+    from fairtransport.report.sections.section import Output
 
 
 MAX_TABLE_CELLS = 4_000

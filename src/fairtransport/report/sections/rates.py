@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fairtransport.explain.alike import DECISION, OTHER_DECISION
 from fairtransport.inference.rates.law import WORST, format_rate_sentence
-from fairtransport.report.sections import Section, alike
+from fairtransport.report.sections import alike
+from fairtransport.report.sections.section import Section
 from fairtransport.report.tables import Cell, Table, columns_of
 from fairtransport.report.text import (
     DOWN,
@@ -31,7 +32,7 @@ from fairtransport.report.text import ERROR as ZERO_ONE
 
 if TYPE_CHECKING:
     from fairtransport.documents.audit import AuditSummary, RatesFound
-    from fairtransport.report.sections import Output
+    from fairtransport.report.sections.section import Output
 
 
 MEANING = (
