@@ -17,13 +17,13 @@ from fairtransport.app.roles import (
     CASE,
     COUNTS,
     LABEL,
-    MAX_DECISIONS,
     PREDICTION,
     SCORE,
     SENSITIVE,
     UNUSED,
     guess_good,
     guess_roles,
+    is_decision_list,
 )
 from fairtransport.audits import compare
 from fairtransport.audits.from_text import AuditRequest, ModelSource
@@ -245,11 +245,6 @@ def good_column(table: Table, entries: Mapping[str, str]) -> int | None:
         roles = [*roles_of(table, entries).values()]
         at = roles.index(LABEL) if LABEL in roles else None
     return at if at is not None and is_decision_list(table.columns[at]) else None
-
-
-def is_decision_list(column: ColumnPreview) -> bool:
-    """Say whether a column has so few values that they can be listed as decisions."""
-    return 1 < column.distinct <= MAX_DECISIONS
 
 
 def find_measure(table: Table, entries: Mapping[str, str]) -> Measure:
